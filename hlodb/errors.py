@@ -1,0 +1,56 @@
+"""What can go wrong, as a tree; the command line turns each into its exit code.
+
+HlodbError (70)
+├── UsageError (2)        wrong argument, missing path, nothing that is a dump
+├── DataQualityError (3)  something was rejected under --strict, or a check failed
+├── NothingToCompare (4)  no baseline, or no comparable program
+├── WarehouseError (5)    locked, unwritable, or of a newer schema
+└── ParseError            text that breaks its format: path, line, column, what was expected
+"""
+
+from __future__ import annotations
+
+
+class HlodbError(Exception):
+    """Any failure that hlodb explains itself; `exit_code` is what the process returns."""
+
+    exit_code = 70
+
+
+class UsageError(HlodbError):
+    """The request cannot be carried out as it was put."""
+
+    exit_code = 2
+
+
+class DataQualityError(HlodbError):
+    """The data was read but is not sound enough for what was asked."""
+
+    exit_code = 3
+
+
+class NothingToCompare(HlodbError):
+    """There is no baseline, or no program that both sides hold."""
+
+    exit_code = 4
+
+
+class WarehouseError(HlodbError):
+    """The warehouse file is locked, unwritable or of a schema this version can't read."""
+
+    exit_code = 5
+
+
+class ParseError(HlodbError):
+    """Text that breaks its format at `line` and `column` (both from 1)."""
+
+    exit_code = 3
+
+    def __init__(
+        self, message: str, *, line: int = 1, column: int = 1, snippet: str = ""
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.line = line
+        self.column = column
+        self.snippet = snippet

@@ -1,0 +1,1 @@
+"""Dumps in, warehouse rows out: discover → recognise → parse → normalise → load."""

@@ -1,0 +1,1 @@
+"""One file per dump format; each a pure function from text or bytes to records."""

@@ -1,0 +1,225 @@
+"""What the parsers yield: plain records, free of files, tables and databases.
+
+A parser is a function from text (or bytes) to these records.
+Line numbers count from 1 within the text that was given.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Reject(NamedTuple):
+    """A place that breaks its format; everything before and after it is kept."""
+
+    line: int
+    column: int
+    section: str
+    code: str
+    message: str
+    snippet: str
+
+
+class Unclaimed(NamedTuple):
+    """A line that no rule of the format took (it is counted, not an error)."""
+
+    line: int
+    text: str
+
+
+# --- HLO text and proto ------------------------------------------------------
+
+
+class Location(NamedTuple):
+    """Where an instruction comes from in the user's source."""
+
+    source_file: str | None
+    source_line: int | None
+    source_end_line: int | None
+    source_column: int | None
+    source_end_column: int | None
+    stack_frame_id: int | None
+
+
+class Operand(NamedTuple):
+    """One operand: the name it refers to, and a compact tuple path such as `0.1`."""
+
+    name: str
+    shape_index: str | None
+
+
+class Call(NamedTuple):
+    """Computations an instruction calls in one role (to_apply, calls, body, …)."""
+
+    role: str
+    computations: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=True)
+class Instruction:
+    """What one instruction says, apart from where in its module it stands."""
+
+    name: str
+    opcode: str
+    shape: str | None
+    operands: tuple[Operand, ...] = ()
+    is_root: bool = False
+    parameter_number: int | None = None
+    literal: str | None = None
+    calls: tuple[Call, ...] = ()
+    op_name: str | None = None
+    op_type: str | None = None
+    sharding: str | None = None
+    fusion_kind: str | None = None
+    custom_call_target: str | None = None
+    channel_id: int | None = None
+    replica_groups: str | None = None
+    backend_config: str | None = None
+    attributes: str | None = None
+    location: Location | None = None
+
+
+class Frame(NamedTuple):
+    """One stack frame; `parent_id` None means outermost."""
+
+    stack_frame_id: int
+    parent_id: int | None
+    function_name: str
+    file_name: str
+    line: int
+    column: int
+
+
+class Alias(NamedTuple):
+    """Output `output_index` may or must share its buffer with a parameter's."""
+
+    output_index: str
+    parameter_number: int
+    parameter_index: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
+class Computation:
+    """A computation of a module; its instructions are `start` up to `stop`."""
+
+    name: str
+    is_entry: bool
+    start: int
+    stop: int
+    execution_thread: str | None = None
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class HloModule:
+    """One module: header, stack frames, computations and instructions in print order.
+
+    `lines[i]` is the line of `instructions[i]`.
+    """
+
+    name: str
+    header: dict[str, str]
+    computations: tuple[Computation, ...]
+    instructions: list[Instruction]
+    lines: list[int] = field(compare=False)
+    frames: tuple[Frame, ...] = ()
+    first_line: int = field(default=1, compare=False)
+    last_line: int = field(default=1, compare=False)
+
+
+# --- Buffer assignment and live ranges -----------------------------------------
+
+
+class Allocation(NamedTuple):
+    """One allocation line; `flags` decide its kind, `shape` is the text between bars."""
+
+    allocation_id: int
+    size_bytes: int
+    color: int
+    page: int | None
+    parameter_number: int | None
+    parameter_shape_index: str | None
+    shape: str | None
+    is_output_tuple: bool
+    is_constant: bool
+    is_thread_local: bool
+    is_live_out: bool
+    is_preallocated_temp: bool
+
+
+class Placement(NamedTuple):
+    """A value inside an allocation."""
+
+    allocation_id: int
+    value_id: int
+    offset_bytes: int
+    size_bytes: int
+
+
+class Value(NamedTuple):
+    """An HloValue: `<12 name{0} (phi) @1>`; `shape_index` None when none is printed."""
+
+    value_id: int
+    instruction: str
+    shape_index: str | None
+    color: int
+    is_phi: bool
+    shape: str | None
+
+
+class Position(NamedTuple):
+    """A place where a value appears; the first is its definition."""
+
+    value_id: int
+    instruction: str
+    shape_index: str | None
+
+
+class Use(NamedTuple):
+    """An operand that reads a value."""
+
+    value_id: int
+    instruction: str
+    operand_index: int
+    shape_index: str | None
+
+
+class LiveRange(NamedTuple):
+    """Steps at which a value is live, inclusive at both ends."""
+
+    instruction: str
+    shape_index: str
+    start_step: int
+    end_step: int
+
+
+class PrintedPeak(NamedTuple):
+    """A row of XLA's own peak listing: evidence, not the peak."""
+
+    instruction: str
+    shape_index: str
+    printed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class BufferAssignment:
+    """Everything the buffer-assignment family of one module says.
+
+    The three files of newer releases and the one file of older ones give the same record.
+    `sources` maps an instruction name to the text of its `from instruction:` line.
+    """
+
+    allocations: list[Allocation] = field(default_factory=list)
+    placements: list[Placement] = field(default_factory=list)
+    values: list[Value] = field(default_factory=list)
+    positions: list[Position] = field(default_factory=list)
+    uses: list[Use] = field(default_factory=list)
+    sources: dict[str, str] = field(default_factory=dict)
+    printed_total_bytes: int | None = None
+    schedule: list[str] = field(default_factory=list)
+    schedule_end: int | None = None
+    live_ranges: list[LiveRange] = field(default_factory=list)
+    peak_step: int | None = None
+    printed_peaks: list[PrintedPeak] = field(default_factory=list)

@@ -1,0 +1,1 @@
+"""Canned questions: SQL files with front matter, run and rendered."""

@@ -1,0 +1,1 @@
+"""The warehouse: its tables, views and how a file is opened."""
