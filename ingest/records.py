@@ -42,13 +42,6 @@ class Location(NamedTuple):
     stack_frame_id: int | None
 
 
-class Operand(NamedTuple):
-    """One operand: the name it refers to, and a compact tuple path such as `0.1`."""
-
-    name: str
-    shape_index: str | None
-
-
 class Call(NamedTuple):
     """Computations an instruction calls in one role (to_apply, calls, body, …)."""
 
@@ -56,18 +49,12 @@ class Call(NamedTuple):
     computations: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=True)
-class Instruction:
-    """What one instruction says, apart from where in its module it stands."""
+class Attributes(NamedTuple):
+    """What follows the operands, apart from called computations and source location.
 
-    name: str
-    opcode: str
-    shape: str | None
-    operands: tuple[Operand, ...] = ()
-    is_root: bool = False
-    parameter_number: int | None = None
-    literal: str | None = None
-    calls: tuple[Call, ...] = ()
+    `other` keeps every attribute without a field of its own, as printed, in order.
+    """
+
     op_name: str | None = None
     op_type: str | None = None
     sharding: str | None = None
@@ -76,7 +63,29 @@ class Instruction:
     channel_id: int | None = None
     replica_groups: str | None = None
     backend_config: str | None = None
-    attributes: str | None = None
+    other: str | None = None
+
+
+NO_ATTRIBUTES = Attributes()
+
+
+class Instruction(NamedTuple):
+    """What one instruction says, wherever in its module it stands.
+
+    `operand_paths` runs beside `operands` and holds compact tuple paths such as `0.1`;
+    None where no operand has one.
+    """
+
+    name: str
+    opcode: str
+    shape: str | None
+    operands: tuple[str, ...] = ()
+    operand_paths: tuple[str | None, ...] | None = None
+    is_root: bool = False
+    parameter_number: int | None = None
+    literal: str | None = None
+    calls: tuple[Call, ...] = ()
+    attributes: Attributes = NO_ATTRIBUTES
     location: Location | None = None
 
 
@@ -92,9 +101,9 @@ class Frame(NamedTuple):
 
 
 class Alias(NamedTuple):
-    """Output `output_index` may or must share its buffer with a parameter's."""
+    """An output that may or must share a parameter's buffer; a donor names no output."""
 
-    output_index: str
+    output_index: str | None
     parameter_number: int
     parameter_index: str
     kind: str

@@ -1,0 +1,207 @@
+"""A buffer assignment's records → rows of the memory tables, derived facts included."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from hlodb.ingest.analyse import allocation_kind, memory_facts
+from hlodb.ingest.columns import NO_ID, Columns
+from hlodb.ingest.formats.shapes import parse_shape
+from hlodb.ingest.interning import Ints
+from hlodb.ingest.records import BufferAssignment
+
+
+_PROFILE_COLUMNS = (
+    "color",
+    "reserved_bytes",
+    "parameter_bytes",
+    "constant_bytes",
+    "live_out_bytes",
+    "thread_local_bytes",
+    "temp_bytes",
+    "temp_live_peak_bytes",
+    "live_peak_bytes",
+    "peak_step",
+    "fragmentation_bytes",
+    "fragmentation_ratio",
+    "padding_bytes",
+)
+
+
+class AssignmentRows:
+    """Writes one assignment into `tables`, instruction names turned into numbers."""
+
+    def __init__(
+        self,
+        module_id: int,
+        assignment: BufferAssignment,
+        names: list[str],
+        tables: dict[str, Columns],
+    ) -> None:
+        self.module_id = module_id
+        self.assignment = assignment
+        self.tables = tables
+        # Backwards, so that of equal names the first wins.
+        numbers = range(len(names) - 1, -1, -1)
+        self.number = dict(zip(reversed(names), numbers, strict=True))
+        self.schedule = self._numbers(assignment.schedule)
+
+    def add_all(self) -> None:
+        """Add the rows of every memory table."""
+        self._add_allocations()
+        logical = self._add_values()
+        self._add_places()
+        self._add_ranges()
+        self._add_facts(logical)
+
+    def first_steps(self, count: int) -> Ints:
+        """Give each instruction's first step in the flattened schedule."""
+        steps = np.full(count, NO_ID, np.int32)
+        known = self.schedule != NO_ID
+        backwards = np.flatnonzero(known)[::-1].astype(np.int32)
+        steps[self.schedule[backwards]] = backwards
+        return steps
+
+    def _numbers(self, names: list[str]) -> Ints:
+        get = self.number.get
+        return np.array([get(name, NO_ID) for name in names], np.int32)
+
+    def _add(self, table: str, count: int, **columns: Any) -> None:
+        self.tables[table].add(count, module_id=self.module_id, **columns)
+
+    def _add_allocations(self) -> None:
+        rows = self.assignment.allocations
+        self._add(
+            "allocations",
+            len(rows),
+            allocation_id=[a.allocation_id for a in rows],
+            size_bytes=[a.size_bytes for a in rows],
+            color=[a.color for a in rows],
+            kind=[allocation_kind(a) for a in rows],
+            parameter_number=[a.parameter_number for a in rows],
+            parameter_shape_index=[a.parameter_shape_index for a in rows],
+            is_live_out=[a.is_live_out for a in rows],
+            is_output_tuple=[a.is_output_tuple for a in rows],
+            shape=[a.shape for a in rows],
+            page=[a.page for a in rows],
+        )
+        placed = self.assignment.placements
+        self._add(
+            "allocation_values",
+            len(placed),
+            allocation_id=[p.allocation_id for p in placed],
+            value_id=[p.value_id for p in placed],
+            offset_bytes=[p.offset_bytes for p in placed],
+            size_bytes=[p.size_bytes for p in placed],
+        )
+
+    def _add_values(self) -> dict[int, int]:
+        """Add the values; give the logical bytes of those whose shape tells."""
+        rows = self.assignment.values
+        shapes = [parse_shape(v.shape) if v.shape else None for v in rows]
+        logical = [s.logical_bytes if s else None for s in shapes]
+        self._add(
+            "store.values",
+            len(rows),
+            value_id=[v.value_id for v in rows],
+            instruction_id=self._numbers([v.instruction for v in rows]),
+            shape_index=[v.shape_index for v in rows],
+            color=[v.color for v in rows],
+            is_phi=[v.is_phi for v in rows],
+            shape=[v.shape for v in rows],
+            logical_bytes=logical,
+        )
+        pairs = zip(rows, logical, strict=True)
+        return {v.value_id: size for v, size in pairs if size is not None}
+
+    def _add_places(self) -> None:
+        positions, uses = self.assignment.positions, self.assignment.uses
+        self._add(
+            "store.value_positions",
+            len(positions),
+            value_id=[p.value_id for p in positions],
+            ordinal=_ordinals([p.value_id for p in positions]),
+            instruction_id=self._numbers([p.instruction for p in positions]),
+            shape_index=[p.shape_index for p in positions],
+        )
+        self._add(
+            "store.value_uses",
+            len(uses),
+            value_id=[u.value_id for u in uses],
+            ordinal=_ordinals([u.value_id for u in uses]),
+            instruction_id=self._numbers([u.instruction for u in uses]),
+            operand_index=[u.operand_index for u in uses],
+            shape_index=[u.shape_index for u in uses],
+        )
+
+    def _add_ranges(self) -> None:
+        assignment = self.assignment
+        value_of = {
+            (v.instruction, v.shape_index or "{}"): v.value_id
+            for v in assignment.values
+        }
+        ranges = assignment.live_ranges
+        keys = [(r.instruction, r.shape_index) for r in ranges]
+        self._add(
+            "store.live_ranges",
+            len(ranges),
+            instruction_id=self._numbers([r.instruction for r in ranges]),
+            shape_index=[r.shape_index for r in ranges],
+            value_id=np.array([value_of.get(k, NO_ID) for k in keys], np.int32),
+            start_step=[r.start_step for r in ranges],
+            end_step=[r.end_step for r in ranges],
+        )
+        self._add(
+            "store.schedule",
+            len(self.schedule),
+            step=np.arange(len(self.schedule), dtype=np.int32),
+            instruction_id=self.schedule,
+        )
+        peaks = assignment.printed_peaks
+        self._add(
+            "printed_peaks",
+            len(peaks),
+            instruction=[p.instruction for p in peaks],
+            shape_index=[p.shape_index for p in peaks],
+            peak_step=assignment.peak_step,
+            printed_bytes=[p.printed_bytes for p in peaks],
+        )
+
+    def _add_facts(self, logical: dict[int, int]) -> None:
+        facts = memory_facts(self.assignment, logical)
+        allocations = Counter(a.color for a in self.assignment.allocations)
+        color_of = {a.allocation_id: a.color for a in self.assignment.allocations}
+        conflicts = Counter(color_of.get(c.allocation_id) for c in facts.conflicts)
+        columns = {
+            name: [getattr(profile, name) for profile in facts.profiles]
+            for name in _PROFILE_COLUMNS
+        }
+        self._add(
+            "memory_profile",
+            len(facts.profiles),
+            allocation_count=[allocations[p.color] for p in facts.profiles],
+            conflict_count=[conflicts[p.color] for p in facts.profiles],
+            **columns,
+        )
+        self._add(
+            "memory_timeline",
+            len(facts.timeline),
+            color=[t.color for t in facts.timeline],
+            from_step=[t.from_step for t in facts.timeline],
+            to_step=[t.to_step for t in facts.timeline],
+            live_bytes=[t.live_bytes for t in facts.timeline],
+            temp_live_bytes=[t.temp_live_bytes for t in facts.timeline],
+        )
+
+
+def _ordinals(ids: list[int]) -> Ints:
+    """Give 0, 1, 2 … within each run of equal ids."""
+    values = np.array(ids, np.int64)
+    if not len(values):
+        return np.empty(0, np.int32)
+    starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
+    counts = np.diff(np.r_[starts, len(values)])
+    return (np.arange(len(values)) - np.repeat(starts, counts)).astype(np.int32)

@@ -1,0 +1,76 @@
+"""A batch of units → Arrow tables: the work of one worker process."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hlodb.ingest.formats.hlo_text import InstructionCache
+from hlodb.ingest.normalise import Batch, Seen
+from hlodb.ingest.parse_unit import FileReport, UnitFile, parse_unit
+from hlodb.ingest.records import Reject
+
+_MAX_CACHED_LINES = 400_000
+"""About 400 MB of text and columns; beyond it a process forgets and starts anew."""
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """Tables of one batch (run_id to be added), file reports and rejects.
+
+    `detailed` are the modules, `located` the locations whose rows are among the tables.
+    """
+
+    tables: dict[str, pa.Table]
+    detailed: frozenset[int] = frozenset()
+    located: frozenset[int] = frozenset()
+    files: list[FileReport] = field(default_factory=list)
+    rejects: list[tuple[str, Reject]] = field(default_factory=list)
+    input_bytes: int = 0
+
+
+@dataclass(slots=True)
+class _Process:
+    """What a worker process keeps from batch to batch."""
+
+    cache: InstructionCache = field(default_factory=InstructionCache)
+    seen: Seen = field(default_factory=Seen)
+
+    def forget_if_full(self) -> None:
+        if len(self.cache) > _MAX_CACHED_LINES:
+            self.cache = InstructionCache()
+            self.seen = Seen()
+
+
+_process = _Process()
+
+
+def start_process() -> None:
+    """Begin with nothing seen: the tables of earlier batches went to another file."""
+    _process.cache = InstructionCache()
+    _process.seen = Seen()
+
+
+def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
+    """Parse and normalise units; equal text and modules of earlier batches are reused.
+
+    Details of a module that an earlier batch of this process held are not built again,
+    so the results of one process must all be loaded, in order.
+    """
+    _process.forget_if_full()
+    batch = Batch(_process.seen)
+    result = BatchResult({})
+    for files in units:
+        parsed = parse_unit(files, _process.cache)
+        ids = [batch.add(module)[0] for module in parsed.modules]
+        for report in parsed.files:
+            report.module_id = ids[-1] if ids else None
+        result.files += parsed.files
+        result.rejects += parsed.rejects
+        result.input_bytes += sum(len(f.data) for f in files)
+    result.tables = batch.arrow_tables()
+    result.detailed = frozenset(batch.detailed)
+    result.located = frozenset(batch.located)
+    return result

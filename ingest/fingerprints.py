@@ -1,0 +1,102 @@
+"""Fingerprints of modules: equal programs get equal numbers, whatever their names.
+
+`graph_fingerprint` sees opcodes, shapes without layouts, attributes and operand structure;
+`exact_fingerprint` adds layouts, order, backend config. Neither sees names, metadata,
+stack frames or install paths.
+"""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlodb.ingest.formats.scan import split_commas
+from hlodb.ingest.formats.shapes import without_layout
+from hlodb.ingest.records import Instruction
+
+_ROUNDS = 8
+_NAMED = ("control-predecessors=", "metadata=", "origin=", "statistics=")
+_LAYOUT_BOUND = ("operand_layout_constraints=", "frontend_attributes=")
+_FOLDER = re.compile(r"(?:/[\w.+@-]+)+/")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ODD = np.uint64(0xBF58476D1CE4E5B9)
+
+Keys = NDArray[np.uint64]
+Ints = NDArray[np.int32]
+
+
+def graph_text(instruction: Instruction) -> str:
+    """Give what the graph fingerprint sees of one instruction."""
+    a = instruction.attributes
+    kept = (
+        instruction.opcode,
+        without_layout(instruction.shape or ""),
+        instruction.parameter_number,
+        instruction.literal,
+        a.fusion_kind,
+        a.custom_call_target,
+        a.replica_groups,
+        a.sharding,
+        _without(a.other, _NAMED + _LAYOUT_BOUND),
+    )
+    return repr(kept)
+
+
+def exact_text(instruction: Instruction, graph: str) -> str:
+    """Give what the exact fingerprint sees of one instruction."""
+    a = instruction.attributes
+    config = _FOLDER.sub("/", a.backend_config) if a.backend_config else None
+    kept = (instruction.shape, a.channel_id, config, _without(a.other, _NAMED))
+    return graph + repr(kept)
+
+
+def _without(other: str | None, dropped: tuple[str, ...]) -> str | None:
+    if other is None or not any(key in other for key in dropped):
+        return other
+    parts = [part for part in split_commas(other) if not part.startswith(dropped)]
+    return ", ".join(parts) or None
+
+
+def _mix(keys: Keys) -> Keys:
+    keys = (keys ^ (keys >> np.uint64(31))) * _ODD
+    return keys ^ (keys >> np.uint64(29))
+
+
+def graph_fingerprint(
+    keys: NDArray[np.int64], readers: Ints, operands: Ints, places: Ints
+) -> int:
+    """Give a hash of the structure that does not depend on the order of instructions.
+
+    `keys` is a hash per instruction; edge i says that `readers[i]` reads `operands[i]` as
+    operand number `places[i]`. Weisfeiler-Leman refinement: eight rounds in which every
+    instruction takes in its operands and its readers, then a hash of the sorted keys.
+    """
+    own = keys.view(np.uint64)
+    state = _mix(own)
+    place = (places.astype(np.uint64) + np.uint64(1)) * _MIX
+    for _ in range(_ROUNDS if len(readers) else 0):
+        below = np.zeros_like(state)
+        above = np.zeros_like(state)
+        np.add.at(below, readers, _mix(state[operands] + place))
+        np.add.at(above, operands, _mix(state[readers] ^ place))
+        state = _mix(own + below * _MIX + above * _ODD)
+    return _digest(np.sort(state).tobytes())
+
+
+def exact_fingerprint(
+    keys: NDArray[np.int64], operands: Ints, counts: Ints, starts: Ints
+) -> int:
+    """Give a hash of the instructions in their order, with operands by number.
+
+    `counts` is the number of operands per instruction, `starts` where computations begin.
+    """
+    parts = (keys, operands, counts, starts)
+    return _digest(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))
+
+
+def _digest(data: bytes) -> int:
+    digest = blake2b(data, digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)

@@ -1,0 +1,41 @@
+"""What the header of a module says beyond its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hlodb.ingest.records import Alias
+
+_ALIAS = re.compile(
+    r"(\{[\d, ]*\}): \((\d+)(?:, (\{[\d, ]*\}))?(?:, (may-alias|must-alias))?\)"
+)
+_DONOR = re.compile(r"\((\d+), (\{[\d, ]*\})\)")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def aliases(header: Mapping[str, str]) -> list[Alias]:
+    """Give the input-output aliases and buffer donors of a module.
+
+    Before August 2020 no kind was printed; those count as may-alias.
+    """
+    found = [
+        Alias(output, int(number), index or "{}", kind or "may-alias")
+        for output, number, index, kind in _ALIAS.findall(
+            header.get("input_output_alias", "")
+        )
+    ]
+    donors = _DONOR.findall(header.get("buffer_donor", ""))
+    return found + [Alias(None, int(n), index, "donor") for n, index in donors]
+
+
+def entry_layout(header: Mapping[str, str]) -> str | None:
+    """Give `entry_computation_layout` without its braces and index comments."""
+    layout = header.get("entry_computation_layout")
+    return _COMMENT.sub("", layout[1:-1]) if layout else None
+
+
+def header_number(header: Mapping[str, str], name: str, default: int) -> int:
+    """Give a whole number of the header, `default` where it is missing or odd."""
+    value = header.get(name, "")
+    return int(value) if value.isdigit() else default

@@ -1,0 +1,97 @@
+"""Balanced brackets, strings and top-level commas: the one scanner of all formats."""
+
+from __future__ import annotations
+
+import re
+
+# A closed string, a bracket, a comma or a comment; nothing else matters to nesting.
+_TOKEN = re.compile(
+    r"""
+    "(?:[^"\\]|\\.)*+"      # double-quoted, with escapes
+  | '(?:[^'\\\n]|\\.)*+'    # single-quoted, as mesh axes are
+  | /\*.*?\*/               # comment
+  | [()\[\]{},]
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+_OPEN = frozenset("([{")
+_CLOSE = frozenset(")]}")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+_NAMED = {"n": "\n", "t": "\t", "r": "\r"}
+
+
+def closing(text: str, start: int) -> int:
+    """Give the index of the bracket that closes the one at `start`, or -1."""
+    depth = 0
+    for token in _TOKEN.finditer(text, start):
+        first = token.group()[0]
+        if first in _OPEN:
+            depth += 1
+        elif first in _CLOSE:
+            depth -= 1
+            if depth == 0:
+                return token.start()
+    return -1
+
+
+def is_balanced(text: str) -> bool:
+    """Tell whether every bracket outside strings and comments is closed."""
+    depth = 0
+    for token in _TOKEN.finditer(text):
+        first = token.group()[0]
+        if first in _OPEN:
+            depth += 1
+        elif first in _CLOSE:
+            depth -= 1
+    return depth <= 0
+
+
+def split_commas(text: str) -> list[str]:
+    """Split at commas outside brackets, strings and comments; parts are stripped.
+
+    An empty or blank text gives no parts.
+    """
+    parts: list[str] = []
+    depth = start = 0
+    for token in _TOKEN.finditer(text):
+        first = token.group()[0]
+        if first in _OPEN:
+            depth += 1
+        elif first in _CLOSE:
+            depth -= 1
+        elif first == "," and depth == 0:
+            parts.append(text[start : token.start()].strip())
+            start = token.end()
+    last = text[start:].strip()
+    if last or parts:
+        parts.append(last)
+    return parts
+
+
+def without_comments(text: str) -> str:
+    """Give the text without its `/*…*/` comments."""
+    return _COMMENT.sub("", text) if "/*" in text else text
+
+
+def unescape(text: str) -> str:
+    """Give the text of a C-escaped string body, octal and hex escapes included."""
+    if "\\" not in text:
+        return text
+    return _ESCAPE.sub(_unescape_one, text)
+
+
+def _unescape_one(match: re.Match[str]) -> str:
+    body = match.group(1)
+    if body[0] in "01234567":
+        return chr(int(body, 8) & 0xFF)
+    if body[0] == "x" and len(body) == 3:
+        return chr(int(body[1:], 16))
+    return _NAMED.get(body, body)
+
+
+def unquote(text: str) -> str:
+    """Give the body of a quoted string unescaped, any other text as it is."""
+    if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
+        return unescape(text[1:-1])
+    return text

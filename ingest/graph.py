@@ -1,0 +1,195 @@
+"""Names of operands and called computations → numbers, module by module."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.interning import Distinct, Ints
+from hlodb.ingest.records import Computation, HloModule
+
+_CALL_PLACE = 1 << 20
+"""Edges from a caller to what it calls count as operands from here on."""
+
+_KIND_OF_ROLE = {
+    "body": "while_body",
+    "condition": "while_condition",
+    "true_computation": "branch",
+    "false_computation": "branch",
+    "branch_computations": "branch",
+    "select": "reducer",
+    "scatter": "reducer",
+    "called_computations": "call",
+}
+
+
+class ResolvedCall(NamedTuple):
+    """One called computation; NO_ID where no computation has that name."""
+
+    caller: int
+    role: str
+    ordinal: int
+    computation_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Graph:
+    """A module's instructions as numbers; edge i: readers[i] reads operands[i]."""
+
+    computation_ids: Ints
+    positions: Ints
+    is_root: NDArray[np.bool_]
+    roots: list[int | None]
+    readers: Ints
+    operands: Ints
+    places: Ints
+    operand_counts: Ints
+    paths: list[str | None] | None
+    calls: list[ResolvedCall]
+
+    def edges_with_calls(self) -> tuple[Ints, Ints, Ints]:
+        """Give readers, operands and places, called roots counting as operands."""
+        calls = [
+            (c.caller, self.roots[c.computation_id], _CALL_PLACE + c.ordinal)
+            for c in self.calls
+            if c.computation_id != NO_ID and self.roots[c.computation_id] is not None
+        ]
+        extra = np.array(calls, np.int32).reshape(-1, 3)
+        sound = self.operands != NO_ID
+        return (
+            np.concatenate([self.readers[sound], extra[:, 0]]),
+            np.concatenate([self.operands[sound], extra[:, 1]]),
+            np.concatenate([self.places[sound], extra[:, 2]]),
+        )
+
+
+def resolve_graph(
+    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+) -> Graph:
+    """Give the graph of a module whose instructions are `rows` of `distinct`.
+
+    Instructions after the last computation belong to none: only a buffer assignment
+    names them.
+    """
+    sizes = np.array([c.stop - c.start for c in computations], np.int32)
+    starts = np.array([c.start for c in computations], np.int32)
+    inside = int(sizes.sum())
+    ids = np.full(len(rows), NO_ID, np.int32)
+    ids[:inside] = np.repeat(np.arange(len(computations), dtype=np.int32), sizes)
+    positions = np.arange(len(rows), dtype=np.int32)
+    positions[:inside] -= np.repeat(starts, sizes)
+    names, counts = distinct.operands.take(rows)
+    readers = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
+    before = np.cumsum(counts) - counts
+    places = np.arange(len(names), dtype=np.int32) - np.repeat(before, counts)
+    operands = _resolve_operands(distinct, rows, computations, names, readers, ids)
+    is_root, roots = _roots(distinct, rows, computations)
+    return Graph(
+        ids, positions, is_root, roots, readers, operands,
+        places.astype(np.int32), counts,
+        _paths(distinct, rows, counts) if distinct.paths else None,
+        _resolve_calls(distinct, rows, computations),
+    )  # fmt: skip
+
+
+def _resolve_operands(
+    distinct: Distinct,
+    rows: Ints,
+    computations: tuple[Computation, ...],
+    names: Ints,
+    readers: Ints,
+    computation_ids: Ints,
+) -> Ints:
+    """Look every operand name up; names hold within their computation only."""
+    if not len(names):
+        return np.empty(0, np.int32)
+    own = np.frombuffer(distinct.name_ids, np.int32)[rows]
+    place = distinct.scratch()
+    numbers = np.arange(len(rows), dtype=np.int32)
+    place[own] = numbers
+    if bool((place[own] == numbers).all()):
+        return _looked_up(place, own, names)
+    found = np.full(len(names), NO_ID, np.int32)
+    for number, computation in enumerate(computations):
+        part = slice(computation.start, computation.stop)
+        edges = np.flatnonzero(computation_ids[readers] == number)
+        place[own[part]] = numbers[part]
+        local = _looked_up(place, own, names[edges])
+        sound = (local >= computation.start) & (local < computation.stop)
+        found[edges] = np.where(sound, local, NO_ID)
+    return found
+
+
+def _looked_up(place: Ints, own: Ints, names: Ints) -> Ints:
+    """Read the scratch table, trusting only entries that point back to their name."""
+    guess = place[names]
+    guess = np.where(guess < len(own), guess, 0)
+    return np.where(own[guess] == names, guess, NO_ID).astype(np.int32)
+
+
+def _roots(
+    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+) -> tuple[NDArray[np.bool_], list[int | None]]:
+    """Mark roots; a computation that prints none has its last instruction as root."""
+    marked = np.frombuffer(distinct.roots, np.int8)[rows].astype(bool)
+    is_root = marked.copy()
+    roots: list[int | None] = []
+    where = np.flatnonzero(marked)
+    for computation in computations:
+        if computation.start == computation.stop:
+            roots.append(None)
+            continue
+        at = int(np.searchsorted(where, computation.start))
+        if at < len(where) and where[at] < computation.stop:
+            roots.append(int(where[at]))
+        else:
+            roots.append(computation.stop - 1)
+            is_root[computation.stop - 1] = True
+    return is_root, roots
+
+
+def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | None:
+    known = distinct.paths
+    if not any(int(row) in known for row in rows):
+        return None
+    paths: list[str | None] = []
+    for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
+        paths.extend(known.get(row) or [None] * count)
+    return paths
+
+
+def _resolve_calls(
+    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+) -> list[ResolvedCall]:
+    number = {c.name: i for i, c in enumerate(computations)}
+    callers = np.flatnonzero(np.frombuffer(distinct.has_calls, np.int8)[rows])
+    return [
+        ResolvedCall(caller, call.role, ordinal, number.get(name, NO_ID))
+        for caller in callers.tolist()
+        for call in distinct.calls[int(rows[caller])]
+        for ordinal, name in enumerate(call.computations)
+    ]
+
+
+def computation_kinds(hlo: HloModule, graph: Graph) -> list[str | None]:
+    """Give each computation's kind, by the first instruction that calls it."""
+    kinds: list[str | None] = [
+        "entry" if c.is_entry else None for c in hlo.computations
+    ]
+    for call in graph.calls:
+        if call.computation_id != NO_ID and kinds[call.computation_id] is None:
+            opcode = hlo.instructions[call.caller].opcode
+            kinds[call.computation_id] = _kind(call.role, opcode)
+    return kinds
+
+
+def _kind(role: str, opcode: str) -> str:
+    if role == "calls":
+        return "fusion" if opcode == "fusion" else "async"
+    if role == "to_apply":
+        return "call" if opcode == "call" else "reducer"
+    return _KIND_OF_ROLE.get(role, "call")

@@ -1,0 +1,45 @@
+"""Who is who across runs: program names and keys, content hashes of companions."""
+
+from __future__ import annotations
+
+import re
+from hashlib import blake2b
+
+from hlodb.ingest.formats.shapes import without_layout
+from hlodb.ingest.interning import hash64
+
+_UNIQUE = re.compile(r"(?:\.\d+)+$")
+_PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
+_BUILD = re.compile(r"\.cl_\d+")
+
+# Source locations and pointers: what may differ between dumps of one program. Each
+# pattern begins with a literal, which the regex engine searches for at memory speed.
+_FRAME_ID = re.compile(rb" stack_frame_id=\d+")
+_FIRST_FRAME_ID = re.compile(rb"\{stack_frame_id=\d+ ?")
+_SOURCE = re.compile(rb' source_\w+=(?:"(?:[^"\\]|\\.)*+"|\d+)')
+_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?:[^"\\]|\\.)*+"|\d+) ?')
+_POINTER = re.compile(rb": 0x[0-9a-f]+, size")
+_EMPTY = re.compile(rb", metadata=\{\}")
+
+
+def program_name(module_name: str) -> str:
+    """Give a module's name without number, build and unique suffixes."""
+    name = _BUILD.sub("", _PREFIX.sub("", module_name))
+    return _UNIQUE.sub("", name).rstrip("_") or module_name
+
+
+def program_key(program: str, entry_layout: str, num_partitions: int) -> int:
+    """Give a hash of program, entry shapes without layout, and partitions."""
+    return hash64(f"{program}|{without_layout(entry_layout)}|{num_partitions}")
+
+
+def companion_digest(data: bytes) -> bytes:
+    """Give a digest of a text without source locations and pointers."""
+    if b"source_" in data:
+        data = _FIRST_SOURCE.sub(b"{", _SOURCE.sub(b"", data))
+    if b"stack_frame_id" in data:
+        data = _FIRST_FRAME_ID.sub(b"{", _FRAME_ID.sub(b"", data))
+    data = _EMPTY.sub(b"", data)
+    if b"0x" in data:
+        data = _POINTER.sub(b": size", data)
+    return blake2b(data, digest_size=16).digest()

@@ -1,0 +1,158 @@
+"""Arrow tables → warehouse, a batch of modules a transaction.
+
+Details of a module are stored once; what another run brought already is left out. The
+file is opened late and closed early, since no other process can use it meanwhile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
+from hlodb.ingest.parse_unit import FileReport
+from hlodb.ingest.records import Reject
+from hlodb.ingest.statements import statement
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def load_batches(
+    connection: Connection, run_id: int, results: Sequence[BatchResult]
+) -> None:
+    """Store what the batches hold, all of it or nothing; results come in their order."""
+    connection.execute("SET preserve_insertion_order = false")
+    connection.execute("BEGIN")
+    try:
+        _load_details(connection, results)
+        for result in results:
+            _insert(connection, "modules", result.tables["modules"], run_id=run_id)
+            load_files(connection, run_id, result.files)
+            load_rejects(connection, run_id, result.rejects)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def _load_details(connection: Connection, results: Sequence[BatchResult]) -> None:
+    modules = _stored(connection, "modules", "module_id", (r.detailed for r in results))
+    places = _stored(
+        connection, "modules", "locations_id", (r.located for r in results)
+    )
+    tables: dict[str, list[pa.Table]] = {}
+    for result in results:
+        for name in (*DETAIL_TABLES, *LOCATION_TABLES, "store.instruction_forms"):
+            table = result.tables[name]
+            if name in DETAIL_TABLES:
+                table = _without(table, "module_id", result.detailed & modules)
+            elif name in LOCATION_TABLES:
+                table = _without(table, "locations_id", result.located & places)
+            tables.setdefault(name, []).append(table)
+        modules |= result.detailed
+        places |= result.located
+    forms = pa.concat_tables(tables.pop("store.instruction_forms"))
+    _run_on(connection, "insert_forms", forms)
+    instructions = pa.concat_tables(tables.pop("store.instructions"))
+    _run_on(connection, "insert_instructions", instructions)
+    for name, parts in tables.items():
+        _insert(connection, name, pa.concat_tables(parts))
+
+
+def _stored(
+    connection: Connection, table: str, column: str, ids: Iterable[frozenset[int]]
+) -> set[int]:
+    """Give those of `ids` that the warehouse holds already."""
+    wanted = pa.table({"id": pa.array(sorted(set().union(*ids)), pa.int64())})
+    connection.register("wanted_ids", wanted)
+    rows = connection.execute(
+        f"SELECT id FROM wanted_ids WHERE id IN (SELECT {column} FROM {table})"
+    ).fetchall()
+    connection.unregister("wanted_ids")
+    return {row[0] for row in rows}
+
+
+def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Table:
+    if not ids or not table.num_rows:
+        return table
+    return table.filter(
+        pc.invert(pc.is_in(table[key], pa.array(list(ids), pa.int64())))
+    )
+
+
+def _run_on(
+    connection: Connection, name: str, incoming: pa.Table, **parameters: int
+) -> None:
+    """Execute `sql/NAME.sql`, which reads the table `incoming`."""
+    connection.register("incoming", incoming)
+    connection.execute(statement(name), parameters or None)
+    connection.unregister("incoming")
+
+
+def _insert(connection: Connection, name: str, table: pa.Table, **fixed: Any) -> None:
+    if not table.num_rows:
+        return
+    extra = "".join(f", {int(value)} AS {key}" for key, value in fixed.items())
+    connection.register("incoming", table)
+    target = ".".join(f'"{part}"' for part in name.split("."))
+    connection.execute(f"INSERT INTO {target} BY NAME SELECT *{extra} FROM incoming")
+    connection.unregister("incoming")
+
+
+def load_files(
+    connection: Connection, run_id: int, reports: Sequence[FileReport]
+) -> None:
+    """Store rows of dump_files."""
+    names = [n for n in arrow_schema("dump_files").names if n != "run_id"]
+    rows = [{name: getattr(report, name) for name in names} for report in reports]
+    schema = arrow_schema("dump_files", dropped=("run_id",))
+    _insert(connection, "dump_files", pa.Table.from_pylist(rows, schema), run_id=run_id)
+
+
+def load_rejects(
+    connection: Connection, run_id: int, rejects: Sequence[tuple[str, Reject]]
+) -> None:
+    """Store rows of rejects."""
+    rows = [
+        {
+            "path": path,
+            "line": reject.line,
+            "column_number": reject.column,
+            "section": reject.section,
+            "code": reject.code,
+            "message": reject.message,
+            "snippet": reject.snippet,
+        }
+        for path, reject in rejects
+    ]
+    schema = arrow_schema("rejects", dropped=("run_id",))
+    _insert(connection, "rejects", pa.Table.from_pylist(rows, schema), run_id=run_id)
+
+
+def load_known(
+    connection: Connection,
+    run_id: int,
+    occurrences: list[dict[str, Any]],
+    files: list[dict[str, Any]],
+) -> None:
+    """Store units whose bytes the warehouse knows, without parsing them.
+
+    `occurrences` hold unit_digest and the columns of `modules` that come from names and
+    places; `files` hold unit_digest, path, kind, stage, sha256 and size_bytes.
+    """
+    if not occurrences:
+        return
+    modules = arrow_schema("modules")
+    names = pa.schema([modules.field(name) for name in occurrences[0]])
+    table = pa.Table.from_pylist(occurrences, names)
+    _run_on(connection, "insert_known_modules", table, run_id=run_id)
+    dumped = arrow_schema("dump_files", {"unit_digest": pa.int64()})
+    names = pa.schema([dumped.field(name) for name in files[0]])
+    table = pa.Table.from_pylist(files, names)
+    _run_on(connection, "insert_known_files", table, run_id=run_id)

@@ -1,0 +1,345 @@
+"""Records of modules → Arrow tables.
+
+One `Batch` takes the modules of many units and builds each table once. A module whose
+content was seen before gives an occurrence row and nothing else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from hlodb.ingest.assignment_rows import AssignmentRows
+from hlodb.ingest.columns import NO_ID, Columns, arrow_schema
+from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
+from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
+from hlodb.ingest.formats.shapes import parse_shape
+from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
+from hlodb.ingest.identity import program_key, program_name
+from hlodb.ingest.interning import Distinct, Ints, hash64, stored_literal
+from hlodb.ingest.records import BufferAssignment, HloModule
+from hlodb.ingest.user_frames import user_frame_ids
+
+DETAIL_TABLES = (
+    "computations",
+    "store.instructions",
+    "operands",
+    "called_computations",
+    "aliases",
+    "allocations",
+    "store.values",
+    "allocation_values",
+    "store.value_positions",
+    "store.value_uses",
+    "store.schedule",
+    "store.live_ranges",
+    "printed_peaks",
+    "memory_profile",
+    "memory_timeline",
+)
+"""Tables keyed by module_id, stored once per module content."""
+
+LOCATION_TABLES = ("locations", "stack_frames")
+"""Tables keyed by locations_id."""
+
+_NULLABLE_IDS = {
+    "store.instructions": ("computation_id", "schedule_step"),
+    "operands": ("operand_id",),
+    "called_computations": ("computation_id",),
+    "store.values": ("instruction_id",),
+    "store.value_positions": ("instruction_id",),
+    "store.value_uses": ("instruction_id",),
+    "store.schedule": ("instruction_id",),
+    "store.live_ranges": ("instruction_id", "value_id"),
+}
+_FORM_KEY = {"form_key": pa.int64()}
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleUnit:
+    """One module snapshot with its companions, ready to be normalised.
+
+    `occurrence` holds the columns of `modules` that come from names and places;
+    `companion_digests` are the digests of its other texts.
+    """
+
+    hlo: HloModule
+    assignment: BufferAssignment | None
+    occurrence: dict[str, Any]
+    companion_digests: tuple[bytes, ...] = ()
+
+
+@dataclass(slots=True)
+class Seen:
+    """What one process has seen: distinct text, and modules it has built rows for."""
+
+    distinct: Distinct = field(default_factory=Distinct)
+    facts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    locations: set[int] = field(default_factory=set)
+
+
+class Batch:
+    """Tables being filled with the modules of one batch."""
+
+    def __init__(self, seen: Seen) -> None:
+        self.seen = seen
+        self.distinct = seen.distinct
+        self.occurrences: list[dict[str, Any]] = []
+        self.detailed: list[int] = []
+        self.located: list[int] = []
+        self.form_ids: list[Ints] = []
+        self.tables: dict[str, Columns] = {}
+        for name in DETAIL_TABLES:
+            extra = _FORM_KEY if name == "store.instructions" else {}
+            dropped = ("form_id",) if name == "store.instructions" else ()
+            schema = arrow_schema(name, extra, dropped)
+            self.tables[name] = Columns(schema, _NULLABLE_IDS.get(name, ()))
+        for name in LOCATION_TABLES:
+            self.tables[name] = Columns(arrow_schema(name))
+
+    def add(self, unit: ModuleUnit) -> tuple[int, int]:
+        """Add one module; give its module_id and locations_id."""
+        rows = self.distinct.rows_of(unit.hlo.instructions)
+        module_id = _module_id(self.distinct, rows, unit)
+        locations_id = self._add_locations(unit.hlo, rows)
+        facts = self.seen.facts.get(module_id)
+        if facts is None:
+            facts = self._add_details(module_id, rows, unit)
+            self.seen.facts[module_id] = facts
+            self.detailed.append(module_id)
+        keys = {
+            "module_id": module_id,
+            "locations_id": locations_id,
+            "first_line": _first_line(unit.hlo),
+        }
+        self.occurrences.append(unit.occurrence | facts | keys)
+        return module_id, locations_id
+
+    # --- details ---
+
+    def _add_details(
+        self, module_id: int, rows: Ints, unit: ModuleUnit
+    ) -> dict[str, Any]:
+        hlo, distinct = unit.hlo, self.distinct
+        graph = resolve_graph(distinct, rows, hlo.computations)
+        self._add_computations(module_id, hlo, graph)
+        self._add_edges(module_id, graph)
+        self._add_aliases(module_id, hlo)
+        steps = np.full(len(rows), NO_ID, np.int32)
+        if unit.assignment is not None:
+            names = [distinct.names[i] for i in _take(distinct.name_ids, rows)]
+            assignment = AssignmentRows(module_id, unit.assignment, names, self.tables)
+            assignment.add_all()
+            steps = assignment.first_steps(len(rows))
+        self._add_instructions(module_id, rows, hlo, graph, steps)
+        return _derived_facts(distinct, rows, unit, graph)
+
+    def _add_instructions(
+        self, module_id: int, rows: Ints, hlo: HloModule, graph: Graph, steps: Ints
+    ) -> None:
+        distinct = self.distinct
+        forms = _take(distinct.form_ids, rows)
+        self.form_ids.append(forms)
+        names = distinct.names
+        self.tables["store.instructions"].add(
+            len(rows),
+            module_id=module_id,
+            instruction_id=np.arange(len(rows), dtype=np.int32),
+            computation_id=graph.computation_ids,
+            name=[names[i] for i in _take(distinct.name_ids, rows)],
+            is_root=graph.is_root,
+            position=graph.positions,
+            schedule_step=steps,
+            line_offset=np.array(hlo.lines, np.int32) - _first_line(hlo),
+            form_key=_take64(distinct.form_keys, forms),
+        )
+
+    def _add_computations(self, module_id: int, hlo: HloModule, graph: Graph) -> None:
+        computations = hlo.computations
+        self.tables["computations"].add(
+            len(computations),
+            module_id=module_id,
+            computation_id=list(range(len(computations))),
+            name=[c.name for c in computations],
+            kind=computation_kinds(hlo, graph),
+            root_instruction_id=graph.roots,
+            instruction_count=[c.stop - c.start for c in computations],
+            execution_thread=[c.execution_thread for c in computations],
+        )
+
+    def _add_edges(self, module_id: int, graph: Graph) -> None:
+        self.tables["operands"].add(
+            len(graph.readers),
+            module_id=module_id,
+            instruction_id=graph.readers,
+            operand_index=graph.places,
+            operand_id=graph.operands,
+            shape_index=graph.paths,
+        )
+        self.tables["called_computations"].add(
+            len(graph.calls),
+            module_id=module_id,
+            instruction_id=[c.caller for c in graph.calls],
+            role=[c.role for c in graph.calls],
+            ordinal=[c.ordinal for c in graph.calls],
+            computation_id=[c.computation_id for c in graph.calls],
+        )
+
+    def _add_aliases(self, module_id: int, hlo: HloModule) -> None:
+        found = aliases(hlo.header)
+        self.tables["aliases"].add(
+            len(found),
+            module_id=module_id,
+            output_index=[a.output_index for a in found],
+            parameter_number=[a.parameter_number for a in found],
+            parameter_index=[a.parameter_index for a in found],
+            kind=[a.kind for a in found],
+        )
+
+    # --- locations ---
+
+    def _add_locations(self, hlo: HloModule, rows: Ints) -> int:
+        distinct = self.distinct
+        ids = _take(distinct.location_ids, rows)
+        located = np.flatnonzero(ids != NO_ID)
+        places = [distinct.locations[i] for i in ids[located]]
+        locations_id = hash64(repr((located.tobytes(), places, hlo.frames)))
+        if locations_id in self.seen.locations:
+            return locations_id
+        self.seen.locations.add(locations_id)
+        self.located.append(locations_id)
+        columns = list(zip(*places, strict=True)) or [()] * 6
+        self.tables["locations"].add(
+            len(places),
+            locations_id=locations_id,
+            instruction_id=located.astype(np.int32),
+            source_file=columns[0],
+            source_line=columns[1],
+            source_end_line=columns[2],
+            source_column=columns[3],
+            source_end_column=columns[4],
+            stack_frame_id=columns[5],
+        )
+        frames = list(zip(*hlo.frames, strict=True)) or [()] * 6
+        self.tables["stack_frames"].add(
+            len(hlo.frames),
+            locations_id=locations_id,
+            stack_frame_id=frames[0],
+            parent_id=frames[1],
+            function_name=frames[2],
+            file_name=frames[3],
+            line=frames[4],
+            column=frames[5],
+            user_frame_id=user_frame_ids(hlo.frames),
+        )
+        return locations_id
+
+    # --- results ---
+
+    def arrow_tables(self) -> dict[str, pa.Table]:
+        """Give every table of the batch; `modules` lacks run_id."""
+        tables = {name: columns.table() for name, columns in self.tables.items()}
+        tables["store.instruction_forms"] = self._forms()
+        schema = arrow_schema("modules", dropped=("run_id",))
+        tables["modules"] = pa.Table.from_pylist(self.occurrences, schema=schema)
+        return tables
+
+    def _forms(self) -> pa.Table:
+        used = np.unique(np.concatenate(self.form_ids)) if self.form_ids else []
+        distinct = self.distinct
+        schema = arrow_schema("store.instruction_forms", dropped=("form_id",))
+        forms = Columns(schema)
+        forms.add(len(used), **_form_columns(distinct, [int(i) for i in used]))
+        return forms.table()
+
+
+def _form_columns(distinct: Distinct, used: list[int]) -> dict[str, Any]:
+    rows = [distinct.forms[i] for i in used]
+    shapes = [parse_shape(r.shape) if r.shape else None for r in rows]
+    attributes = [r.attributes for r in rows]
+    return {
+        "form_key": [distinct.form_keys[i] for i in used],
+        "opcode": [r.opcode for r in rows],
+        "shape": [r.shape for r in rows],
+        "element_type": [s.element_type if s else None for s in shapes],
+        "logical_bytes": [s.logical_bytes if s else None for s in shapes],
+        "layout": [s.layout if s else None for s in shapes],
+        "color": [s.color if s else None for s in shapes],
+        "parameter_number": [r.parameter_number for r in rows],
+        "literal": [stored_literal(r.literal) for r in rows],
+        "op_name": [a.op_name for a in attributes],
+        "op_type": [a.op_type for a in attributes],
+        "sharding": [a.sharding for a in attributes],
+        "fusion_kind": [a.fusion_kind for a in attributes],
+        "custom_call_target": [a.custom_call_target for a in attributes],
+        "channel_id": [a.channel_id for a in attributes],
+        "replica_groups": [a.replica_groups for a in attributes],
+        "backend_config": [a.backend_config for a in attributes],
+        "attributes": [a.other for a in attributes],
+    }
+
+
+def _derived_facts(
+    distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
+) -> dict[str, Any]:
+    hlo, assignment = unit.hlo, unit.assignment
+    forms = _take(distinct.form_ids, rows)
+    layout = entry_layout(hlo.header)
+    partitions = header_number(hlo.header, "num_partitions", 1)
+    program = program_name(hlo.name)
+    entry = [i for i, c in enumerate(hlo.computations) if c.is_entry]
+    readers, operands, places = graph.edges_with_calls()
+    return {
+        "name": hlo.name,
+        "program": program,
+        "program_key": program_key(program, layout or "", partitions),
+        "is_scheduled": hlo.header.get("is_scheduled") == "true",
+        "num_partitions": partitions,
+        "replica_count": header_number(hlo.header, "replica_count", 1),
+        "entry_computation_id": entry[0] if entry else None,
+        "entry_layout": layout,
+        "computation_count": len(hlo.computations),
+        "instruction_count": sum(c.stop - c.start for c in hlo.computations),
+        "graph_fingerprint": graph_fingerprint(
+            _take64(distinct.graph_keys, forms), readers, operands, places
+        ),
+        "exact_fingerprint": exact_fingerprint(
+            _take64(distinct.exact_keys, forms),
+            graph.operands,
+            graph.operand_counts,
+            np.array([c.start for c in hlo.computations], np.int32),
+        ),
+        "printed_total_bytes": assignment.printed_total_bytes if assignment else None,
+        "has_assignment": bool(assignment and assignment.allocations),
+        "has_live_ranges": bool(assignment and assignment.live_ranges),
+    }
+
+
+def _take(column: Any, rows: Ints) -> Ints:
+    return np.frombuffer(column, np.int32)[rows] if len(rows) else np.empty(0, np.int32)
+
+
+def _take64(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int64]]:
+    return np.frombuffer(column, np.int64)[rows] if len(rows) else np.empty(0, np.int64)
+
+
+def _first_line(hlo: HloModule) -> int:
+    return hlo.computations[0].line if hlo.computations else 1
+
+
+def _module_id(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
+    """Hash everything a module's texts say, except where it comes from in the source."""
+    hlo = unit.hlo
+    digest = blake2b(digest_size=8)
+    computations = [
+        (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
+    ]
+    digest.update(repr((hlo.name, hlo.header, computations)).encode())
+    digest.update(_take64(distinct.content_keys, rows).tobytes())
+    for companion in sorted(unit.companion_digests):
+        digest.update(companion)
+    return int.from_bytes(digest.digest(), "little", signed=True)

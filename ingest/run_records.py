@@ -1,0 +1,148 @@
+"""Rows of `runs`: found again, begun, and finished with what the dump says of itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import duckdb
+import pyarrow as pa
+
+from hlodb import __version__
+from hlodb.ingest.columns import arrow_schema
+
+Connection = duckdb.DuckDBPyConnection
+
+LABEL_COLUMNS = (
+    "compiler_version",
+    "framework_version",
+    "platform",
+    "device",
+    "topology",
+    "branch",
+)
+"""Labels that fill a column of `runs` where the dump itself says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunRequest:
+    """What the user says about the runs to be ingested."""
+
+    name: str | None = None
+    series: str | None = None
+    commit: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    started_at: datetime | None = None
+
+
+@dataclass(slots=True)
+class RunFacts:
+    """What the files of a run say about it; the first to speak wins."""
+
+    facts: dict[str, str] = field(default_factory=dict)
+    newest_file_at: float | None = None
+    flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
+    flag_owners: set[int | None] = field(default_factory=set)
+
+    def learn(self, facts: Mapping[str, str | None]) -> None:
+        """Keep facts not known yet."""
+        for key, value in facts.items():
+            if value:
+                self.facts.setdefault(key, value)
+
+    def saw_file_at(self, modified_at: float | None) -> None:
+        """Keep the newest file time."""
+        if modified_at is not None:
+            self.newest_file_at = max(modified_at, self.newest_file_at or modified_at)
+
+    def add_flags(
+        self, module_number: int | None, flags: Iterable[tuple[str, str]]
+    ) -> None:
+        """Add the compiler flags that one module's files list."""
+        self.flag_owners.add(module_number)
+        for name, value in flags:
+            self.flags.setdefault((name, value), set()).add(module_number)
+
+    def flag_rows(self) -> list[tuple[int | None, str, str]]:
+        """Give (module_number, name, value), flags common to all modules once with None."""
+        rows: list[tuple[int | None, str, str]] = []
+        for (name, value), owners in self.flags.items():
+            shared = owners == self.flag_owners
+            rows += [(None if shared else owner, name, value) for owner in owners][
+                : 1 if shared else None
+            ]
+        return sorted(rows, key=lambda r: (r[1], -1 if r[0] is None else r[0], r[2]))
+
+
+def recorded_files(connection: Connection, name: str) -> dict[str, str] | None:
+    """Give path → sha256 of a run's files, or None where no run has that name."""
+    row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchone()
+    if row is None:
+        return None
+    rows = connection.execute(
+        "SELECT path, sha256 FROM dump_files WHERE run_id = ?", [row[0]]
+    ).fetchall()
+    return dict(rows)
+
+
+def begin_run(
+    connection: Connection, name: str, origin: str, request: RunRequest
+) -> int:
+    """Give the id of the run called `name`, which is begun where there is none."""
+    row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchone()
+    if row is not None:
+        return int(row[0])
+    newest = connection.execute("SELECT coalesce(max(run_id), 0) FROM runs").fetchone()
+    run_id = int(newest[0]) + 1 if newest else 1
+    connection.execute(
+        "INSERT INTO runs BY NAME SELECT ? AS run_id, ? AS name, ? AS origin,"
+        " ? AS series, ? AS commit_sha, ? AS labels, ? AS hlodb_version,"
+        " ?::TIMESTAMP AS ingested_at",
+        [
+            run_id,
+            name,
+            origin,
+            request.series,
+            request.commit,
+            json.dumps(dict(request.labels), sort_keys=True),
+            __version__,
+            datetime.now(UTC).replace(tzinfo=None),
+        ],
+    )
+    return run_id
+
+
+def finish_run(
+    connection: Connection, run_id: int, request: RunRequest, facts: RunFacts
+) -> None:
+    """Write what the dump says of itself, labels where it says nothing, and the flags."""
+    values = {
+        name: facts.facts.get(name) or request.labels.get(name)
+        for name in LABEL_COLUMNS
+    }
+    started = request.started_at or _moment(facts.newest_file_at)
+    assignments = ", ".join(f"{n} = coalesce(?, {n})" for n in [*values, "started_at"])
+    connection.execute(
+        f"UPDATE runs SET {assignments} WHERE run_id = ?",
+        [*values.values(), started, run_id],
+    )
+    connection.execute("DELETE FROM compiler_flags WHERE run_id = ?", [run_id])
+    rows = facts.flag_rows()
+    if rows:
+        schema = arrow_schema("compiler_flags", dropped=("run_id",))
+        numbers, names, texts = zip(*rows, strict=True)
+        flags = pa.table([list(numbers), list(names), list(texts)], schema=schema)
+        connection.register("incoming", flags)
+        connection.execute(
+            "INSERT INTO compiler_flags BY NAME SELECT ? AS run_id, * FROM incoming",
+            [run_id],
+        )
+        connection.unregister("incoming")
+
+
+def _moment(seconds: float | None) -> datetime | None:
+    if seconds is None:
+        return None
+    return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None)
