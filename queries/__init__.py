@@ -1,1 +1,1 @@
-"""Canned questions: SQL files with front matter, run and rendered."""
+"""The catalogue: one question, one file under sql/; front matter → macro → result."""

@@ -1,0 +1,96 @@
+"""The command line: finds commands, turns every failure into its exit code.
+
+0 done · 1 a gate failed · 2 usage · 3 data quality · 4 nothing to compare ·
+5 warehouse locked or of a newer schema · 70 internal error · 130 interrupted
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from importlib import import_module
+
+import click
+
+from hlodb import __version__
+from hlodb.errors import HlodbError
+
+COMMANDS = {
+    "ingest": "Bring dumps into the warehouse.",
+    "query": "Answer a canned question, or list all of them.",
+    "sql": "Run SQL of your own, read-only.",
+    "schema": "Show the tables of the warehouse, their columns and units.",
+    "runs": "List the runs in the warehouse.",
+    "modules": "List the modules of a run.",
+    "rm": "Forget runs, and what only they used.",
+}
+"""Every command, with its one line of help; `hlodb/commands/NAME.py` holds `command`.
+
+They are loaded by name, when needed: `hlodb --help` loads none of them.
+"""
+
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+BROKEN_PIPE = 141
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        found: click.Command = import_module(f"hlodb.commands.{cmd_name}").command
+        return found
+
+    def format_commands(
+        self, ctx: click.Context, formatter: click.HelpFormatter
+    ) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="The warehouse is --db FILE, else $HLODB_DB, else hlodb.duckdb here.",
+)
+@click.version_option(__version__, message="hlodb %(version)s")
+def cli() -> None:
+    """XLA compiler dumps of many runs as one DuckDB warehouse."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and give the exit code of the process."""
+    try:
+        code = cli.main(arguments, prog_name="hlodb", standalone_mode=False)
+        sys.stdout.flush()
+    except HlodbError as error:
+        return _complain(str(error), error.exit_code)
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        return _complain("interrupted", INTERRUPTED)
+    except BrokenPipeError:
+        # The reader of our output has gone; keep Python from complaining at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return BROKEN_PIPE
+    except Exception as error:
+        return _complain_of_bug(error)
+    return code if isinstance(code, int) else 0
+
+
+def _complain(message: str, exit_code: int) -> int:
+    click.echo(f"hlodb: {message}", err=True)
+    return exit_code
+
+
+def _complain_of_bug(error: Exception) -> int:
+    if os.environ.get("HLODB_TRACEBACK"):
+        traceback.print_exception(error)
+    message = f"internal error: {type(error).__name__}: {error}"
+    return _complain(f"{message} (HLODB_TRACEBACK=1 shows where)", INTERNAL_ERROR)

@@ -1,0 +1,114 @@
+"""`hlodb query`: the catalogue, one query's help, or its answer."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import (
+    db_option,
+    format_option,
+    open_for_reading,
+    output_option,
+    write_result,
+)
+from hlodb.errors import HlodbError
+from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue, read_queries
+from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
+from hlodb.queries.result import Result, plain_column
+from hlodb.queries.run import explain, parse_parameters, run_query
+
+
+@click.command("query", add_help_option=False)
+@click.argument("name", required=False)
+@click.option(
+    "-p",
+    "--parameter",
+    "assignments",
+    metavar="NAME=VALUE",
+    multiple=True,
+    help="Set a parameter of the query; an empty value is NULL.",
+)
+@click.option(
+    "--queries",
+    "folders",
+    metavar="DIR",
+    multiple=True,
+    envvar="HLODB_QUERIES",
+    show_envvar=True,
+    type=click.Path(path_type=Path),
+    help="Add the queries (*.sql) of a folder of your own.",
+)
+@click.option(
+    "--explain", "explained", is_flag=True, help="Show the SQL, don't run it."
+)
+@click.option("--lint", is_flag=True, help="Check every query file, and stop.")
+@click.option("-h", "--help", "helped", is_flag=True, help="Explain this command.")
+@db_option
+@format_option
+@output_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    name: str | None,
+    assignments: tuple[str, ...],
+    folders: tuple[Path, ...],
+    explained: bool,
+    lint: bool,
+    helped: bool,
+    db: Path,
+    form: str,
+    output: Path | None,
+) -> int:
+    """Answer a canned question, or list all of them.
+
+    \b
+    hlodb query                                    what can be asked
+    hlodb query peak_by_space --help               what it means, to the byte
+    hlodb query peak_by_space -p run=nightly-7     its answer
+    hlodb query peak_contents --format csv | head  for other tools
+    hlodb query --queries my_queries --lint        check your own
+    """
+    if helped and name is None:
+        click.echo(ctx.get_help())
+        return 0
+    if lint:
+        return _lint(folders)
+    catalogue = load_catalogue(folders)
+    if name is None:
+        _list(catalogue, form, output)
+        return 0
+    query = find_query(catalogue, name)
+    parameters = parse_parameters(query, assignments)
+    if helped:
+        click.echo(query_help(query))
+    elif explained:
+        click.echo(explain(query, parameters, catalogue))
+    else:
+        with open_for_reading(db) as connection:
+            result = run_query(connection, name, parameters, catalogue)
+        write_result(result, form, output)
+    return 0
+
+
+def _list(catalogue: Catalogue, form: str, output: Path | None) -> None:
+    if form == "table" and output is None:
+        click.echo(catalogue_listing(catalogue))
+    elif form == "json" and output is None:
+        text = json.dumps(catalogue_objects(catalogue), indent=1, ensure_ascii=False)
+        click.echo(text)
+    else:
+        columns = tuple(plain_column(n, "VARCHAR") for n in ("group", "name", "title"))
+        rows = [(q.group, q.name, q.title) for q in catalogue.values()]
+        write_result(Result(columns, rows), form, output)
+
+
+def _lint(folders: tuple[Path, ...]) -> int:
+    found = list(read_queries(folders))
+    faults = [each for each in found if isinstance(each, HlodbError)]
+    for fault in faults:
+        click.echo(str(fault), err=True)
+    click.echo(f"{len(found) - len(faults)} sound queries, {len(faults)} faulty")
+    return faults[0].exit_code if faults else 0

@@ -1,0 +1,39 @@
+"""`hlodb sql`: SQL of one's own, read-only."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import (
+    db_option,
+    format_option,
+    open_for_reading,
+    output_option,
+    write_result,
+)
+from hlodb.queries.run import run_sql
+
+
+@click.command("sql")
+@click.argument("statement")
+@db_option
+@format_option
+@output_option
+def command(statement: str, db: Path, form: str, output: Path | None) -> None:
+    """Run SQL of your own, read-only.
+
+    Tables are in `hlodb schema`; canned queries are table macros. Other files can't be
+    reached. A statement of - is read from the standard input.
+
+    \b
+    hlodb sql "SELECT name, program, stage FROM runs JOIN modules USING (run_id)"
+    hlodb sql "FROM peak_by_space() WHERE fragmentation_ratio > 0.1"
+    hlodb sql - --format csv < question.sql
+    """
+    text = sys.stdin.read() if statement == "-" else statement
+    with open_for_reading(db) as connection:
+        result = run_sql(connection, text)
+    write_result(result, form, output)

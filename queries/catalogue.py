@@ -1,0 +1,123 @@
+"""The canned queries: `sql/<group>/<name>.sql` here, then folders of users."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from hlodb.errors import HlodbError, UsageError
+from hlodb.queries.front_matter import parse_query, parse_vocabulary
+from hlodb.queries.query import Query, Vocabulary
+
+GROUPS = {
+    "peak": "Memory peak and timeline",
+    "fragmentation": "Fragmentation and packing",
+    "allocation": "Allocation, reuse, aliasing, donation",
+    "layout": "Layout, padding, precision",
+    "source": "Source attribution",
+    "fusion": "Fusion and op mix",
+    "sharding": "Collectives, sharding, transfers",
+    "schedule": "Rematerialisation, copies, schedule",
+    "compare": "Across runs: history, regression, attribution",
+    "graph": "Walks over the instruction graph",
+    "health": "What is in the warehouse, and how sound it is",
+    "parts": "Building blocks of the other queries",
+}
+"""Groups in the order they are listed; a user's own groups come after them."""
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+Catalogue = Mapping[str, Query]
+
+
+def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
+    """Give all queries by name, in the order of groups and names.
+
+    Raises UsageError with `path:line` at the first file that is not a sound query.
+    """
+    found: dict[str, Query] = {}
+    for query in read_queries(folders):
+        if isinstance(query, HlodbError):
+            raise query
+        found[query.name] = query
+    order = {group: number for number, group in enumerate(GROUPS)}
+    return dict(
+        sorted(
+            found.items(),
+            key=lambda item: (
+                order.get(item[1].group, len(order)),
+                item[1].group,
+                item,
+            ),
+        )
+    )
+
+
+def read_queries(folders: Iterable[Path] = ()) -> Iterator[Query | HlodbError]:
+    """Give every query, or what is wrong with its file."""
+    root = files("hlodb.queries") / "sql"
+    vocabulary = parse_vocabulary(
+        (root / "vocabulary.sql").read_text(encoding="utf-8"), "vocabulary.sql"
+    )
+    seen: dict[str, str] = {}
+    for group, path, file in (*_built_in(root), *_of_users(folders)):
+        name = path.rpartition("/")[2].removesuffix(".sql")
+        try:
+            _require_name(name, path, seen)
+            yield _read(file, name, group, path, vocabulary)
+        except UsageError as error:
+            yield error
+        seen[name] = path
+
+
+def find_query(catalogue: Catalogue, name: str) -> Query:
+    """Give the query called `name`; raises UsageError that suggests the nearest."""
+    if name in catalogue:
+        return catalogue[name]
+    hint = nearest(name, catalogue)
+    raise UsageError(f"there is no query {name!r}{hint}; `hlodb query` lists them")
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Give `; did you mean …?` with the nearest of `names`, or nothing."""
+    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
+
+
+def _built_in(root: Traversable) -> Iterator[tuple[str, str, Traversable]]:
+    for group in GROUPS:
+        folder = root / group
+        if not folder.is_dir():
+            continue
+        for file in sorted(folder.iterdir(), key=lambda f: f.name):
+            if file.name.endswith(".sql"):
+                yield group, f"queries/sql/{group}/{file.name}", file
+
+
+def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, str, Traversable]]:
+    for folder in folders:
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder of queries at {folder}")
+        for file in sorted(folder.rglob("*.sql")):
+            yield file.parent.name, file.as_posix(), file
+
+
+def _require_name(name: str, path: str, seen: dict[str, str]) -> None:
+    if not _NAME.fullmatch(name):
+        raise UsageError(f"{path}:1: a query is named like a_b_2, not {name!r}")
+    if name in seen:
+        raise UsageError(f"{path}:1: {name!r} is already the query of {seen[name]}")
+
+
+def _read(
+    file: Traversable, name: str, group: str, path: str, vocabulary: Vocabulary
+) -> Query:
+    try:
+        text = file.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}:1: not UTF-8 text") from error
+    return parse_query(text, name=name, group=group, path=path, vocabulary=vocabulary)

@@ -1,0 +1,93 @@
+"""The catalogue in words: listing, help of one query, plain objects for JSON."""
+
+from __future__ import annotations
+
+import textwrap
+from itertools import groupby
+from typing import Any
+
+from hlodb.queries.catalogue import GROUPS, Catalogue
+from hlodb.queries.query import Column, Query
+
+_WIDTH = 88
+
+
+def catalogue_listing(catalogue: Catalogue) -> str:
+    """Give groups, names and titles as text."""
+    width = max(len(name) for name in catalogue)
+    lines = []
+    for group, queries in groupby(catalogue.values(), key=lambda q: q.group):
+        lines.append(f"{group}: {GROUPS.get(group, 'queries of your own')}")
+        lines += [f"  {q.name:{width}}  {q.title}" for q in queries]
+        lines.append("")
+    lines.append("hlodb query NAME --help explains one.")
+    return "\n".join(lines)
+
+
+def catalogue_objects(catalogue: Catalogue) -> list[dict[str, Any]]:
+    """Give every query as plain values, for JSON."""
+    return [_query_object(query) for query in catalogue.values()]
+
+
+def query_help(query: Query) -> str:
+    """Give what a query answers, takes and gives, and its exact definition."""
+    example = next((f"{p.name} := …" for p in query.parameters), "")
+    parts = [
+        f"{query.name}: {query.title}",
+        _wrap(query.question),
+        f"Parameters (-p name=value)\n{_parameter_lines(query)}",
+        f"Columns, one row per {query.grain}\n{_column_lines(query)}",
+        f"Definition\n{_wrap(query.definition, '  ')}",
+        f"Reads: {', '.join(query.needs)}",
+        f"In the DuckDB CLI: FROM {query.name}({example});",
+    ]
+    return "\n\n".join(parts)
+
+
+def _query_object(query: Query) -> dict[str, Any]:
+    return {
+        "name": query.name,
+        "group": query.group,
+        "title": query.title,
+        "question": query.question,
+        "definition": query.definition,
+        "grain": query.grain,
+        "needs": list(query.needs),
+        "parameters": [
+            {"name": p.name, "type": p.type, "default": p.default, "doc": p.doc}
+            for p in query.parameters
+        ],
+        "columns": [column._asdict() for column in query.columns],
+    }
+
+
+def _parameter_lines(query: Query) -> str:
+    if not query.parameters:
+        return "  none"
+    heads = [f"{p.name} {p.type} = {p.default}" for p in query.parameters]
+    return _definition_list(heads, [p.doc for p in query.parameters])
+
+
+def _column_lines(query: Query) -> str:
+    heads = [f"{c.name} {c.type}" for c in query.columns]
+    return _definition_list(heads, [_column_text(c) for c in query.columns])
+
+
+def _column_text(column: Column) -> str:
+    better = column.polarity.replace("_", " ")
+    notes = [column.unit, better] if better != "neutral" else [column.unit]
+    return f"[{', '.join(notes)}] {column.doc}"
+
+
+def _definition_list(heads: list[str], texts: list[str]) -> str:
+    width = max(len(head) for head in heads) + 4
+    lines = []
+    for head, text in zip(heads, texts, strict=True):
+        first, *rest = textwrap.wrap(text, max(_WIDTH - width, 40))
+        lines.append(f"  {head:{width - 2}}{first}")
+        lines += [" " * width + line for line in rest]
+    return "\n".join(lines)
+
+
+def _wrap(text: str, indent: str = "") -> str:
+    return textwrap.fill(text, _WIDTH, initial_indent=indent, subsequent_indent=indent)

@@ -1,0 +1,219 @@
+"""Reads one query file: front matter in `--` lines, then one SELECT.
+
+    -- title: Memory per memory space
+    -- question: What does each program need in each memory space?
+    -- definition: The exact computation, in words;
+    --   further lines are indented.
+    -- grain: module occurrence, colour
+    -- needs: module_memory
+    -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
+    -- column reserved_bytes BIGINT bytes lower_is_better: What is reserved.
+    SELECT … WHERE r.name = $run
+
+A parameter or column given by its name alone (`-- param run`) is the one that the
+vocabulary declares. In the SQL a parameter is `$name`; a column called like one is
+always qualified (`m.run`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator
+from typing import NamedTuple, NoReturn
+
+from hlodb.errors import UsageError
+from hlodb.queries.query import (
+    COLUMN_TYPES,
+    PARAMETER_TYPES,
+    POLARITIES,
+    UNITS,
+    Column,
+    Parameter,
+    Query,
+    Vocabulary,
+)
+from hlodb.queries.sql_text import code_tokens, parameter_faults
+
+SENTENCES = ("title", "question", "definition", "grain", "needs")
+"""The keys that every query has, once."""
+
+_ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
+_PARAMETER = re.compile(r" (\w+) = (.+?)(?: of (\w+)\.(\w+))?: (\S.*)")
+_COLUMN = re.compile(r" (\w+) (\w+) (\w+): (\S.*)")
+_CONTINUATION = "--   "
+
+
+class _Entry(NamedTuple):
+    line: int
+    key: str
+    name: str | None
+    rest: str
+
+
+def parse_query(
+    text: str, *, name: str, group: str, path: str, vocabulary: Vocabulary
+) -> Query:
+    """Give the query that `text` holds.
+
+    Raises UsageError with `path:line` where the front matter is incomplete, or where
+    declared and used parameters differ.
+    """
+    header, sql, sql_line = _split(text)
+    entries = list(_entries(header, path))
+    sentences = _sentences(entries, path)
+    parameters = _parameters(entries, path, vocabulary)
+    columns = _columns(entries, path, vocabulary)
+    if not columns:
+        _fail(path, 1, "declare every column of the result with `-- column`")
+    declared = {p.name for p in parameters}
+    _check_sql(sql, declared, set(vocabulary.parameters), path, sql_line)
+    return Query(
+        name=name,
+        group=group,
+        path=path,
+        title=sentences["title"],
+        question=sentences["question"],
+        definition=sentences["definition"],
+        grain=sentences["grain"],
+        needs=tuple(re.split(r",\s*", sentences["needs"])),
+        parameters=parameters,
+        columns=columns,
+        sql=sql,
+    )
+
+
+def parse_vocabulary(text: str, path: str) -> Vocabulary:
+    """Give the shared parameters and columns; such a file holds nothing else."""
+    header, sql, sql_line = _split(text)
+    if sql:
+        _fail(path, sql_line, "a vocabulary holds only `-- param` and `-- column`")
+    entries = list(_entries(header, path))
+    return Vocabulary(
+        {p.name: p for p in _parameters(entries, path, Vocabulary())},
+        {c.name: c for c in _columns(entries, path, Vocabulary())},
+    )
+
+
+def _split(text: str) -> tuple[list[str], str, int]:
+    lines = text.splitlines()
+    count = next(
+        (i for i, line in enumerate(lines) if line.strip() and line[:2] != "--"),
+        len(lines),
+    )
+    return lines[:count], "\n".join(lines[count:]).rstrip(), count + 1
+
+
+def _entries(header: list[str], path: str) -> Iterator[_Entry]:
+    current: _Entry | None = None
+    for number, line in enumerate(header, 1):
+        if line.startswith(_CONTINUATION) and current is not None:
+            current = current._replace(rest=f"{current.rest} {line[5:].strip()}")
+        elif line.strip("- "):
+            if current is not None:
+                yield current
+            match = _ENTRY.fullmatch(line.rstrip())
+            if not match:
+                _fail(path, number, f"expected `-- key: text`, found {line!r}")
+            current = _Entry(number, *match.groups())
+    if current is not None:
+        yield current
+
+
+def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for entry in entries:
+        if entry.key in ("param", "column"):
+            continue
+        if entry.key not in SENTENCES:
+            known = ", ".join((*SENTENCES, "param", "column"))
+            _fail(path, entry.line, f"unknown key {entry.key!r}; known are {known}")
+        if entry.key in found:
+            _fail(path, entry.line, f"{entry.key!r} stands twice")
+        if entry.name or not entry.rest.startswith(": "):
+            _fail(path, entry.line, f"expected `-- {entry.key}: text`")
+        found[entry.key] = entry.rest[2:].strip()
+    for key in SENTENCES:
+        if not found.get(key):
+            _fail(path, 1, f"`-- {key}: …` is missing")
+    return found
+
+
+def _parameters(
+    entries: list[_Entry], path: str, vocabulary: Vocabulary
+) -> tuple[Parameter, ...]:
+    found: dict[str, Parameter] = {}
+    for entry in (e for e in entries if e.key == "param"):
+        name = _declared_name(entry, path, found)
+        if entry.rest:
+            found[name] = _parameter(name, entry, path)
+        elif name in vocabulary.parameters:
+            found[name] = vocabulary.parameters[name]
+        else:
+            _fail(path, entry.line, f"the vocabulary has no parameter {name!r}")
+    return tuple(found.values())
+
+
+def _parameter(name: str, entry: _Entry, path: str) -> Parameter:
+    match = _PARAMETER.fullmatch(entry.rest)
+    if not match:
+        form = "-- param NAME TYPE = DEFAULT [of TABLE.COLUMN]: text"
+        _fail(path, entry.line, f"expected `{form}`")
+    _require_known("type", match[1], PARAMETER_TYPES, entry, path)
+    source = (match[3], match[4]) if match[3] else None
+    return Parameter(name, match[1], match[2], source, match[5])
+
+
+def _columns(
+    entries: list[_Entry], path: str, vocabulary: Vocabulary
+) -> tuple[Column, ...]:
+    found: dict[str, Column] = {}
+    for entry in (e for e in entries if e.key == "column"):
+        name = _declared_name(entry, path, found)
+        if entry.rest:
+            found[name] = _column(name, entry, path)
+        elif name in vocabulary.columns:
+            found[name] = vocabulary.columns[name]
+        else:
+            _fail(path, entry.line, f"the vocabulary has no column {name!r}")
+    return tuple(found.values())
+
+
+def _column(name: str, entry: _Entry, path: str) -> Column:
+    match = _COLUMN.fullmatch(entry.rest)
+    if not match:
+        _fail(path, entry.line, "expected `-- column NAME TYPE UNIT POLARITY: text`")
+    _require_known("type", match[1], COLUMN_TYPES, entry, path)
+    _require_known("unit", match[2], UNITS, entry, path)
+    _require_known("polarity", match[3], POLARITIES, entry, path)
+    return Column(name, match[1], match[2], match[3], match[4])
+
+
+def _declared_name(entry: _Entry, path: str, found: Container[str]) -> str:
+    if entry.name is None:
+        _fail(path, entry.line, f"expected a name after `-- {entry.key}`")
+    if entry.name in found:
+        _fail(path, entry.line, f"{entry.key} {entry.name!r} stands twice")
+    return entry.name
+
+
+def _require_known(
+    what: str, word: str, known: tuple[str, ...], entry: _Entry, path: str
+) -> None:
+    if word not in known:
+        _fail(path, entry.line, f"unknown {what} {word!r}; known: {', '.join(known)}")
+
+
+def _check_sql(
+    sql: str, declared: set[str], shared: set[str], path: str, first_line: int
+) -> None:
+    if not sql:
+        _fail(path, first_line, "no SQL follows the front matter")
+    for line, token in code_tokens(sql):
+        if token == ";":
+            _fail(path, first_line + line, "write one SELECT, without a semicolon")
+    for line, fault in parameter_faults(sql, declared, shared):
+        _fail(path, first_line + line, fault)
+
+
+def _fail(path: str, line: int, message: str) -> NoReturn:
+    raise UsageError(f"{path}:{line}: {message}")

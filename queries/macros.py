@@ -1,0 +1,78 @@
+"""Queries as table macros of DuckDB: `FROM peak_by_space(run := 'nightly')`.
+
+DuckDB binds a macro when it is made, so a query comes after those it reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import duckdb
+
+from hlodb.errors import UsageError
+from hlodb.queries.catalogue import Catalogue, load_catalogue
+from hlodb.queries.query import Query
+from hlodb.queries.sql_text import macro_body, source_names
+
+
+def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Write every built-in query into the warehouse as a table macro."""
+    catalogue = load_catalogue()
+    for query in in_order(catalogue.values(), catalogue):
+        connection.execute(macro_sql(query))
+        connection.execute(_comment_sql(query))
+
+
+def install_temporary(
+    connection: duckdb.DuckDBPyConnection, query: Query, catalogue: Catalogue
+) -> None:
+    """Make `query`, and those it reads, as macros of this connection only."""
+    for each in in_order([query], catalogue):
+        connection.execute(macro_sql(each, temporary=True))
+
+
+def in_order(queries: Iterable[Query], catalogue: Catalogue) -> list[Query]:
+    """Give `queries` and those they read, each after what it reads.
+
+    Raises UsageError where queries read one another in a circle.
+    """
+    done: dict[str, Query] = {}
+    for query in queries:
+        _visit(query, catalogue, done, ())
+    return list(done.values())
+
+
+def reads(query: Query, catalogue: Catalogue) -> Iterator[Query]:
+    """Give the queries that `query` reads itself."""
+    for name in sorted(source_names(query.sql) & catalogue.keys()):
+        yield catalogue[name]
+
+
+def macro_sql(query: Query, *, temporary: bool = False) -> str:
+    """Give the statement that makes the macro."""
+    kind = "TEMP MACRO" if temporary else "MACRO"
+    parameters = ", ".join(
+        f"{p.name} {p.type} := {p.default}" for p in query.parameters
+    )
+    return (
+        f"CREATE OR REPLACE {kind} {query.name}({parameters}) AS TABLE\n"
+        f"{macro_body(query.sql)}"
+    )
+
+
+def _visit(
+    query: Query, catalogue: Catalogue, done: dict[str, Query], path: tuple[str, ...]
+) -> None:
+    if query.name in path:
+        circle = " → ".join((*path, query.name))
+        raise UsageError(f"{query.path}:1: queries read one another: {circle}")
+    if query.name in done:
+        return
+    for other in reads(query, catalogue):
+        _visit(other, catalogue, done, (*path, query.name))
+    done[query.name] = query
+
+
+def _comment_sql(query: Query) -> str:
+    text = query.question.replace("'", "''")
+    return f"COMMENT ON MACRO TABLE {query.name} IS '{text}'"

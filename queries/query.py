@@ -1,0 +1,74 @@
+"""What a canned query declares: parameters, columns with units, and its SELECT."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+UNITS = (
+    "bytes",
+    "byte_steps",
+    "bytes_per_second",
+    "count",
+    "flag",
+    "flop",
+    "id",
+    "name",
+    "ratio",
+    "score",
+    "seconds",
+    "step",
+    "steps",
+    "text",
+    "time",
+)
+"""What a column may count in; names, texts, ids and flags have no unit of measure."""
+
+POLARITIES = ("lower_is_better", "higher_is_better", "neutral")
+PARAMETER_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "VARCHAR")
+COLUMN_TYPES = (*PARAMETER_TYPES, "INTEGER", "TIMESTAMP")
+
+
+class Parameter(NamedTuple):
+    """A parameter: `default` is SQL; `source` names the column it is a value of."""
+
+    name: str
+    type: str
+    default: str
+    source: tuple[str, str] | None
+    doc: str
+
+
+class Column(NamedTuple):
+    """A column of the result, with its unit and which way is better."""
+
+    name: str
+    type: str
+    unit: str
+    polarity: str
+    doc: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One canned query; `sql` is its SELECT as written, with `$name` parameters."""
+
+    name: str
+    group: str
+    path: str
+    title: str
+    question: str
+    definition: str
+    grain: str
+    needs: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    columns: tuple[Column, ...]
+    sql: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """Parameters and columns that many queries share, by name."""
+
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    columns: dict[str, Column] = field(default_factory=dict)

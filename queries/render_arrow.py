@@ -1,0 +1,61 @@
+"""Binary forms: an Arrow table, an Arrow stream, a Parquet file."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hlodb.queries.query import Column
+from hlodb.queries.result import Result
+
+_ARROW_TYPES = {
+    "BIGINT": pa.int64(),
+    "BOOLEAN": pa.bool_(),
+    "DATE": pa.date32(),
+    "DOUBLE": pa.float64(),
+    "FLOAT": pa.float32(),
+    "HUGEINT": pa.decimal128(38, 0),
+    "INTEGER": pa.int32(),
+    "JSON": pa.string(),
+    "SMALLINT": pa.int16(),
+    "TIMESTAMP": pa.timestamp("us"),
+    "TINYINT": pa.int8(),
+    "UBIGINT": pa.uint64(),
+    "UINTEGER": pa.uint32(),
+    "VARCHAR": pa.string(),
+}
+"""DuckDB's plain types; of others Arrow infers the type from the values."""
+
+
+def arrow_table(result: Result) -> pa.Table:
+    """Give an Arrow table, with unit and polarity in the metadata of its fields."""
+    arrays = [
+        pa.array(
+            [row[place] for row in result.rows], type=_ARROW_TYPES.get(column.type)
+        )
+        for place, column in enumerate(result.columns)
+    ]
+    fields = [
+        _field(column, array.type)
+        for column, array in zip(result.columns, arrays, strict=True)
+    ]
+    return pa.table(arrays, schema=pa.schema(fields))
+
+
+def write_arrow(result: Result, stream: BinaryIO) -> None:
+    """Write an Arrow IPC stream."""
+    table = arrow_table(result)
+    with pa.ipc.new_stream(stream, table.schema) as sink:
+        sink.write_table(table)
+
+
+def write_parquet(result: Result, stream: BinaryIO) -> None:
+    """Write a Parquet file."""
+    pq.write_table(arrow_table(result), stream)
+
+
+def _field(column: Column, type_: pa.DataType) -> pa.Field:
+    metadata = {"unit": column.unit, "polarity": column.polarity, "doc": column.doc}
+    return pa.field(column.name, type_, metadata=metadata)

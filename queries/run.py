@@ -1,0 +1,148 @@
+"""Runs a canned query, or SQL of one's own, and gives a Result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import duckdb
+
+from hlodb.errors import HlodbError, UsageError
+from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue, nearest
+from hlodb.queries.macros import in_order, install_temporary, macro_sql
+from hlodb.queries.query import Parameter, Query
+from hlodb.queries.result import Result, plain_column
+
+Value = str | int | float | bool | None
+
+_TRUE = {"true", "yes", "1", "on"}
+_FALSE = {"false", "no", "0", "off"}
+
+
+def run_query(
+    connection: duckdb.DuckDBPyConnection,
+    name: str,
+    parameters: Mapping[str, Value] | None = None,
+    catalogue: Catalogue | None = None,
+) -> Result:
+    """Give the answer of the query `name`; parameters are bound, never pasted.
+
+    `catalogue` is the built-in one unless given. Raises UsageError for an unknown query
+    or parameter, and for a run or program that the warehouse doesn't hold.
+    """
+    catalogue = load_catalogue() if catalogue is None else catalogue
+    parameters = parameters or {}
+    query = find_query(catalogue, name)
+    _require_parameters(query, parameters)
+    _require_known_values(connection, query, parameters)
+    install_temporary(connection, query, catalogue)
+    try:
+        cursor = connection.execute(call_sql(query, parameters), [*parameters.values()])
+        rows = cursor.fetchall()
+    except duckdb.Error as error:
+        raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
+    return Result(query.columns, rows)
+
+
+def run_sql(connection: duckdb.DuckDBPyConnection, sql: str) -> Result:
+    """Give the rows of SQL of one's own; UsageError says what DuckDB finds wrong."""
+    try:
+        cursor = connection.execute(sql)
+        rows = cursor.fetchall()
+    except duckdb.Error as error:
+        raise UsageError(str(error)) from error
+    described = cursor.description or []
+    return Result(tuple(plain_column(d[0], str(d[1])) for d in described), rows)
+
+
+def call_sql(query: Query, parameters: Iterable[str]) -> str:
+    """Give the statement that calls the query's macro with bound parameters."""
+    arguments = ", ".join(f"{name} := ?" for name in parameters)
+    return f"SELECT * FROM {query.name}({arguments})"
+
+
+def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
+    """Give the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
+    _require_parameters(query, parameters)
+    macros = [
+        f"{macro_sql(q, temporary=True)};\n" for q in in_order([query], catalogue)
+    ]
+    values = ", ".join(f"{name} := {_literal(v)}" for name, v in parameters.items())
+    return "\n".join([*macros, f"SELECT * FROM {query.name}({values});"])
+
+
+def parse_parameters(query: Query, assignments: Iterable[str]) -> dict[str, Value]:
+    """Give the typed values of `name=value` texts; an empty value is NULL.
+
+    Raises UsageError for what is not of this form, unknown or of another type.
+    """
+    values: dict[str, Value] = {}
+    for assignment in assignments:
+        name, equals, text = assignment.partition("=")
+        if not equals:
+            raise UsageError(f"-p takes name=value, not {assignment!r}")
+        _require_parameters(query, [name])
+        parameter = next(p for p in query.parameters if p.name == name)
+        values[name] = _parse_value(parameter, text)
+    return values
+
+
+def _parse_value(parameter: Parameter, text: str) -> Value:
+    if text == "":
+        return None
+    try:
+        match parameter.type:
+            case "BIGINT":
+                return int(text.replace("_", "").replace(",", ""))
+            case "DOUBLE":
+                return float(text)
+            case "BOOLEAN":
+                return _parse_flag(text)
+    except ValueError as error:
+        message = f"parameter {parameter.name!r} is {parameter.type}, not {text!r}"
+        raise UsageError(message) from error
+    return text
+
+
+def _parse_flag(text: str) -> bool:
+    if text.lower() in _TRUE | _FALSE:
+        return text.lower() in _TRUE
+    raise ValueError(text)
+
+
+def _require_parameters(query: Query, names: Iterable[str]) -> None:
+    known = [p.name for p in query.parameters]
+    for name in names:
+        if name not in known:
+            has = f"it has {', '.join(known)}" if known else "it has none"
+            hint = nearest(name, known)
+            raise UsageError(
+                f"query {query.name} has no parameter {name!r}, {has}{hint}"
+            )
+
+
+def _require_known_values(
+    connection: duckdb.DuckDBPyConnection, query: Query, values: Mapping[str, Value]
+) -> None:
+    for parameter in query.parameters:
+        value = values.get(parameter.name)
+        if parameter.source is None or value is None:
+            continue
+        table, column = parameter.source
+        known: set[Any] = {
+            row[0]
+            for row in connection.execute(
+                f'SELECT DISTINCT "{column}" FROM "{table}"'
+            ).fetchall()
+        }
+        if value not in known:
+            hint = nearest(str(value), (str(k) for k in known if k is not None))
+            raise UsageError(f"the warehouse has no {parameter.name} {value!r}{hint}")
+
+
+def _literal(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return "'" + value.replace("'", "''") + "'"
+    return str(value)

@@ -1,0 +1,47 @@
+-- title: The last snapshot of every compiled module
+-- question: Which snapshot shows a module as it was compiled in the end?
+-- definition: Of the occurrences that share run, rank, program and module number: the
+--   one with a buffer assignment, else after_optimizations, else the pass snapshot of
+--   the highest number, else any other; among equals the first by path and part.
+--   A module without a number is known by its path.
+-- grain: compiled module
+-- needs: chosen_run, modules, runs
+-- param run
+-- param program
+-- column run_id
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column stage
+-- column platform
+-- column module_id
+-- column locations_id
+-- column path
+WITH ranked AS (
+  SELECT
+    m.run_id, c.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.stage, coalesce(m.platform, r.platform) AS platform,
+    m.module_id, m.locations_id, m.path,
+    row_number() OVER (
+      PARTITION BY
+        m.run_id, m.rank, m.program, m.module_number,
+        CASE WHEN m.module_number IS NULL THEN m.path END
+      ORDER BY
+        m.has_assignment DESC NULLS LAST,
+        m.stage = 'after_optimizations' DESC NULLS LAST,
+        m.pass_step DESC NULLS LAST,
+        m.stage = 'before_optimizations' NULLS LAST,
+        m.path, m.part
+    ) AS place
+  FROM modules AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN runs AS r USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+)
+SELECT
+  r.run_id, r.run_name AS run, r.program_name AS program, r.module_number, r.rank,
+  r.stage, r.platform, r.module_id, r.locations_id, r.path
+FROM ranked AS r
+WHERE r.place = 1

@@ -1,0 +1,69 @@
+-- title: Live bytes over the schedule
+-- question: How does memory use move over the schedule?
+-- definition: memory_timeline: stretches of the schedule with the same live bytes, by
+--   the rules of peak_by_space. With points > 0 the schedule is cut into that many
+--   equal parts and of each only the stretch with the most live bytes is kept (the
+--   first among equals), so the peak always stays.
+-- grain: module occurrence, colour, stretch of steps
+-- needs: chosen_memory, memory_timeline, schedule, instructions
+-- param run
+-- param program
+-- param color
+-- param points BIGINT = 0: Keep at most this many stretches per module and colour; 0
+--   for all.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column from_step INTEGER step neutral: First step of the stretch.
+-- column to_step INTEGER step neutral: Last step of the stretch.
+-- column live_bytes BIGINT bytes lower_is_better: Live bytes of the colour.
+-- column temp_live_bytes BIGINT bytes lower_is_better: Those of temporary allocations.
+-- column delta_bytes BIGINT bytes neutral: Change from the stretch before.
+-- column instruction VARCHAR name neutral: Instruction scheduled at from_step.
+-- column opcode
+WITH stretches AS (
+  SELECT
+    m.run, m.program, m.module_number, m.rank, m.color, m.space_name, m.module_id,
+    t.from_step, t.to_step, t.live_bytes, t.temp_live_bytes,
+    t.live_bytes - lag(t.live_bytes, 1, 0) OVER same_curve AS delta_bytes,
+    max(t.to_step) OVER (
+      PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+    ) + 1 AS step_count
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN memory_timeline AS t USING (module_id, color)
+  WINDOW same_curve AS (
+    PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+    ORDER BY t.from_step
+  )
+),
+ranked AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY
+        s.run, s.rank, s.module_number, s.module_id, s.color,
+        CASE
+          WHEN $points > 0 THEN s.from_step * $points // s.step_count
+          ELSE s.from_step
+        END
+      ORDER BY s.live_bytes DESC, s.from_step
+    ) AS place
+  FROM stretches AS s
+)
+SELECT
+  r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
+  r.from_step, r.to_step, r.live_bytes, r.temp_live_bytes,
+  CAST(r.delta_bytes AS BIGINT) AS delta_bytes,
+  s.instruction, i.opcode
+FROM ranked AS r
+LEFT JOIN schedule AS s
+  ON s.module_id = r.module_id
+  AND s.step = r.from_step
+LEFT JOIN instructions AS i
+  ON i.module_id = s.module_id
+  AND i.instruction_id = s.instruction_id
+WHERE r.place = 1
+ORDER BY r.program, r.module_number, r.rank, r.color, r.from_step

@@ -1,0 +1,77 @@
+-- title: What is in memory at the peak
+-- question: Which values make up the live peak, and where do they come from?
+-- definition: Values live at peak_step, largest share first. Bytes that an in-place
+--   pair shares belong to the newer value; the older one names it in shares_with.
+--   Parameters, constants and live-outs count as whole allocations: room that no value
+--   covers is a row without instruction. owned_bytes of a module and colour add up to
+--   live_peak_bytes.
+-- grain: module occurrence, colour, value
+-- needs: chosen_memory, peak_values, instruction_sources, instructions, values
+-- param run
+-- param program
+-- param color
+-- param top BIGINT = 20: At most this many values per module and colour.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction
+-- column shape_index
+-- column opcode
+-- column kind
+-- column shape
+-- column owned_bytes BIGINT bytes lower_is_better: Its own bytes of the peak.
+-- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
+-- column cumulative_ratio
+-- column size_bytes
+-- column logical_bytes
+-- column allocation_id
+-- column offset_bytes
+-- column start_step
+-- column end_step
+-- column shares_with VARCHAR name neutral: Instruction whose value took over most of
+--   its other bytes in place.
+-- column op_name
+-- column source_file
+-- column source_line
+WITH placed AS (
+  SELECT
+    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+    m.locations_id, v.module_id, v.allocation_id, v.kind, v.value_id,
+    v.instruction_id, v.instruction, v.shape_index, v.shape, v.offset_bytes,
+    v.size_bytes, v.logical_bytes, v.owned_bytes, v.live_peak_bytes,
+    v.start_step, v.end_step, w.instruction AS shares_with,
+    row_number() OVER largest AS place,
+    sum(v.owned_bytes) OVER largest AS cumulative_bytes
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  LEFT JOIN "values" AS w
+    ON w.module_id = v.module_id
+    AND w.value_id = v.shares_with
+  WINDOW largest AS (
+    PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+    ORDER BY v.owned_bytes DESC, v.allocation_id, v.value_id
+    ROWS UNBOUNDED PRECEDING
+  )
+)
+SELECT
+  p.run, p.program, p.module_number, p.rank, p.color, p.space_name,
+  p.instruction, p.shape_index, i.opcode, p.kind, p.shape, p.owned_bytes,
+  p.owned_bytes / nullif(p.live_peak_bytes, 0) AS peak_ratio,
+  p.cumulative_bytes / nullif(p.live_peak_bytes, 0) AS cumulative_ratio,
+  p.size_bytes, p.logical_bytes, p.allocation_id, p.offset_bytes,
+  p.start_step, p.end_step, p.shares_with,
+  i.op_name, s.source_file, s.source_line
+FROM placed AS p
+LEFT JOIN instructions AS i
+  ON i.module_id = p.module_id
+  AND i.instruction_id = p.instruction_id
+LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+  ON s.module_id = p.module_id
+  AND s.locations_id = p.locations_id
+  AND s.instruction_id = p.instruction_id
+WHERE p.place <= $top
+ORDER BY
+  p.live_peak_bytes DESC, p.program, p.module_number, p.rank, p.color, p.place

@@ -1,0 +1,61 @@
+-- title: Peak memory by source line
+-- question: Which lines of the user's code own the peak?
+-- definition: owned_bytes of peak_contents by source line of the defining instruction:
+--   the innermost frame that is not in a framework's own file, else the file and line
+--   of the metadata. Values without a source are one row with NULL.
+-- grain: module occurrence, colour, source line
+-- needs: chosen_memory, peak_values, instruction_sources
+-- param run
+-- param program
+-- param color
+-- param top BIGINT = 20: At most this many lines per module and colour.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column source_file
+-- column source_line
+-- column function_name
+-- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
+-- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
+-- column value_count BIGINT count neutral: Values that own bytes of the peak.
+-- column largest_instruction VARCHAR name neutral: Instruction that owns the most.
+WITH lines AS (
+  SELECT
+    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+    m.module_id, m.live_peak_bytes, s.source_file, s.source_line,
+    min(s.function_name) AS function_name,
+    CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
+    count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
+    arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+    ON s.module_id = m.module_id
+    AND s.locations_id = m.locations_id
+    AND s.instruction_id = v.instruction_id
+  GROUP BY ALL
+),
+ranked AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY
+        lines.run, lines.program, lines.rank, lines.module_number,
+        lines.module_id, lines.color
+      ORDER BY
+        lines.owned_bytes DESC, lines.source_file, lines.source_line
+    ) AS place
+  FROM lines
+)
+SELECT
+  r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
+  r.source_file, r.source_line, r.function_name, r.owned_bytes,
+  r.owned_bytes / nullif(r.live_peak_bytes, 0) AS peak_ratio,
+  r.value_count, r.largest_instruction
+FROM ranked AS r
+WHERE r.place <= $top
+ORDER BY
+  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.color, r.place
