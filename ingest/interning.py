@@ -67,6 +67,7 @@ class Distinct:
         self.graph_keys = array("q")
         self.exact_keys = array("q")
         self.locations: list[Location] = []
+        self.location_keys = array("q")
         self.name_ids = array("i")
         self.form_ids = array("i")
         self.location_ids = array("i")
@@ -108,9 +109,13 @@ class Distinct:
         if instruction.calls:
             self.calls[row] = instruction.calls
         self.has_calls.append(bool(instruction.calls))
-        content = instruction._replace(location=None)
-        self.content_keys.append(hash64(repr(content)))
+        self.content_keys.append(self._content_key(instruction, self.form_ids[row]))
         return row
+
+    def _content_key(self, i: Instruction, form_id: int) -> int:
+        """Give a hash of everything but the source location."""
+        links = f"{i.operands}{i.operand_paths}{i.calls}" if i.operands else i.calls
+        return hash64(f"{i.name}\x1f{i.is_root}{self.form_keys[form_id]}{links}")
 
     def scratch(self) -> Ints:
         """Give an array with room for every name; what it holds is left over."""
@@ -133,6 +138,7 @@ class Distinct:
         if found is None:
             found = self._location_of[location] = len(self.locations)
             self.locations.append(location)
+            self.location_keys.append(hash64(repr(location)))
         return found
 
     def _form_id(self, instruction: Instruction) -> int:

@@ -7,6 +7,7 @@ content was seen before gives an occurrence row and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -20,8 +21,8 @@ from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.identity import program_key, program_name
-from hlodb.ingest.interning import Distinct, Ints, hash64, stored_literal
-from hlodb.ingest.records import BufferAssignment, HloModule
+from hlodb.ingest.interning import Distinct, Ints, stored_literal
+from hlodb.ingest.records import BufferAssignment, Frame, HloModule
 from hlodb.ingest.user_frames import user_frame_ids
 
 DETAIL_TABLES = (
@@ -206,12 +207,12 @@ class Batch:
         distinct = self.distinct
         ids = _take(distinct.location_ids, rows)
         located = np.flatnonzero(ids != NO_ID)
-        places = [distinct.locations[i] for i in ids[located]]
-        locations_id = hash64(repr((located.tobytes(), places, hlo.frames)))
+        locations_id = _locations_id(distinct, ids[located], located, hlo.frames)
         if locations_id in self.seen.locations:
             return locations_id
         self.seen.locations.add(locations_id)
         self.located.append(locations_id)
+        places = [distinct.locations[i] for i in ids[located]]
         columns = list(zip(*places, strict=True)) or [()] * 6
         self.tables["locations"].add(
             len(places),
@@ -325,6 +326,20 @@ def _take(column: Any, rows: Ints) -> Ints:
 
 def _take64(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(column, np.int64)[rows] if len(rows) else np.empty(0, np.int64)
+
+
+def _locations_id(
+    distinct: Distinct, ids: Ints, located: Ints, frames: tuple[Frame, ...]
+) -> int:
+    digest = blake2b(located.tobytes(), digest_size=8)
+    digest.update(_take64(distinct.location_keys, ids).tobytes())
+    digest.update(_frames_digest(frames))
+    return int.from_bytes(digest.digest(), "little", signed=True)
+
+
+@lru_cache(maxsize=64)
+def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
+    return blake2b(repr(frames).encode("utf-8", "replace"), digest_size=8).digest()
 
 
 def _first_line(hlo: HloModule) -> int:

@@ -13,8 +13,15 @@ from dataclasses import dataclass, field
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_instruction import Incomplete, parse_instruction
 from hlodb.ingest.formats.scan import is_balanced, split_commas
-from hlodb.ingest.formats.stack_frames import FrameTables
-from hlodb.ingest.records import Computation, HloModule, Instruction, Reject, Unclaimed
+from hlodb.ingest.formats.stack_frames import is_title, parse_frame_tables
+from hlodb.ingest.records import (
+    Computation,
+    Frame,
+    HloModule,
+    Instruction,
+    Reject,
+    Unclaimed,
+)
 
 _COMPUTATION = re.compile(
     r"\s*(ENTRY\s+)?%?([^\s(){}=]+)\s*(?:\(.*\)\s*->\s*.+)?\{\s*$", re.DOTALL
@@ -54,7 +61,7 @@ class _ModuleParts:
     computations: list[Computation] = field(default_factory=list)
     instructions: list[Instruction] = field(default_factory=list)
     lines: list[int] = field(default_factory=list)
-    frames: FrameTables = field(default_factory=FrameTables)
+    frames: tuple[Frame, ...] = ()
     first_line: int = 1
 
     def is_empty(self) -> bool:
@@ -71,6 +78,7 @@ class _Reader:
         self.at = 0
         self.cache = cache
         self.module = _ModuleParts()
+        self.ends_plainly = True
         self.modules: list[HloModule] = []
         self.rejects: list[Reject] = []
         self.unclaimed: list[Unclaimed] = []
@@ -86,11 +94,24 @@ class _Reader:
                 self._read_header()
             elif self._is_computation(line):
                 self._read_computation()
-            elif self.module.frames.takes(line):
-                self.at += 1
+            elif is_title(line):
+                self._read_frame_tables()
             else:
                 self._leave(line)
         self._finish()
+
+    def _read_frame_tables(self) -> None:
+        first = self.at
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
+            if line.startswith("HloModule ") or self._is_computation(line):
+                break
+            self.at += 1
+        tables = parse_frame_tables("\n".join(self.lines[first : self.at]))
+        self.module.frames = tables.frames
+        for at in tables.odd_lines:
+            line = self.lines[first + at][:_SNIPPET]
+            self.unclaimed.append(Unclaimed(first + at + 1, line))
 
     def _leave(self, line: str) -> None:
         if not line.lstrip().startswith("//"):
@@ -149,31 +170,48 @@ class _Reader:
 
     def _read_body(self) -> str | None:
         """Read instructions up to the closing brace; give the execution thread."""
-        lines, cache, module = self.lines, self.cache, self.module
-        at, count = self.at, len(self.lines)
-        take_instruction = module.instructions.append
-        take_line = module.lines.append
-        while at < count:
-            line = lines[at]
-            if line.startswith("}") or line.lstrip().startswith("}"):
-                self.at = at + 1
-                end = _END.match(line)
-                return end.group(1) if end else None
+        if self.ends_plainly:
+            self.ends_plainly = self._read_plain_body()
+            if self.ends_plainly:
+                return None
+        while self.at < len(self.lines):
+            line = self.lines[self.at]
             try:
-                take_instruction(cache[line])
-                take_line(at + 1)
-                at += 1
+                instruction = self.cache[line]
             except ParseError as error:
-                self.at = at
+                if end := _END.match(line):
+                    self.at += 1
+                    return end.group(1)
                 if not self._read_odd_line(line, error):
                     return None
-                at = self.at
-        self.at = at
+            else:
+                self.module.instructions.append(instruction)
+                self.at += 1
+                self.module.lines.append(self.at)
         self._reject(
-            count - 1, "computation", "truncated",
+            self.at - 1,
+            "computation",
+            "truncated",
             "the text ends inside a computation; the rows up to here are kept",
-        )  # fmt: skip
+        )
         return None
+
+    def _read_plain_body(self) -> bool:
+        """Read a body of one-line instructions and a bare brace at once.
+
+        False, with nothing read, where it is not of that kind: then the rest of the
+        text probably isn't either.
+        """
+        first = self.at
+        try:
+            end = self.lines.index("}", first)
+            found = list(map(self.cache.__getitem__, self.lines[first:end]))
+        except (ValueError, ParseError):
+            return False
+        self.module.instructions += found
+        self.module.lines += range(first + 1, end + 1)
+        self.at = end + 1
+        return True
 
     def _read_odd_line(self, line: str, error: ParseError) -> bool:
         """Take what is no one-line instruction; False where the computation is over."""
@@ -226,7 +264,6 @@ class _Reader:
             return
         computations = _with_entry(parts.computations)
         name = parts.name or f"module_{computations[-1].name}"
-        self.rejects += parts.frames.rejects
         self.modules.append(
             HloModule(
                 name,
@@ -234,7 +271,7 @@ class _Reader:
                 tuple(computations),
                 parts.instructions,
                 parts.lines,
-                parts.frames.frames(),
+                parts.frames,
                 parts.first_line,
                 self.at,
             )

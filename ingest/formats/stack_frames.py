@@ -7,63 +7,68 @@ y > 1 means frame y - 1 (openxla `xla/hlo/ir/hlo_module.cc`, checked against the
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import unquote
-from hlodb.ingest.records import Frame, Reject
+from hlodb.ingest.records import Frame
 
 _TITLES = frozenset(("FileNames", "FunctionNames", "FileLocations", "StackFrames"))
-_NAME = re.compile(r'(\d+) ("(?:[^"\\]|\\.)*+")\s*$')
-_FIELDS = re.compile(r"(\d+) \{([^{}]*)\}\s*$")
-_PAIR = re.compile(r"(\w+)=(-?\d+)")
+_NAME = re.compile(r'(\d{1,9}) ("(?:[^"\\]|\\.)*+")\s*$')
+_FIELDS = re.compile(r"(\d{1,9}) \{([^{}]*)\}\s*$")
+_PAIR = re.compile(r"(\w+)=(-?\d{1,9})(?!\d)")
 
 
-@dataclass(slots=True)
-class FrameTables:
-    """Takes the tables' lines one by one; `frames()` puts them together."""
+class FrameTables(NamedTuple):
+    """The frames of a module, and the indexes of lines that are not of the tables."""
 
-    title: str = ""
-    names: dict[str, dict[int, str]] = field(default_factory=dict)
-    rows: dict[str, dict[int, dict[str, int]]] = field(default_factory=dict)
-    rejects: list[Reject] = field(default_factory=list)
+    frames: tuple[Frame, ...]
+    odd_lines: tuple[int, ...]
 
-    def takes(self, line: str) -> bool:
-        """Read a line of the tables; False where it is none."""
-        stripped = line.strip()
-        if stripped in _TITLES:
-            self.title = stripped
-            return True
-        if not self.title:
-            return False
-        if name := _NAME.match(stripped):
-            table = self.names.setdefault(self.title, {})
-            table[int(name.group(1))] = unquote(name.group(2))
-            return True
-        if row := _FIELDS.match(stripped):
+
+def is_title(line: str) -> bool:
+    """Tell whether a line begins one of the tables."""
+    return line.strip() in _TITLES
+
+
+@lru_cache(maxsize=64)
+def parse_frame_tables(text: str) -> FrameTables:
+    """Give the frames that the tables hold, parent ids as the proto has them.
+
+    Cached: every pass of a module prints the same tables.
+    """
+    names: dict[str, dict[int, str]] = {title: {} for title in _TITLES}
+    rows: dict[str, dict[int, dict[str, int]]] = {title: {} for title in _TITLES}
+    odd: list[int] = []
+    title = ""
+    for at, line in enumerate(text.split("\n")):
+        line = line.strip()
+        if line in _TITLES:
+            title = line
+        elif title and (name := _NAME.match(line)):
+            names[title][int(name.group(1))] = unquote(name.group(2))
+        elif title and (row := _FIELDS.match(line)):
             pairs = {k: int(v) for k, v in _PAIR.findall(row.group(2))}
-            self.rows.setdefault(self.title, {})[int(row.group(1))] = pairs
-            return True
-        return False
+            rows[title][int(row.group(1))] = pairs
+        elif line:
+            odd.append(at)
+    frames = [_frame(n, row, names, rows) for n, row in rows["StackFrames"].items()]
+    return FrameTables(tuple(frames), tuple(odd))
 
-    def frames(self) -> tuple[Frame, ...]:
-        """Give the frames with parent ids as the proto has them."""
-        return tuple(
-            self._frame(number, row)
-            for number, row in self.rows.get("StackFrames", {}).items()
-        )
 
-    def _frame(self, number: int, row: dict[str, int]) -> Frame:
-        place = self.rows.get("FileLocations", {}).get(
-            row.get("file_location_id", 0), {}
-        )
-        parent = row.get("parent_frame_id", 1) - 1
-        return Frame(
-            number,
-            parent if parent > 0 else None,
-            self.names.get("FunctionNames", {}).get(
-                place.get("function_name_id", 0), ""
-            ),
-            self.names.get("FileNames", {}).get(place.get("file_name_id", 0), ""),
-            place.get("line", 0),
-            place.get("column", 0),
-        )
+def _frame(
+    number: int,
+    row: dict[str, int],
+    names: dict[str, dict[int, str]],
+    rows: dict[str, dict[int, dict[str, int]]],
+) -> Frame:
+    place = rows["FileLocations"].get(row.get("file_location_id", 0), {})
+    parent = row.get("parent_frame_id", 1) - 1
+    return Frame(
+        number,
+        parent if parent > 0 else None,
+        names["FunctionNames"].get(place.get("function_name_id", 0), ""),
+        names["FileNames"].get(place.get("file_name_id", 0), ""),
+        place.get("line", 0),
+        place.get("column", 0),
+    )

@@ -1,0 +1,184 @@
+"""`hlodb ingest`: dumps in."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from hlodb.commands.options import db_option, format_option, write_result
+from hlodb.errors import DataQualityError, UsageError
+from hlodb.ingest.ingest import RunSummary, ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.queries.macros import install_macros
+from hlodb.queries.result import Result, plain_column
+from hlodb.schema.warehouse import connect
+
+_JSON_KEYS = (
+    "run_id",
+    "name",
+    "files",
+    "bytes",
+    "modules",
+    "instructions",
+    "allocations",
+    "values",
+    "live_ranges",
+    "rejects",
+    "seconds",
+)
+_SHOWN = {
+    "name": "run",
+    "files": "file_count",
+    "bytes": "input_bytes",
+    "modules": "module_count",
+    "new_modules": "new_module_count",
+    "instructions": "instruction_count",
+    "allocations": "allocation_count",
+    "values": "value_count",
+    "rejects": "reject_count",
+    "seconds": "ingest_seconds",
+}
+_MEGABYTE = 1e6
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.option("--run", "name", metavar="NAME", help="Name of the run (one path only).")
+@click.option("--series", metavar="S", help="Series of the runs, such as nightly.")
+@click.option("--commit", metavar="SHA", help="Commit of the program compiled.")
+@click.option(
+    "--label",
+    "labels",
+    multiple=True,
+    metavar="K=V",
+    help="A further fact, such as framework_version=0.10.2; may be repeated.",
+)
+@click.option(
+    "--started-at",
+    type=click.DateTime(),
+    help="When the dump was made (UTC); else the newest file's time.",
+)
+@click.option(
+    "--jobs", type=click.IntRange(1, 512), help="Worker processes; else one a core."
+)
+@click.option("--strict", is_flag=True, help="Exit 3 where anything was rejected.")
+@db_option
+@format_option
+def command(
+    paths: tuple[str, ...],
+    name: str | None,
+    series: str | None,
+    commit: str | None,
+    labels: tuple[str, ...],
+    started_at: datetime | None,
+    jobs: int | None,
+    strict: bool,
+    db: Path,
+    form: str,
+) -> None:
+    """Bring dumps into the warehouse.
+
+    PATH is what --xla_dump_to wrote: a directory, an archive of one (tar, zip, also
+    compressed), single files, a glob or a URL. Each directory or archive becomes a run.
+
+    \b
+    hlodb ingest /tmp/xla_dump --run 2026-11-20 --series nightly --commit abc123
+    hlodb ingest dumps/*.tar.xz --series releases
+    hlodb ingest module_0001.jit_f.cpu_after_optimizations*.txt --format json
+    """
+    request = RunRequest(
+        name=name,
+        series=series,
+        commit=commit,
+        labels=_parse_labels(labels),
+        started_at=started_at,
+    )
+    with _progress() as progress:
+        summaries = ingest(paths, db, request=request, jobs=jobs, progress=progress)
+    with connect(db, read_only=False) as connection:
+        install_macros(connection)
+    _write(summaries, form)
+    _narrate(summaries)
+    rejects = sum(summary.rejects for summary in summaries)
+    if strict and rejects:
+        raise DataQualityError(
+            f"{rejects} rejects: see `hlodb sql 'SELECT * FROM rejects' --db {db}`"
+        )
+
+
+def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
+    pairs = [label.partition("=") for label in labels]
+    for key, equals, value in pairs:
+        if not key or not equals:
+            raise UsageError(f"--label wants KEY=VALUE, not {key + equals + value!r}")
+    return {key: value for key, _, value in pairs}
+
+
+def _write(summaries: list[RunSummary], form: str) -> None:
+    if form == "json":
+        runs = [{key: _plain(s, key) for key in _JSON_KEYS} for s in summaries]
+        click.echo(json.dumps({"runs": runs}, indent=1, ensure_ascii=False))
+        return
+    columns = tuple(
+        plain_column(shown, "VARCHAR" if key == "name" else "BIGINT")
+        for key, shown in _SHOWN.items()
+    )
+    rows = [tuple(_plain(s, key) for key in _SHOWN) for s in summaries]
+    write_result(Result(columns, rows), form, None)
+
+
+def _plain(summary: RunSummary, key: str) -> Any:
+    value = getattr(summary, key)
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _narrate(summaries: list[RunSummary]) -> None:
+    for summary in summaries:
+        for note in summary.notes:
+            click.echo(f"hlodb: {note}", err=True)
+        if summary.rejects:
+            click.echo(
+                f"hlodb: run {summary.name}: {summary.rejects} places could not be read;"
+                " everything else was loaded (table rejects)",
+                err=True,
+            )
+        if summary.files == summary.unchanged_files:
+            click.echo(
+                f"hlodb: run {summary.name} was here already, nothing has changed",
+                err=True,
+            )
+    size = sum(summary.bytes for summary in summaries) / _MEGABYTE
+    seconds = sum(summary.seconds for summary in summaries)
+    files = sum(summary.files for summary in summaries)
+    rate = size / seconds if seconds else 0
+    click.echo(
+        f"hlodb: {files} files, {size:.1f} MB in {seconds:.1f} s ({rate:.1f} MB/s)",
+        err=True,
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int], None] | None]:
+    """Show what has been read on a terminal; give None where there is none."""
+    console = Console(stderr=True)
+    if not (console.is_terminal and sys.stderr.isatty()):
+        yield None
+        return
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("reading")
+
+        def update(size: int, files: int) -> None:
+            text = f"{files} files, {size / _MEGABYTE:.1f} MB read"
+            bar.update(task, description=text)
+
+        yield update

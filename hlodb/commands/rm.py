@@ -1,0 +1,35 @@
+"""`hlodb rm`: a run out again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import db_option
+from hlodb.errors import UsageError
+from hlodb.ingest.forget import forget_run
+from hlodb.queries.catalogue import nearest
+from hlodb.schema.warehouse import connect
+
+
+@click.command("rm")
+@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@db_option
+def command(runs: tuple[str, ...], db: Path) -> None:
+    """Forget runs, and what only they used.
+
+    \b
+    hlodb rm 2026-11-20
+    """
+    if not db.exists():
+        raise UsageError(f"there is no warehouse at {db}")
+    with connect(db, read_only=False) as connection:
+        rows = connection.execute("SELECT name, run_id FROM runs").fetchall()
+        ids = dict(rows)
+        for run in runs:
+            if run not in ids:
+                raise UsageError(f"there is no run {run!r}{nearest(run, ids)}")
+        for run in runs:
+            forget_run(connection, ids[run])
+            click.echo(f"hlodb: run {run} is forgotten", err=True)

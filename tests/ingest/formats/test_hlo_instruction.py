@@ -1,0 +1,163 @@
+import pytest
+
+from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_instruction import Incomplete, parse_instruction
+from hlodb.ingest.records import Attributes, Call, Instruction, Location
+
+
+def test_short_form() -> None:
+    line = (
+        "  ROOT add.1 = f32[512]{0} add(param_0, multiply.2), metadata={"
+        'op_name="jit(cg)/add" source_file="/opt/zoo.py" source_line=61}'
+    )
+    assert parse_instruction(line) == Instruction(
+        name="add.1",
+        opcode="add",
+        shape="f32[512]{0}",
+        operands=("param_0", "multiply.2"),
+        is_root=True,
+        attributes=Attributes(op_name="jit(cg)/add"),
+        location=Location("/opt/zoo.py", 61, None, None, None, None),
+    )
+
+
+def test_long_form_with_operand_shapes_and_tiles() -> None:
+    line = (
+        "  %fusion.10 = f32[8,128]{1,0:T(8,128)} fusion("
+        "f32[8,128]{1,0:T(8,128)S(1)} %copy-done.1, (f32[], s32[]) %p4.10), "
+        "kind=kOutput, calls=%fused_computation.8"
+    )
+    assert parse_instruction(line) == Instruction(
+        name="fusion.10",
+        opcode="fusion",
+        shape="f32[8,128]{1,0:T(8,128)}",
+        operands=("copy-done.1", "p4.10"),
+        calls=(Call("calls", ("fused_computation.8",)),),
+        attributes=Attributes(fusion_kind="kOutput"),
+    )
+
+
+def test_tuple_shapes_index_comments_and_compact_paths() -> None:
+    shape = "(f32[2]{0}, s32[], /*index=5*/f32[4]{0})"
+    line = f"  %t = {shape} tuple(%a.1, %while.3#0#1, /*index=5*/%c)"
+    assert parse_instruction(line) == Instruction(
+        name="t",
+        opcode="tuple",
+        shape=shape,
+        operands=("a.1", "while.3", "c"),
+        operand_paths=(None, "0.1", None),
+    )
+
+
+def test_quoted_and_raw_backend_config_are_both_plain() -> None:
+    old = '%g = f32[2]{0} custom-call(%a), backend_config="{\\"beta\\":0}"'
+    new = '%g = f32[2]{0} custom-call(%a), backend_config={"beta":0}'
+    assert parse_instruction(old) == parse_instruction(new)
+    assert parse_instruction(new).attributes == Attributes(backend_config='{"beta":0}')
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [
+        "{{0,1},{2,3}}",
+        "{}",
+        "[2,4]<=[4,2]T(1,0)",
+        "mesh['a'=2,'b'=4] {'a'}",
+        "mesh['a'=2,'b'=4] {'a'}, device_ids=(1,0)",
+        "maximal_mesh[device_id=3] {}",
+    ],
+)
+def test_replica_groups_in_every_spelling(groups: str) -> None:
+    line = (
+        f"%r = f32[2]{{0}} all-reduce(%a), channel_id=1, replica_groups={groups}, "
+        "use_global_device_ids=true, to_apply=%add"
+    )
+    assert parse_instruction(line) == Instruction(
+        name="r",
+        opcode="all-reduce",
+        shape="f32[2]{0}",
+        operands=("a",),
+        calls=(Call("to_apply", ("add",)),),
+        attributes=Attributes(
+            channel_id=1, replica_groups=groups, other="use_global_device_ids=true"
+        ),
+    )
+
+
+@pytest.mark.parametrize(
+    "sharding",
+    [
+        "{replicated}",
+        "{maximal device=0}",
+        "{devices=[4,1]0,1,2,3 last_tile_dim_replicate}",
+        "{devices=[2,2]<=[2,2]T(1,0) last_tile_dims={manual, replicated}}",
+        "{{replicated}, {manual}, /*index=5*/{unknown shard_as 0}}",
+        "{mesh['a'=2,'b'=4], device_ids=([8]), [{'a'}, {'b':(1)2, ?}]}",
+        '{replicated metadata={op_name="a"}}',
+    ],
+)
+def test_sharding_in_every_spelling(sharding: str) -> None:
+    line = (
+        f'p = f32[2]{{0}} parameter(0), sharding={sharding}, metadata={{op_name="x"}}'
+    )
+    assert parse_instruction(line).attributes == Attributes(
+        sharding=sharding, op_name="x"
+    )
+
+
+def test_unknown_attributes_are_kept_in_order() -> None:
+    line = "x = f32[2] quantum(a), spin={up, {down}}, dimensions={1}, twist=true"
+    assert parse_instruction(line).attributes == Attributes(
+        other="spin={up, {down}}, dimensions={1}, twist=true"
+    )
+
+
+def test_called_computations_of_a_conditional() -> None:
+    line = "%c = s32[] conditional(%i, %a, %b), branch_computations={%x.1, %y}"
+    assert parse_instruction(line).calls == (Call("branch_computations", ("x.1", "y")),)
+
+
+def test_constants_keep_their_literal() -> None:
+    line = "c = f32[2,2]{1,0} constant({ { 1, 2 },\n  { 3, nan } })"
+    assert parse_instruction(line) == Instruction(
+        "c", "constant", "f32[2,2]{1,0}", literal="{ { 1, 2 }, { 3, nan } }"
+    )
+
+
+def test_shape_may_be_missing() -> None:
+    assert parse_instruction("p = parameter(0)") == Instruction(
+        "p", "parameter", None, parameter_number=0
+    )
+
+
+def test_all_metadata_fields() -> None:
+    line = (
+        '%x = f32[] add(%a, %b), metadata={op_type="add" op_name="f/\\"g\\"" '
+        'source_file="a b.py" source_line=3 source_end_line=4 source_column=5 '
+        'source_end_column=6 deduplicated_name="d" stack_frame_id=7}'
+    )
+    found = parse_instruction(line)
+    assert found.attributes == Attributes(
+        op_name='f/"g"', op_type="add", other='metadata={deduplicated_name="d"}'
+    )
+    assert found.location == Location("a b.py", 3, 4, 5, 6, 7)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "x = f32[2] add(a,",
+        "x = (f32[2], s32[]",
+        "x = f32[2] fusion(a), calls=f, backend_config={",
+        "x = f32[2] fusion(a), calls=f,",
+    ],
+)
+def test_text_that_goes_on_is_incomplete(line: str) -> None:
+    with pytest.raises(Incomplete):
+        parse_instruction(line)
+
+
+@pytest.mark.parametrize("line", ["", "}", "hello", "x = 3", "x ="])
+def test_no_instruction(line: str) -> None:
+    with pytest.raises(ParseError):
+        parse_instruction(line)

@@ -1,0 +1,60 @@
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hlodb.ingest.formats.scan import (
+    closing,
+    is_balanced,
+    split_commas,
+    unescape,
+    unquote,
+    without_comments,
+)
+
+
+def test_closing_skips_strings_and_comments() -> None:
+    text = 'f(a, ")", /* ) */ {b(c)}) rest)'
+    assert closing(text, 1) == text.index(" rest") - 1
+
+
+def test_closing_of_an_open_bracket_is_minus_one() -> None:
+    assert closing("f(a, {b)", 5) == 7
+    assert closing("f(a, {b}", 1) == -1
+
+
+def test_balance_ignores_what_strings_hold() -> None:
+    assert is_balanced('metadata={op_name="jit(f)/{"}')
+    assert not is_balanced("metadata={op_name=3")
+
+
+def test_commas_at_depth_zero_split() -> None:
+    text = "a=1, b={1,2}, c=f(x, y), d=\"p,q\", e=mesh['a'=2,'b'=4] {'a'}"
+    assert split_commas(text) == [
+        "a=1",
+        "b={1,2}",
+        "c=f(x, y)",
+        'd="p,q"',
+        "e=mesh['a'=2,'b'=4] {'a'}",
+    ]
+
+
+def test_no_text_has_no_parts() -> None:
+    assert split_commas("") == []
+    assert split_commas("  \n") == []
+
+
+def test_index_comments_vanish() -> None:
+    assert without_comments("a, /*index=5*/b") == "a, b"
+
+
+def test_c_escapes() -> None:
+    assert unescape(r"a\"b\n\\\101\x41\q") == 'a"b\n\\AAq'
+    assert unquote(r'"x\"y"') == 'x"y'
+    assert unquote("x") == "x"
+
+
+@given(st.text(alphabet="()[]{},\"'\\/* ab\n", max_size=80))
+def test_any_text_is_scanned(text: str) -> None:
+    parts = split_commas(text)
+    assert sum(map(len, parts)) <= len(text)
+    assert is_balanced(text) in (True, False)
+    assert closing(text, 0) < len(text)
