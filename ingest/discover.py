@@ -1,0 +1,234 @@
+"""User paths → runs: directories, archives, loose files, globs and URLs.
+
+paths → RunSource (one per directory or archive) → Unit → DumpFile
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from functools import partial
+from glob import has_magic
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+from hlodb.errors import UsageError
+from hlodb.ingest.archives import Refuse, archive_form, is_archive_name
+from hlodb.ingest.file_kinds import READ_KINDS
+from hlodb.ingest.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
+from hlodb.ingest.local_files import entry_at, expand, files_below, local_entry
+from hlodb.ingest.recognise import Recognised, recognise
+from hlodb.ingest.remote import is_url, remote_entries
+from hlodb.ingest.run_names import run_names
+from hlodb.ingest.sniff import HEAD_BYTES
+from hlodb.ingest.streams import LimitedReader
+from hlodb.ingest.units import (
+    DumpFile,
+    Entry,
+    Unit,
+    read_tar_units,
+    read_units,
+    read_zip_units,
+)
+
+__all__ = ["DumpFile", "Limits", "RefusedFile", "RunSource", "Unit", "discover"]
+
+_Read: TypeAlias = Callable[[Refuse], Iterator[Unit]]
+
+
+@dataclass(eq=False)
+class RunSource:
+    """One run as it lies on disk or elsewhere; no file is read before `units`.
+
+    `origin` is the directory, archive or URL, in a form that can be opened again.
+    `file_count` is None for archives, which tell only while they are read.
+    `refused` and `has_dump` are about the last `units`, and complete at its end:
+    what was not read and why, and whether there was any file that hlodb reads.
+    """
+
+    name: str
+    origin: str
+    file_count: int | None = None
+    refused: list[RefusedFile] = field(default_factory=list)
+    has_dump: bool = False
+    _read: _Read = field(repr=False, default=lambda refuse: iter(()))
+
+    def units(self) -> Iterator[Unit]:
+        """Read the run unit by unit; can be called again.
+
+        Directories and zip archives give folders, modules, stages and passes in order;
+        tar archives give units in the order in which they become complete.
+        """
+        self.refused.clear()
+        self.has_dump = False
+        for unit in self._read(self.refused.append):
+            self.has_dump = self.has_dump or any(
+                file.recognised.kind in READ_KINDS for file in unit.files
+            )
+            yield unit
+
+
+class _Found(NamedTuple):
+    """A run before it has its name."""
+
+    origin: str
+    read: _Read
+    file_count: int | None
+
+
+def discover(
+    paths: Sequence[str],
+    *,
+    run_name: str | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+) -> list[RunSource]:
+    """Find the runs in paths that a user named.
+
+    A directory is a run with all files below it; archives in it are runs of their own.
+    An archive is a run. Loose files (also `.gz`, `.xz`, `.zst`, `.bz2`) named together
+    are one run, called after their folder. Globs and URLs may stand for any of these.
+    A path named twice counts once. `run_name` renames the run, if it is only one.
+    Raises UsageError: missing path, nothing that is a dump, several runs for one name.
+    """
+    found: list[_Found] = []
+    loose: list[Path] = []
+    named = False
+    for path in paths:
+        if is_url(path):
+            found.extend(_find(path, remote_entries(path, limits), [], limits))
+            continue
+        for local in expand(path):
+            if local.is_dir():
+                found.extend(_find_in_directory(local, limits))
+            elif _is_archive(local, limits):
+                found.append(_archive(local_entry(local), limits))
+            elif local not in loose:
+                loose.append(local)
+                named = named or not has_magic(path)
+    if loose:
+        # A pattern for dumps may well match a README beside them.
+        found.extend(_find_loose(loose, limits, required=named or not found))
+    return _named(found, run_name)
+
+
+def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
+    runs = list({run.origin: run for run in found}.values())
+    names = run_names([run.origin for run in runs])
+    if run_name is not None and len(runs) > 1:
+        raise UsageError(
+            f"{len(runs)} runs were found ({', '.join(names)}), which cannot all be "
+            f"called {run_name!r}. Name one path, or leave the name out."
+        )
+    if run_name is not None:
+        names = [run_name]
+    return [
+        RunSource(name, run.origin, run.file_count, _read=run.read)
+        for name, run in zip(names, runs, strict=True)
+    ]
+
+
+def _is_archive(path: Path, limits: Limits) -> bool:
+    if is_archive_name(path.name):
+        return True
+    if not path.is_file():
+        return False
+    try:
+        with path.open("rb") as raw:
+            return archive_form(raw, limits) is not None
+    except (OSError, Refusal):
+        return False
+
+
+def _find_in_directory(root: Path, limits: Limits) -> Iterator[_Found]:
+    refused: list[RefusedFile] = []
+    paths = list(files_below(root, refused.append))
+    entries = _entries(paths, root, refused)
+    return _find(str(root), entries, refused, limits)
+
+
+def _find_loose(paths: list[Path], limits: Limits, required: bool) -> Iterator[_Found]:
+    refused: list[RefusedFile] = []
+    folder = Path(os.path.commonpath([path.parent for path in paths]))
+    entries = _entries(paths, folder, refused)
+    return _find(str(folder), entries, refused, limits, required)
+
+
+def _entries(paths: list[Path], root: Path, refused: list[RefusedFile]) -> list[Entry]:
+    found = [entry_at(path, root, refused.append) for path in paths]
+    return [entry for entry in found if entry is not None]
+
+
+def _find(
+    origin: str,
+    entries: list[Entry],
+    refused: list[RefusedFile],
+    limits: Limits,
+    required: bool = True,
+) -> Iterator[_Found]:
+    """Give the run of the loose files, if any is a dump's, and those of archives."""
+    archives = [entry for entry in entries if is_archive_name(entry.path)]
+    loose = [entry for entry in entries if not is_archive_name(entry.path)]
+    if any(_look(entry, limits).kind in READ_KINDS for entry in loose):
+        yield _Found(origin, partial(_read_loose, loose, refused, limits), len(loose))
+    elif required and not archives:
+        raise UsageError(_no_dump(origin, loose, refused, limits))
+    for archive in archives:
+        yield _archive(archive, limits)
+
+
+def _look(entry: Entry, limits: Limits) -> Recognised:
+    by_name = recognise(entry.path)
+    if by_name.kind in READ_KINDS:
+        return by_name
+    try:
+        with closing(entry.open()) as raw:
+            head = LimitedReader(raw, limits).take(HEAD_BYTES)
+    except (OSError, Refusal) as error:
+        return Recognised("unknown", str(error))
+    return recognise(entry.path, head)
+
+
+def _no_dump(
+    where: str, entries: list[Entry], refused: list[RefusedFile], limits: Limits
+) -> str:
+    count = len(entries) + len(refused)
+    how = (
+        "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set "
+        "before the program starts."
+    )
+    if not count:
+        return f"{where} is empty. {how}"
+    reasons = [(entry.path, _look(entry, limits).description) for entry in entries[:3]]
+    shown = [f"{path} ({reason})" for path, reason in [*reasons, *refused][:3]]
+    more = f" and {count - len(shown)} more" if count > len(shown) else ""
+    return f"{where} holds no XLA dump, only {', '.join(shown)}{more}. {how}"
+
+
+def _read_loose(
+    entries: list[Entry], refused: list[RefusedFile], limits: Limits, refuse: Refuse
+) -> Iterator[Unit]:
+    for file in refused:
+        refuse(file)
+    yield from read_units(entries, limits, refuse)
+
+
+def _archive(entry: Entry, limits: Limits) -> _Found:
+    return _Found(entry.origin, partial(_read_archive, entry, limits), None)
+
+
+def _read_archive(entry: Entry, limits: Limits, refuse: Refuse) -> Iterator[Unit]:
+    name = entry.path.rsplit("/", 1)[-1]
+    try:
+        with closing(entry.open()) as raw:
+            form = archive_form(raw, limits)
+    except (OSError, Refusal) as error:
+        refuse(RefusedFile(name, f"cannot be read: {error}"))
+        return
+    if form is None:
+        refuse(RefusedFile(name, "neither a tar nor a zip archive, or cut short"))
+    elif form == "tar":
+        yield from read_tar_units(entry.open, name, limits, refuse)
+    else:
+        yield from read_zip_units(entry.open, name, limits, refuse)

@@ -1,0 +1,42 @@
+"""How much of an input is read before it counts as hostile, and what is then said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds on what a dump may make hlodb read; all can be set.
+
+    `file_bytes`: the largest file, uncompressed.
+    `expansion_ratio`: bytes a compressed stream may become per byte read, beyond its
+    first `expansion_free_bytes`.
+    `archive_members`: files and folders in one archive.
+    `held_bytes`: files of one tar archive waiting for their companions.
+    `directory_bytes`: the table of contents of a zip archive.
+    `path_characters`: the longest path.
+    """
+
+    file_bytes: int = 1 << 30
+    expansion_ratio: int = 1000
+    expansion_free_bytes: int = 16 << 20
+    archive_members: int = 1_000_000
+    held_bytes: int = 2 << 30
+    directory_bytes: int = 256 << 20
+    path_characters: int = 4096
+
+
+DEFAULT_LIMITS = Limits()
+
+
+class RefusedFile(NamedTuple):
+    """A file, folder or archive member that is not read, and why."""
+
+    path: str
+    reason: str
+
+
+class Refusal(Exception):
+    """Reading stops here: a limit is passed or the input cannot be trusted."""

@@ -1,0 +1,99 @@
+"""Files on this machine: what a path or glob stands for, and what lies below it."""
+
+from __future__ import annotations
+
+import difflib
+import glob
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from hlodb.errors import UsageError
+from hlodb.ingest.archives import Refuse, printable
+from hlodb.ingest.limits import RefusedFile
+from hlodb.ingest.units import Entry
+
+
+def expand(path: str) -> list[Path]:
+    """Turn a path or glob into the absolute paths that exist, sorted.
+
+    Raises UsageError where there is none.
+    """
+    if os.path.lexists(path):
+        return [Path(path).absolute()]
+    if glob.has_magic(path):
+        matches = sorted(glob.glob(path, recursive=True))
+        if matches:
+            return [Path(match).absolute() for match in matches]
+        raise UsageError(f"{path}: no file or directory matches this pattern.")
+    raise UsageError(_missing(Path(path).absolute(), path))
+
+
+def _missing(path: Path, named: str) -> str:
+    parent = path.parent
+    while not parent.is_dir() and parent != parent.parent:
+        parent = parent.parent
+    if parent != path.parent:
+        return f"{named}: no such file or directory; of this path {parent} exists."
+    try:
+        near = difflib.get_close_matches(path.name, os.listdir(parent), n=1)
+    except OSError:
+        near = []
+    hint = f"Did you mean {near[0]}?" if near else f"Look at what {parent} holds."
+    return f"{named}: no such file or directory. {hint}"
+
+
+def files_below(root: Path, refuse: Refuse) -> Iterator[Path]:
+    """Give all files below a directory; links to directories are not followed."""
+    folders = [root]
+    while folders:
+        folder = folders.pop()
+        try:
+            found = sorted(os.scandir(folder), key=lambda entry: entry.name)
+        except OSError as error:
+            refuse(_refused(folder, root, f"cannot be listed: {error.strerror}"))
+            continue
+        below = [entry for entry in found if entry.is_dir(follow_symlinks=False)]
+        folders.extend(Path(entry.path) for entry in reversed(below))
+        for entry in found:
+            path = Path(entry.path)
+            if entry.is_dir(follow_symlinks=False):
+                continue
+            if entry.is_symlink() and path.is_dir():
+                refuse(_refused(path, root, "a link to a directory; not followed"))
+            else:
+                yield path
+
+
+def _refused(path: Path, root: Path, reason: str) -> RefusedFile:
+    return RefusedFile(printable(path.relative_to(root).as_posix()), reason)
+
+
+def entry_at(path: Path, root: Path, refuse: Refuse) -> Entry | None:
+    """Give a regular file below `root`, also behind a link; refuse all else.
+
+    FIFOs and devices are never opened: that could wait for ever.
+    """
+    try:
+        status = path.stat()
+    except OSError as error:
+        refuse(_refused(path, root, f"cannot be read: {error.strerror}"))
+        return None
+    if not stat.S_ISREG(status.st_mode):
+        refuse(_refused(path, root, "neither file nor folder"))
+        return None
+    return local_entry(path, root, status)
+
+
+def local_entry(
+    path: Path, root: Path | None = None, status: os.stat_result | None = None
+) -> Entry:
+    """Give the entry of a file, named relative to `root` or by its last part."""
+    return Entry(
+        printable(path.relative_to(root or path.parent).as_posix()),
+        status.st_size if status else None,
+        status.st_mtime if status else None,
+        lambda: path.open("rb"),
+        str(path),
+    )

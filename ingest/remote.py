@@ -1,0 +1,180 @@
+"""Dumps behind URLs, through fsspec (`pip install 'hlodb[remote]'`)."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import Any, BinaryIO, TypeVar, cast
+
+from hlodb.errors import UsageError
+from hlodb.ingest.archives import is_archive_name, safe_path
+from hlodb.ingest.file_names import split_name
+from hlodb.ingest.limits import Limits
+from hlodb.ingest.units import Entry
+
+try:
+    import fsspec
+except ImportError:  # an extra
+    fsspec = None
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
+_INSTALL = "Install it with: pip install 'hlodb[remote]'"
+_TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
+_DEEPEST = 16
+
+_T = TypeVar("_T")
+
+
+def is_url(path: str) -> bool:
+    """Tell a URL (`gs://…`, `s3://…`, `https://…`) from a path."""
+    return _URL.match(path) is not None
+
+
+def remote_entries(url: str, limits: Limits) -> list[Entry]:
+    """List the file at a URL, or the files below it, or those that a `*` matches.
+
+    Paths are relative to the folder named. Raises UsageError: fsspec or a backend of
+    it missing, nothing there, no access.
+    """
+    if fsspec is None:
+        raise UsageError(f"{url}: reading URLs needs fsspec. {_INSTALL}")
+    system, path = _told(url, lambda: fsspec.core.url_to_fs(url))
+    found = _told(url, lambda: _find(system, path))
+    if not found:
+        raise UsageError(f"{url}: nothing is there. Check the address and your access.")
+    folder = path if path not in found and "*" not in path else _folder(path)
+    return [
+        Entry(
+            _relative(name, folder),
+            info.get("size"),
+            _modified_at(info),
+            partial(_open, system, name, limits),
+            system.unstrip_protocol(name),
+        )
+        for name, info in sorted(found.items())
+    ]
+
+
+def _told(url: str, call: Callable[[], _T]) -> _T:
+    """Call into fsspec, whose backends raise whatever their clients raise."""
+    try:
+        return call()
+    except ImportError as error:
+        raise UsageError(f"{url}: {error}. {_INSTALL}") from error
+    except Exception as error:
+        reason = str(error) or type(error).__name__
+        raise UsageError(f"{url}: cannot be read ({reason}).") from error
+
+
+def _find(system: Any, path: str) -> dict[str, dict[str, Any]]:
+    if "*" in path:
+        matches: dict[str, dict[str, Any]] = system.glob(path, detail=True)
+        return {n: info for n, info in matches.items() if info["type"] == "file"}
+    # To ask a web server for the listing of a file would load the whole of it.
+    plain = _without_query(path)
+    named_as_file = is_archive_name(plain) or split_name(plain).kind is not None
+    if named_as_file and system.exists(path) and not _is_folder(system, path):
+        return {path: system.info(path)}
+    if system.isdir(path):
+        below: dict[str, dict[str, Any]] = system.find(
+            path, maxdepth=_DEEPEST, detail=True
+        )
+        return below
+    return {path: system.info(path)} if system.exists(path) else {}
+
+
+def _is_folder(system: Any, path: str) -> bool:
+    # On the web everything is a file.
+    return not _is_web(system) and system.isdir(path)
+
+
+def _is_web(system: Any) -> bool:
+    protocols = system.protocol
+    return "http" in (protocols if isinstance(protocols, tuple) else (protocols,))
+
+
+def _without_query(path: str) -> str:
+    return path.split("?")[0]
+
+
+def _folder(path: str) -> str:
+    plain = _without_query(path).split("*")[0]
+    return plain[: plain.rfind("/") + 1]
+
+
+def _relative(name: str, folder: str) -> str:
+    plain = _without_query(name)
+    inside = safe_path(plain.removeprefix(folder).lstrip("/"))
+    return inside or plain.rsplit("/", 1)[-1]
+
+
+def _modified_at(info: dict[str, Any]) -> float | None:
+    for key in _TIMES:
+        time = info.get(key)
+        if isinstance(time, datetime):
+            return time.timestamp()
+        if isinstance(time, (int, float)):
+            return float(time)
+    return None
+
+
+def _open(system: Any, name: str, limits: Limits) -> BinaryIO:
+    # Not every web server can serve a part of a file; a plain stream always works.
+    options = {"block_size": 0} if _is_web(system) else {}
+    try:
+        opened = system.open(name, "rb", **options)
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(str(error) or type(error).__name__) from error
+    remote = cast(BinaryIO, _RemoteFile(opened))
+    return remote if remote.seekable() else _in_memory_if_zip(remote, name, limits)
+
+
+def _in_memory_if_zip(remote: BinaryIO, name: str, limits: Limits) -> BinaryIO:
+    """Load what must be read from its end; it is cut at the limit for one file."""
+    if not _without_query(name).lower().endswith(".zip"):
+        return remote
+    with remote:
+        loaded = io.BytesIO()
+        while loaded.tell() < limits.file_bytes and (more := remote.read(1 << 20)):
+            loaded.write(more)
+    loaded.seek(0)
+    return loaded
+
+
+class _RemoteFile(io.RawIOBase):
+    """A file of fsspec all of whose errors are OSError."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return bool(self._file.seekable())
+
+    def readinto(self, buffer: Any) -> int:
+        try:
+            data: bytes = self._file.read(len(buffer))
+        except OSError:
+            raise
+        except Exception as error:
+            raise OSError(str(error) or type(error).__name__) from error
+        buffer[: len(data)] = data
+        return len(data)
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()

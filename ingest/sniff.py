@@ -1,0 +1,201 @@
+"""What a file is, judged by its first bytes alone.
+
+Rules are tried in the order of the tables below; None means that no rule took it.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from hlodb.ingest.file_kinds import Kind
+from hlodb.ingest.sniff_proto import message_kind
+
+HEAD_BYTES = 1 << 16
+"""How far the rules about a file's beginning look."""
+
+
+class Sniffed(NamedTuple):
+    """What the content says; `certain` ones outweigh the file's name."""
+
+    kind: Kind
+    description: str
+    certain: bool = True
+
+
+class _Rule(NamedTuple):
+    pattern: re.Pattern[bytes]
+    sniffed: Sniffed
+
+
+def _rule(pattern: bytes, kind: Kind, description: str, certain: bool = True) -> _Rule:
+    return _Rule(re.compile(pattern), Sniffed(kind, description, certain))
+
+
+_BINARY_STARTS: tuple[_Rule, ...] = (
+    _rule(rb"\x7fELF", "ignored", "object file (ELF)"),
+    _rule(rb"\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe", "ignored", "object file (Mach-O)"),
+    _rule(rb"BC\xc0\xde", "ignored", "LLVM bitcode"),
+    _rule(rb"ML\xefR", "ignored", "MLIR bytecode"),
+    _rule(rb"\x03\x02\x23\x07", "ignored", "SPIR-V"),
+    _rule(rb"\x89PNG|\xff\xd8\xff|GIF8|%PDF-", "ignored", "picture or document"),
+    _rule(rb"\x1f\x8b|\xfd7zXZ\x00|BZh[1-9]1AY&SY", "unknown", "compressed data"),
+    _rule(rb"\x28\xb5\x2f\xfd", "unknown", "compressed data (zstd)", certain=False),
+    _rule(rb"PK\x03\x04", "unknown", "archive (zip)"),
+    _rule(rb"(?s).{257}ustar", "unknown", "archive (tar)"),
+    _rule(rb"\xff\xfe|\xfe\xff", "unknown", "UTF-16 text; write it as UTF-8"),
+)
+
+# Tried where the first word begins: behind white space, `//` and `/* */` comments.
+_TEXT_STARTS: tuple[_Rule, ...] = (
+    _rule(rb"HloModule\s+[\w.:\-]", "hlo_text", "HLO module text"),
+    _rule(
+        rb"BufferAssignment:|allocation \d+: (?:0x[0-9a-f]+, )?size ",
+        "buffer_assignment",
+        "buffer assignment",
+    ),
+    _rule(
+        rb"(?:Total bytes used: \d[^\n]{0,40}\n\s{0,8})?Used values:",
+        "buffer_assignment_values",
+        "values of a buffer assignment",
+    ),
+    _rule(
+        rb"Total bytes used: \d[^\n]{0,40}\n\s{0,8}Allocations sorted by size"
+        rb"|Memory Space: [^\n]{0,40}\(color=",
+        "memory_report",
+        "memory usage report",
+    ),
+    _rule(rb"HloLiveRange ", "live_range", "live ranges"),
+    _rule(rb"\*\*\* Begin [^\n]+ \*\*\*", "log", "dump written to standard output"),
+    _rule(
+        rb"; ModuleID = |source_filename = |target (?:datalayout|triple) = ",
+        "ignored",
+        "LLVM IR",
+    ),
+    _rule(rb"\.version \d+\.\d+\s+\.target ", "ignored", "PTX"),
+    _rule(
+        rb"#loc\d* = |module @|module attributes|module \{|builtin\.module",
+        "ignored",
+        "MLIR",
+    ),
+    _rule(rb"(?:strict )?digraph\b[^\n]*\{", "ignored", "graph (DOT)"),
+    _rule(rb"(?i:<!doctype html|<html|<svg|<\?xml)", "ignored", "picture"),
+    _rule(rb"buffer_id,buffer_name,", "ignored", "table of buffers"),
+    _rule(rb"[\[{]\s*[\"\[{\]}]", "ignored", "JSON", certain=False),
+    _rule(rb"--[A-Za-z]\w*(?:=|\s*\n|\Z)", "flagfile", "compiler flags", False),
+)
+
+# Tried anywhere in what looks like a text proto.
+_TEXT_PROTO_MARKS: tuple[_Rule, ...] = (
+    _rule(rb"(?m)^tpu_topology_args \{", "target_arguments", "TPU target", False),
+    _rule(rb"(?m)^gpu_device_info \{", "gpu_target_config", "GPU target", False),
+    _rule(
+        rb"(?m)^(?:canonical_module_id: |pass_metadata \{)",
+        "module_metadata",
+        "passes and their timings",
+        False,
+    ),
+    _rule(
+        rb"(?m)^entry_computation_layout \{",
+        "module_config",
+        "HloModuleConfigProto",
+        False,
+    ),
+    _rule(rb"(?m)^xla_(?:jf|tpu)_", "tpu_comp_env", "TpuCompilationEnvironment", False),
+    _rule(rb"(?m)^xla_\w+: ", "debug_options", "DebugOptions", False),
+)
+
+# Tried anywhere in text that nothing else took.
+_LOG_MARKS: tuple[_Rule, ...] = (
+    _rule(rb"\*\*\* Begin [^\n]+ \*\*\*", "log", "log with dumped files", False),
+    _rule(rb"HloModule [\w.:\-]+(?:,|\r?\n)", "log", "log with HLO modules", False),
+    _rule(rb"BufferAssignment:\r?\n", "log", "log with a buffer assignment", False),
+    _rule(
+        rb"BufferAssignment OOM Debugging|Program \w+ requirement [\d.]+"
+        rb"|Largest program allocations in \w+|Peak buffers:\r?\n\s{0,8}Buffer 1:",
+        "log",
+        "log of running out of memory",
+        False,
+    ),
+)
+
+_SKIPPED = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s+|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL
+)
+_COMPUTATION = re.compile(rb"(?:ENTRY )?%?[A-Za-z_][\w.\-]*(?: \(| \{)")
+_INSTRUCTION = re.compile(rb"\s*(?:ROOT )?%?[\w.\-]+ = ")
+_PROTO_LINE = re.compile(
+    rb"\s*(?:\w+:\s*(?:\"[^\"]*\"|[\w.+\-]+)|\w+:?\s*\{\s*\}?|\})\s*"
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\b\x1b")) + b"\x7f"
+
+
+def sniff(data: bytes) -> Sniffed | None:
+    """Say what `data`, the beginning of a file or all of it, is by its content."""
+    head = data[:HEAD_BYTES]
+    if not head:
+        return Sniffed("ignored", "empty file", certain=False)
+    binary = _first(_BINARY_STARTS, head, 0)
+    if binary is not None:
+        return binary
+    if not looks_like_text(head):
+        message = message_kind(head)
+        if message is not None:
+            return Sniffed(*message)
+        return Sniffed("unknown", "binary data", certain=False)
+    return _sniff_text(data, head)
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Tell text from binary: no NUL, and next to no control characters."""
+    if b"\0" in head:
+        return False
+    controls = len(head) - len(head.translate(None, delete=_CONTROLS))
+    return controls * 100 <= len(head)
+
+
+def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
+    skipped = _SKIPPED.match(head)
+    start = skipped.end() if skipped else 0
+    found = _first(_TEXT_STARTS, head, start)
+    if found is not None:
+        return found
+    lines = head[start : start + 4096].split(b"\n")[:4]
+    if _is_computation(lines):
+        return Sniffed("hlo_text", "HLO text without its HloModule line", False)
+    if _is_text_proto(lines):
+        mark = _anywhere(_TEXT_PROTO_MARKS, data)
+        return mark or Sniffed("text_proto", "text proto", certain=False)
+    return _anywhere(_LOG_MARKS, data)
+
+
+def _first(rules: tuple[_Rule, ...], head: bytes, start: int) -> Sniffed | None:
+    for pattern, sniffed in rules:
+        if pattern.match(head, start):
+            return sniffed
+    return None
+
+
+def _anywhere(rules: tuple[_Rule, ...], data: bytes) -> Sniffed | None:
+    for pattern, sniffed in rules:
+        if pattern.search(data):
+            return sniffed
+    return None
+
+
+def _is_computation(lines: list[bytes]) -> bool:
+    return (
+        len(lines) > 1
+        and lines[0].rstrip().endswith(b"{")
+        and _COMPUTATION.match(lines[0]) is not None
+        and _INSTRUCTION.match(lines[1]) is not None
+    )
+
+
+def _is_text_proto(lines: list[bytes]) -> bool:
+    whole = lines[:-1] if len(lines) > 1 else lines
+    return all(
+        _PROTO_LINE.fullmatch(line)
+        for line in whole
+        if line.strip() and not line.lstrip().startswith(b"#")
+    )

@@ -1,0 +1,220 @@
+"""Bytes out of files that may be compressed, cut short or hostile."""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import re
+import zlib
+from collections.abc import Callable, Iterator
+from typing import BinaryIO, NamedTuple, Protocol
+
+import zstandard
+
+from hlodb.ingest.limits import Limits, Refusal
+
+_CHUNK = 1 << 18
+_LZMA_MEMORY = 1 << 30
+
+
+class _Decompressor(Protocol):
+    """What lzma and bz2 offer; gzip and zstd are brought to it below."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def needs_input(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, max_length: int) -> bytes: ...
+
+
+class _Gunzip:
+    def __init__(self) -> None:
+        self._zlib = zlib.decompressobj(wbits=31)
+
+    @property
+    def eof(self) -> bool:
+        return self._zlib.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._zlib.unconsumed_tail
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zlib.unused_data
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
+
+
+class _Unzstd:
+    # The library cannot bound its output, but 4 bytes become 128 KiB at most.
+    _STEP = 512
+
+    def __init__(self) -> None:
+        self._zstd = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
+        self._waiting = b""
+
+    @property
+    def eof(self) -> bool:
+        return self._zstd.eof
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._waiting
+
+    @property
+    def unused_data(self) -> bytes:
+        return self._zstd.unused_data + self._waiting
+
+    def decompress(self, data: bytes, max_length: int) -> bytes:
+        waiting = self._waiting + data
+        self._waiting = waiting[self._STEP :]
+        return self._zstd.decompress(waiting[: self._STEP])
+
+
+class _Method(NamedTuple):
+    start: re.Pattern[bytes]
+    name: str
+    make: Callable[[], _Decompressor]
+
+
+_METHODS: tuple[_Method, ...] = (
+    _Method(re.compile(rb"\x1f\x8b\x08"), "gzip", _Gunzip),
+    _Method(
+        re.compile(rb"\xfd7zXZ\x00"),
+        "xz",
+        lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY),
+    ),
+    _Method(re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _Unzstd),
+    _Method(
+        re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2Decompressor
+    ),
+)
+_START_BYTES = 10
+_BROKEN = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError)
+
+
+class LimitedReader:
+    """A stream read forward only, decompressed where its first bytes call for it.
+
+    `problem` says why the content ended early; it is empty for sound streams.
+    Raises Refusal where `limits` are passed, OSError where the stream can't be read.
+    """
+
+    def __init__(self, raw: BinaryIO, limits: Limits) -> None:
+        """Begin at the current place of `raw`, which stays the caller's to close."""
+        self.problem = ""
+        self._raw = raw
+        self._limits = limits
+        self._consumed = 0
+        self._position = 0
+        self._pieces = self._decompressed()
+        self._rest = memoryview(b"")
+
+    def take(self, count: int) -> bytes:
+        """Read the next `count` bytes, fewer only at the end."""
+        parts: list[memoryview] = []
+        missing = count
+        while missing > 0:
+            if not self._rest:
+                self._rest = memoryview(next(self._pieces, b""))
+                if not self._rest:
+                    break
+            part, self._rest = self._rest[:missing], self._rest[missing:]
+            missing -= len(part)
+            parts.append(part)
+        self._position += count - missing
+        return b"".join(parts)
+
+    def skip(self, count: int) -> None:
+        """Pass over `count` bytes, or to the end."""
+        while count > 0:
+            passed = len(self.take(min(count, _CHUNK)))
+            if not passed:
+                break
+            count -= passed
+
+    def take_all(self) -> bytes:
+        """Read all that is left; Refusal where that is too much for one file."""
+        data = self.take(self._limits.file_bytes + 1)
+        if len(data) > self._limits.file_bytes:
+            raise Refusal(too_large(self._limits))
+        return data
+
+    def tell(self) -> int:
+        """Give the number of uncompressed bytes passed so far."""
+        return self._position
+
+    def _decompressed(self) -> Iterator[bytes]:
+        head = self._fill(b"")
+        for method in _METHODS:
+            if method.start.match(head):
+                return self._inflate(head, method)
+        return self._plain(head)
+
+    def _plain(self, head: bytes) -> Iterator[bytes]:
+        data = head
+        while data:
+            yield data
+            data = self._read_raw()
+
+    def _inflate(self, data: bytes, method: _Method) -> Iterator[bytes]:
+        machine, produced = method.make(), 0
+        while True:
+            try:
+                piece = machine.decompress(data, _CHUNK)
+            except _BROKEN as broken:
+                self.problem = f"its {method.name} data is broken ({broken})"
+                return
+            if piece:
+                produced += len(piece)
+                self._check_ratio(produced)
+                yield piece
+            if machine.eof:
+                # Another stream may follow, behind zeros as padding.
+                data = self._fill(machine.unused_data.lstrip(b"\0")).lstrip(b"\0")
+                if not method.start.match(data):
+                    self.problem = (
+                        f"bytes follow its {method.name} data" if data else ""
+                    )
+                    return
+                machine = method.make()
+                continue
+            data = self._read_raw() if machine.needs_input else b""
+            if machine.needs_input and not data:
+                self.problem = f"its {method.name} data ends early"
+                return
+
+    def _fill(self, data: bytes) -> bytes:
+        while len(data) < _START_BYTES and (more := self._read_raw()):
+            data += more
+        return data
+
+    def _read_raw(self) -> bytes:
+        data = self._raw.read(_CHUNK)
+        self._consumed += len(data)
+        return data
+
+    def _check_ratio(self, produced: int) -> None:
+        limits = self._limits
+        if (
+            produced > limits.expansion_free_bytes
+            and produced > limits.expansion_ratio * self._consumed
+        ):
+            raise Refusal(too_expansive(limits))
+
+
+def too_large(limits: Limits) -> str:
+    """Say that a file passes the limit of bytes."""
+    return f"larger than {limits.file_bytes:,} bytes, the limit for one file"
+
+
+def too_expansive(limits: Limits) -> str:
+    """Say that compressed data grows beyond the limit."""
+    return (
+        f"grows to more than {limits.expansion_ratio:,} times its size when "
+        "decompressed, the limit"
+    )
