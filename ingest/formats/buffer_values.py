@@ -1,0 +1,147 @@
+"""The `Used values:` section: each HloValue, its positions, uses and instruction.
+
+    <31 tuple.2{} @0>                  before 2019-09: 31 PHI tuple.2{} @0, positions:
+     positions:
+      tuple.2 {}                       the first position is the definition
+     uses:
+      while.1, operand 0 {}            from 2026-06 `(none)` where there is none
+     from instruction: %tuple.2 = …    from 2021-09
+
+XLA `hlo_value.cc`. From 2024-01 to 2024-10 no line break follows the instruction: the
+next value begins on the same line.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import repeat
+from typing import NamedTuple
+
+from hlodb.ingest.formats.sections import (
+    INDEX,
+    NAME,
+    NUMBER,
+    Grammar,
+    LineRule,
+    Section,
+    columns,
+    numbered,
+    once_per_line,
+    rows,
+    sift,
+)
+from hlodb.ingest.records import Position, Reject, Unclaimed, Use, Value
+
+_HEAD = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
+_OLD_HEAD = re.compile(
+    rf"^({NUMBER}) (PHI )?({NAME})({INDEX})?( @-?{NUMBER})?, positions:$", re.MULTILINE
+)
+_POSITIONS = r" positions:"
+_USES = r" uses:"
+_NO_USES = r" uses are not initialized yet\."
+_FROM = r" from instruction: ?"
+_POSITION = re.compile(rf"  ({NAME})(?: ({INDEX}))?$\n?", re.MULTILINE)
+_USE = re.compile(rf"  ({NAME}), operand ({NUMBER})(?: ({INDEX}))?$\n?", re.MULTILINE)
+_NONE = "  (none)\n"
+
+# The instruction ends at its line break, or before the head of a value glued to it.
+_INDENTED = r"((?:  [^\n]*\n)*+)"
+_GLUED = rf"<(?!{NUMBER} [^<>\n]*>\n{_POSITIONS}\n)"
+_VALUE = re.compile(
+    rf"{_HEAD}\n(?:{_POSITIONS}\n)?{_INDENTED}(?:{_USES}\n{_INDENTED}|{_NO_USES}\n)?"
+    rf"(?:{_FROM}([^\n<]*+(?:{_GLUED}[^\n<]*+)*+)\n?)?"
+)
+_GLUED_HEAD = re.compile(rf"<{NUMBER} {NAME}[^<>]*>$")
+
+
+def _grammar() -> Grammar:
+    value, positions, position = "a value", "` positions:`", "a position"
+    uses, pending, none = "` uses:`", "` uses are not initialized yet.`", "`  (none)`"
+    use, source = "a use", "` from instruction:`"
+    placed = frozenset({value, positions, position})
+    rules = (
+        LineRule(value, re.compile(_HEAD), key=1),
+        LineRule(positions, re.compile(_POSITIONS), frozenset({value})),
+        LineRule(position, _POSITION, placed),
+        LineRule(uses, re.compile(_USES), placed),
+        LineRule(pending, re.compile(_NO_USES), placed),
+        LineRule(none, re.compile(r"  \(none\)"), frozenset({uses})),
+        LineRule(use, _USE, frozenset({uses, use})),
+        LineRule(
+            source, re.compile(rf"{_FROM}.*"), placed | {uses, pending, none, use}
+        ),
+    )
+    return Grammar(rules, ("<", *"0123456789"))
+
+
+_LINES = _grammar()
+
+
+class UsedValues(NamedTuple):
+    """What the section lists; values have no shape here.
+
+    `sources` maps instruction names to `from instruction:` texts. `is_open` tells that
+    the last value stops short of the instruction that the others have.
+    """
+
+    values: list[Value]
+    positions: list[Position]
+    uses: list[Use]
+    sources: dict[str, str]
+    is_open: bool
+    rejects: list[Reject]
+    unclaimed: list[Unclaimed]
+
+
+def read_values(section: Section) -> UsedValues:
+    """Read the section; a value printed twice counts once."""
+    if f",{_POSITIONS}\n" in section.text:
+        section = section._replace(text=_OLD_HEAD.sub(_new_head, section.text))
+    found, whole = _read(section.text)
+    if whole:
+        return found
+    sifted = sift(section.kind, _unglued(numbered(section)), _LINES)
+    found, _ = _read(sifted.text)
+    return found._replace(rejects=sifted.rejects, unclaimed=sifted.unclaimed)
+
+
+def _read(text: str) -> tuple[UsedValues, bool]:
+    """Read what the rules cover, and tell whether that is all of `text`, ids once."""
+    found, whole = columns(_VALUE, text)
+    printed_ids, names, indices, phis, colors, positions, uses, sources = found
+    ids = list(map(int, printed_ids))
+    spaces = [int(color or 0) for color in colors]
+    is_phi = [phi is not None for phi in phis]
+    uses = ["" if block is None or block == _NONE else block for block in uses]
+    places, places_whole = columns(_POSITION, "".join(positions))
+    (readers, operands, paths), uses_whole = columns(_USE, "".join(uses))
+    owners = once_per_line(ids, uses)
+    used = UsedValues(
+        rows(Value, ids, names, indices, spaces, is_phi, repeat(None)),
+        rows(Position, once_per_line(ids, positions), *places),
+        rows(Use, owners, readers, map(int, operands), paths),
+        {name: text for name, text in zip(names, sources, strict=True) if text},
+        bool(sources) and sources[-1] is None and any(sources),
+        [],
+        [],
+    )
+    is_distinct = len(set(ids)) == len(ids)
+    return used, whole and places_whole and uses_whole and is_distinct
+
+
+def _new_head(old: re.Match[str]) -> str:
+    """Spell the head of a value from before 2019-09 as today, on one line still."""
+    number, phi, name, index, color = old.groups(default="")
+    return f"<{number} {name}{index}{' (phi)' * bool(phi)}{color}>"
+
+
+def _unglued(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Give the head of a value that follows an instruction as a line of its own."""
+    for number, line in lines:
+        glued = _GLUED_HEAD.search(line) if line.startswith(" from ") else None
+        if glued:
+            yield number, line[: glued.start()]
+            yield number, glued.group()
+        else:
+            yield number, line

@@ -1,0 +1,204 @@
+"""Sections of a line-based dump: read whole by one rule, sifted where one breaks it.
+
+A sound section is covered by the matches of one regular expression, so all its rows
+are read at once. Where the matches leave a gap, `sift` goes line by line: it keeps the
+lines that the section's grammar knows and explains the others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, repeat
+from typing import Any, NamedTuple, TypeVar, cast
+
+from hlodb.ingest.records import Reject, Unclaimed
+
+NAME = r"[^\s{}<>]+"
+"""An instruction name: it may hold `.`, `-`, `:` and consist of digits."""
+
+INDEX = r"\{[0-9,]*\}"
+"""A shape index as printed: `{}`, `{0}`, `{1,0}`."""
+
+NUMBER = r"[0-9]{1,9}"
+"""An id, a step or a position: fits an INTEGER."""
+
+BYTES = r"[0-9]{1,15}"
+"""Bytes: under a petabyte, so that sums of thousands fit a BIGINT."""
+
+Columns = list[list[Any]]
+"""The groups of a rule, one list each; a group that took no part is None."""
+
+_SNIPPET = 120
+_DIGITS = re.compile(r"[0-9]+")
+_Key = TypeVar("_Key")
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+
+class Section(NamedTuple):
+    """A run of lines of one kind; `number` is the first one its header prints."""
+
+    kind: str
+    number: int
+    text: str
+    line: int
+
+
+class LineRule(NamedTuple):
+    """One kind of line: how it looks and what it may follow.
+
+    A rule with no `after` opens a block and may stand anywhere. The first `key` groups
+    must not repeat within a block. `holds` is a condition beyond the pattern.
+    """
+
+    kind: str
+    pattern: re.Pattern[str]
+    after: frozenset[str] = frozenset()
+    key: int = 0
+    holds: Callable[[re.Match[str]], bool] | None = None
+
+
+class Grammar(NamedTuple):
+    """The lines of a section; a line that begins with `opens` must open a block."""
+
+    rules: tuple[LineRule, ...]
+    opens: tuple[str, ...]
+
+
+class Sifted(NamedTuple):
+    """The text of the lines that fit, and what became of the others."""
+
+    text: str
+    rejects: list[Reject]
+    unclaimed: list[Unclaimed]
+
+
+def cut(text: str, headers: re.Pattern[str]) -> list[Section]:
+    """Cut text at its header lines; what stands before the first is the `preamble`.
+
+    `headers` matches from a line break on; the name of the group that matched is the
+    section's kind. Every section ends in one line break, or is empty.
+    """
+    text = f"\n{text}"
+    sections: list[Section] = []
+    kind, number, start, line = "preamble", 0, 0, 0
+    for header in chain(headers.finditer(text), [None]):
+        stop = header.start() if header else len(text)
+        body = text[start:stop]
+        bare = body.lstrip("\n")
+        first = line + len(body) - len(bare)
+        sections.append(
+            Section(kind, number, bare.rstrip("\n") + "\n" * bool(bare), first)
+        )
+        if header:
+            line += body.count("\n") + 1
+            kind, start = header.lastgroup or "", header.end()
+            digits = _DIGITS.search(header.group())
+            number = int(digits.group()) if digits else 0
+    return sections
+
+
+def columns(rule: re.Pattern[str], text: str) -> tuple[Columns, bool]:
+    """Give the groups of `rule` as columns, and whether its matches cover `text`."""
+    parts = rule.split(text)
+    width = rule.groups + 1
+    return [parts[i::width] for i in range(1, width)], not any(parts[::width])
+
+
+def rows(kind: type[_Row], *fields: Iterable[Any]) -> list[_Row]:
+    """Make a named tuple of each row, in half the time that calling `kind` takes."""
+    made = map(tuple.__new__, repeat(kind), zip(*fields, strict=False))
+    return cast("list[_Row]", list(made))
+
+
+def once_per_line(keys: Iterable[_Key], blocks: Iterable[str]) -> Iterator[_Key]:
+    """Give each key as often as its block has lines."""
+    counts = [block.count("\n") for block in blocks]
+    return chain.from_iterable(map(repeat, keys, counts))
+
+
+def numbered(section: Section) -> Iterator[tuple[int, str]]:
+    """Give each line that is not blank, with its number."""
+    for number, line in enumerate(section.text.split("\n"), section.line):
+        if line.strip():
+            yield number, line
+
+
+def snippet(line: str) -> str:
+    """Give the beginning of a line, to be shown beside what is wrong with it."""
+    return line.strip()[:_SNIPPET]
+
+
+def unclaimed_lines(section: Section) -> list[Unclaimed]:
+    """Give all lines of a section that should hold none."""
+    return [Unclaimed(*line) for line in numbered(section)]
+
+
+def sift(kind: str, lines: Iterable[tuple[int, str]], grammar: Grammar) -> Sifted:
+    """Keep the lines that fit the grammar, in order, and explain the others.
+
+    Lines under a broken or repeated opening line have lost their owner: they count as
+    unclaimed, so that one defect is one reject.
+    """
+    kept: list[str] = []
+    rejects: list[Reject] = []
+    unclaimed: list[Unclaimed] = []
+    state, owner, seen = "start", "", set[tuple[str | None, ...]]()
+    for number, line in lines:
+        rule, match = _recognise(line, grammar)
+        fault = _fault(rule, match, state, owner, seen)
+        opens = line.startswith(grammar.opens)
+        if rule and match and not fault:
+            state = rule.kind
+            owner = owner if rule.after else match.group(1)
+            kept.append(line + "\n")
+        elif opens or (state != "lost" and line.startswith(" ")):
+            rejects.append(_reject(kind, number, line, fault, state, grammar))
+            state = "lost" if opens else state
+        else:
+            unclaimed.append(Unclaimed(number, line))
+    return Sifted("".join(kept), rejects, unclaimed)
+
+
+def _recognise(
+    line: str, grammar: Grammar
+) -> tuple[LineRule, re.Match[str]] | tuple[None, None]:
+    for rule in grammar.rules:
+        if match := rule.pattern.fullmatch(line):
+            return rule, match
+    return None, None
+
+
+def _fault(
+    rule: LineRule | None,
+    match: re.Match[str] | None,
+    state: str,
+    owner: str,
+    seen: set[tuple[str | None, ...]],
+) -> str:
+    """Name what is wrong with a line, or give ""; a sound line's key is remembered."""
+    if rule is None or match is None:
+        return "malformed"
+    if rule.after and state not in rule.after:
+        return "misplaced"
+    if rule.holds and not rule.holds(match):
+        return "contradiction"
+    key = (rule.kind, owner if rule.after else "", *match.groups()[: rule.key])
+    if rule.key and key in seen:
+        return "duplicate"
+    seen.add(key)
+    return ""
+
+
+def _reject(
+    kind: str, number: int, line: str, code: str, state: str, grammar: Grammar
+) -> Reject:
+    if code == "duplicate":
+        message = "listed before; the first one is kept"
+    elif code == "contradiction":
+        message = "the numbers of this line contradict each other"
+    else:
+        kinds = [r.kind for r in grammar.rules if not r.after or state in r.after]
+        message = f"expected {' or '.join(kinds)}"
+    column = len(line) - len(line.lstrip()) + 1
+    return Reject(number, column, kind, code, message, snippet(line))
