@@ -21,7 +21,13 @@ from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.tables import PUBLIC, SCHEMA_VERSION, STORE
 
 LOCK_TIMEOUT_SECONDS = 60.0
-_STORAGE = {"storage_compatibility_version": "v1.5.0"}
+# A new file: readable by DuckDB 1.5 also when 2.0 wrote it, and in small blocks. Every
+# table ends in a partly filled block, so with DuckDB's 256 KiB a warehouse of 40 MB of
+# dumps takes 11 MB, with 32 KiB it takes 6.6; below that columns stop being bit-packed.
+_NEW_FILE: dict[str, str | bool | int | float | list[str]] = {
+    "storage_compatibility_version": "v1.5.0",
+    "default_block_size": "32768",
+}
 
 
 def connect(
@@ -72,7 +78,7 @@ def _open_when_free(
     while True:
         try:
             return duckdb.connect(
-                str(path), read_only=read_only, config={} if read_only else _STORAGE
+                str(path), read_only=read_only, config={} if read_only else _NEW_FILE
             )
         except duckdb.IOException as error:
             if "lock" not in str(error).lower():
@@ -139,7 +145,7 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
 def ddl() -> list[str]:
     """Give the statements that make tables, views and comments, in order."""
     scheme = create_engine("duckdb:///:memory:").dialect
-    tables = [t for t in (*STORE.sorted_tables, *PUBLIC.sorted_tables)]
+    tables = [*STORE.sorted_tables, *PUBLIC.sorted_tables]
     creates = [
         str(CreateTable(t).compile(dialect=scheme)).strip()
         for t in tables

@@ -1,0 +1,65 @@
+# Everything happens in .venv, which each target makes for itself.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+SHELL := /bin/bash
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check gold docs bench oracle proto wheel clean
+
+help:  ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+
+# uv where it is there, else pip; both read the same pyproject.toml.
+$(VENV)/made:
+	@if command -v uv >/dev/null; then uv venv -q --allow-existing --python $(PYTHON) $(VENV); \
+	else $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --upgrade pip; fi
+	@touch $@
+
+define install
+	@if command -v uv >/dev/null; then uv pip install -q --python $(BIN)/python $(1); \
+	else $(BIN)/python -m pip install -q $(1); fi
+endef
+
+$(VENV)/run: pyproject.toml | $(VENV)/made
+	$(call install,-e .)
+	@touch $@
+
+$(VENV)/dev: pyproject.toml | $(VENV)/made
+	$(call install,-e . --group dev)
+	@touch $@
+
+$(VENV)/oracle: pyproject.toml | $(VENV)/dev
+	$(call install,-e . --group dev --group oracle)
+	@touch $@
+
+demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
+	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
+
+test: $(VENV)/dev  ## Run the tests
+	$(BIN)/python -m pytest -q -n auto
+
+check: $(VENV)/dev  ## Lint, format, types, import directions
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+gold: $(VENV)/dev  ## Renew the expected results of queries; review them with git diff
+	$(BIN)/python -m tests.gold
+
+docs: $(VENV)/dev  ## Renew the pages made from the code
+	$(BIN)/python -m docs.generate
+
+bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
+	$(BIN)/python -m bench
+
+oracle: $(VENV)/oracle  ## Compare our reading of every module with XLA's own parser
+	$(BIN)/python -m pytest -q -m oracle
+
+wheel: $(VENV)/dev  ## Build the wheel and the sdist
+	$(BIN)/python -m build
+
+clean:  ## Remove what the other targets made
+	rm -rf $(VENV) .demo build dist *.egg-info .coverage .*_cache .hypothesis tests/actual
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
