@@ -11,6 +11,8 @@
 --
 -- column run VARCHAR name neutral: Name of the run.
 -- column run_id BIGINT id neutral: Number of the run.
+-- column base VARCHAR name neutral: The run compared with.
+-- column candidate VARCHAR name neutral: The run in question.
 -- column series VARCHAR name neutral: Series of the run.
 -- column program VARCHAR name neutral: Name of the program, the same across runs.
 -- column module_number INTEGER id neutral: XLA's number of the module in file names.

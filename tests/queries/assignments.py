@@ -72,7 +72,9 @@ def allocation_live(
         return 0
     if allocation.kind == "temp":
         return len(covered(allocation, step, without))
-    holds = any(v.live_at(step) for v in allocation.values if v.value_id != without)
+    others = [v for v in allocation.values if v.value_id != without]
+    stands = all(v.start is None for v in allocation.values)
+    holds = stands or any(v.live_at(step) for v in others)
     return allocation.size if holds else 0
 
 
@@ -321,7 +323,7 @@ def _draw_value(
 ) -> Value:
     offset = draw(st.integers(0, size))
     length = draw(st.integers(0, size - offset))
-    if kind == "thread_local":
+    if kind == "thread_local" or draw(st.integers(0, 9)) == 0:
         return Value(value_id, offset, length, None, None, length)
     start = draw(st.integers(0, steps))
     end = draw(st.integers(start, steps))

@@ -2,12 +2,12 @@
 -- question: Which value owns which bytes at the step of the live peak?
 -- definition: Values whose range holds the peak step of their colour, thread-local ones
 --   left out. Every byte belongs to one value only: among those that share it in place
---   to the newest (greatest start_step, then end_step, then value_id). A parameter,
---   constant or live-out counts as a whole allocation: what no value covers is a row
---   with value_id NULL. So owned_bytes of a module and colour add up to its
---   live_peak_bytes.
+--   to the newest (greatest start_step, then value_id). A parameter, constant or
+--   live-out counts as a whole allocation while it holds anything, and always where none
+--   of its values has a live range: what no value covers is a row with value_id NULL.
+--   So owned_bytes of a module and colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
--- needs: memory_profile, placed_values
+-- needs: chosen_modules, memory_profile, allocations, placed_values
 -- param run
 -- param program
 -- column module_id
@@ -25,17 +25,35 @@
 -- column size_bytes
 -- column logical_bytes
 -- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
+-- column padding_bytes BIGINT bytes neutral: Those of its own bytes that lie behind its
+--   first logical_bytes.
 -- column shares_with INTEGER id neutral: The value that owns most of its other bytes,
 --   in place; NULL where it owns all of them.
 -- column start_step
 -- column end_step
-WITH live AS (
+WITH peaks AS (
+  SELECT DISTINCT p.module_id, p.color AS space_color, p.peak_step, p.live_peak_bytes
+  FROM chosen_modules(run := $run, program := $program) AS m
+  JOIN memory_profile AS p USING (module_id)
+  WHERE p.peak_step IS NOT NULL
+),
+placed AS (
+  SELECT
+    *,
+    kind <> 'temp' AND max(start_step) OVER (
+      PARTITION BY module_id, allocation_id
+    ) IS NULL AS is_standing
+  FROM placed_values(run := $run, program := $program)
+  WHERE kind <> 'thread_local'
+),
+live AS (
   SELECT v.*, p.peak_step, p.live_peak_bytes
-  FROM placed_values(run := $run, program := $program) AS v
-  JOIN memory_profile AS p USING (module_id, color)
-  WHERE v.kind <> 'thread_local'
-    AND v.start_step <= p.peak_step
-    AND v.end_step >= p.peak_step
+  FROM placed AS v
+  JOIN peaks AS p
+    ON p.module_id = v.module_id
+    AND p.space_color = v.color
+  WHERE v.is_standing
+    OR p.peak_step BETWEEN v.start_step AND v.end_step
 ),
 cuts AS (
   SELECT module_id, allocation_id, offset_bytes AS from_byte FROM live
@@ -52,8 +70,8 @@ pieces AS (
 ),
 owners AS (
   SELECT
-    p.module_id, p.allocation_id, p.from_byte, p.to_byte - p.from_byte AS bytes,
-    arg_max(v.value_id, (v.start_step, v.end_step, v.value_id)) AS owner_id
+    p.module_id, p.allocation_id, p.from_byte, p.to_byte,
+    arg_max(v.value_id, (coalesce(v.start_step, 0), v.value_id)) AS owner_id
   FROM pieces AS p
   JOIN live AS v
     ON v.module_id = p.module_id
@@ -65,8 +83,12 @@ owners AS (
 owned AS (
   SELECT
     v.module_id, v.allocation_id, v.value_id,
-    coalesce(sum(o.bytes) FILTER (WHERE o.owner_id = v.value_id), 0) AS owned_bytes,
-    arg_max(o.owner_id, (o.bytes, o.owner_id))
+    coalesce(sum(o.to_byte - o.from_byte)
+      FILTER (WHERE o.owner_id = v.value_id), 0) AS owned_bytes,
+    coalesce(sum(
+      greatest(0, o.to_byte - greatest(o.from_byte, v.offset_bytes + v.logical_bytes))
+    ) FILTER (WHERE o.owner_id = v.value_id), 0) AS padding_bytes,
+    arg_max(o.owner_id, (o.to_byte - o.from_byte, o.owner_id))
       FILTER (WHERE o.owner_id <> v.value_id) AS shares_with
   FROM live AS v
   LEFT JOIN owners AS o
@@ -76,27 +98,44 @@ owned AS (
     AND o.from_byte < v.offset_bytes + v.size_bytes
   GROUP BY v.module_id, v.allocation_id, v.value_id
 ),
+whole AS (
+  SELECT a.module_id, a.allocation_id, sum(o.owned_bytes) AS covered_bytes
+  FROM allocations AS a
+  JOIN owned AS o USING (module_id, allocation_id)
+  GROUP BY a.module_id, a.allocation_id
+),
 rest AS (
   SELECT
-    v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id, v.kind,
-    max(v.allocation_bytes) - sum(o.owned_bytes) AS owned_bytes
-  FROM live AS v
-  JOIN owned AS o USING (module_id, allocation_id, value_id)
-  WHERE v.kind <> 'temp'
-  GROUP BY ALL
+    a.module_id, p.space_color, p.peak_step, p.live_peak_bytes, a.allocation_id,
+    a.kind, a.size_bytes - coalesce(w.covered_bytes, 0) AS owned_bytes
+  FROM peaks AS p
+  JOIN allocations AS a
+    ON a.module_id = p.module_id
+    AND a.color = p.space_color
+  LEFT JOIN whole AS w
+    ON w.module_id = a.module_id
+    AND w.allocation_id = a.allocation_id
+  LEFT JOIN (
+    SELECT DISTINCT module_id, allocation_id FROM placed WHERE NOT is_standing
+  ) AS r
+    ON r.module_id = a.module_id
+    AND r.allocation_id = a.allocation_id
+  WHERE a.kind NOT IN ('temp', 'thread_local')
+    AND (w.allocation_id IS NOT NULL OR r.allocation_id IS NULL)
 )
 SELECT
   v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id, v.kind,
   v.value_id, v.instruction_id, v.instruction, v.shape_index, v.shape,
   v.offset_bytes, v.size_bytes, v.logical_bytes,
-  CAST(o.owned_bytes AS BIGINT) AS owned_bytes, o.shares_with,
+  CAST(o.owned_bytes AS BIGINT) AS owned_bytes,
+  CAST(o.padding_bytes AS BIGINT) AS padding_bytes, o.shares_with,
   v.start_step, v.end_step
 FROM live AS v
 JOIN owned AS o USING (module_id, allocation_id, value_id)
 UNION ALL
 SELECT
-  r.module_id, r.color, r.peak_step, r.live_peak_bytes, r.allocation_id, r.kind,
+  r.module_id, r.space_color, r.peak_step, r.live_peak_bytes, r.allocation_id, r.kind,
   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
-  CAST(r.owned_bytes AS BIGINT), NULL, NULL, NULL
+  CAST(r.owned_bytes AS BIGINT), 0, NULL, NULL, NULL
 FROM rest AS r
 WHERE r.owned_bytes > 0

@@ -1,0 +1,93 @@
+-- title: Programs compiled more than once
+-- question: Which functions were compiled many times in a run, and why?
+-- definition: Compiled modules of a run by program. distinct_graphs counts
+--   graph_fingerprints, distinct_layouts entry layouts. varying_arguments lists the
+--   array parameters (counted from 0 in print order, tuples flattened) whose shape
+--   differs between the modules, with all their shapes: what made JAX trace again.
+--   Bytes are XLA's 'Total bytes used', over all memory spaces of a module.
+-- grain: program
+-- needs: final_modules, modules
+-- param run
+-- param program
+-- param min_modules BIGINT = 2: Only programs with at least this many modules.
+-- column run
+-- column program
+-- column module_count BIGINT count lower_is_better: Compiled modules.
+-- column distinct_graphs BIGINT count lower_is_better: Distinct graph structures.
+-- column distinct_programs BIGINT count lower_is_better: Distinct exact_fingerprints.
+-- column distinct_layouts BIGINT count lower_is_better: Distinct entry layouts.
+-- column varying_arguments VARCHAR text neutral: Array parameters of varying shape.
+-- column sum_printed_total_bytes BIGINT bytes lower_is_better: Sum of the modules'
+--   printed totals.
+-- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of them.
+WITH compiled AS (
+  SELECT
+    f.run_id, f.run AS run_name, f.program AS program_name, f.module_id,
+    max(m.graph_fingerprint) AS graph_fingerprint,
+    max(m.exact_fingerprint) AS exact_fingerprint,
+    max(m.entry_layout) AS entry_layout,
+    max(m.printed_total_bytes) AS printed_total_bytes,
+    count(*) AS occurrences
+  FROM final_modules(run := $run, program := $program) AS f
+  JOIN modules AS m
+    ON m.run_id = f.run_id
+    AND m.module_id = f.module_id
+    AND m.path = f.path
+    AND m.program = f.program
+  GROUP BY ALL
+),
+arguments AS (
+  SELECT
+    run_id, program_name, module_id,
+    regexp_extract_all(
+      split_part(entry_layout, '->', 1), '[a-z][a-z0-9]*\[[^\]]*\]'
+    ) AS shapes
+  FROM compiled
+),
+places AS (
+  SELECT
+    run_id, program_name, module_id, unnest(shapes) AS argument_shape,
+    generate_subscripts(shapes, 1) - 1 AS argument
+  FROM arguments
+),
+varying AS (
+  SELECT
+    run_id, program_name, argument,
+    argument || ': ' || string_agg(
+      DISTINCT argument_shape, ', ' ORDER BY argument_shape
+    ) AS argument_text
+  FROM places
+  GROUP BY run_id, program_name, argument
+  HAVING count(DISTINCT argument_shape) > 1
+),
+reasons AS (
+  SELECT
+    run_id, program_name,
+    string_agg(argument_text, '; ' ORDER BY argument) AS varying_arguments
+  FROM varying
+  GROUP BY run_id, program_name
+),
+counted AS (
+  SELECT
+    c.run_name, c.program_name, sum(c.occurrences) AS module_count,
+    count(DISTINCT c.graph_fingerprint) AS distinct_graphs,
+    count(DISTINCT c.exact_fingerprint) AS distinct_programs,
+    count(DISTINCT c.entry_layout) AS distinct_layouts,
+    max(r.varying_arguments) AS varying_arguments,
+    sum(c.printed_total_bytes * c.occurrences) AS sum_printed_total_bytes,
+    max(c.printed_total_bytes) AS max_printed_total_bytes
+  FROM compiled AS c
+  LEFT JOIN reasons AS r
+    ON r.run_id = c.run_id
+    AND r.program_name = c.program_name
+  GROUP BY c.run_name, c.program_name
+)
+SELECT
+  c.run_name AS run, c.program_name AS program,
+  CAST(c.module_count AS BIGINT) AS module_count,
+  c.distinct_graphs, c.distinct_programs, c.distinct_layouts, c.varying_arguments,
+  CAST(c.sum_printed_total_bytes AS BIGINT) AS sum_printed_total_bytes,
+  c.max_printed_total_bytes
+FROM counted AS c
+WHERE c.module_count >= $min_modules
+ORDER BY module_count DESC, sum_printed_total_bytes DESC, c.program_name
