@@ -194,8 +194,5 @@ def _is_computation(lines: list[bytes]) -> bool:
 
 def _is_text_proto(lines: list[bytes]) -> bool:
     whole = lines[:-1] if len(lines) > 1 else lines
-    return all(
-        _PROTO_LINE.fullmatch(line)
-        for line in whole
-        if line.strip() and not line.lstrip().startswith(b"#")
-    )
+    told = [line for line in whole if line.strip() and line.lstrip()[:1] != b"#"]
+    return bool(told) and all(_PROTO_LINE.fullmatch(line) for line in told)
