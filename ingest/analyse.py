@@ -190,7 +190,8 @@ def _whole_changes(held: _Held, last_step: int) -> dict[int, int]:
     size = held.allocation.size_bytes
     changes: dict[int, int] = defaultdict(int)
     free_from = -1
-    for start, end, *_ in sorted(held.slots) or [(0, last_step)]:
+    spans = sorted((slot.start, slot.end) for slot in held.slots)
+    for start, end in spans or [(0, last_step)]:
         if start > free_from:
             changes[start] += size
             changes[end + 1] -= size

@@ -36,7 +36,7 @@ from hlodb.ingest.records import Allocation, Placement, Reject, Unclaimed, Value
 
 _HEAD = (
     rf"allocation ({NUMBER}): (?:(?:0x[0-9a-fA-F]+|[0-9A-F]{{8,16}}|\(nil\)), )?"
-    rf"size ({BYTES})([^\n]*):"
+    rf"size ({BYTES})(,[^\n]*|):"
 )
 _ID = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
 _REUSE = r" reused by buffers of a different color:"

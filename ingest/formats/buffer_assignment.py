@@ -60,9 +60,7 @@ _HEADERS_ONLY = ("preamble", "total", "live_range", "no_live_range", "no_peak")
 _ALWAYS_FOLLOWED = frozenset({"live_range", "schedule", "ranges"})
 _NOTHING = Section("nothing", 0, "", 1)
 # How a whole last line ends when no line break does.
-_WHOLE_END = re.compile(
-    r" from instruction:.*|.*(?:[\])}:]|bytes|, operand [0-9]+|used: [0-9]+)"
-)
+_WHOLE_END = re.compile(r" from instruction:.*|.*(?:[\])}:]|bytes)")
 _HALF_HEAD = re.compile(r"<(?:[0-9]+(?: [^<>]*)?)?$")
 
 
@@ -103,9 +101,8 @@ def parse_assignment(text: str) -> ParsedAssignment:
     rejects += chain.from_iterable(part.rejects for part in parts)
     rejects += map(_repeated, repeats)
     rejects += _disputes(sections.get("values", _NOTHING), disputed)
-    if len(found) == 1 and found[0].kind == "preamble":
-        rejects.append(_nothing_found(found[0]))
     if not rejects:
+        rejects += _missing_start(found)
         rejects += _missing_end(found[-1], parts.used.is_open, lines_total)
     if not rejects:
         rejects += _missing_steps(sections.get("live_range", _NOTHING), assignment)
@@ -240,17 +237,20 @@ def _missing_steps(header: Section, assignment: BufferAssignment) -> list[Reject
     if expected is None or steps == expected:
         return []
     message = f"{expected} steps announced, {steps} listed"
-    return [Reject(header.line, 1, header.kind, "incomplete", message, "")]
+    return [Reject(header.line - 1, 1, header.kind, "incomplete", message, "")]
 
 
-def _nothing_found(section: Section) -> Reject:
+def _missing_start(found: list[Section]) -> list[Reject]:
+    """Reject a text that has no section of the family."""
+    if found[-1].kind != "preamble":
+        return []
     message = "expected `BufferAssignment:`, `Used values:` or `HloLiveRange`"
-    return Reject(1, 1, "file", "no_assignment", message, snippet(section.text[:200]))
+    return [Reject(1, 1, "start", "no_assignment", message, snippet(found[0].text))]
 
 
 def _repeated(section: Section) -> Reject:
     message = "a second section of this kind; only the first one is read"
-    return Reject(section.line, 1, section.kind, "duplicate", message, "")
+    return Reject(section.line - 1, 1, section.kind, "duplicate", message, "")
 
 
 def _first(numbers: Iterable[int | None]) -> int | None:

@@ -63,10 +63,10 @@ def _grammar() -> Grammar:
     rules = (
         LineRule(value, re.compile(_HEAD), key=1),
         LineRule(positions, re.compile(_POSITIONS), frozenset({value})),
+        LineRule(none, re.compile(r"  \(none\)"), frozenset({uses})),
         LineRule(position, _POSITION, placed),
         LineRule(uses, re.compile(_USES), placed),
         LineRule(pending, re.compile(_NO_USES), placed),
-        LineRule(none, re.compile(r"  \(none\)"), frozenset({uses})),
         LineRule(use, _USE, frozenset({uses, use})),
         LineRule(
             source, re.compile(rf"{_FROM}.*"), placed | {uses, pending, none, use}

@@ -81,17 +81,13 @@ def cut(text: str, headers: re.Pattern[str]) -> list[Section]:
     """
     text = f"\n{text}"
     sections: list[Section] = []
-    kind, number, start, line = "preamble", 0, 0, 0
+    kind, number, start, line = "preamble", 0, 0, 1
     for header in chain(headers.finditer(text), [None]):
-        stop = header.start() if header else len(text)
-        body = text[start:stop]
-        bare = body.lstrip("\n")
-        first = line + len(body) - len(bare)
-        sections.append(
-            Section(kind, number, bare.rstrip("\n") + "\n" * bool(bare), first)
-        )
+        lines = text[start : header.start() if header else len(text)]
+        body = lines[1:].rstrip("\n")
+        sections.append(Section(kind, number, body and f"{body}\n", line))
         if header:
-            line += body.count("\n") + 1
+            line += lines.count("\n") + 1
             kind, start = header.lastgroup or "", header.end()
             digits = _DIGITS.search(header.group())
             number = int(digits.group()) if digits else 0
