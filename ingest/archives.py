@@ -65,6 +65,8 @@ def reason_to_refuse(path: str, size: int, seen: set[str], limits: Limits) -> st
         return f"its name is longer than {limits.path_characters:,} characters"
     if path in seen:
         return "a second member of this name; the first is read"
+    if size < 0:
+        return "its size is negative"
     if size > limits.file_bytes:
         return too_large(limits)
     if is_archive_name(path):

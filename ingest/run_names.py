@@ -14,10 +14,11 @@ _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
 def run_names(origins: Sequence[str]) -> list[str]:
     """Give each origin (path or URL) its own name: its last part, without `.tar.xz`.
 
-    Equal names grow by the folder above until they differ (`cpu/dump`, `tpu/dump`);
-    what still doesn't (`dump` beside `dump.zip`) keeps its ending, or gets a number.
+    `dump` and `dump.zip` in one folder keep their endings. Equal names grow by the
+    folder above until they differ (`cpu/dump`, `tpu/dump`); those that never do get a
+    number.
     """
-    parts = [_parts(origin) for origin in origins]
+    parts = _distinct_parts(origins)
     depths = [1] * len(parts)
     while True:
         names = [_name(part, depth) for part, depth in zip(parts, depths, strict=True)]
@@ -28,16 +29,24 @@ def run_names(origins: Sequence[str]) -> list[str]:
             if counts[name] > 1 and depths[place] < len(parts[place])
         ]
         if not clashing:
-            return _numbered(_with_endings(names, origins))
+            return _numbered(names)
         for place in clashing:
             depths[place] += 1
 
 
+def _distinct_parts(origins: Sequence[str]) -> list[list[str]]:
+    whole = [_parts(origin) for origin in origins]
+    short = [[*parts[:-1], _without_ending(parts[-1])] for parts in whole]
+    counts = Counter(tuple(parts) for parts in short)
+    return [
+        parts if counts[tuple(parts)] == 1 else complete
+        for parts, complete in zip(short, whole, strict=True)
+    ]
+
+
 def _parts(origin: str) -> list[str]:
     path = _SCHEME.sub("", origin).replace("\\", "/").split("?")[0]
-    parts = [part for part in path.split("/") if part] or ["dump"]
-    parts[-1] = _without_ending(parts[-1])
-    return parts
+    return [part for part in path.split("/") if part] or ["dump"]
 
 
 def _name(parts: list[str], depth: int) -> str:
@@ -49,19 +58,6 @@ def _without_ending(name: str) -> str:
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return name
-
-
-def _with_endings(names: list[str], origins: Sequence[str]) -> list[str]:
-    counts = Counter(names)
-    return [
-        name + _ending(origin) if counts[name] > 1 else name
-        for name, origin in zip(names, origins, strict=True)
-    ]
-
-
-def _ending(origin: str) -> str:
-    last = origin.rstrip("/").split("/")[-1]
-    return last[len(_without_ending(last)) :]
 
 
 def _numbered(names: list[str]) -> list[str]:
