@@ -19,13 +19,11 @@ from hlodb.errors import HlodbError
 
 COMMANDS = {
     "ingest": "Bring dumps into the warehouse.",
-    "ingest": "Bring dumps into the warehouse.",
     "query": "Answer a canned question, or list all of them.",
     "sql": "Run SQL of your own, read-only.",
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",
-    "rm": "Forget runs, and what only they used.",
     "rm": "Forget runs, and what only they used.",
 }
 """Every command, with its one line of help; `hlodb/commands/NAME.py` holds `command`.

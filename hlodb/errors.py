@@ -5,14 +5,14 @@ HlodbError (70)
 ├── DataQualityError (3)  something was rejected under --strict, or a check failed
 ├── NothingToCompare (4)  no baseline, or no comparable program
 ├── WarehouseError (5)    locked, unwritable, or of a newer schema
-└── ParseError            text that breaks its format: path, line, column, what was expected
+└── ParseError            text that breaks its format: line, column, what was expected
 """
 
 from __future__ import annotations
 
 
 class HlodbError(Exception):
-    """Any failure that hlodb explains itself; `exit_code` is what the process returns."""
+    """Any failure that hlodb explains itself; the process returns `exit_code`."""
 
     exit_code = 70
 
@@ -36,7 +36,7 @@ class NothingToCompare(HlodbError):
 
 
 class WarehouseError(HlodbError):
-    """The warehouse file is locked, unwritable or of a schema this version can't read."""
+    """The warehouse file is locked, unwritable or of a schema of another version."""
 
     exit_code = 5
 

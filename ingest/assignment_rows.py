@@ -13,7 +13,6 @@ from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.interning import Ints
 from hlodb.ingest.records import BufferAssignment
 
-
 _PROFILE_COLUMNS = (
     "color",
     "reserved_bytes",

@@ -1,6 +1,6 @@
 """Fingerprints of modules: equal programs get equal numbers, whatever their names.
 
-`graph_fingerprint` sees opcodes, shapes without layouts, attributes and operand structure;
+`graph_fingerprint` sees opcodes, shapes without layouts, attributes and operands;
 `exact_fingerprint` adds layouts, order, backend config. Neither sees names, metadata,
 stack frames or install paths.
 """
@@ -70,9 +70,9 @@ def graph_fingerprint(
 ) -> int:
     """Give a hash of the structure that does not depend on the order of instructions.
 
-    `keys` is a hash per instruction; edge i says that `readers[i]` reads `operands[i]` as
-    operand number `places[i]`. Weisfeiler-Leman refinement: eight rounds in which every
-    instruction takes in its operands and its readers, then a hash of the sorted keys.
+    `keys` is a hash per instruction; edge i says that `readers[i]` reads `operands[i]`
+    as operand number `places[i]`. Weisfeiler-Leman refinement: eight rounds in which
+    every instruction takes in its operands and readers, then a hash of the sorted keys.
     """
     own = keys.view(np.uint64)
     state = _mix(own)
@@ -91,7 +91,8 @@ def exact_fingerprint(
 ) -> int:
     """Give a hash of the instructions in their order, with operands by number.
 
-    `counts` is the number of operands per instruction, `starts` where computations begin.
+    `counts` is the number of operands of each instruction, `starts` the first
+    instruction of each computation.
     """
     parts = (keys, operands, counts, starts)
     return _digest(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))

@@ -24,7 +24,7 @@ def forget_run(connection: Connection, run_id: int) -> None:
 
 
 def forget_paths(connection: Connection, run_id: int, paths: list[str]) -> None:
-    """Delete what a run holds of some of its files; details go with the next orphans."""
+    """Delete what a run holds of some of its files; its details become orphans."""
     for table in ("modules", "dump_files", "rejects"):
         connection.execute(
             f'DELETE FROM "{table}" WHERE run_id = ? AND path IN (SELECT unnest(?))',

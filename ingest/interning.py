@@ -53,15 +53,21 @@ class _Ragged:
 
 
 class Distinct:
-    """The distinct instructions, forms, names and locations seen by one process."""
+    """The distinct instructions, forms, names and locations seen by one process.
+
+    Equal text yields identical objects (the parsers cache), so objects are looked up by
+    identity first. Whatever is known by its identity is kept alive in `_kept`.
+    """
 
     def __init__(self) -> None:
+        self._kept: list[object] = []
         self._row_of: dict[int, int] = {}
-        self._kept: list[Instruction] = []
+        self._form_of_ids: dict[tuple[object, ...], int] = {}
         self._form_of: dict[tuple[object, ...], int] = {}
-        self._name_of: dict[str, int] = {}
+        self._location_of_id: dict[int, int] = {id(None): -1}
         self._location_of: dict[Location, int] = {}
-        self.names: list[str] = []
+        self._name_of = _Numbers()
+        self.names: list[str] = self._name_of.names
         self.forms: list[Instruction] = []
         self.form_keys = array("q")
         self.graph_keys = array("q")
@@ -72,50 +78,43 @@ class Distinct:
         self.form_ids = array("i")
         self.location_ids = array("i")
         self.roots = array("b")
+        self.has_calls = array("b")
         self.operands = _Ragged()
         self.paths: dict[int, tuple[str | None, ...]] = {}
         self.calls: dict[int, tuple[Call, ...]] = {}
-        self.has_calls = array("b")
-        self.content_keys = array("q")
         self._scratch: Ints = np.zeros(1024, np.int32)
-
-    def __len__(self) -> int:
-        """Give the number of distinct instructions."""
-        return len(self._kept)
 
     def rows_of(self, instructions: list[Instruction]) -> Ints:
         """Give the row of each instruction; new ones are added."""
         known = self._row_of
-        ids = list(map(id, instructions))
-        rows = list(map(known.get, ids))
-        for at, row in enumerate(rows):
-            if row is None:
-                rows[at] = known.get(ids[at], -1)
-                if rows[at] == -1:
-                    rows[at] = self._add(instructions[at])
+        rows = list(map(known.get, map(id, instructions)))
+        if None in rows:
+            for at, row in enumerate(rows):
+                if row is None:
+                    rows[at] = self._row(instructions[at])
         return np.array(rows, np.int32)
 
-    def _add(self, instruction: Instruction) -> int:
-        row = len(self._kept)
-        self._kept.append(instruction)
-        self._row_of[id(instruction)] = row
-        self.name_ids.append(self.name_id(instruction.name))
+    def _row(self, instruction: Instruction) -> int:
+        key = id(instruction)
+        row = self._row_of.get(key)
+        if row is None:
+            row = self._row_of[key] = len(self.name_ids)
+            self._kept.append(instruction)
+            self._add(row, instruction)
+        return row
+
+    def _add(self, row: int, instruction: Instruction) -> None:
+        number = self._name_of
+        self.name_ids.append(number[instruction.name])
         self.form_ids.append(self._form_id(instruction))
         self.location_ids.append(self._location_id(instruction.location))
         self.roots.append(instruction.is_root)
-        self.operands.append([self.name_id(name) for name in instruction.operands])
-        if instruction.operand_paths:
-            self.paths[row] = instruction.operand_paths
+        self.operands.append([number[name] for name in instruction.operands])
+        self.has_calls.append(bool(instruction.calls))
         if instruction.calls:
             self.calls[row] = instruction.calls
-        self.has_calls.append(bool(instruction.calls))
-        self.content_keys.append(self._content_key(instruction, self.form_ids[row]))
-        return row
-
-    def _content_key(self, i: Instruction, form_id: int) -> int:
-        """Give a hash of everything but the source location."""
-        links = f"{i.operands}{i.operand_paths}{i.calls}" if i.operands else i.calls
-        return hash64(f"{i.name}\x1f{i.is_root}{self.form_keys[form_id]}{links}")
+        if instruction.operand_paths:
+            self.paths[row] = instruction.operand_paths
 
     def scratch(self) -> Ints:
         """Give an array with room for every name; what it holds is left over."""
@@ -123,26 +122,27 @@ class Distinct:
             self._scratch = np.zeros(2 * len(self.names), np.int32)
         return self._scratch
 
-    def name_id(self, name: str) -> int:
-        """Give the number of a name."""
-        found = self._name_of.get(name)
-        if found is None:
-            found = self._name_of[name] = len(self.names)
-            self.names.append(name)
-        return found
-
     def _location_id(self, location: Location | None) -> int:
-        if location is None:
-            return -1
-        found = self._location_of.get(location)
+        found = self._location_of_id.get(id(location))
+        if found is None and location is not None:
+            found = self._location_of.get(location)
+            if found is None:
+                found = self._location_of[location] = len(self.locations)
+                self.locations.append(location)
+                self.location_keys.append(hash64(repr(location)))
+            self._location_of_id[id(location)] = found
+            self._kept.append(location)
+        return -1 if found is None else found
+
+    def _form_id(self, i: Instruction) -> int:
+        key = (i.opcode, i.shape, i.parameter_number, i.literal, id(i.attributes))
+        found = self._form_of_ids.get(key)
         if found is None:
-            found = self._location_of[location] = len(self.locations)
-            self.locations.append(location)
-            self.location_keys.append(hash64(repr(location)))
+            found = self._form_of_ids[key] = self._equal_form(i)
+            self._kept.append(i.attributes)
         return found
 
-    def _form_id(self, instruction: Instruction) -> int:
-        i = instruction
+    def _equal_form(self, i: Instruction) -> int:
         key = (i.opcode, i.shape, i.parameter_number, i.literal, i.attributes)
         found = self._form_of.get(key)
         if found is None:
@@ -153,6 +153,19 @@ class Distinct:
             self.graph_keys.append(hash64(graph))
             self.exact_keys.append(hash64(exact_text(i, graph)))
         return found
+
+
+class _Numbers(dict[str, int]):
+    """Names by number; a new name gets the next one."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def __missing__(self, name: str) -> int:
+        number = self[name] = len(self.names)
+        self.names.append(name)
+        return number
 
 
 def stored_literal(literal: str | None) -> str | None:

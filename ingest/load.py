@@ -26,7 +26,7 @@ Connection = duckdb.DuckDBPyConnection
 def load_batches(
     connection: Connection, run_id: int, results: Sequence[BatchResult]
 ) -> None:
-    """Store what the batches hold, all of it or nothing; results come in their order."""
+    """Store what the batches hold, all or nothing; results come in their order."""
     connection.execute("SET preserve_insertion_order = false")
     connection.execute("BEGIN")
     try:

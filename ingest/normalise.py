@@ -105,11 +105,12 @@ class Batch:
     def add(self, unit: ModuleUnit) -> tuple[int, int]:
         """Add one module; give its module_id and locations_id."""
         rows = self.distinct.rows_of(unit.hlo.instructions)
-        module_id = _module_id(self.distinct, rows, unit)
+        names = self._names(rows)
+        module_id = _module_id(self.distinct, rows, names, unit)
         locations_id = self._add_locations(unit.hlo, rows)
         facts = self.seen.facts.get(module_id)
         if facts is None:
-            facts = self._add_details(module_id, rows, unit)
+            facts = self._add_details(module_id, rows, names, unit)
             self.seen.facts[module_id] = facts
             self.detailed.append(module_id)
         keys = {
@@ -120,10 +121,14 @@ class Batch:
         self.occurrences.append(unit.occurrence | facts | keys)
         return module_id, locations_id
 
+    def _names(self, rows: Ints) -> list[str]:
+        names = self.distinct.names
+        return [names[i] for i in _take(self.distinct.name_ids, rows).tolist()]
+
     # --- details ---
 
     def _add_details(
-        self, module_id: int, rows: Ints, unit: ModuleUnit
+        self, module_id: int, rows: Ints, names: list[str], unit: ModuleUnit
     ) -> dict[str, Any]:
         hlo, distinct = unit.hlo, self.distinct
         graph = resolve_graph(distinct, rows, hlo.computations)
@@ -132,31 +137,34 @@ class Batch:
         self._add_aliases(module_id, hlo)
         steps = np.full(len(rows), NO_ID, np.int32)
         if unit.assignment is not None:
-            names = [distinct.names[i] for i in _take(distinct.name_ids, rows)]
             assignment = AssignmentRows(module_id, unit.assignment, names, self.tables)
             assignment.add_all()
             steps = assignment.first_steps(len(rows))
-        self._add_instructions(module_id, rows, hlo, graph, steps)
+        self._add_instructions(module_id, rows, names, hlo, graph, steps)
         return _derived_facts(distinct, rows, unit, graph)
 
     def _add_instructions(
-        self, module_id: int, rows: Ints, hlo: HloModule, graph: Graph, steps: Ints
+        self,
+        module_id: int,
+        rows: Ints,
+        names: list[str],
+        hlo: HloModule,
+        graph: Graph,
+        steps: Ints,
     ) -> None:
-        distinct = self.distinct
-        forms = _take(distinct.form_ids, rows)
+        forms = _take(self.distinct.form_ids, rows)
         self.form_ids.append(forms)
-        names = distinct.names
         self.tables["store.instructions"].add(
             len(rows),
             module_id=module_id,
             instruction_id=np.arange(len(rows), dtype=np.int32),
             computation_id=graph.computation_ids,
-            name=[names[i] for i in _take(distinct.name_ids, rows)],
+            name=names,
             is_root=graph.is_root,
             position=graph.positions,
             schedule_step=steps,
             line_offset=np.array(hlo.lines, np.int32) - _first_line(hlo),
-            form_key=_take64(distinct.form_keys, forms),
+            form_key=_take64(self.distinct.form_keys, forms),
         )
 
     def _add_computations(self, module_id: int, hlo: HloModule, graph: Graph) -> None:
@@ -324,6 +332,10 @@ def _take(column: Any, rows: Ints) -> Ints:
     return np.frombuffer(column, np.int32)[rows] if len(rows) else np.empty(0, np.int32)
 
 
+def _take8(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int8]]:
+    return np.frombuffer(column, np.int8)[rows] if len(rows) else np.empty(0, np.int8)
+
+
 def _take64(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.frombuffer(column, np.int64)[rows] if len(rows) else np.empty(0, np.int64)
 
@@ -346,15 +358,32 @@ def _first_line(hlo: HloModule) -> int:
     return hlo.computations[0].line if hlo.computations else 1
 
 
-def _module_id(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
-    """Hash everything a module's texts say, except where it comes from in the source."""
+def _module_id(
+    distinct: Distinct, rows: Ints, names: list[str], unit: ModuleUnit
+) -> int:
+    """Hash everything a module's texts say, except where its source stands."""
     hlo = unit.hlo
-    digest = blake2b(digest_size=8)
-    computations = [
+    forms = _take64(distinct.form_keys, _take(distinct.form_ids, rows))
+    operands, counts = distinct.operands.take(rows)
+    known = distinct.names
+    callers = np.flatnonzero(_take8(distinct.has_calls, rows))
+    calls = [(int(at), distinct.calls[int(rows[at])]) for at in callers]
+    places = [
         (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
     ]
-    digest.update(repr((hlo.name, hlo.header, computations)).encode())
-    digest.update(_take64(distinct.content_keys, rows).tobytes())
+    digest = blake2b(digest_size=8)
+    for text in (
+        repr((hlo.name, hlo.header, places)),
+        "\n".join(names),
+        "\n".join([known[i] for i in operands.tolist()]),
+        repr(calls),
+        repr(
+            [distinct.paths.get(row) for row in rows.tolist()] if distinct.paths else 0
+        ),
+    ):
+        digest.update(text.encode("utf-8", "surrogateescape"))
+    for numbers in (forms, counts, _take8(distinct.roots, rows)):
+        digest.update(np.ascontiguousarray(numbers).tobytes())
     for companion in sorted(unit.companion_digests):
         digest.update(companion)
     return int.from_bytes(digest.digest(), "little", signed=True)

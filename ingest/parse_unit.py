@@ -112,7 +112,7 @@ def _report(
         report.reason = rejects[0].message
     elif unclaimed:
         first = unclaimed[0]
-        report.reason = f"line {first.line} and others were not understood: {first.text}"
+        report.reason = f"line {first.line} was not understood: {first.text}"
     unit.files.append(report)
     unit.rejects += [(file.path, reject) for reject in rejects]
 

@@ -101,7 +101,7 @@ class Frame(NamedTuple):
 
 
 class Alias(NamedTuple):
-    """An output that may or must share a parameter's buffer; a donor names no output."""
+    """An output that may or must share a parameter's buffer; a donor has no output."""
 
     output_index: str | None
     parameter_number: int
@@ -142,7 +142,7 @@ class HloModule:
 
 
 class Allocation(NamedTuple):
-    """One allocation line; `flags` decide its kind, `shape` is the text between bars."""
+    """One allocation line; the flags decide its kind, `shape` stood between bars."""
 
     allocation_id: int
     size_bytes: int
@@ -216,7 +216,7 @@ class PrintedPeak(NamedTuple):
 class BufferAssignment:
     """Everything the buffer-assignment family of one module says.
 
-    The three files of newer releases and the one file of older ones give the same record.
+    The three files of newer releases and the one file of older ones give the same.
     `sources` maps an instruction name to the text of its `from instruction:` line.
     """
 

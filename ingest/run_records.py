@@ -1,4 +1,4 @@
-"""Rows of `runs`: found again, begun, and finished with what the dump says of itself."""
+"""Rows of `runs`: found again, begun, finished with what the dump says of itself."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ class RunFacts:
             self.flags.setdefault((name, value), set()).add(module_number)
 
     def flag_rows(self) -> list[tuple[int | None, str, str]]:
-        """Give (module_number, name, value), flags common to all modules once with None."""
+        """Give (module_number, name, value); what all modules share once, with None."""
         rows: list[tuple[int | None, str, str]] = []
         for (name, value), owners in self.flags.items():
             shared = owners == self.flag_owners
@@ -76,13 +76,19 @@ class RunFacts:
         return sorted(rows, key=lambda r: (r[1], -1 if r[0] is None else r[0], r[2]))
 
 
+def _run_id(connection: Connection, name: str) -> int | None:
+    row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name])
+    found = row.fetchone()
+    return int(found[0]) if found else None
+
+
 def recorded_files(connection: Connection, name: str) -> dict[str, str] | None:
     """Give path → sha256 of a run's files, or None where no run has that name."""
-    row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchone()
-    if row is None:
+    run_id = _run_id(connection, name)
+    if run_id is None:
         return None
     rows = connection.execute(
-        "SELECT path, sha256 FROM dump_files WHERE run_id = ?", [row[0]]
+        "SELECT path, sha256 FROM dump_files WHERE run_id = ?", [run_id]
     ).fetchall()
     return dict(rows)
 
@@ -91,9 +97,9 @@ def begin_run(
     connection: Connection, name: str, origin: str, request: RunRequest
 ) -> int:
     """Give the id of the run called `name`, which is begun where there is none."""
-    row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name]).fetchone()
-    if row is not None:
-        return int(row[0])
+    known = _run_id(connection, name)
+    if known is not None:
+        return known
     newest = connection.execute("SELECT coalesce(max(run_id), 0) FROM runs").fetchone()
     run_id = int(newest[0]) + 1 if newest else 1
     connection.execute(
@@ -117,7 +123,7 @@ def begin_run(
 def finish_run(
     connection: Connection, run_id: int, request: RunRequest, facts: RunFacts
 ) -> None:
-    """Write what the dump says of itself, labels where it says nothing, and the flags."""
+    """Write what the dump says of itself, labels where it is silent, and the flags."""
     values = {
         name: facts.facts.get(name) or request.labels.get(name)
         for name in LABEL_COLUMNS

@@ -2,14 +2,15 @@
 
 `PUBLIC` holds what people query (schema `main`). Some of its tables are stored in a
 tighter form in schema `store` (`STORE`) and shown through a view of the same name;
-`view=True` marks them. Units stand in the column names: `_bytes` bytes, `_step` positions
-in the schedule, `_ratio` shares from 0 to 1.
+`view=True` marks them. Units stand in the column names: `_bytes` bytes, `_step`
+positions in the schedule, `_ratio` shares from 0 to 1.
 """
 
 from __future__ import annotations
 
 from sqlalchemy import (
     JSON,
+    TIMESTAMP,
     BigInteger,
     Boolean,
     Column,
@@ -18,7 +19,6 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
-    TIMESTAMP,
 )
 
 SCHEMA_VERSION = 1

@@ -45,7 +45,7 @@ def connect(
     path = Path(path)
     if read_only and not path.exists():
         raise UsageError(
-            f"there is no warehouse at {path}; `hlodb ingest PATH --db {path}` makes one"
+            f"there is no warehouse at {path}: `hlodb ingest PATH --db {path}`"
         )
     connection = _open_when_free(path, read_only, timeout_seconds)
     try:
@@ -108,7 +108,8 @@ def _require_schema(
         return
     advice = "install a newer hlodb" if version > SCHEMA_VERSION else "ingest it anew"
     raise WarehouseError(
-        f"{path} has schema version {version}, this hlodb reads {SCHEMA_VERSION}: {advice}"
+        f"{path} has schema version {version}, this hlodb reads version"
+        f" {SCHEMA_VERSION}: {advice}"
     )
 
 

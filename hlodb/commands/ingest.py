@@ -6,7 +6,7 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +16,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hlodb.commands.options import db_option, format_option, write_result
 from hlodb.errors import DataQualityError, UsageError
-from hlodb.ingest.ingest import RunSummary, ingest
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_ingest import RunSummary
 from hlodb.ingest.run_records import RunRequest
 from hlodb.queries.macros import install_macros
 from hlodb.queries.result import Result, plain_column
@@ -147,8 +148,8 @@ def _narrate(summaries: list[RunSummary]) -> None:
             click.echo(f"hlodb: {note}", err=True)
         if summary.rejects:
             click.echo(
-                f"hlodb: run {summary.name}: {summary.rejects} places could not be read;"
-                " everything else was loaded (table rejects)",
+                f"hlodb: run {summary.name}: {summary.rejects} places could not be"
+                " read; everything else was loaded (table rejects)",
                 err=True,
             )
         if summary.files == summary.unchanged_files:

@@ -1,0 +1,273 @@
+"""One run on its way into the warehouse: what is read, known and stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import duckdb
+
+from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.discover import RunSource, Unit
+from hlodb.ingest.forget import delete_orphans, forget_paths
+from hlodb.ingest.load import load_batches, load_files, load_known, load_rejects
+from hlodb.ingest.parse_unit import (
+    MODULE_KINDS,
+    PARSED_KINDS,
+    FileReport,
+    UnitFile,
+    file_report,
+    occurrence_columns,
+    unit_digest,
+)
+from hlodb.ingest.records import Reject
+from hlodb.ingest.run_facts import learn_from_file
+from hlodb.ingest.run_records import (
+    RunFacts,
+    RunRequest,
+    begin_run,
+    finish_run,
+    recorded_files,
+)
+from hlodb.ingest.statements import statement
+from hlodb.schema.warehouse import connect
+
+BATCH_BYTES = 4_000_000
+FLUSH_BYTES = 48_000_000
+"""Text parsed between two transactions (bytes)."""
+
+Progress = Callable[[int, int], None]
+"""Called with bytes and files read so far."""
+
+
+@dataclass(slots=True)
+class RunSummary:
+    """What one run holds now; `new_modules` were nowhere in the warehouse before."""
+
+    run_id: int
+    name: str
+    files: int = 0
+    bytes: int = 0
+    modules: int = 0
+    instructions: int = 0
+    allocations: int = 0
+    values: int = 0
+    live_ranges: int = 0
+    rejects: int = 0
+    seconds: float = 0.0
+    unchanged_files: int = 0
+    new_modules: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+_COUNTED = (
+    "modules",
+    "instructions",
+    "allocations",
+    "values",
+    "live_ranges",
+    "rejects",
+)
+
+
+class RunIngest:
+    """One run: `batches` to be parsed, `take` for their results, then `finish`."""
+
+    def __init__(
+        self,
+        source: RunSource,
+        database: Path,
+        request: RunRequest,
+        progress: Progress | None,
+    ) -> None:
+        self.source = source
+        self.database = database
+        self.request = request
+        self.progress = progress
+        self.facts = RunFacts()
+        self.recorded: dict[str, str] = {}
+        self.known_digests: set[int] = set()
+        self.known_occurrences: list[dict[str, Any]] = []
+        self.known_files: list[dict[str, Any]] = []
+        self.other_files: list[FileReport] = []
+        self.other_rejects: list[tuple[str, Reject]] = []
+        self.replaced: list[str] = []
+        self.has_replaced = False
+        self.waiting: list[BatchResult] = []
+        self.began = 0.0
+        self.summary = RunSummary(0, source.name)
+
+    # --- reading ---
+
+    def batches(self) -> Iterator[list[list[UnitFile]]]:
+        """Read the run; give the units that have to be parsed, a few MB at a time."""
+        self.began = perf_counter()
+        self._begin()
+        batch: list[list[UnitFile]] = []
+        size = 0
+        for unit in self.source.units():
+            files = self._take_unit(unit)
+            if files:
+                batch.append(files)
+                size += sum(len(f.data) for f in files)
+            if size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    def _begin(self) -> None:
+        self._settle_name()
+        with self._open() as connection:
+            self.summary.run_id = begin_run(
+                connection, self.summary.name, self.source.origin, self.request
+            )
+            rows = connection.execute(
+                "SELECT DISTINCT unit_digest FROM modules WHERE unit_digest IS NOT NULL"
+            ).fetchall()
+            self.known_digests = {row[0] for row in rows}
+
+    def _open(self) -> duckdb.DuckDBPyConnection:
+        return connect(self.database, read_only=False)
+
+    def _settle_name(self) -> None:
+        """Complete a run of the same name and content; never mix two dumps in one."""
+        number = 1
+        while True:
+            name = self.source.name if number == 1 else f"{self.source.name}~{number}"
+            with self._open() as connection:
+                recorded = recorded_files(connection, name)
+            if recorded is None or self._agrees_with(recorded):
+                break
+            number += 1
+        self.summary.name = name
+        self.recorded = recorded or {}
+        if number > 1 and recorded is None:
+            self.summary.notes.append(
+                f"run {self.source.name} holds other files; stored as {name}"
+                " (give runs their own names with --run)"
+            )
+
+    def _agrees_with(self, recorded: dict[str, str]) -> bool:
+        """Tell whether no file that the run recorded has changed since."""
+        return all(
+            recorded.get(file.path, digest) == digest
+            for unit in self.source.units()
+            for file in unit.files
+            for digest in [sha256(file.data).hexdigest()]
+        )
+
+    def _take_unit(self, unit: Unit) -> list[UnitFile]:
+        """Read a unit; give the files to be parsed, account for the others."""
+        files = [
+            UnitFile(f.path, f.data, sha256(f.data).hexdigest(), f.recognised)
+            for f in unit.files
+        ]
+        for dumped, file in zip(unit.files, files, strict=True):
+            self.summary.files += 1
+            self.summary.bytes += len(file.data)
+            self.facts.saw_file_at(dumped.modified_at)
+            learn_from_file(self.facts, file)
+        if self.progress:
+            self.progress(self.summary.bytes, self.summary.files)
+        if all(self.recorded.get(f.path) == f.sha256 for f in files):
+            self.summary.unchanged_files += len(files)
+            return []
+        self.replaced += [f.path for f in files if f.path in self.recorded]
+        parsed = [f for f in files if f.recognised.kind in PARSED_KINDS]
+        self._account([f for f in files if f.recognised.kind not in PARSED_KINDS])
+        if not any(f.recognised.kind in MODULE_KINDS for f in parsed):
+            return parsed
+        return self._new_unit(parsed)
+
+    def _account(self, files: list[UnitFile]) -> None:
+        for file in files:
+            report = file_report(file)
+            report.status = "ignored"
+            if file.recognised.kind == "unknown" and _claims_a_dump(file):
+                report.status = "rejected"
+                message = f"{report.reason}; dump it again or leave it out"
+                reject = Reject(1, 1, "file", "not_what_it_says", message, "")
+                self.other_rejects.append((file.path, reject))
+            elif file.recognised.kind not in ("ignored", "unknown"):
+                report.status = "loaded"
+            self.other_files.append(report)
+
+    def _new_unit(self, files: list[UnitFile]) -> list[UnitFile]:
+        digest = unit_digest(files)
+        if digest not in self.known_digests:
+            return files
+        main = next(
+            (f for f in files if f.recognised.kind in ("hlo_text", "log")), None
+        )
+        occurrence = occurrence_columns(main or files[0]) | {"unit_digest": digest}
+        self.known_occurrences.append(occurrence)
+        self.known_files += [
+            {
+                "unit_digest": digest,
+                "path": f.path,
+                "kind": f.recognised.kind,
+                "stage": f.recognised.stage,
+                "sha256": f.sha256,
+                "size_bytes": len(f.data),
+            }
+            for f in files
+        ]
+        return []
+
+    # --- writing ---
+
+    def take(self, result: BatchResult) -> None:
+        """Take the result of the next batch; store what has gathered if it is much."""
+        self.waiting.append(result)
+        if sum(r.input_bytes for r in self.waiting) >= FLUSH_BYTES:
+            self._flush()
+
+    def _flush(self) -> None:
+        results, self.waiting = self.waiting, []
+        if not results:
+            return
+        with self._open() as connection:
+            self._forget_replaced(connection)
+            load_batches(connection, self.summary.run_id, results)
+        self.summary.new_modules += sum(len(r.detailed) for r in results)
+
+    def finish(self) -> RunSummary:
+        """Store the rest, and what the run says of itself; give the summary."""
+        self._flush()
+        refused = [
+            (r.path, Reject(1, 1, "file", "refused", r.reason, ""))
+            for r in self.source.refused
+        ]
+        run_id = self.summary.run_id
+        with self._open() as connection:
+            connection.execute("BEGIN")
+            self._forget_replaced(connection)
+            load_known(connection, run_id, self.known_occurrences, self.known_files)
+            load_files(connection, run_id, self.other_files)
+            load_rejects(connection, run_id, self.other_rejects + refused)
+            finish_run(connection, run_id, self.request, self.facts)
+            if self.has_replaced:
+                delete_orphans(connection)
+            connection.execute("COMMIT")
+            row = connection.execute(
+                statement("count_run"), {"run_id": run_id}
+            ).fetchone()
+        for name, value in zip(_COUNTED, row or (), strict=True):
+            setattr(self.summary, name, int(value))
+        self.summary.seconds = perf_counter() - self.began
+        return self.summary
+
+    def _forget_replaced(self, connection: duckdb.DuckDBPyConnection) -> None:
+        if self.replaced:
+            forget_paths(connection, self.summary.run_id, self.replaced)
+            self.has_replaced = True
+            self.replaced = []
+
+
+def _claims_a_dump(file: UnitFile) -> bool:
+    return file.recognised.module_number is not None or file.path.endswith(".txt")
