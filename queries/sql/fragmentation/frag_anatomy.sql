@@ -1,0 +1,116 @@
+-- title: Why arenas are fragmented
+-- question: Of what does each temporary allocation consist at its own peak?
+-- definition: Every byte of a temporary allocation, at the first step at which most of
+--   it is live, is one of: live (in the first logical_bytes of the newest value that
+--   covers it), slot_padding (behind them), time_hole (covered by values at other steps
+--   only), alignment_gap (never covered, in a gap shorter than the alignment before the
+--   next value) or never_used. The alignment is the largest power of two that divides
+--   all offsets. Parts add up to the size of the allocation.
+-- grain: module occurrence, allocation, part
+-- needs: chosen_memory, allocations, arena_timeline, placed_values
+-- param run
+-- param program
+-- param color
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column allocation_id
+-- column allocation_bytes BIGINT bytes lower_is_better: Size of the allocation.
+-- column step INTEGER step neutral: First step at which most of it is live.
+-- column part VARCHAR name neutral: live, slot_padding, time_hole, alignment_gap or
+--   never_used.
+-- column part_bytes BIGINT bytes neutral: Bytes of that part.
+-- column part_ratio DOUBLE ratio neutral: Share of the allocation.
+WITH arenas AS (
+  SELECT
+    a.module_id, a.allocation_id, a.size_bytes AS allocation_bytes,
+    arg_max(t.from_step, (t.live_bytes, -t.from_step)) AS step
+  FROM allocations AS a
+  JOIN arena_timeline(run := $run, program := $program) AS t
+    USING (module_id, allocation_id)
+  GROUP BY a.module_id, a.allocation_id, a.size_bytes
+),
+tenants AS (
+  SELECT v.*, a.step
+  FROM placed_values(run := $run, program := $program) AS v
+  JOIN arenas AS a USING (module_id, allocation_id)
+),
+alignments AS (
+  SELECT
+    module_id, allocation_id, bit_or(offset_bytes) & -bit_or(offset_bytes) AS alignment
+  FROM tenants
+  GROUP BY module_id, allocation_id
+),
+cuts AS (
+  SELECT module_id, allocation_id, offset_bytes AS from_byte FROM tenants
+  UNION
+  SELECT module_id, allocation_id, offset_bytes + size_bytes FROM tenants
+  UNION
+  SELECT module_id, allocation_id, offset_bytes + logical_bytes
+  FROM tenants
+  WHERE logical_bytes < size_bytes
+  UNION
+  SELECT module_id, allocation_id, 0 FROM arenas
+  UNION
+  SELECT module_id, allocation_id, allocation_bytes FROM arenas
+),
+pieces AS (
+  SELECT
+    module_id, allocation_id, from_byte,
+    lead(from_byte) OVER (
+      PARTITION BY module_id, allocation_id ORDER BY from_byte
+    ) AS to_byte
+  FROM cuts
+),
+covered AS (
+  SELECT
+    p.module_id, p.allocation_id, p.from_byte, p.to_byte,
+    count(v.value_id) AS tenant_count,
+    arg_max(
+      p.from_byte < v.offset_bytes + coalesce(v.logical_bytes, v.size_bytes),
+      (v.start_step, v.value_id)
+    ) FILTER (WHERE v.step BETWEEN v.start_step AND v.end_step) AS is_payload
+  FROM pieces AS p
+  LEFT JOIN tenants AS v
+    ON v.module_id = p.module_id
+    AND v.allocation_id = p.allocation_id
+    AND v.offset_bytes <= p.from_byte
+    AND v.offset_bytes + v.size_bytes > p.from_byte
+  WHERE p.to_byte IS NOT NULL
+  GROUP BY ALL
+),
+named AS (
+  SELECT
+    c.module_id, c.allocation_id, c.to_byte - c.from_byte AS piece_bytes,
+    CASE
+      WHEN c.is_payload THEN 'live'
+      WHEN NOT c.is_payload THEN 'slot_padding'
+      WHEN c.tenant_count > 0 THEN 'time_hole'
+      WHEN c.to_byte < a.allocation_bytes
+        AND c.to_byte - c.from_byte < g.alignment THEN 'alignment_gap'
+      ELSE 'never_used'
+    END AS part
+  FROM covered AS c
+  JOIN arenas AS a USING (module_id, allocation_id)
+  JOIN alignments AS g USING (module_id, allocation_id)
+),
+parts AS (
+  SELECT module_id, allocation_id, part, sum(piece_bytes) AS part_bytes
+  FROM named
+  GROUP BY module_id, allocation_id, part
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  a.allocation_id, r.allocation_bytes, r.step, p.part,
+  CAST(p.part_bytes AS BIGINT) AS part_bytes,
+  p.part_bytes / nullif(r.allocation_bytes, 0) AS part_ratio
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN allocations AS a USING (module_id, color)
+JOIN arenas AS r USING (module_id, allocation_id)
+JOIN parts AS p USING (module_id, allocation_id)
+ORDER BY
+  r.allocation_bytes DESC, m.program, m.module_number, m.rank, a.allocation_id,
+  p.part_bytes DESC, p.part

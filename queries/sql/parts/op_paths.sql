@@ -1,0 +1,38 @@
+-- title: Framework path of every instruction, normalised
+-- question: To which part of the model does an instruction belong?
+-- definition: op_name cut at '/' outside of parentheses; numbers at the end of a part
+--   become '*' (layer_12 becomes layer_*). phase: backward where the path contains
+--   transpose(, forward where it contains jvp(, optimiser where a part is called like an
+--   optimiser or an update, other for any other path, none without a path.
+-- grain: module content, instruction
+-- needs: chosen_run, modules, instructions
+-- param run
+-- param program
+-- column module_id
+-- column instruction_id
+-- column op_name
+-- column op_path VARCHAR name neutral: Path with numbers replaced.
+-- column phase VARCHAR name neutral: forward, backward, optimiser, other or none.
+WITH chosen AS (
+  SELECT DISTINCT m.module_id
+  FROM modules AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+)
+SELECT
+  i.module_id, i.instruction_id, i.op_name,
+  regexp_replace(i.op_name, '([_.\[]?)[0-9]+(\]?)(/|$|\))', '\1*\2\3', 'g') AS op_path,
+  CASE
+    WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
+    WHEN i.op_name LIKE '%transpose(%' THEN 'backward'
+    WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
+    WHEN regexp_matches(
+      lower(i.op_name),
+      '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum|lion'
+        || '|adafactor|lamb)([/)_]|$)'
+    ) THEN 'optimiser'
+    ELSE 'other'
+  END AS phase
+FROM instructions AS i
+JOIN chosen USING (module_id)

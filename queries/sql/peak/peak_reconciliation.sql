@@ -1,0 +1,103 @@
+-- title: Which peak is which
+-- question: Which of the competing numbers for a program's memory is which, and how far
+--   is each from the live peak?
+-- definition: Per module, one row per number. Numbers of one memory space have a color;
+--   numbers over all spaces have none and are measured against the sum of the live peaks
+--   of all spaces, which no device needs at one place. arguments_outputs_temps is what
+--   JAX users add up: parameters plus live-outs plus temporaries minus parameters that
+--   are also live-out. printed_live_range_peak is XLA's listing at its own peak.
+-- grain: module occurrence, definition, colour
+-- needs: chosen_run, module_memory, allocations, printed_peaks
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column definition VARCHAR name neutral: Which number it is.
+-- column color INTEGER id neutral: Memory space number; NULL where all are added up.
+-- column space_name
+-- column bytes BIGINT bytes lower_is_better: The number.
+-- column delta_bytes BIGINT bytes neutral: Its difference to the live peak.
+-- column reason VARCHAR text neutral: Why it differs.
+WITH memory AS (
+  SELECT m.*
+  FROM module_memory AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+),
+whole AS (
+  SELECT
+    m.run_id, m.module_id, m.module_number, m.rank, m.run AS run_name,
+    m.program AS program_name, max(m.printed_total_bytes) AS printed_total_bytes,
+    sum(m.live_peak_bytes) AS live_bytes
+  FROM memory AS m
+  GROUP BY ALL
+),
+arguments AS (
+  SELECT
+    module_id,
+    coalesce(sum(size_bytes) FILTER (WHERE parameter_number IS NOT NULL), 0)
+      + coalesce(sum(size_bytes) FILTER (WHERE is_live_out), 0)
+      + coalesce(sum(size_bytes) FILTER (WHERE kind = 'temp'), 0)
+      - coalesce(sum(size_bytes) FILTER (
+        WHERE parameter_number IS NOT NULL AND is_live_out
+      ), 0) AS bytes
+  FROM allocations
+  GROUP BY module_id
+),
+printed AS (
+  SELECT
+    module_id, sum(printed_bytes) AS bytes, max(printed_peaks.peak_step) AS step
+  FROM printed_peaks
+  GROUP BY module_id
+),
+numbers AS (
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank, 1 AS place,
+    'printed_total' AS definition, NULL AS space_color, NULL AS space_name,
+    w.printed_total_bytes AS bytes, w.live_bytes,
+    'adds all memory spaces, fragmentation and thread-local allocations' AS reason
+  FROM whole AS w
+  UNION ALL
+  SELECT
+    m.run_id, m.module_id, m.module_number, m.rank, 2, 'reserved', m.color,
+    m.space_name, m.reserved_bytes, m.live_peak_bytes,
+    'includes fragmentation and thread-local allocations'
+  FROM memory AS m
+  UNION ALL
+  SELECT
+    m.run_id, m.module_id, m.module_number, m.rank, 3, 'live_peak', m.color,
+    m.space_name, m.live_peak_bytes, m.live_peak_bytes,
+    'the peak: most bytes of the space live at one step'
+  FROM memory AS m
+  UNION ALL
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank, 4, 'arguments_outputs_temps',
+    NULL, NULL, a.bytes, w.live_bytes,
+    'adds all memory spaces and fragmentation; without constants'
+  FROM whole AS w
+  JOIN arguments AS a USING (module_id)
+  UNION ALL
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank, 5, 'printed_live_range_peak',
+    NULL, NULL, p.bytes, w.live_bytes,
+    'listed at step ' || p.step || ': adds all memory spaces, unpadded sizes,'
+      || ' older releases count a tuple element as its pointer table'
+  FROM whole AS w
+  JOIN printed AS p USING (module_id)
+)
+SELECT
+  w.run_name AS run, w.program_name AS program, w.module_number, w.rank,
+  n.definition, n.space_color AS color, n.space_name,
+  CAST(n.bytes AS BIGINT) AS bytes,
+  CAST(n.bytes - n.live_bytes AS BIGINT) AS delta_bytes, n.reason
+FROM numbers AS n
+JOIN whole AS w
+  ON w.run_id = n.run_id
+  AND w.module_id = n.module_id
+  AND w.module_number IS NOT DISTINCT FROM n.module_number
+  AND w.rank IS NOT DISTINCT FROM n.rank
+WHERE n.bytes IS NOT NULL
+ORDER BY w.program_name, w.module_number, w.rank, w.module_id, n.place, n.space_color
