@@ -123,23 +123,19 @@ def _modified_at(info: dict[str, Any]) -> float | None:
 
 def _open(system: Any, name: str, limits: Limits) -> BinaryIO:
     # Not every web server can serve a part of a file; a plain stream always works.
-    options = {"block_size": 0} if _is_web(system) else {}
-    try:
-        opened = system.open(name, "rb", **options)
-    except OSError:
-        raise
-    except Exception as error:
-        raise OSError(str(error) or type(error).__name__) from error
-    remote = cast(BinaryIO, _RemoteFile(opened))
-    return remote if remote.seekable() else _in_memory_if_zip(remote, name, limits)
+    is_web = _is_web(system)
+    options = {"block_size": 0} if is_web else {}
+    file = _as_os_error(lambda: system.open(name, "rb", **options))
+    remote = cast(BinaryIO, _RemoteFile(file, can_seek=not is_web))
+    if is_web and _without_query(name).lower().endswith(".zip"):
+        return _in_memory(remote, limits)
+    return remote
 
 
-def _in_memory_if_zip(remote: BinaryIO, name: str, limits: Limits) -> BinaryIO:
+def _in_memory(remote: BinaryIO, limits: Limits) -> BinaryIO:
     """Load what must be read from its end; it is cut at the limit for one file."""
-    if not _without_query(name).lower().endswith(".zip"):
-        return remote
+    loaded = io.BytesIO()
     with remote:
-        loaded = io.BytesIO()
         while loaded.tell() < limits.file_bytes and (more := remote.read(1 << 20)):
             loaded.write(more)
     loaded.seek(0)
@@ -147,29 +143,25 @@ def _in_memory_if_zip(remote: BinaryIO, name: str, limits: Limits) -> BinaryIO:
 
 
 class _RemoteFile(io.RawIOBase):
-    """A file of fsspec all of whose errors are OSError."""
+    """A file of fsspec; whatever its backend raises comes out as OSError."""
 
-    def __init__(self, file: Any) -> None:
+    def __init__(self, file: Any, can_seek: bool) -> None:
         self._file = file
+        self._can_seek = can_seek
 
     def readable(self) -> bool:
         return True
 
     def seekable(self) -> bool:
-        return bool(self._file.seekable())
+        return self._can_seek
 
     def readinto(self, buffer: Any) -> int:
-        try:
-            data: bytes = self._file.read(len(buffer))
-        except OSError:
-            raise
-        except Exception as error:
-            raise OSError(str(error) or type(error).__name__) from error
+        data: bytes = _as_os_error(lambda: self._file.read(len(buffer)))
         buffer[: len(data)] = data
         return len(data)
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        return int(self._file.seek(offset, whence))
+        return int(_as_os_error(lambda: self._file.seek(offset, whence)))
 
     def tell(self) -> int:
         return int(self._file.tell())
@@ -178,3 +170,12 @@ class _RemoteFile(io.RawIOBase):
         if not self.closed:
             self._file.close()
         super().close()
+
+
+def _as_os_error(call: Callable[[], _T]) -> _T:
+    try:
+        return call()
+    except OSError:
+        raise
+    except Exception as error:
+        raise OSError(str(error) or type(error).__name__) from error

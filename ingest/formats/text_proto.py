@@ -20,7 +20,8 @@ from hlodb.ingest.records import Reject
 
 _DEEPEST = 100  # protobuf's own limit
 _TOKEN = re.compile(
-    r"(?P<space>[\s,;]+|\#[^\n]*)"
+    r"(?P<space>\s+|\#[^\n]*)"
+    r"|(?P<between>[,;])"
     r"|(?P<string>\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*')"
     r"|(?P<open>[{<])"
     r"|(?P<close>[}>])"
@@ -142,7 +143,10 @@ class _Reader:
                 self._name, self._has_colon, self._in_list = "", False, False
                 continue
             position = token.end()
-            if token.lastgroup != "space":
+            if token.lastgroup == "between":
+                # Strings side by side are one; a comma parts them.
+                self._after_string = False
+            elif token.lastgroup != "space":
                 self._take(token.lastgroup or "", token[0], token.start())
         return self._end()
 

@@ -1,0 +1,151 @@
+"""Chips, topologies and partitions, as the dump says them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hlodb.ingest.discover import discover
+from hlodb.ingest.formats.target import (
+    Target,
+    execution_options,
+    gpu_target_config,
+    module_config,
+    parse_target,
+    target_arguments,
+)
+
+TPU = """replica_count: 2
+tpu_topology_args {
+  version: TPU_VERSION_VIPERFISH
+  variant: "lite"
+  chips_per_host_bounds {
+    x: 2
+    y: 2
+    z: 1
+  }
+  host_bounds {
+    x: 4
+    y: 2
+    z: 1
+  }
+}
+"""
+
+
+def test_target_arguments() -> None:
+    assert target_arguments(TPU) == Target(
+        platform="tpu",
+        device="TPU v5e",
+        architecture="TPU_VERSION_VIPERFISH",
+        topology="8x4x1",
+        replica_count=2,
+        lines_total=15,
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "device"),
+    [
+        ("version: TPU_VERSION_VIPERFISH", "TPU v5p"),
+        ('version: TPU_VERSION_VIPERFISH variant: "lite"', "TPU v5e"),
+        (
+            'version: TPU_VERSION_2093c6a02 variant: "lite"',
+            "TPU_VERSION_2093c6a02 lite",
+        ),
+        ("version: TPU_VERSION_NEW", "TPU_VERSION_NEW"),
+    ],
+)
+def test_chips(words: str, device: str) -> None:
+    found = target_arguments(f"tpu_topology_args {{ {words} }}")
+    assert (found.platform, found.device, found.topology) == ("tpu", device, None)
+
+
+CUDA = """gpu_device_info {
+  core_count: 132
+  cuda_compute_capability {
+    major: 9
+  }
+}
+platform_name: "CUDA"
+device_description_str: "NVIDIA H100 80GB HBM3"
+"""
+ROCM = """gpu_device_info {
+  rocm_compute_capability {
+    gcn_arch_name: "gfx942"
+  }
+}
+platform_name: "ROCM"
+device_description_str: "AMD MI300X"
+"""
+
+
+def test_gpu_target_config() -> None:
+    assert gpu_target_config(CUDA) == Target(
+        platform="gpu",
+        device="NVIDIA H100 80GB HBM3",
+        architecture="sm_9.0",
+        lines_total=8,
+    )
+    assert gpu_target_config(ROCM) == Target(
+        platform="rocm", device="AMD MI300X", architecture="gfx942", lines_total=7
+    )
+
+
+def test_partitions_and_replicas() -> None:
+    options = "num_replicas: 2\nnum_partitions: 4\n"
+    assert execution_options(options) == Target(
+        num_partitions=4, replica_count=2, lines_total=2
+    )
+    config = "replica_count: 2\nnum_partitions: 4\n"
+    assert module_config(config) == Target(
+        num_partitions=4, replica_count=2, lines_total=2
+    )
+
+
+def test_broken_text_says_what_it_can() -> None:
+    cut = parse_target("target_arguments", TPU[: TPU.index("  host_bounds")])
+    assert (cut.device, cut.topology) == ("TPU v5e", "2x2x1")
+    assert len(cut.rejects) == 1
+    assert parse_target("flagfile", TPU) == Target(lines_total=15)
+
+
+@given(
+    st.sampled_from(
+        ["target_arguments", "gpu_target_config", "execution_options", "module_config"]
+    ),
+    st.text(),
+)
+def test_any_text_ends_in_a_target(kind: str, text: str) -> None:
+    parse_target(kind, text)
+
+
+SHARED = Path(__file__).parents[4] / "shared" / "data" / "tpu"
+
+
+@pytest.mark.shared
+@pytest.mark.skipif(not SHARED.exists(), reason=f"no real dumps at {SHARED}")
+@pytest.mark.parametrize(
+    ("archive", "device"),
+    [
+        ("v5e-jax-0.10.2", "TPU v5e"),
+        ("v5e-jax-0.9.2", "TPU v5e"),
+        ("v5p-jax-0.10.2", "TPU v5p"),
+        ("v5e-jax-0.7.2", "TPU_VERSION_2093c6a02 lite"),
+    ],
+)
+def test_real_targets(archive: str, device: str) -> None:
+    [source] = discover([str(SHARED / f"{archive}.tar.xz")])
+    targets = [
+        parse_target("target_arguments", file.data.decode())
+        for unit in source.units()
+        for file in unit.files
+        if file.recognised.kind == "target_arguments"
+    ]
+    assert {(t.platform, t.device, t.topology) for t in targets} == {
+        ("tpu", device, "2x2x1")
+    }
+    assert [t.rejects for t in targets] == [[]] * 7
