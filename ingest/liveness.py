@@ -128,7 +128,7 @@ def conflicts(allocation_id: int, slots: Sequence[Slot]) -> list[Conflict]:
     """List the pairs of values that conflict, by step; at most `CONFLICTS_LISTED`."""
     if is_sound(slots):
         return []
-    ordered = sorted(slots)
+    ordered = sorted(slot for slot in slots if slot.high > slot.low)
     starts, ends, lows, highs, _ = np.array(ordered, dtype=np.int64).T
     found: list[Conflict] = []
     for at, new in enumerate(ordered):

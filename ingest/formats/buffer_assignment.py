@@ -91,25 +91,24 @@ def parse_assignment(text: str) -> ParsedAssignment:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
-    text, rejects = _without_cut_line(text, lines_total)
+    text, ends = _without_cut_line(text, lines_total)
     found = _with_bare_allocations(cut(text, _HEADERS))
     sections = {section.kind: section for section in reversed(found)}
     repeats = [section for section in found if section is not sections[section.kind]]
     parts = _read_parts(sections)
     values, disputed = _merge(chain(parts.allocations.values, parts.used.values))
     assignment = _assemble(parts, values, sections)
+    ends = ends or _missing_start(found)
+    ends = ends or _missing_end(found[-1], parts.used.is_open, lines_total)
+    rejects = [*ends, *map(_repeated, repeats)]
     rejects += chain.from_iterable(part.rejects for part in parts)
-    rejects += map(_repeated, repeats)
     rejects += _disputes(sections.get("values", _NOTHING), disputed)
-    if not rejects:
-        rejects += _missing_start(found)
-        rejects += _missing_end(found[-1], parts.used.is_open, lines_total)
     if not rejects:
         rejects += _missing_steps(sections.get("live_range", _NOTHING), assignment)
     unclaimed = list(chain.from_iterable(part.unclaimed for part in parts))
     unclaimed += pass_tree(sections.get("tree", _NOTHING))
     for section in found:
-        if section.kind in _HEADERS_ONLY or section in repeats:
+        if section.kind in _HEADERS_ONLY or section is not sections[section.kind]:
             unclaimed += unclaimed_lines(section)
     return ParsedAssignment(assignment, sorted(rejects), sorted(unclaimed), lines_total)
 

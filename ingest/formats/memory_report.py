@@ -26,7 +26,7 @@ from hlodb.ingest.formats.sections import BYTES, NUMBER, snippet
 from hlodb.ingest.records import Reject, Unclaimed
 
 _HUMAN = r"([0-9]{1,6}(?:\.[0-9]{1,2})?(?:B|[KMGTPE]iB))"
-_SHARE = rf"\s*{_HUMAN}\( *([0-9]{{1,9}}|-?nan|-?inf)%\);\s*"
+_SHARE = rf"\s*+{_HUMAN}\( *+([0-9]{{1,9}}|-?nan|-?inf)%\);\s*+"
 _HEADINGS = re.compile(
     r"Allocations sorted by size(?: with their values)?:|\s*-+"
     r"|cumulative_size; total_size - cumulative_size; allocation"
@@ -242,7 +242,7 @@ def _ratio(percent: str) -> float | None:
 _LINES: tuple[
     tuple[re.Pattern[str], Callable[[_Reading, re.Match[str]], bool]], ...
 ] = (
-    (re.compile(rf"{_SHARE}{_HUMAN};\s*({BYTES});\s*({NUMBER});\s*(.*)"), _take_row),
+    (re.compile(rf"{_SHARE}{_HUMAN};\s*+({BYTES});\s*+({NUMBER});\s*+(.*)"), _take_row),
     (re.compile(rf"allocation ({NUMBER}): size {_HUMAN}(.*):"), _take_head),
     (
         re.compile(rf"{_SHARE}[^;]+; allocation ({NUMBER}): size {_HUMAN}(.*):"),

@@ -32,7 +32,8 @@ def test_a_broken_step_leaves_its_place_empty() -> None:
     assert found == Schedule(
         ["p", "", "b"],
         [
-            Reject(8, 5, "part", "malformed", "expected `    step:instruction`", "one:a"),
+            Reject(8, 5, "part", "malformed",
+                   "expected `    step:instruction`", "one:a"),
             Reject(11, 5, "part", "duplicate",
                    "listed before; the first one is kept", "2:c"),
         ],

@@ -110,7 +110,8 @@ def test_a_report_by_memory_space() -> None:
             rows=[
                 ReportRow(0, 49152, 1, "(f32[2,256], u32[])", "512B", 512, "60.5KiB",
                           61952, 0.95),
-                ReportRow(1, 512, 3, "u32[], 2\u00d7s32[]", "512B", 512, "512B", 512, 0.5),
+                ReportRow(1, 512, 3, "u32[], 2\u00d7s32[]", "512B", 512,
+                          "512B", 512, 0.5),
                 ReportRow(2, 0, 1, "token[]", "0B", 0, "0B", 0, None),
             ],
             values_not_shown={0: 6},
