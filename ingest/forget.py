@@ -7,20 +7,14 @@ import duckdb
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
 
 Connection = duckdb.DuckDBPyConnection
-_RUN_TABLES = ("modules", "dump_files", "rejects", "compiler_flags", "runs")
+_RUN_TABLES = ("modules", "dump_files", "rejects", "compiler_flags", "passes", "runs")
 
 
 def forget_run(connection: Connection, run_id: int) -> None:
-    """Delete a run and every detail that only it used, all of it or nothing."""
-    connection.execute("BEGIN")
-    try:
-        for table in _RUN_TABLES:
-            connection.execute(f'DELETE FROM "{table}" WHERE run_id = ?', [run_id])
-        delete_orphans(connection)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+    """Delete a run and every detail that only it used. Belongs in a transaction."""
+    for table in _RUN_TABLES:
+        connection.execute(f'DELETE FROM "{table}" WHERE run_id = ?', [run_id])
+    delete_orphans(connection)
 
 
 def forget_paths(connection: Connection, run_id: int, paths: list[str]) -> None:

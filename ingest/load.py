@@ -25,27 +25,25 @@ Connection = duckdb.DuckDBPyConnection
 
 def load_batches(
     connection: Connection, run_id: int, results: Sequence[BatchResult]
-) -> None:
-    """Store what the batches hold, all or nothing; results come in their order."""
-    connection.execute("SET preserve_insertion_order = false")
-    connection.execute("BEGIN")
-    try:
-        _load_details(connection, results)
-        for result in results:
-            _insert(connection, "modules", result.tables["modules"], run_id=run_id)
-            load_files(connection, run_id, result.files)
-            load_rejects(connection, run_id, result.rejects)
-        connection.execute("COMMIT")
-    except BaseException:
-        connection.execute("ROLLBACK")
-        raise
+) -> int:
+    """Store what the batches hold, given in their order; give how many modules are new.
+
+    Belongs in a transaction.
+    """
+    new = _load_details(connection, results)
+    for result in results:
+        _insert(connection, "modules", result.tables["modules"], run_id=run_id)
+        load_files(connection, run_id, result.files)
+        load_rejects(connection, run_id, result.rejects)
+    return new
 
 
-def _load_details(connection: Connection, results: Sequence[BatchResult]) -> None:
+def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int:
     modules = _stored(connection, "modules", "module_id", (r.detailed for r in results))
     places = _stored(
         connection, "modules", "locations_id", (r.located for r in results)
     )
+    known = len(modules)
     tables: dict[str, list[pa.Table]] = {}
     for result in results:
         for name in (*DETAIL_TABLES, *LOCATION_TABLES, "store.instruction_forms"):
@@ -63,6 +61,7 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> Non
     _run_on(connection, "insert_instructions", instructions)
     for name, parts in tables.items():
         _insert(connection, name, pa.concat_tables(parts))
+    return len(modules) - known
 
 
 def _stored(

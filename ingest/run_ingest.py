@@ -25,7 +25,7 @@ from hlodb.ingest.parse_unit import (
     unit_digest,
 )
 from hlodb.ingest.records import Reject
-from hlodb.ingest.run_facts import learn_from_file
+from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
 from hlodb.ingest.run_records import (
     RunFacts,
     RunRequest,
@@ -34,7 +34,7 @@ from hlodb.ingest.run_records import (
     recorded_files,
 )
 from hlodb.ingest.statements import statement
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import connect, transaction
 
 BATCH_BYTES = 4_000_000
 FLUSH_BYTES = 48_000_000
@@ -96,7 +96,6 @@ class RunIngest:
         self.other_files: list[FileReport] = []
         self.other_rejects: list[tuple[str, Reject]] = []
         self.replaced: list[str] = []
-        self.has_replaced = False
         self.waiting: list[BatchResult] = []
         self.began = 0.0
         self.summary = RunSummary(0, source.name)
@@ -122,7 +121,7 @@ class RunIngest:
 
     def _begin(self) -> None:
         self._settle_name()
-        with self._open() as connection:
+        with transaction(self.database) as connection:
             self.summary.run_id = begin_run(
                 connection, self.summary.name, self.source.origin, self.request
             )
@@ -131,15 +130,12 @@ class RunIngest:
             ).fetchall()
             self.known_digests = {row[0] for row in rows}
 
-    def _open(self) -> duckdb.DuckDBPyConnection:
-        return connect(self.database, read_only=False)
-
     def _settle_name(self) -> None:
         """Complete a run of the same name and content; never mix two dumps in one."""
         number = 1
         while True:
             name = self.source.name if number == 1 else f"{self.source.name}~{number}"
-            with self._open() as connection:
+            with connect(self.database) as connection:
                 recorded = recorded_files(connection, name)
             if recorded is None or self._agrees_with(recorded):
                 break
@@ -171,31 +167,38 @@ class RunIngest:
             self.summary.files += 1
             self.summary.bytes += len(file.data)
             self.facts.saw_file_at(dumped.modified_at)
-            learn_from_file(self.facts, file)
+            learn_from_name(self.facts, file)
         if self.progress:
             self.progress(self.summary.bytes, self.summary.files)
+        facts = [file_report(f) for f in files]
+        told = [
+            learn_from_file(self.facts, f, r) for f, r in zip(files, facts, strict=True)
+        ]
         if all(self.recorded.get(f.path) == f.sha256 for f in files):
             self.summary.unchanged_files += len(files)
             return []
         self.replaced += [f.path for f in files if f.path in self.recorded]
         parsed = [f for f in files if f.recognised.kind in PARSED_KINDS]
-        self._account([f for f in files if f.recognised.kind not in PARSED_KINDS])
+        for file, report, rejects in zip(files, facts, told, strict=True):
+            if file.recognised.kind not in PARSED_KINDS:
+                self._account(file, report, rejects)
         if not any(f.recognised.kind in MODULE_KINDS for f in parsed):
             return parsed
         return self._new_unit(parsed)
 
-    def _account(self, files: list[UnitFile]) -> None:
-        for file in files:
-            report = file_report(file)
+    def _account(
+        self, file: UnitFile, report: FileReport, rejects: list[Reject]
+    ) -> None:
+        """Record a file that makes no module."""
+        kind = file.recognised.kind
+        if kind not in FACT_KINDS:
             report.status = "ignored"
-            if file.recognised.kind == "unknown" and _claims_a_dump(file):
-                report.status = "rejected"
-                message = f"{report.reason}; dump it again or leave it out"
-                reject = Reject(1, 1, "file", "not_what_it_says", message, "")
-                self.other_rejects.append((file.path, reject))
-            elif file.recognised.kind not in ("ignored", "unknown"):
-                report.status = "loaded"
-            self.other_files.append(report)
+        if kind == "unknown" and _claims_a_dump(file):
+            report.status = "rejected"
+            message = f"{report.reason}; dump it again or leave it out"
+            rejects = [Reject(1, 1, "file", "not_what_it_says", message, "")]
+        self.other_files.append(report)
+        self.other_rejects += [(file.path, reject) for reject in rejects]
 
     def _new_unit(self, files: list[UnitFile]) -> list[UnitFile]:
         digest = unit_digest(files)
@@ -231,10 +234,11 @@ class RunIngest:
         results, self.waiting = self.waiting, []
         if not results:
             return
-        with self._open() as connection:
+        with transaction(self.database) as connection:
+            connection.execute("SET preserve_insertion_order = false")
             self._forget_replaced(connection)
-            load_batches(connection, self.summary.run_id, results)
-        self.summary.new_modules += sum(len(r.detailed) for r in results)
+            new = load_batches(connection, self.summary.run_id, results)
+        self.summary.new_modules += new
 
     def finish(self) -> RunSummary:
         """Store the rest, and what the run says of itself; give the summary."""
@@ -244,16 +248,12 @@ class RunIngest:
             for r in self.source.refused
         ]
         run_id = self.summary.run_id
-        with self._open() as connection:
-            connection.execute("BEGIN")
+        with transaction(self.database) as connection:
             self._forget_replaced(connection)
             load_known(connection, run_id, self.known_occurrences, self.known_files)
             load_files(connection, run_id, self.other_files)
             load_rejects(connection, run_id, self.other_rejects + refused)
             finish_run(connection, run_id, self.request, self.facts)
-            if self.has_replaced:
-                delete_orphans(connection)
-            connection.execute("COMMIT")
             row = connection.execute(
                 statement("count_run"), {"run_id": run_id}
             ).fetchone()
@@ -265,7 +265,7 @@ class RunIngest:
     def _forget_replaced(self, connection: duckdb.DuckDBPyConnection) -> None:
         if self.replaced:
             forget_paths(connection, self.summary.run_id, self.replaced)
-            self.has_replaced = True
+            delete_orphans(connection)
             self.replaced = []
 
 

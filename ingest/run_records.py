@@ -6,12 +6,14 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import Any
 
 import duckdb
 import pyarrow as pa
 
 from hlodb import __version__
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.formats.module_metadata import PassTiming
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -45,6 +47,7 @@ class RunFacts:
     newest_file_at: float | None = None
     flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
     flag_owners: set[int | None] = field(default_factory=set)
+    passes: list[tuple[int | None, PassTiming]] = field(default_factory=list)
 
     def learn(self, facts: Mapping[str, str | None]) -> None:
         """Keep facts not known yet."""
@@ -65,15 +68,34 @@ class RunFacts:
         for name, value in flags:
             self.flags.setdefault((name, value), set()).add(module_number)
 
-    def flag_rows(self) -> list[tuple[int | None, str, str]]:
-        """Give (module_number, name, value); what all modules share once, with None."""
-        rows: list[tuple[int | None, str, str]] = []
-        for (name, value), owners in self.flags.items():
-            shared = owners == self.flag_owners
-            rows += [(None if shared else owner, name, value) for owner in owners][
-                : 1 if shared else None
-            ]
-        return sorted(rows, key=lambda r: (r[1], -1 if r[0] is None else r[0], r[2]))
+    def flag_rows(self) -> list[dict[str, Any]]:
+        """Give rows of compiler_flags; a flag that all modules share has no number."""
+        shared: list[int | None] = [None]
+        return [
+            {"module_number": owner, "name": name, "value": value}
+            for (name, value), owners in sorted(self.flags.items())
+            for owner in (shared if owners == self.flag_owners else sorted_ids(owners))
+        ]
+
+    def pass_rows(self) -> list[dict[str, Any]]:
+        """Give rows of passes, in the order in which they ran."""
+        return [
+            {
+                "module_number": number,
+                "ordinal": ordinal,
+                "pipeline": timing.pipeline_name,
+                "pass_name": timing.pass_name,
+                "has_changed": timing.module_changed,
+                "started_us": timing.start_timestamp_us,
+                "duration_us": timing.duration_us,
+            }
+            for ordinal, (number, timing) in enumerate(self.passes)
+        ]
+
+
+def sorted_ids(ids: Iterable[int | None]) -> list[int | None]:
+    """Give ids in order, None first."""
+    return sorted(ids, key=lambda number: -1 if number is None else number)
 
 
 def _run_id(connection: Connection, name: str) -> int | None:
@@ -134,18 +156,22 @@ def finish_run(
         f"UPDATE runs SET {assignments} WHERE run_id = ?",
         [*values.values(), started, run_id],
     )
-    connection.execute("DELETE FROM compiler_flags WHERE run_id = ?", [run_id])
-    rows = facts.flag_rows()
-    if rows:
-        schema = arrow_schema("compiler_flags", dropped=("run_id",))
-        numbers, names, texts = zip(*rows, strict=True)
-        flags = pa.table([list(numbers), list(names), list(texts)], schema=schema)
-        connection.register("incoming", flags)
-        connection.execute(
-            "INSERT INTO compiler_flags BY NAME SELECT ? AS run_id, * FROM incoming",
-            [run_id],
-        )
-        connection.unregister("incoming")
+    _replace_rows(connection, "compiler_flags", run_id, facts.flag_rows())
+    _replace_rows(connection, "passes", run_id, facts.pass_rows())
+
+
+def _replace_rows(
+    connection: Connection, table: str, run_id: int, rows: list[dict[str, Any]]
+) -> None:
+    connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
+    if not rows:
+        return
+    schema = arrow_schema(table, dropped=("run_id",))
+    connection.register("incoming", pa.Table.from_pylist(rows, schema))
+    connection.execute(
+        f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM incoming", [run_id]
+    )
+    connection.unregister("incoming")
 
 
 def _moment(seconds: float | None) -> datetime | None:

@@ -39,7 +39,7 @@ def zip_members(
     members: list[tuple[Member, zipfile.ZipInfo]] = []
     seen: set[str] = set()
     for number, info in enumerate(archive.infolist(), start=1):
-        if info.is_dir():
+        if info.filename.endswith("/"):
             continue
         path = safe_path(info.filename)
         reason = _zip_reason(info, path, seen, limits)

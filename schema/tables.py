@@ -157,6 +157,19 @@ COMPILER_FLAGS = _public(
     _text("value", "Its value as text."),
 )
 
+PASSES = _public(
+    "passes",
+    "Passes that ran on a module, from its metadata file.",
+    _run(),
+    _int("module_number", "Number of the module in file names."),
+    _int("ordinal", "Order in which the file lists them, from 0."),
+    _text("pipeline", "Pass pipeline."),
+    _text("pass_name", "The pass."),
+    _flag("has_changed", "Whether it changed the module."),
+    _big("started_us", "When it began (microseconds since 1970)."),
+    _big("duration_us", "How long it took (microseconds)."),
+)
+
 # --- Modules -------------------------------------------------------------------
 
 MODULES = _public(

@@ -9,6 +9,8 @@ from __future__ import annotations
 import csv
 import random
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
@@ -54,6 +56,21 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+@contextmanager
+def transaction(
+    path: str | Path, *, timeout_seconds: float = LOCK_TIMEOUT_SECONDS
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse for writing; what is done in the block is kept all or not."""
+    with connect(path, read_only=False, timeout_seconds=timeout_seconds) as connection:
+        connection.execute("BEGIN")
+        try:
+            yield connection
+        except BaseException:
+            connection.execute("ROLLBACK")
+            raise
+        connection.execute("COMMIT")
 
 
 def engine(path: str | Path, *, read_only: bool = True) -> Engine:

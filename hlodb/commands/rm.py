@@ -10,7 +10,7 @@ from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import forget_run
 from hlodb.queries.catalogue import nearest
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import transaction
 
 
 @click.command("rm")
@@ -24,7 +24,7 @@ def command(runs: tuple[str, ...], db: Path) -> None:
     """
     if not db.exists():
         raise UsageError(f"there is no warehouse at {db}")
-    with connect(db, read_only=False) as connection:
+    with transaction(db) as connection:
         rows = connection.execute("SELECT name, run_id FROM runs").fetchall()
         ids = dict(rows)
         for run in runs:

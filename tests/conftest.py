@@ -1,0 +1,66 @@
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from hlodb.schema.tables import PUBLIC, STORE
+from hlodb.schema.warehouse import connect
+
+REPOSITORY = Path(__file__).parent.parent
+DATA = REPOSITORY / "tests" / "data"
+DUMPS = REPOSITORY / "examples" / "dumps"
+SHARED = REPOSITORY.parent / "shared" / "data"
+
+Rows = dict[str, list[tuple[Any, ...]]]
+
+# Columns that say when, not what.
+_CLOCK = {"runs": {"ingested_at"}, "warehouse_info": {"value"}}
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    if not SHARED.is_dir():
+        pytest.skip(f"the full-size dumps are not beside this checkout ({SHARED})")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def demo_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Nine CPU releases in their order, and one TPU run."""
+    path = tmp_path_factory.mktemp("demo") / "demo.duckdb"
+    releases = sorted(
+        (DUMPS / "cpu").iterdir(),
+        key=lambda p: [int(n) for n in p.name.split("-")[1].split(".")[:3]],
+    )
+    archives = [*releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"]
+    ingest([str(a) for a in archives], path)
+    return path
+
+
+@pytest.fixture
+def reading(demo_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(demo_warehouse) as connection:
+        yield connection
+
+
+def all_rows(path: Path) -> Rows:
+    """Give every row of every stored table, sorted, without clock times.
+
+    Numbers that depend on the order of arrival (form_id) are replaced by what they
+    stand for.
+    """
+    with connect(path) as connection:
+        rows: Rows = {}
+        for table in (*PUBLIC.sorted_tables, *STORE.sorted_tables):
+            if table.schema and table.name in ("instructions", "instruction_forms"):
+                continue
+            clock = _CLOCK.get(table.name, set())
+            names = [c.name for c in table.columns if c.name not in clock]
+            columns = ", ".join(f'"{name}"' for name in names)
+            full = f'"{table.schema or "main"}"."{table.name}"'
+            found = connection.execute(f"SELECT {columns} FROM {full}").fetchall()
+            rows[table.fullname] = sorted(found, key=repr)
+        return rows
