@@ -68,11 +68,14 @@ def covered(allocation: Allocation, step: int, without: int | None = None) -> se
 def allocation_live(
     allocation: Allocation, step: int, without: int | None = None
 ) -> int:
+    """Live bytes of an allocation at a step, perhaps with one value taken out of it."""
     if allocation.kind == "thread_local":
         return 0
     if allocation.kind == "temp":
         return len(covered(allocation, step, without))
     others = [v for v in allocation.values if v.value_id != without]
+    if len(others) < len(allocation.values) and not others:
+        return 0
     stands = all(v.start is None for v in allocation.values)
     holds = stands or any(v.live_at(step) for v in others)
     return allocation.size if holds else 0

@@ -69,6 +69,7 @@ def test_stated_assignments_are_counted_right(
     with stored(empty_warehouse, assignment) as connection:
         assert_owned_bytes(connection, assignment)
         assert_arena_curves(connection, assignment)
+        assert_leverage(connection, assignment)
 
 
 @examples
@@ -87,6 +88,34 @@ def test_arena_timeline_is_the_union_of_addresses(
 ) -> None:
     with stored(empty_warehouse, assignment) as connection:
         assert_arena_curves(connection, assignment)
+
+
+@examples
+@given(assignment=assignments())
+def test_leverage_is_the_peak_without_the_value(
+    empty_warehouse: Connection, assignment: Assignment
+) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        assert_leverage(connection, assignment)
+
+
+def assert_leverage(connection: Connection, assignment: Assignment) -> None:
+    rows = connection.execute(
+        "SELECT color, instruction, new_peak_bytes, new_peak_step, leverage_bytes"
+        " FROM peak_leverage(top := 1000)"
+    ).fetchall()
+    assert {row[1]: row[2] for row in rows} == {
+        f"v{v.value_id}": live_peak(assignment, a.color, without=v.value_id)[0]
+        for a in assignment.allocations
+        for v in a.values
+        if a.kind != "thread_local" and has_ranges(assignment)
+    }
+    for color, name, new_peak, new_step, leverage in rows:
+        value_id = int(name[1:])
+        assert leverage == live_peak(assignment, color)[0] - new_peak
+        if leverage:
+            found = live_peak(assignment, color, without=value_id)
+            assert found == (new_peak, new_step)
 
 
 def assert_owned_bytes(connection: Connection, assignment: Assignment) -> None:

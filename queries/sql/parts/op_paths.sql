@@ -1,7 +1,7 @@
 -- title: Framework path of every instruction, normalised
 -- question: To which part of the model does an instruction belong?
--- definition: op_name cut at '/' outside of parentheses; numbers at the end of a part
---   become '*' (layer_12 becomes layer_*). phase: backward where the path contains
+-- definition: op_name where numbers at the end of a part, and indices in brackets,
+--   become '*' (layer_12 is layer_*). phase: backward where the path contains
 --   transpose(, forward where it contains jvp(, optimiser where a part is called like an
 --   optimiser or an update, other for any other path, none without a path.
 -- grain: module content, instruction
@@ -22,7 +22,7 @@ WITH chosen AS (
 )
 SELECT
   i.module_id, i.instruction_id, i.op_name,
-  regexp_replace(i.op_name, '([_.\[]?)[0-9]+(\]?)(/|$|\))', '\1*\2\3', 'g') AS op_path,
+  regexp_replace(i.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g') AS op_path,
   CASE
     WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
     WHEN i.op_name LIKE '%transpose(%' THEN 'backward'

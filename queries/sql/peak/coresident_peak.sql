@@ -1,0 +1,87 @@
+-- title: Programs side by side on one device
+-- question: Several programs stay loaded on the same chip: what do they need together?
+-- definition: All modules of the run and rank, per colour, as if loaded together and
+--   running one at a time. Persistent are parameters and constants, transient is the
+--   rest of reserved_bytes. upper_bytes adds all persistent bytes and the greatest
+--   transient part; in lower_bytes persistent allocations of equal name, shape and size
+--   in several modules are the same buffer.
+-- grain: rank, colour
+-- needs: chosen_run, module_memory, allocations, placed_values, instructions
+-- param run
+-- column run
+-- column rank
+-- column color
+-- column space_name
+-- column module_count BIGINT count neutral: Modules that use the colour.
+-- column persistent_bytes BIGINT bytes lower_is_better: Parameters and constants.
+-- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with equal ones
+--   counted once.
+-- column transient_bytes BIGINT bytes lower_is_better: Greatest transient part.
+-- column lower_bytes BIGINT bytes lower_is_better: What they need if equal ones are
+--   shared.
+-- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
+-- column dominating_program VARCHAR name neutral: Program of the greatest transient
+--   part.
+WITH memory AS (
+  SELECT m.*
+  FROM module_memory AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+),
+held AS (
+  SELECT
+    m.rank, m.module_number, m.module_id, m.color AS space_color, a.allocation_id,
+    a.size_bytes, a.shape, min(coalesce(i.op_name, v.instruction)) AS label
+  FROM memory AS m
+  JOIN allocations AS a USING (module_id, color)
+  LEFT JOIN placed_values(run := $run) AS v
+    ON v.module_id = a.module_id
+    AND v.allocation_id = a.allocation_id
+  LEFT JOIN instructions AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+    AND i.opcode = 'parameter'
+  WHERE a.kind IN ('parameter', 'constant')
+  GROUP BY ALL
+),
+copies AS (
+  SELECT
+    rank, space_color, label, shape, size_bytes, module_number, module_id,
+    count(*) AS copy_count
+  FROM held
+  GROUP BY ALL
+),
+shared AS (
+  SELECT rank, space_color, sum(shared_bytes) AS shared_bytes
+  FROM (
+    SELECT
+      rank, space_color, label, shape, size_bytes,
+      size_bytes * max(copy_count) AS shared_bytes
+    FROM copies
+    GROUP BY rank, space_color, label, shape, size_bytes
+  ) AS distinct_buffers
+  GROUP BY rank, space_color
+),
+totals AS (
+  SELECT
+    m.run AS run_name, m.rank, m.color AS space_color, m.space_name,
+    count(*) AS module_count, sum(m.parameter_bytes + m.constant_bytes) AS persistent,
+    max(m.reserved_bytes - m.parameter_bytes - m.constant_bytes) AS transient,
+    arg_max(
+      m.program,
+      (m.reserved_bytes - m.parameter_bytes - m.constant_bytes, -m.module_number)
+    ) AS dominating_program
+  FROM memory AS m
+  GROUP BY m.run, m.rank, m.color, m.space_name
+)
+SELECT
+  t.run_name AS run, t.rank, t.space_color AS color, t.space_name, t.module_count,
+  CAST(t.persistent AS BIGINT) AS persistent_bytes,
+  CAST(coalesce(s.shared_bytes, 0) AS BIGINT) AS shared_persistent_bytes,
+  t.transient AS transient_bytes,
+  CAST(coalesce(s.shared_bytes, 0) + t.transient AS BIGINT) AS lower_bytes,
+  CAST(t.persistent + t.transient AS BIGINT) AS upper_bytes, t.dominating_program
+FROM totals AS t
+LEFT JOIN shared AS s
+  ON s.rank IS NOT DISTINCT FROM t.rank
+  AND s.space_color = t.space_color
+ORDER BY upper_bytes DESC, t.rank, t.space_color

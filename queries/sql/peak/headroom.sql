@@ -1,0 +1,51 @@
+-- title: Headroom
+-- question: How far is every program from the limit of its memory, and which would run
+--   out?
+-- definition: The limit, times 1 - slop, minus reserved_bytes of every colour (or of the
+--   one asked for). status: oom below 0, warn with less than warn_ratio of the limit
+--   left, else ok; unknown without a limit. Dumps don't say how much a device has.
+-- grain: module occurrence, colour
+-- needs: chosen_run, module_memory
+-- param run
+-- param program
+-- param color
+-- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL where unknown.
+-- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
+--   xla_gpu_memory_limit_slop_factor.
+-- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit left.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column status VARCHAR name neutral: ok, warn, oom or unknown.
+-- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
+-- column reserved_bytes
+-- column headroom_bytes BIGINT bytes higher_is_better: What is left.
+-- column headroom_ratio DOUBLE ratio higher_is_better: Its share of the limit.
+WITH usable AS (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.color AS space_color, m.space_name, m.reserved_bytes,
+    CAST(floor($limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
+  FROM module_memory AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+  WHERE ($program IS NULL OR m.program = $program)
+    AND ($color IS NULL OR m.color = $color)
+)
+SELECT
+  u.run_name AS run, u.program_name AS program, u.module_number, u.rank,
+  u.space_color AS color, u.space_name,
+  CASE
+    WHEN u.usable_bytes IS NULL THEN 'unknown'
+    WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
+    WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * $limit_bytes THEN 'warn'
+    ELSE 'ok'
+  END AS status,
+  u.usable_bytes, u.reserved_bytes,
+  u.usable_bytes - u.reserved_bytes AS headroom_bytes,
+  (u.usable_bytes - u.reserved_bytes) / nullif($limit_bytes, 0) AS headroom_ratio
+FROM usable AS u
+ORDER BY
+  u.reserved_bytes DESC, u.program_name, u.module_number, u.rank, u.space_color
