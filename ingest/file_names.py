@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from functools import lru_cache
 
 from hlodb.ingest.file_kinds import (
     ARTEFACTS,
@@ -70,13 +70,14 @@ def without_compression(name: str) -> str:
     return name
 
 
+@lru_cache(maxsize=1024)
 def split_name(path: str) -> NameParts:
     """Take the name of a dump file apart; never fails.
 
     A snapshot from inside a pass (`0054.copy-insertion.after_adding_copies`) has the
     pass in `pass_after`, the rest in `pass_text`, and no pipeline.
     """
-    name = without_compression(PurePosixPath(path).name)
+    name = without_compression(path.rpartition("/")[2])
     if name in WHOLE_NAMES:
         kind, description = WHOLE_NAMES[name]
         return NameParts(kind, description, artefact=name)

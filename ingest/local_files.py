@@ -20,6 +20,8 @@ def expand(path: str) -> list[Path]:
 
     Raises UsageError where there is none.
     """
+    if not path:
+        raise UsageError("A path is empty. Name a directory, an archive or files.")
     if os.path.lexists(path):
         return [Path(path).absolute()]
     if glob.has_magic(path):
@@ -32,7 +34,7 @@ def expand(path: str) -> list[Path]:
 
 def _missing(path: Path, named: str) -> str:
     parent = path.parent
-    while not parent.is_dir() and parent != parent.parent:
+    while not os.path.isdir(parent) and parent != parent.parent:
         parent = parent.parent
     if parent != path.parent:
         return f"{named}: no such file or directory; of this path {parent} exists."

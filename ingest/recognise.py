@@ -133,11 +133,10 @@ def unit_key(path: str, recognised: Recognised) -> UnitKey:
     Only the name counts, so the key is the same before and after reading the content.
     """
     name = split_name(path)
-    folder = PurePosixPath(path).parent.as_posix()
     passed = recognised.stage == "pass"
     pass_names = (name.pipeline, name.pass_after, name.pass_before, name.pass_text)
     return UnitKey(
-        folder="" if folder == "." else folder,
+        folder=path.rpartition("/")[0],
         timestamp=recognised.timestamp or "",
         module_number=-1
         if recognised.module_number is None

@@ -200,6 +200,14 @@ def test_missing_path(dump: Path) -> None:
     assert said(pattern) == f"{pattern}: no file or directory matches this pattern."
 
 
+@pytest.mark.parametrize("path", ["a" * 5000, "b/" + "a" * 5000 + "/c", "a\0b"])
+def test_paths_that_cannot_be(path: str) -> None:
+    with pytest.raises(UsageError, match="no such file or directory"):
+        discover([path])
+    with pytest.raises(UsageError, match="A path is empty"):
+        discover([""])
+
+
 def test_nothing_that_is_a_dump(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()

@@ -126,6 +126,11 @@ def test_encrypted_zip_member() -> None:
     assert read(bytes(packed)) == ([GOOD], [RefusedFile("x.txt", "encrypted")])
 
 
+def test_zip_member_without_a_name() -> None:
+    packed = zip_with(plain).replace(b"x.txt", b"\0.txt")
+    assert read(packed) == ([GOOD], [RefusedFile("", OUT)])
+
+
 def test_zip_member_with_wrong_content() -> None:
     packed = zip_with(plain).replace(b"BufferAssignment", b"BufferAssignmenT")
     assert read(packed) == (
