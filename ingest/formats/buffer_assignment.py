@@ -17,6 +17,14 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import NamedTuple
 
+from hlodb.ingest.formats.assignment_faults import (
+    disputes,
+    missing_end,
+    missing_start,
+    missing_steps,
+    repeated,
+    without_cut_line,
+)
 from hlodb.ingest.formats.buffer_allocations import Allocations, read_allocations
 from hlodb.ingest.formats.buffer_values import UsedValues, read_values
 from hlodb.ingest.formats.live_range import (
@@ -28,14 +36,11 @@ from hlodb.ingest.formats.live_range import (
     read_ranges,
     read_schedule,
 )
-from hlodb.ingest.formats.scan import is_balanced
 from hlodb.ingest.formats.sections import (
     BYTES,
     NUMBER,
     Section,
     cut,
-    numbered,
-    snippet,
     unclaimed_lines,
 )
 from hlodb.ingest.records import BufferAssignment, Reject, Unclaimed, Value
@@ -57,11 +62,7 @@ _HEADERS = re.compile(
 )
 _BARE_ALLOCATION = re.compile(rf"^allocation {NUMBER}: ", re.MULTILINE)
 _HEADERS_ONLY = ("preamble", "total", "live_range", "no_live_range", "no_peak")
-_ALWAYS_FOLLOWED = frozenset({"live_range", "schedule", "ranges"})
 _NOTHING = Section("nothing", 0, "", 1)
-# How a whole last line ends when no line break does.
-_WHOLE_END = re.compile(r" from instruction:.*|.*(?:[\])}:]|bytes)")
-_HALF_HEAD = re.compile(r"<(?:[0-9]+(?: [^<>]*)?)?$")
 
 
 class _Parts(NamedTuple):
@@ -91,24 +92,25 @@ def parse_assignment(text: str) -> ParsedAssignment:
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
-    text, ends = _without_cut_line(text, lines_total)
+    text, ends = without_cut_line(text, lines_total)
     found = _with_bare_allocations(cut(text, _HEADERS))
     sections = {section.kind: section for section in reversed(found)}
-    repeats = [section for section in found if section is not sections[section.kind]]
     parts = _read_parts(sections)
     values, disputed = _merge(chain(parts.allocations.values, parts.used.values))
     assignment = _assemble(parts, values, sections)
-    ends = ends or _missing_start(found)
-    ends = ends or _missing_end(found[-1], parts.used.is_open, lines_total)
-    rejects = [*ends, *map(_repeated, repeats)]
+    ends = ends or missing_start(found)
+    ends = ends or missing_end(found[-1], parts.used.is_open, lines_total)
+    rejects = [*ends, *disputes(sections.get("values", _NOTHING), disputed)]
     rejects += chain.from_iterable(part.rejects for part in parts)
-    rejects += _disputes(sections.get("values", _NOTHING), disputed)
     if not rejects:
-        rejects += _missing_steps(sections.get("live_range", _NOTHING), assignment)
+        rejects += missing_steps(sections.get("live_range", _NOTHING), assignment)
     unclaimed = list(chain.from_iterable(part.unclaimed for part in parts))
     unclaimed += pass_tree(sections.get("tree", _NOTHING))
     for section in found:
-        if section.kind in _HEADERS_ONLY or section is not sections[section.kind]:
+        if section is not sections[section.kind]:
+            rejects.append(repeated(section))
+            unclaimed += unclaimed_lines(section)
+        elif section.kind in _HEADERS_ONLY:
             unclaimed += unclaimed_lines(section)
     return ParsedAssignment(assignment, sorted(rejects), sorted(unclaimed), lines_total)
 
@@ -188,68 +190,12 @@ def _merge(listed: Iterable[Value]) -> tuple[list[Value], list[Value]]:
     return [kept[value_id] for value_id in sorted(kept)], disputed
 
 
-def _disputes(section: Section, disputed: list[Value]) -> list[Reject]:
-    """Reject values whose name, index, colour or phi differs from their placement's."""
-    heads = {f"<{value.value_id} " for value in disputed}
-    if not heads:
-        return []
-    message = "this value has another name, index or colour where it is placed"
-    return [
-        Reject(number, 1, section.kind, "contradiction", message, snippet(line))
-        for number, line in numbered(section)
-        if line.startswith("<") and line[: line.find(" ") + 1] in heads
-    ]
-
-
 def _with_bare_allocations(found: list[Section]) -> list[Section]:
     """Take lines before the first header for allocations, where they are."""
     first, *rest = found
     if _BARE_ALLOCATION.search(first.text):
         first = first._replace(kind="allocations")
     return [first, *rest]
-
-
-def _without_cut_line(text: str, last: int) -> tuple[str, list[Reject]]:
-    """Take off a last line that breaks off, and say so."""
-    start = text.rfind("\n") + 1
-    line = text[start:]
-    is_whole = _WHOLE_END.fullmatch(line) and is_balanced(line)
-    if not line or (is_whole and not _HALF_HEAD.search(line)):
-        return text, []
-    message = "the text breaks off in this line; everything before it was read"
-    return text[:start], [
-        Reject(last, len(line) + 1, "end", "truncated", message, snippet(line))
-    ]
-
-
-def _missing_end(last: Section, is_open: bool, line: int) -> list[Reject]:
-    """Reject a text that ends between two lines where more must follow."""
-    if last.kind not in _ALWAYS_FOLLOWED and not (last.kind == "values" and is_open):
-        return []
-    message = "the text ends within this section; everything before was read"
-    return [Reject(line, 1, last.kind, "truncated", message, "")]
-
-
-def _missing_steps(header: Section, assignment: BufferAssignment) -> list[Reject]:
-    """Reject a sequence that is shorter or longer than its header says."""
-    steps, expected = len(assignment.schedule), assignment.schedule_end
-    if expected is None or steps == expected:
-        return []
-    message = f"{expected} steps announced, {steps} listed"
-    return [Reject(header.line - 1, 1, header.kind, "incomplete", message, "")]
-
-
-def _missing_start(found: list[Section]) -> list[Reject]:
-    """Reject a text that has no section of the family."""
-    if found[-1].kind != "preamble":
-        return []
-    message = "expected `BufferAssignment:`, `Used values:` or `HloLiveRange`"
-    return [Reject(1, 1, "start", "no_assignment", message, snippet(found[0].text))]
-
-
-def _repeated(section: Section) -> Reject:
-    message = "a second section of this kind; only the first one is read"
-    return Reject(section.line - 1, 1, section.kind, "duplicate", message, "")
 
 
 def _first(numbers: Iterable[int | None]) -> int | None:

@@ -179,10 +179,11 @@ def _fault(
         return "misplaced"
     if rule.holds and not rule.holds(match):
         return "contradiction"
-    key = (rule.kind, owner if rule.after else "", *match.groups()[: rule.key])
-    if rule.key and key in seen:
-        return "duplicate"
-    seen.add(key)
+    if rule.key:
+        key = (rule.kind, owner if rule.after else "", *match.groups()[: rule.key])
+        if key in seen:
+            return "duplicate"
+        seen.add(key)
     return ""
 
 
