@@ -433,6 +433,13 @@ def test_a_second_section_is_rejected_and_counted() -> None:
     assert parsed.assignment == SMALL_RECORDS
 
 
+def test_a_sequence_shorter_than_announced_is_noticed() -> None:
+    parsed = broken("HloLiveRange (max 3)", "HloLiveRange (max 4)")
+    message = "4 steps announced, 3 listed"
+    assert parsed.rejects == [Reject(32, 1, "live_range", "incomplete", message, "")]
+    assert parsed.assignment == replace(SMALL_RECORDS, schedule_end=4)
+
+
 def test_lines_of_another_kind_are_counted() -> None:
     parsed = broken("allocation 1: size", "W0101 log line\nallocation 1: size")
     assert parsed.rejects == []

@@ -144,6 +144,13 @@ def test_a_broken_row_is_rejected_and_a_strange_line_counted() -> None:
     assert [row.table for row in parsed.report.rows] == [1, 2]
 
 
+def test_a_count_of_values_outside_a_table_is_not_taken() -> None:
+    line = "The rest 6 values are less than 5% of the total size and not shown."
+    assert parse_memory_report(f"{line}\n") == ParsedReport(
+        MemoryReport(), [], [Unclaimed(1, line)], 1
+    )
+
+
 def test_a_cut_report_gives_its_rows_up_to_the_cut() -> None:
     parsed = parse_memory_report(OF_2024[: OF_2024.index("f32[10]") - 4])
     assert [(r.line, r.code) for r in parsed.rejects] == [(18, "truncated")]
