@@ -1,3 +1,36 @@
-"""hlodb: XLA compiler dumps of many runs as one DuckDB warehouse."""
+"""hlodb: XLA compiler dumps of many runs as one DuckDB warehouse.
+
+hlodb.ingest(paths, database)     dumps in
+hlodb.open(database).query(name)  canned questions
+hlodb.open(database).sql(text)    questions of your own
+hlodb.engine(database)            SQLAlchemy; the tables are in hlodb.schema.tables
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
+
+__all__ = ["Warehouse", "__version__", "engine", "errors", "open"]
+
+if TYPE_CHECKING:
+    from hlodb import errors
+    from hlodb.schema.warehouse import engine
+    from hlodb.warehouse import Warehouse, open
+
+_HOMES = {
+    "Warehouse": "hlodb.warehouse",
+    "engine": "hlodb.schema.warehouse",
+    "open": "hlodb.warehouse",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name when it is first used: the command line needs few of them."""
+    if name in _HOMES:
+        return getattr(import_module(_HOMES[name]), name)
+    if name == "errors":
+        return import_module("hlodb.errors")
+    raise AttributeError(f"module 'hlodb' has no attribute {name!r}")

@@ -164,6 +164,9 @@ class RunIngest:
             for f in unit.files
         ]
         for dumped, file in zip(unit.files, files, strict=True):
+            if dumped.problem:
+                reject = Reject(1, 1, "file", "cut_short", dumped.problem, "")
+                self.other_rejects.append((file.path, reject))
             self.summary.files += 1
             self.summary.bytes += len(file.data)
             self.facts.saw_file_at(dumped.modified_at)
@@ -243,6 +246,8 @@ class RunIngest:
     def finish(self) -> RunSummary:
         """Store the rest, and what the run says of itself; give the summary."""
         self._flush()
+        if not self.source.has_dump:
+            self.summary.notes.append(f"{self.source.origin} holds no XLA dump")
         refused = [
             (r.path, Reject(1, 1, "file", "refused", r.reason, ""))
             for r in self.source.refused

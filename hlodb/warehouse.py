@@ -1,0 +1,64 @@
+"""The warehouse from Python: canned queries and SQL, read-only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+
+import duckdb
+
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.result import Result
+from hlodb.queries.run import Value, run_query, run_sql
+from hlodb.schema.warehouse import connect
+
+
+class Warehouse:
+    """A warehouse opened for reading; `open` gives one, `with` closes it."""
+
+    def __init__(
+        self, connection: duckdb.DuckDBPyConnection, queries: Iterable[Path] = ()
+    ) -> None:
+        self._connection = connection
+        self._catalogue = load_catalogue(queries)
+
+    def query(self, name: str, **parameters: Value) -> Result:
+        """Answer a canned query: `.rows`, `.dicts()`, `.arrow()`, `.df()`, `.pl()`.
+
+        Raises UsageError for an unknown query, parameter, run or program.
+        """
+        return run_query(self._connection, name, parameters, self._catalogue)
+
+    def sql(self, statement: str) -> Result:
+        """Run SQL of your own; files outside the warehouse can't be reached."""
+        return run_sql(self._connection, statement)
+
+    def close(self) -> None:
+        """Close the file, so that others may write."""
+        self._connection.close()
+
+    def __enter__(self) -> Warehouse:
+        """Give itself."""
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Close."""
+        self.close()
+
+
+def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
+    """Open the warehouse at `path` for reading, with query folders of your own.
+
+    Raises UsageError where there is none, WarehouseError where it is locked or of
+    another schema version.
+    """
+    connection = connect(path, read_only=True)
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return Warehouse(connection, [Path(folder) for folder in queries])
