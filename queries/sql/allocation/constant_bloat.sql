@@ -1,0 +1,52 @@
+-- title: Folded constants
+-- question: How much memory do folded constants take, and which are stored twice?
+-- definition: Constant allocations of a run by printed literal and shape, each content
+--   of a module once per occurrence. Copies beyond the first are wasted. Constants of
+--   more than ten elements are elided in dumps ({...}): each of those counts as
+--   distinct.
+-- grain: run, literal, shape, colour
+-- needs: chosen_memory, placed_values, instructions
+-- param run
+-- param program
+-- param color
+-- param top
+-- column run
+-- column color
+-- column space_name
+-- column shape VARCHAR text neutral: Shape of the constant.
+-- column literal VARCHAR text neutral: Its value as printed.
+-- column copy_count BIGINT count lower_is_better: Allocations of it.
+-- column module_count BIGINT count neutral: Modules that hold it.
+-- column constant_bytes BIGINT bytes lower_is_better: Bytes of all copies.
+-- column wasted_bytes BIGINT bytes lower_is_better: Bytes of the copies beyond the
+--   first.
+-- column example VARCHAR name neutral: program:instruction of the first one.
+WITH constants AS (
+  SELECT
+    m.run AS run_name, m.color AS space_color, m.space_name, v.shape, i.literal,
+    v.allocation_bytes, m.module_id, m.module_number, m.rank,
+    m.program || ':' || v.instruction AS label,
+    CASE
+      WHEN i.literal IS NULL OR i.literal LIKE '%...%'
+      THEN concat_ws('/', m.module_id, v.allocation_id)
+      ELSE ''
+    END AS identity
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+  LEFT JOIN instructions AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  WHERE v.kind = 'constant'
+)
+SELECT
+  c.run_name AS run, c.space_color AS color, c.space_name, c.shape, c.literal,
+  count(*) AS copy_count,
+  count(DISTINCT (c.module_id, c.module_number, c.rank)) AS module_count,
+  CAST(sum(c.allocation_bytes) AS BIGINT) AS constant_bytes,
+  CAST(sum(c.allocation_bytes) - max(c.allocation_bytes) AS BIGINT) AS wasted_bytes,
+  min(c.label) AS example
+FROM constants AS c
+GROUP BY
+  c.run_name, c.space_color, c.space_name, c.shape, c.literal, c.identity
+ORDER BY constant_bytes DESC, wasted_bytes DESC, c.shape, c.literal, example
+LIMIT $top

@@ -1,0 +1,56 @@
+-- title: Values that nothing reads
+-- question: What is written to memory and never read?
+-- definition: Values of temporary allocations without any use and without a position
+--   beside their definition, with a live range; the tables of tuples are left out unless
+--   tuples is true.
+-- grain: module occurrence, value
+-- needs: chosen_memory, placed_values, value_uses, value_positions, instructions,
+--   instruction_sources
+-- param run
+-- param program
+-- param color
+-- param tuples BOOLEAN = false: Also the pointer tables of tuples.
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction
+-- column shape_index
+-- column opcode
+-- column shape
+-- column size_bytes BIGINT bytes lower_is_better: Room it takes.
+-- column start_step
+-- column end_step
+-- column op_name
+-- column source_file
+-- column source_line
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  v.instruction, v.shape_index, i.opcode, v.shape, v.size_bytes, v.start_step,
+  v.end_step, i.op_name, s.source_file, s.source_line
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+ANTI JOIN value_uses AS u
+  ON u.module_id = v.module_id
+  AND u.value_id = v.value_id
+ANTI JOIN value_positions AS p
+  ON p.module_id = v.module_id
+  AND p.value_id = v.value_id
+  AND p.ordinal > 0
+LEFT JOIN instructions AS i
+  ON i.module_id = v.module_id
+  AND i.instruction_id = v.instruction_id
+LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+  ON s.module_id = m.module_id
+  AND s.locations_id = m.locations_id
+  AND s.instruction_id = v.instruction_id
+WHERE v.kind = 'temp'
+  AND v.start_step IS NOT NULL
+  AND v.size_bytes > 0
+  AND ($tuples OR v.shape NOT LIKE '(%')
+ORDER BY
+  v.size_bytes DESC, m.program, m.module_number, m.rank, v.value_id
+LIMIT $top

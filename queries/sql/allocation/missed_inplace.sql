@@ -1,0 +1,112 @@
+-- title: Missed reuse in place
+-- question: Where does an operand die exactly where a result of the same size is born,
+--   in other bytes?
+-- definition: Pairs of temporary values of one colour: the older is read by the
+--   instruction that defines the newer and dies at the step at which the newer is born;
+--   sizes are equal, the places differ, and the instruction can work in place
+--   (element-wise operations, fusions of kind loop or input, dynamic-update-slice,
+--   scatter, sort, copy). saved_bytes is the size; leverage_bytes what the live peak
+--   would fall by if the pair shared its bytes at that step.
+-- grain: module occurrence, pair of values
+-- needs: chosen_memory, placed_values, value_uses, instructions, memory_timeline
+-- param run
+-- param program
+-- param color
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction VARCHAR name neutral: Instruction that defines the newer value.
+-- column opcode
+-- column operand_instruction VARCHAR name neutral: Instruction of the dying operand.
+-- column step INTEGER step neutral: Step at which one dies and the other is born.
+-- column shape VARCHAR text neutral: Shape of the newer value.
+-- column saved_bytes BIGINT bytes higher_is_better: Size of either.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak would fall by.
+-- column op_name
+WITH tenants AS (
+  SELECT *
+  FROM placed_values(run := $run, program := $program)
+  WHERE kind = 'temp'
+    AND start_step IS NOT NULL
+    AND size_bytes > 0
+),
+pairs AS (
+  SELECT DISTINCT
+    b.module_id, b.color AS space_color, b.instruction_id, b.instruction,
+    a.instruction AS operand_instruction, b.start_step AS step, b.shape, b.size_bytes,
+    i.opcode, i.op_name, a.value_id AS older_id, b.value_id AS newer_id
+  FROM tenants AS a
+  JOIN value_uses AS u
+    ON u.module_id = a.module_id
+    AND u.value_id = a.value_id
+  JOIN tenants AS b
+    ON b.module_id = u.module_id
+    AND b.instruction_id = u.instruction_id
+    AND b.start_step = a.end_step
+    AND b.size_bytes = a.size_bytes
+    AND b.color = a.color
+    AND b.value_id <> a.value_id
+  JOIN instructions AS i
+    ON i.module_id = b.module_id
+    AND i.instruction_id = b.instruction_id
+  WHERE (a.allocation_id <> b.allocation_id OR a.offset_bytes <> b.offset_bytes)
+    AND (
+      i.opcode IN (
+        'abs', 'add', 'and', 'atan2', 'bitcast-convert', 'cbrt', 'ceil', 'clamp',
+        'compare', 'convert', 'copy', 'cosine', 'divide', 'dynamic-update-slice',
+        'erf', 'exponential', 'exponential-minus-one', 'floor', 'log',
+        'log-plus-one', 'logistic', 'maximum', 'minimum', 'multiply', 'negate', 'not',
+        'or', 'popcnt', 'power', 'reduce-precision', 'remainder',
+        'round-nearest-afz', 'round-nearest-even', 'rsqrt', 'scatter', 'select',
+        'shift-left', 'shift-right-arithmetic', 'shift-right-logical', 'sign', 'sine',
+        'sort', 'sqrt', 'subtract', 'tan', 'tanh', 'xor'
+      )
+      OR (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
+    )
+),
+peaks AS (
+  SELECT
+    module_id, t.color AS space_color, max(live_bytes) AS first_bytes,
+    count(*) FILTER (
+      WHERE live_bytes = highest
+    ) AS highest_count,
+    max(live_bytes) FILTER (WHERE live_bytes < highest) AS second_bytes,
+    max(from_step) FILTER (WHERE live_bytes = highest) AS highest_from,
+    max(to_step) FILTER (WHERE live_bytes = highest) AS highest_to
+  FROM (
+    SELECT
+      *,
+      max(live_bytes) OVER (
+        PARTITION BY module_id, memory_timeline.color
+      ) AS highest
+    FROM memory_timeline
+  ) AS t
+  GROUP BY module_id, t.color
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  p.instruction, p.opcode, p.operand_instruction, p.step, p.shape,
+  p.size_bytes AS saved_bytes,
+  CASE
+    WHEN k.highest_count = 1
+      AND k.highest_from = p.step
+      AND k.highest_to = p.step
+    THEN least(p.size_bytes, k.first_bytes - coalesce(k.second_bytes, 0))
+    ELSE 0
+  END AS leverage_bytes,
+  p.op_name
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN pairs AS p
+  ON p.module_id = m.module_id
+  AND p.space_color = m.color
+LEFT JOIN peaks AS k
+  ON k.module_id = m.module_id
+  AND k.space_color = m.color
+ORDER BY
+  leverage_bytes DESC, saved_bytes DESC, m.program, m.module_number, m.rank,
+  p.older_id, p.newer_id
+LIMIT $top

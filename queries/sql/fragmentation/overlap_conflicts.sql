@@ -1,0 +1,69 @@
+-- title: Contradictions of an assignment
+-- question: Does the assignment give the same bytes to two values at the same time?
+-- definition: Pairs of values of one allocation that overlap in address and in time.
+--   conflict where their ranges overlap strictly (a.start < b.end and b.start < a.end),
+--   which a sound dump never has; in_place where they only touch at one step, shown
+--   with in_place := true. Thread-local allocations are left out.
+-- grain: module occurrence, pair of values
+-- needs: chosen_memory, placed_values
+-- param run
+-- param program
+-- param color
+-- param in_place BOOLEAN = false: Show also pairs that share bytes in place.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column verdict VARCHAR name neutral: conflict or in_place.
+-- column allocation_id
+-- column instruction VARCHAR name neutral: Instruction of the value that starts first.
+-- column shape_index
+-- column other_instruction VARCHAR name neutral: Instruction of the other value.
+-- column other_shape_index VARCHAR name neutral: Index into its result.
+-- column overlap_bytes BIGINT bytes neutral: Bytes they share.
+-- column from_step INTEGER step neutral: First step at which both are live.
+-- column to_step INTEGER step neutral: Last step at which both are live.
+WITH tenants AS (
+  SELECT *
+  FROM placed_values(run := $run, program := $program)
+  WHERE kind <> 'thread_local'
+    AND start_step IS NOT NULL
+    AND size_bytes > 0
+),
+pairs AS (
+  SELECT
+    a.module_id, a.color AS space_color, a.allocation_id, a.instruction,
+    a.shape_index, a.value_id, b.value_id AS other_id,
+    b.instruction AS other_instruction, b.shape_index AS other_shape_index,
+    least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
+      - greatest(a.offset_bytes, b.offset_bytes) AS overlap_bytes,
+    greatest(a.start_step, b.start_step) AS from_step,
+    least(a.end_step, b.end_step) AS to_step,
+    CASE
+      WHEN a.start_step < b.end_step AND b.start_step < a.end_step THEN 'conflict'
+      ELSE 'in_place'
+    END AS verdict
+  FROM tenants AS a
+  JOIN tenants AS b
+    ON b.module_id = a.module_id
+    AND b.allocation_id = a.allocation_id
+    AND b.start_step BETWEEN a.start_step AND a.end_step
+  WHERE (a.start_step, a.value_id) < (b.start_step, b.value_id)
+    AND a.offset_bytes < b.offset_bytes + b.size_bytes
+    AND b.offset_bytes < a.offset_bytes + a.size_bytes
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, p.verdict,
+  p.allocation_id, p.instruction, p.shape_index, p.other_instruction,
+  p.other_shape_index, p.overlap_bytes, p.from_step, p.to_step
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN pairs AS p
+  ON p.module_id = m.module_id
+  AND p.space_color = m.color
+WHERE p.verdict = 'conflict'
+  OR $in_place
+ORDER BY
+  p.verdict, p.overlap_bytes DESC, m.program, m.module_number, m.rank,
+  p.allocation_id, p.value_id, p.other_id

@@ -1,0 +1,60 @@
+-- title: Allocations by size class
+-- question: Are thousands of tiny allocations dominating the count, or waste by
+--   alignment?
+-- definition: Allocations of every module per colour in classes of powers of two:
+--   bucket_bytes is the largest power of two that is not above the size (0 for empty
+--   ones). rounding_bytes is what rounding every size up to a multiple of align adds.
+-- grain: run, program, module, colour, size class
+-- needs: chosen_memory, allocations
+-- param run
+-- param program
+-- param color
+-- param align BIGINT = 64: Alignment to round up to.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column bucket_bytes BIGINT bytes neutral: Lower end of the size class.
+-- column allocation_count BIGINT count lower_is_better: Allocations.
+-- column count_ratio DOUBLE ratio neutral: Their share of the module's allocations.
+-- column sum_bytes BIGINT bytes lower_is_better: Their sizes.
+-- column bytes_ratio DOUBLE ratio neutral: Their share of the module's bytes.
+-- column rounding_bytes BIGINT bytes lower_is_better: What rounding up adds.
+WITH sized AS (
+  SELECT
+    module_id, allocations.color AS space_color, size_bytes,
+    CASE
+      WHEN size_bytes = 0 THEN 0
+      ELSE CAST(1 AS BIGINT) << CAST(floor(log2(size_bytes)) AS INTEGER)
+    END AS bucket_bytes,
+    (size_bytes + $align - 1) // $align * $align - size_bytes AS rounding_bytes
+  FROM allocations
+),
+buckets AS (
+  SELECT
+    module_id, space_color, bucket_bytes, count(*) AS allocation_count,
+    sum(size_bytes) AS sum_bytes, sum(rounding_bytes) AS rounding_bytes
+  FROM sized
+  GROUP BY module_id, space_color, bucket_bytes
+),
+shares AS (
+  SELECT
+    *,
+    sum(allocation_count) OVER same_space AS all_count,
+    sum(sum_bytes) OVER same_space AS all_bytes
+  FROM buckets
+  WINDOW same_space AS (PARTITION BY module_id, space_color)
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  b.bucket_bytes, b.allocation_count, b.allocation_count / b.all_count AS count_ratio,
+  CAST(b.sum_bytes AS BIGINT) AS sum_bytes,
+  b.sum_bytes / nullif(b.all_bytes, 0) AS bytes_ratio,
+  CAST(b.rounding_bytes AS BIGINT) AS rounding_bytes
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN shares AS b
+  ON b.module_id = m.module_id
+  AND b.space_color = m.color
+ORDER BY m.program, m.module_number, m.rank, m.color, b.bucket_bytes

@@ -1,0 +1,62 @@
+-- title: Special memory idle at the main peak
+-- question: How many bytes are reserved in a special memory space while the default
+--   space is at its peak?
+-- definition: Per colour other than 0, at peak_step of colour 0: reserved_bytes minus
+--   the bytes of the colour live there are idle. borrowable_bytes is what of them
+--   colour 0 could use at most: the lesser of the idle bytes and of its temporary bytes
+--   live there.
+-- grain: module occurrence, colour
+-- needs: chosen_run, module_memory, memory_timeline
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column main_peak_step INTEGER step neutral: peak_step of colour 0.
+-- column reserved_bytes
+-- column live_bytes BIGINT bytes neutral: Bytes of the colour live at that step.
+-- column idle_bytes BIGINT bytes lower_is_better: Reserved and not live.
+-- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour 0 live
+--   there.
+-- column borrowable_bytes BIGINT bytes lower_is_better: What colour 0 could borrow.
+WITH memory AS (
+  SELECT m.*
+  FROM module_memory AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+),
+main AS (
+  SELECT DISTINCT m.module_id, m.peak_step, t.temp_live_bytes
+  FROM memory AS m
+  JOIN memory_timeline AS t
+    ON t.module_id = m.module_id
+    AND t.color = m.color
+    AND m.peak_step BETWEEN t.from_step AND t.to_step
+  WHERE m.color = 0
+),
+other AS (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.color AS space_color, m.space_name, p.peak_step AS main_peak_step,
+    m.reserved_bytes, coalesce(t.live_bytes, 0) AS live_bytes,
+    m.reserved_bytes - coalesce(t.live_bytes, 0) AS idle_bytes, p.temp_live_bytes
+  FROM memory AS m
+  JOIN main AS p USING (module_id)
+  LEFT JOIN memory_timeline AS t
+    ON t.module_id = m.module_id
+    AND t.color = m.color
+    AND p.peak_step BETWEEN t.from_step AND t.to_step
+  WHERE m.color <> 0
+)
+SELECT
+  o.run_name AS run, o.program_name AS program, o.module_number, o.rank,
+  o.space_color AS color, o.space_name, o.main_peak_step, o.reserved_bytes,
+  o.live_bytes, o.idle_bytes, o.temp_live_bytes AS main_temp_live_bytes,
+  least(o.idle_bytes, o.temp_live_bytes) AS borrowable_bytes
+FROM other AS o
+ORDER BY
+  o.idle_bytes DESC, o.program_name, o.module_number, o.rank, o.space_color

@@ -1,0 +1,50 @@
+-- title: Padding per value
+-- question: Which values pay most for tiling and alignment?
+-- definition: Room a value takes minus its logical size. tile_padding_bytes is what
+--   rounding dimensions up to the tile adds; the rest, rounding_bytes, is the
+--   allocator's. Values at the same place in the same allocation with the same shape are
+--   one row per value.
+-- grain: module occurrence, value
+-- needs: chosen_memory, placed_values, array_shapes, instructions
+-- param run
+-- param program
+-- param color
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction
+-- column shape_index
+-- column shape
+-- column kind
+-- column logical_bytes
+-- column size_bytes
+-- column padding_bytes BIGINT bytes lower_is_better: size_bytes minus logical_bytes.
+-- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
+-- column tile_padding_bytes BIGINT bytes lower_is_better: Part of it that tiling adds.
+-- column rounding_bytes BIGINT bytes lower_is_better: Part that the allocator adds.
+-- column tile VARCHAR text neutral: First tile of the layout.
+-- column op_name
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  v.instruction, v.shape_index, v.shape, v.kind, v.logical_bytes, v.size_bytes,
+  v.size_bytes - v.logical_bytes AS padding_bytes,
+  (v.size_bytes - v.logical_bytes) / nullif(v.size_bytes, 0) AS padding_ratio,
+  t.tiled_bytes - v.logical_bytes AS tile_padding_bytes,
+  v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes, t.tile,
+  i.op_name
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+LEFT JOIN array_shapes(run := $run, program := $program) AS t
+  ON t.shape = v.shape
+  AND t.logical_bytes = v.logical_bytes
+LEFT JOIN instructions AS i
+  ON i.module_id = v.module_id
+  AND i.instruction_id = v.instruction_id
+WHERE v.size_bytes > v.logical_bytes
+ORDER BY
+  padding_bytes DESC, m.program, m.module_number, m.rank, v.value_id
+LIMIT $top

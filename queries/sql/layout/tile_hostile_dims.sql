@@ -1,0 +1,80 @@
+-- title: Dimensions that don't fit their tile
+-- question: Which dimension of which array would have to change to lose its padding?
+-- definition: Tiled arrays among the values, and of those every dimension that is rounded
+--   up to its tile. saved_bytes is what the array would shrink by with the dimension
+--   rounded down to a multiple of its tile; where it is smaller than the tile nothing
+--   can be saved that way. spare_bytes is what the same memory could hold more.
+-- grain: run, program, colour, shape, dimension
+-- needs: chosen_memory, placed_values, array_shapes
+-- param run
+-- param program
+-- param color
+-- param min_ratio DOUBLE = 0.0: Only where at least this share of the array is spare.
+-- param top
+-- column run
+-- column program
+-- column color
+-- column space_name
+-- column shape VARCHAR text neutral: Shape with layout.
+-- column dimension_size BIGINT count neutral: The dimension.
+-- column minor_place BIGINT id neutral: 0 for the most minor dimension, 1 for the next.
+-- column tile_size BIGINT count neutral: What it is rounded up to a multiple of.
+-- column smaller_size BIGINT count neutral: Rounded down; NULL where nothing is left.
+-- column larger_size BIGINT count neutral: Rounded up.
+-- column value_count BIGINT count neutral: Values of that shape.
+-- column size_bytes BIGINT bytes lower_is_better: Room of one of them.
+-- column saved_bytes BIGINT bytes higher_is_better: What one shrinks by at smaller_size.
+-- column spare_bytes BIGINT bytes lower_is_better: Padding of one by this dimension.
+-- column spare_ratio DOUBLE ratio lower_is_better: Its share of the array.
+WITH shapes AS (
+  SELECT
+    *, string_split(minor_dimensions, ',') AS sizes,
+    list_reverse(string_split(tile, ',')) AS tile_sizes
+  FROM array_shapes(run := $run, program := $program)
+  WHERE tile IS NOT NULL
+    AND tile NOT LIKE '%*%'
+    AND minor_dimensions <> ''
+),
+dimensions AS (
+  SELECT
+    s.shape, s.logical_bytes, s.tiled_bytes, p.place,
+    TRY_CAST(s.sizes[p.place + 1] AS BIGINT) AS size,
+    TRY_CAST(s.tile_sizes[p.place + 1] AS BIGINT) AS tile_size
+  FROM shapes AS s
+  JOIN (SELECT unnest(range(0, 6)) AS place) AS p
+    ON p.place < least(len(s.sizes), len(s.tile_sizes))
+),
+misfits AS (
+  SELECT
+    *, size // tile_size * tile_size AS smaller,
+    (size + tile_size - 1) // tile_size * tile_size AS larger
+  FROM dimensions
+  WHERE size % tile_size <> 0
+),
+used AS (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.color AS space_color,
+    m.space_name, v.shape, v.logical_bytes, count(*) AS value_count
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+  GROUP BY ALL
+)
+SELECT
+  u.run_name AS run, u.program_name AS program, u.space_color AS color, u.space_name,
+  u.shape, d.size AS dimension_size, d.place AS minor_place, d.tile_size,
+  nullif(d.smaller, 0) AS smaller_size, d.larger AS larger_size, u.value_count,
+  d.tiled_bytes AS size_bytes,
+  CASE
+    WHEN d.smaller = 0 THEN 0
+    ELSE d.tiled_bytes - d.tiled_bytes // d.larger * d.smaller
+  END AS saved_bytes,
+  d.tiled_bytes // d.larger * (d.larger - d.size) AS spare_bytes,
+  (d.larger - d.size) / d.larger AS spare_ratio
+FROM used AS u
+JOIN misfits AS d
+  ON d.shape = u.shape
+  AND d.logical_bytes = u.logical_bytes
+WHERE (d.larger - d.size) / d.larger >= $min_ratio
+ORDER BY
+  spare_bytes * u.value_count DESC, u.program_name, u.space_color, u.shape, d.place
+LIMIT $top
