@@ -4,9 +4,10 @@
 --   pair shares belong to the newer value; the older one names it in shares_with.
 --   Parameters, constants and live-outs count as whole allocations: room that no value
 --   covers is a row without instruction. owned_bytes of a module and colour add up to
---   live_peak_bytes.
+--   live_peak_bytes. op_name and source are those of the defining instruction, or of the
+--   first reader that has a source (attribution read, see value_sources).
 -- grain: module occurrence, colour, value
--- needs: chosen_memory, peak_values, instruction_sources, instructions, values
+-- needs: chosen_memory, peak_values, value_sources, instructions, values
 -- param run
 -- param program
 -- param color
@@ -33,6 +34,7 @@
 -- column end_step
 -- column shares_with VARCHAR name neutral: Instruction whose value took over most of
 --   its other bytes in place.
+-- column attribution VARCHAR name neutral: defined or read; NULL without a source line.
 -- column op_name
 -- column source_file
 -- column source_line
@@ -63,15 +65,16 @@ SELECT
   p.cumulative_bytes / nullif(p.live_peak_bytes, 0) AS cumulative_ratio,
   p.size_bytes, p.logical_bytes, p.allocation_id, p.offset_bytes,
   p.start_step, p.end_step, p.shares_with,
-  i.op_name, s.source_file, s.source_line
+  s.attribution, coalesce(s.op_name, i.op_name) AS op_name, s.source_file,
+  s.source_line
 FROM placed AS p
 LEFT JOIN instructions AS i
   ON i.module_id = p.module_id
   AND i.instruction_id = p.instruction_id
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN value_sources(run := $run, program := $program) AS s
   ON s.module_id = p.module_id
   AND s.locations_id = p.locations_id
-  AND s.instruction_id = p.instruction_id
+  AND s.value_id = p.value_id
 WHERE p.place <= $top
 ORDER BY
   p.live_peak_bytes DESC, p.program, p.module_number, p.rank, p.color, p.place

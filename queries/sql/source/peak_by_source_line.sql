@@ -2,9 +2,11 @@
 -- question: Which lines of the user's code own the peak?
 -- definition: owned_bytes of peak_contents by source line of the defining instruction:
 --   the innermost frame that is not in a framework's own file, else the file and line
---   of the metadata. Values without a source are one row with NULL.
+--   of the metadata. A temporary value that the compiler added without a source counts
+--   for the line that reads it first (value_sources); read_bytes says how much does.
+--   Values without either have no line, a row per kind of allocation.
 -- grain: module occurrence, colour, source line
--- needs: chosen_memory, peak_values, instruction_sources
+-- needs: chosen_memory, peak_values, value_sources
 -- param run
 -- param program
 -- param color
@@ -18,24 +20,30 @@
 -- column source_file
 -- column source_line
 -- column function_name
+-- column kind VARCHAR name neutral: Kind of allocation, where there is no line.
 -- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
+-- column read_bytes BIGINT bytes neutral: Those it only reads first.
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the most.
 WITH lines AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
     m.module_id, m.live_peak_bytes, s.source_file, s.source_line,
+    CASE WHEN s.source_file IS NULL THEN v.kind END AS kind,
     min(s.function_name) AS function_name,
     CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
+    CAST(coalesce(
+      sum(v.owned_bytes) FILTER (WHERE s.attribution = 'read'), 0
+    ) AS BIGINT) AS read_bytes,
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
     arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
-  LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+  LEFT JOIN value_sources(run := $run, program := $program) AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
-    AND s.instruction_id = v.instruction_id
+    AND s.value_id = v.value_id
   GROUP BY ALL
 ),
 ranked AS (
@@ -46,15 +54,16 @@ ranked AS (
         lines.run, lines.program, lines.rank, lines.module_number,
         lines.module_id, lines.color
       ORDER BY
-        lines.owned_bytes DESC, lines.source_file, lines.source_line
+        lines.owned_bytes DESC, lines.source_file, lines.source_line,
+        lines.kind
     ) AS place
   FROM lines
 )
 SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
-  r.source_file, r.source_line, r.function_name, r.owned_bytes,
+  r.source_file, r.source_line, r.function_name, r.kind, r.owned_bytes,
   r.owned_bytes / nullif(r.live_peak_bytes, 0) AS peak_ratio,
-  r.value_count, r.largest_instruction
+  r.read_bytes, r.value_count, r.largest_instruction
 FROM ranked AS r
 WHERE r.place <= $top
 ORDER BY

@@ -1,0 +1,208 @@
+-- title: Values of two modules, side by side
+-- question: Which value of the candidate is which of the base?
+-- definition: Placed values of matched modules, thread-local ones left out. In turn, each
+--   value once: (1) entry parameters by number and index; (2) by instruction name,
+--   shape_index, opcode, op_name and dimensions; (3) the n-th of equal opcode,
+--   op_path, dimensions and shape_index, in the order of their live ranges; (4) the
+--   n-th of equal op_path and dimensions. What remains is new or gone.
+-- grain: pair of values
+-- needs: chosen_pair, matched_modules, placed_values, instructions, op_paths
+-- param base
+-- param candidate
+-- param program
+-- column program
+-- column rank
+-- column pair BIGINT id neutral: Number of the pair of modules.
+-- column base_module_id BIGINT id neutral: Content of the module in the base.
+-- column candidate_module_id BIGINT id neutral: Content of the module in the candidate.
+-- column base_locations_id BIGINT id neutral: Source locations in the base.
+-- column candidate_locations_id BIGINT id neutral: Source locations in the candidate.
+-- column base_value_id INTEGER id neutral: Value in the base; NULL where new.
+-- column candidate_value_id INTEGER id neutral: Value in the candidate; NULL where gone.
+-- column match_method VARCHAR name neutral: parameter, name, path, similar or none.
+-- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for none.
+WITH pairs AS (
+  SELECT
+    m.program AS program_name, m.rank, m.base_module_id, m.candidate_module_id,
+    m.base_locations_id, m.candidate_locations_id,
+    row_number() OVER (
+      ORDER BY m.program, m.rank, m.base_module_number, m.candidate_module_number
+    ) AS pair
+  FROM matched_modules(
+    base := $base, candidate := $candidate, program := $program
+  ) AS m
+),
+base_values AS (
+  SELECT
+    p.pair, v.value_id, v.kind, v.instruction, coalesce(v.shape_index, '{}') AS place,
+    i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
+    coalesce(o.op_path, '') AS op_path, coalesce(v.start_step, -1) AS start_step,
+    regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
+  FROM placed_values(
+    run := (
+      SELECT c.base
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS v
+  JOIN pairs AS p ON p.base_module_id = v.module_id
+  LEFT JOIN instructions AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  LEFT JOIN op_paths(
+    run := (
+      SELECT c.base
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS o
+    ON o.module_id = v.module_id
+    AND o.instruction_id = v.instruction_id
+  WHERE v.kind <> 'thread_local'
+),
+candidate_values AS (
+  SELECT
+    p.pair, v.value_id, v.kind, v.instruction, coalesce(v.shape_index, '{}') AS place,
+    i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
+    coalesce(o.op_path, '') AS op_path, coalesce(v.start_step, -1) AS start_step,
+    regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
+  FROM placed_values(
+    run := (
+      SELECT c.candidate
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS v
+  JOIN pairs AS p ON p.candidate_module_id = v.module_id
+  LEFT JOIN instructions AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  LEFT JOIN op_paths(
+    run := (
+      SELECT c.candidate
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS o
+    ON o.module_id = v.module_id
+    AND o.instruction_id = v.instruction_id
+  WHERE v.kind <> 'thread_local'
+),
+named AS (
+  SELECT
+    b.pair, b.value_id AS base_value_id, c.value_id AS candidate_value_id,
+    CASE WHEN b.parameter_number IS NULL THEN 'name' ELSE 'parameter' END AS method,
+    row_number() OVER (PARTITION BY b.pair, b.value_id ORDER BY c.value_id) AS n,
+    row_number() OVER (PARTITION BY b.pair, c.value_id ORDER BY b.value_id) AS m
+  FROM base_values AS b
+  JOIN candidate_values AS c
+    ON c.pair = b.pair
+    AND c.place = b.place
+    AND c.opcode = b.opcode
+    AND (
+      (
+        b.kind = 'parameter'
+        AND c.kind = 'parameter'
+        AND c.parameter_number = b.parameter_number
+      )
+      OR (
+        b.parameter_number IS NULL
+        AND c.instruction = b.instruction
+        AND c.op_name = b.op_name
+        AND c.dimensions = b.dimensions
+      )
+    )
+),
+by_name AS (SELECT * FROM named WHERE n = 1 AND m = 1),
+base_unnamed AS (
+  SELECT
+    b.*,
+    row_number() OVER (
+      PARTITION BY b.pair, b.opcode, b.op_path, b.dimensions, b.place
+      ORDER BY b.start_step, b.value_id
+    ) AS ordinal
+  FROM base_values AS b
+  ANTI JOIN by_name AS d
+    ON d.pair = b.pair
+    AND d.base_value_id = b.value_id
+),
+candidate_unnamed AS (
+  SELECT
+    c.*,
+    row_number() OVER (
+      PARTITION BY c.pair, c.opcode, c.op_path, c.dimensions, c.place
+      ORDER BY c.start_step, c.value_id
+    ) AS ordinal
+  FROM candidate_values AS c
+  ANTI JOIN by_name AS d
+    ON d.pair = c.pair
+    AND d.candidate_value_id = c.value_id
+),
+by_path AS (
+  SELECT b.pair, b.value_id AS base_value_id, c.value_id AS candidate_value_id
+  FROM base_unnamed AS b
+  JOIN candidate_unnamed AS c
+    ON c.pair = b.pair
+    AND c.opcode = b.opcode
+    AND c.op_path = b.op_path
+    AND c.dimensions = b.dimensions
+    AND c.place = b.place
+    AND c.ordinal = b.ordinal
+),
+base_open AS (
+  SELECT
+    b.pair, b.value_id, b.op_path, b.dimensions,
+    row_number() OVER (
+      PARTITION BY b.pair, b.op_path, b.dimensions ORDER BY b.start_step, b.value_id
+    ) AS ordinal
+  FROM base_unnamed AS b
+  ANTI JOIN by_path AS d
+    ON d.pair = b.pair
+    AND d.base_value_id = b.value_id
+),
+candidate_open AS (
+  SELECT
+    c.pair, c.value_id, c.op_path, c.dimensions,
+    row_number() OVER (
+      PARTITION BY c.pair, c.op_path, c.dimensions ORDER BY c.start_step, c.value_id
+    ) AS ordinal
+  FROM candidate_unnamed AS c
+  ANTI JOIN by_path AS d
+    ON d.pair = c.pair
+    AND d.candidate_value_id = c.value_id
+),
+loose AS (
+  SELECT
+    coalesce(b.pair, c.pair) AS pair, b.value_id AS base_value_id,
+    c.value_id AS candidate_value_id
+  FROM base_open AS b
+  FULL JOIN candidate_open AS c
+    ON c.pair = b.pair
+    AND c.op_path = b.op_path
+    AND c.dimensions = b.dimensions
+    AND c.ordinal = b.ordinal
+),
+matches AS (
+  SELECT pair, base_value_id, candidate_value_id, method, 1.0 AS confidence
+  FROM by_name
+  UNION ALL
+  SELECT pair, base_value_id, candidate_value_id, 'path', 0.8 FROM by_path
+  UNION ALL
+  SELECT
+    pair, base_value_id, candidate_value_id,
+    CASE
+      WHEN base_value_id IS NULL OR candidate_value_id IS NULL THEN 'none'
+      ELSE 'similar'
+    END,
+    CASE
+      WHEN base_value_id IS NULL OR candidate_value_id IS NULL THEN 0.0 ELSE 0.5
+    END
+  FROM loose
+)
+SELECT
+  p.program_name AS program, p.rank, p.pair, p.base_module_id, p.candidate_module_id,
+  p.base_locations_id, p.candidate_locations_id,
+  m.base_value_id, m.candidate_value_id, m.method AS match_method,
+  CAST(m.confidence AS DOUBLE) AS match_confidence
+FROM matches AS m
+JOIN pairs AS p USING (pair)

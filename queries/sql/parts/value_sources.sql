@@ -1,0 +1,103 @@
+-- title: Source line of every value
+-- question: Which line of the user's code, and which framework operation, is a value for?
+-- definition: Source line and op_name of the defining instruction (attribution defined).
+--   A temporary value whose instruction has no source line, as those that the compiler
+--   adds, takes both from its first scheduled reader that has one, else from the readers
+--   of what those readers define, up to four steps away (attribution read). Values
+--   without either have no row.
+-- grain: module content, source locations, value
+-- needs: chosen_modules, placed_values, instruction_sources, instructions, values,
+--   value_uses
+-- param run
+-- param program
+-- column module_id
+-- column locations_id
+-- column value_id
+-- column attribution VARCHAR name neutral: defined or read.
+-- column op_name
+-- column source_file
+-- column source_line
+-- column function_name
+WITH RECURSIVE sources AS (
+  SELECT
+    s.module_id, s.locations_id, s.instruction_id, s.source_file, s.source_line,
+    s.function_name
+  FROM instruction_sources(run := $run, program := $program) AS s
+  WHERE s.source_file IS NOT NULL
+),
+tenants AS (
+  SELECT DISTINCT
+    m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
+    s.instruction_id IS NOT NULL AS is_sourced
+  FROM chosen_modules(run := $run, program := $program) AS m
+  JOIN placed_values(run := $run, program := $program) AS v USING (module_id)
+  LEFT JOIN sources AS s
+    ON s.module_id = m.module_id
+    AND s.locations_id = m.locations_id
+    AND s.instruction_id = v.instruction_id
+),
+readings AS (
+  SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
+  FROM value_uses AS u
+  JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
+),
+definitions AS (
+  SELECT DISTINCT v.module_id, v.instruction_id, v.value_id
+  FROM "values" AS v
+  JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
+),
+readers AS (
+  SELECT t.module_id, t.locations_id, t.value_id, r.reader_id, 1 AS depth
+  FROM tenants AS t
+  JOIN readings AS r
+    ON r.module_id = t.module_id
+    AND r.value_id = t.value_id
+  WHERE t.kind = 'temp'
+    AND NOT t.is_sourced
+  UNION
+  SELECT r.module_id, r.locations_id, r.value_id, n.reader_id, r.depth + 1
+  FROM readers AS r
+  JOIN definitions AS d
+    ON d.module_id = r.module_id
+    AND d.instruction_id = r.reader_id
+  JOIN readings AS n
+    ON n.module_id = d.module_id
+    AND n.value_id = d.value_id
+  ANTI JOIN sources AS s
+    ON s.module_id = r.module_id
+    AND s.locations_id = r.locations_id
+    AND s.instruction_id = r.reader_id
+  WHERE r.depth < 4
+),
+found AS (
+  SELECT
+    r.module_id, r.locations_id, r.value_id, r.reader_id,
+    row_number() OVER (
+      PARTITION BY r.module_id, r.locations_id, r.value_id
+      ORDER BY r.depth, i.schedule_step NULLS LAST, r.reader_id
+    ) AS place
+  FROM readers AS r
+  JOIN sources AS s
+    ON s.module_id = r.module_id
+    AND s.locations_id = r.locations_id
+    AND s.instruction_id = r.reader_id
+  JOIN instructions AS i
+    ON i.module_id = r.module_id
+    AND i.instruction_id = r.reader_id
+),
+chosen AS (
+  SELECT
+    module_id, locations_id, value_id, instruction_id, 'defined' AS attribution
+  FROM tenants
+  WHERE is_sourced
+  UNION ALL
+  SELECT module_id, locations_id, value_id, reader_id, 'read'
+  FROM found
+  WHERE place = 1
+)
+SELECT
+  c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name, s.source_file,
+  s.source_line, s.function_name
+FROM chosen AS c
+JOIN sources AS s USING (module_id, locations_id, instruction_id)
+JOIN instructions AS i USING (module_id, instruction_id)
