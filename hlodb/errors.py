@@ -4,7 +4,8 @@ HlodbError (70)
 ├── UsageError (2)        wrong argument, missing path, nothing that is a dump
 ├── DataQualityError (3)  something was rejected under --strict, or a check failed
 ├── NothingToCompare (4)  no baseline, or no comparable program
-├── WarehouseError (5)    locked, unwritable, or of a newer schema
+├── WarehouseError (5)    unwritable, or of a schema of another version
+│   └── WarehouseLocked   another process had it open for longer than we would wait
 └── ParseError            text that breaks its format: line, column, what was expected
 """
 
@@ -39,6 +40,10 @@ class WarehouseError(HlodbError):
     """The warehouse file is locked, unwritable or of a schema of another version."""
 
     exit_code = 5
+
+
+class WarehouseLocked(WarehouseError):
+    """Another process had the warehouse open for longer than we would wait."""
 
 
 class ParseError(HlodbError):

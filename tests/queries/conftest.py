@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from hlodb.queries.macros import install_macros
-from hlodb.schema.warehouse import create_schema
+from hlodb.schema.creation import create_schema
 
 
 @pytest.fixture(scope="session")

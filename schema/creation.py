@@ -1,0 +1,138 @@
+"""Making a warehouse: tables, views, comments and reference rows in a new file.
+
+A new file appears under its name only when it is whole: a process that dies meanwhile,
+or two that begin at once, leave no half-made warehouse behind.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+from importlib.resources import files
+from pathlib import Path
+
+import duckdb
+from sqlalchemy import create_engine
+from sqlalchemy.schema import CreateTable
+
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.tables import PUBLIC, SCHEMA_VERSION, STORE
+from hlodb.schema.waiting import open_when_free
+
+
+def create_file(path: Path) -> None:
+    """Make an empty warehouse at `path`, unless another process was faster.
+
+    Raises UsageError where its directory is missing, WarehouseError where it can't be
+    written.
+    """
+    # A link may lead to where the file is to be.
+    path = path.resolve()
+    if not path.parent.is_dir():
+        raise UsageError(f"there is no directory {path.parent} for the warehouse")
+    _refuse_foreign_log(path)
+    draft = path.with_name(f".{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
+    try:
+        connection = open_when_free(draft, read_only=False, timeout_seconds=0)
+        try:
+            create_schema(connection)
+        finally:
+            connection.close()
+        _give_name(draft, path)
+    except OSError as error:
+        raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+        Path(f"{draft}.wal").unlink(missing_ok=True)
+
+
+def _refuse_foreign_log(path: Path) -> None:
+    # DuckDB would replay the log of a deleted warehouse into the new one. The log is
+    # looked for first: where another process has just made both, the file is there.
+    log = Path(f"{path}.wal")
+    if log.exists() and not path.exists():
+        raise WarehouseError(
+            f"{log} is the log of a warehouse that is no longer there; put"
+            f" {path.name} back beside it, or delete the log"
+        )
+
+
+def _give_name(draft: Path, path: Path) -> None:
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        return
+    except OSError:
+        # A file system without hard links: here alone two beginners could collide.
+        if not path.exists():
+            draft.rename(path)
+
+
+def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
+    """Make every table, view and comment in an empty database, in one transaction."""
+    connection.execute("BEGIN")
+    try:
+        connection.execute("CREATE SCHEMA IF NOT EXISTS store")
+        for statement in ddl():
+            connection.execute(statement)
+        _fill_reference_tables(connection)
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def ddl() -> list[str]:
+    """Give the statements that make tables, views and comments, in order."""
+    scheme = create_engine("duckdb:///:memory:").dialect
+    tables = [*STORE.sorted_tables, *PUBLIC.sorted_tables]
+    creates = [
+        str(CreateTable(t).compile(dialect=scheme)).strip()
+        for t in tables
+        if not t.info.get("view")
+    ]
+    return [*creates, *views_and_comments()]
+
+
+def views_and_comments() -> list[str]:
+    """Give the statements that make or renew all that is derived from the tables."""
+    views = (files("hlodb.schema") / "views.sql").read_text(encoding="utf-8")
+    return [*statements(views), *_comments()]
+
+
+def statements(script: str) -> list[str]:
+    """Give the statements of a script; each ends in a semicolon at a line's end."""
+    return [s.strip() for s in script.split(";\n") if s.strip()]
+
+
+def _comments() -> list[str]:
+    comments = []
+    for table in (*STORE.sorted_tables, *PUBLIC.sorted_tables):
+        full = f'"{table.schema}"."{table.name}"' if table.schema else f'"{table.name}"'
+        what = "VIEW" if table.info.get("view") else "TABLE"
+        comments.append(f"COMMENT ON {what} {full} IS {_quote(table.comment or '')}")
+        comments += [
+            f'COMMENT ON COLUMN {full}."{c.name}" IS {_quote(c.comment or "")}'
+            for c in table.columns
+        ]
+    return comments
+
+
+def _quote(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:
+    from hlodb import __version__
+
+    rows = (files("hlodb.schema") / "memory_spaces.csv").read_text(encoding="utf-8")
+    spaces = [
+        (r["platform"], int(r["color"]), r["space_name"])
+        for r in csv.DictReader(rows.splitlines())
+    ]
+    connection.executemany("INSERT INTO memory_spaces VALUES (?, ?, ?)", spaces)
+    connection.executemany(
+        "INSERT INTO warehouse_info VALUES (?, ?)",
+        [("schema_version", str(SCHEMA_VERSION)), ("created_by", __version__)],
+    )

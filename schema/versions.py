@@ -1,0 +1,48 @@
+"""Which schema a warehouse has, and what to do where it isn't ours."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+
+from hlodb.errors import WarehouseError
+from hlodb.schema.tables import SCHEMA_VERSION
+
+
+def stored_version(connection: duckdb.DuckDBPyConnection) -> int | None:
+    """Give the schema version of an open file, None where it is no warehouse."""
+    known = connection.execute(
+        "SELECT 1 FROM duckdb_tables()"
+        " WHERE table_name = 'warehouse_info' AND schema_name = 'main'"
+    ).fetchone()
+    if not known:
+        return None
+    row = connection.execute(
+        "SELECT try_cast(value AS BIGINT) FROM warehouse_info"
+        " WHERE key = 'schema_version'"
+    ).fetchone()
+    return row[0] if row else None
+
+
+def is_empty(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether an open file holds nothing at all."""
+    return connection.execute("SELECT 1 FROM duckdb_tables()").fetchone() is None
+
+
+def require_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+    """Raise WarehouseError unless the file has the schema that this hlodb reads."""
+    version = stored_version(connection)
+    if version == SCHEMA_VERSION:
+        return
+    if version is None:
+        raise WarehouseError(f"{path} is a DuckDB file but not a hlodb warehouse")
+    advice = (
+        "install a newer hlodb (`pip install -U hlodb`)"
+        if version > SCHEMA_VERSION
+        else f"`hlodb migrate --db {path}` brings it up to date"
+    )
+    raise WarehouseError(
+        f"{path} has schema version {version}, this hlodb reads version"
+        f" {SCHEMA_VERSION}: {advice}"
+    )

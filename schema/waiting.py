@@ -1,0 +1,123 @@
+"""Opening a DuckDB file that others may hold: wait for a bounded time, say who it is.
+
+While one process has the file open for writing no other process can open it, not even
+to read it; while others read, nobody can write. DuckDB says so at once and never waits.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import re
+import time
+from pathlib import Path
+
+import duckdb
+
+from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
+
+LOCK_TIMEOUT_SECONDS = 60.0
+TELL_AFTER_SECONDS = 2.0
+"""A wait longer than this is told, once."""
+
+# A new file: readable by DuckDB 1.5 also when 2.0 wrote it, and in small blocks. Every
+# table ends in a partly filled block, so with DuckDB's 256 KiB a warehouse of 40 MB of
+# dumps takes 11 MB, with 32 KiB it takes 6.6; below that columns stop being bit-packed.
+_WRITING: dict[str, str | bool | int | float | list[str]] = {
+    "storage_compatibility_version": "v1.5.0",
+    "default_block_size": "32768",
+}
+_FIRST_PAUSE_SECONDS = 0.02
+_LONGEST_PAUSE_SECONDS = 0.5
+_LOCKED = "could not set lock on file"
+_HOLDER = re.compile(r"Conflicting lock is held in ([^\n]{1,4096}?)(?:\. See|\.?$)")
+
+_log = logging.getLogger(__name__)
+
+
+def lock_timeout() -> float:
+    """Give how long to wait for a locked file: $HLODB_LOCK_TIMEOUT, else 60 seconds.
+
+    Raises UsageError where the variable holds no number of seconds.
+    """
+    text = os.environ.get("HLODB_LOCK_TIMEOUT", "")
+    try:
+        seconds = float(text) if text else LOCK_TIMEOUT_SECONDS
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise UsageError(f"HLODB_LOCK_TIMEOUT is {text!r}, not a number of seconds")
+    return seconds
+
+
+def open_when_free(
+    path: Path, read_only: bool, timeout_seconds: float
+) -> duckdb.DuckDBPyConnection:
+    """Open `path` as soon as nobody is in the way.
+
+    Raises WarehouseLocked after `timeout_seconds`, WarehouseError where it can't be
+    opened at all.
+    """
+    began = time.monotonic()
+    pause = _FIRST_PAUSE_SECONDS
+    told = False
+    while True:
+        try:
+            return duckdb.connect(
+                str(path), read_only=read_only, config={} if read_only else _WRITING
+            )
+        except duckdb.Error as error:
+            if _LOCKED not in str(error).lower():
+                raise WarehouseError(explain(path, error)) from error
+            waited = time.monotonic() - began
+            if waited >= timeout_seconds:
+                raise WarehouseLocked(_locked(path, error, waited)) from error
+            if waited >= TELL_AFTER_SECONDS and not told:
+                told = True
+                _log.warning("hlodb: %s", _waiting(path, error, timeout_seconds))
+        # Jitter, lest processes that were turned away together come back together.
+        time.sleep(min(pause * random.uniform(0.5, 1.5), timeout_seconds))
+        pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
+
+
+def _holder(error: duckdb.Error) -> str:
+    found = _HOLDER.search(str(error))
+    return found.group(1) if found else "another process"
+
+
+def _locked(path: Path, error: duckdb.Error, waited: float) -> str:
+    return (
+        f"{path} is locked by {_holder(error)}, after {waited:.0f} s still; close it"
+        " there, or wait longer (--lock-timeout or HLODB_LOCK_TIMEOUT, in seconds)"
+    )
+
+
+def _waiting(path: Path, error: duckdb.Error, timeout_seconds: float) -> str:
+    return (
+        f"{path} is locked by {_holder(error)}; waiting for up to"
+        f" {timeout_seconds:.0f} s"
+    )
+
+
+_REASONS = (
+    ("not a valid duckdb database", "it is no DuckDB file; name another with --db"),
+    ("is a directory", "it is a directory; name a file"),
+    ("no space left", "the disk is full; make room there and try again"),
+    ("permission denied", "no permission; ask its owner, or name another with --db"),
+    ("read-only file system", "its file system is read-only"),
+    ("different configuration", "this process has it open already; close it first"),
+    ("version number", "another DuckDB wrote it; `pip install -U duckdb`"),
+    ("not read enough bytes", "it is damaged; restore it from a backup"),
+    ("corrupt", "it is damaged; restore it from a backup"),
+    ("checksum", "it is damaged; restore it from a backup"),
+)
+
+
+def explain(path: Path, error: duckdb.Error) -> str:
+    """Say in the user's words why DuckDB can't use the file, and what to do."""
+    text = str(error)
+    for sign, reason in _REASONS:
+        if sign in text.lower():
+            return f"cannot use {path}: {reason}"
+    return f"cannot use {path}: {text.splitlines()[0]}"
