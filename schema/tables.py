@@ -483,7 +483,7 @@ PRINTED_PEAKS = _public(
     "XLA's own listing at its own peak: evidence, never the peak.",
     _module(),
     _text("instruction", "Name of the instruction."),
-    _text("shape_index", "Index as printed, {} where none is printed."),
+    _text("shape_index", "Index as printed, empty where none is printed."),
     _int("peak_step", "Step that XLA printed."),
     _big(
         "printed_bytes",
@@ -582,6 +582,115 @@ MEMORY_TIMELINE = _public(
     _int("to_step", "Last step of the stretch, inclusive."),
     _big("live_bytes", "Live bytes, as in memory_profile.live_peak_bytes (bytes)."),
     _big("temp_live_bytes", "Live bytes of temporary allocations (bytes)."),
+)
+
+# --- Evidence: what XLA and JAX say of a module's memory themselves -----------------
+
+MEMORY_REPORTS = _public(
+    "memory_reports",
+    "Totals of a module's memory-usage report: evidence for checks.",
+    _module(),
+    _int("color", "Memory space number; NULL where the report mixes them."),
+    _big("total_bytes", "Sum of all allocations, exact (bytes)."),
+    _int("hidden_count", "Small allocations that the report leaves out (count)."),
+)
+
+MEMORY_REPORT_ALLOCATIONS = _public(
+    "memory_report_allocations",
+    "Allocations that a module's memory-usage report lists with their numbers.",
+    _module(),
+    _int("allocation_id", "XLA's number of the allocation."),
+    _int("color", "Memory space number; NULL where the report mixes them."),
+    _big("size_bytes", "Its size: exact from a proto, else rounded (bytes)."),
+    _text("size_text", "Its size as printed, such as 4.0KiB; NULL from a proto."),
+)
+
+MEMORY_REPORT_VALUES = _public(
+    "memory_report_values",
+    "Values at one offset of an allocation, as the memory-usage report has them.",
+    _module(),
+    _int("table_number", "Which of the report's tables, the largest first, from 0."),
+    _int("color", "Memory space number; NULL where the report mixes them."),
+    _int("allocation_id", "XLA's number; NULL since 2026-03, where none is printed."),
+    _big("offset_bytes", "Offset from the start of the allocation, exact (bytes)."),
+    _int("value_count", "Number of values at this offset (count)."),
+    _big("size_bytes", "Largest size of these values, rounded (bytes)."),
+    _text("size_text", "That size as printed, such as 4.0KiB."),
+    _text("shapes", "Shapes of the values, as printed."),
+)
+
+MEMORY_ANALYSIS = _public(
+    "memory_analysis",
+    "What JAX's Compiled.memory_analysis() said of a program: evidence for checks.",
+    _run(),
+    _text("path", "File inside the run; it speaks of modules in its own folder."),
+    _int("ordinal", "Place in that file, from 0."),
+    _text("module_name", "Name of the HloModule it is about."),
+    _big("argument_bytes", "Entry parameters (bytes)."),
+    _big("output_bytes", "What is live out, donated parameters included (bytes)."),
+    _big("alias_bytes", "Parameters that outputs take over (bytes)."),
+    _big("temp_bytes", "Temporary memory, by the backend's own definition (bytes)."),
+    _big("generated_code_bytes", "Machine code (bytes)."),
+    _big("host_argument_bytes", "Entry parameters in host memory (bytes)."),
+    _big("host_output_bytes", "What is live out in host memory (bytes)."),
+    _big("host_alias_bytes", "Parameters that outputs take over, on the host (bytes)."),
+    _big("host_temp_bytes", "Temporary host memory (bytes)."),
+    _big("host_generated_code_bytes", "Machine code for the host (bytes)."),
+    _big("peak_bytes", "XLA's own peak, which mixes colours: never the peak (bytes)."),
+)
+
+PROTO_COMPARISONS = _public(
+    "proto_comparisons",
+    "Text and proto of one module, table by table: evidence for checks.",
+    _run(),
+    _text("path", "The proto's file inside the run."),
+    _module(),
+    _text("table_name", "Table whose rows were compared."),
+    _big("compared_count", "Rows that both forms should give (count)."),
+    _big("difference_count", "Rows that only one of them gives (count)."),
+    _text("example", "The first row that differs."),
+)
+
+OOM_REPORTS = _public(
+    "oom_reports",
+    "Reports of running out of memory, from logs. Sizes are printed to a few digits.",
+    _run(),
+    _text("path", "File inside the run."),
+    _int("ordinal", "Which report of that file, from 0."),
+    _big("line", "Line it begins at, from 1."),
+    _text("form", "buffer_assignment (CPU, GPU) or program_memory (TPU)."),
+    _text("space_name", "Memory space as printed, such as hbm; NULL where none is."),
+    _big("requested_bytes", "What could not be allocated (bytes)."),
+    _big("used_bytes", "What the program needs of the space (bytes)."),
+    _big("capacity_bytes", "What the space holds (bytes)."),
+    _big("reserved_bytes", "What is reserved for others (bytes)."),
+    _big("program_bytes", "Requirement of the program alone (bytes)."),
+    _big("parameter_bytes", "Parameters or arguments (bytes)."),
+    _big("constant_bytes", "Constants (bytes)."),
+    _big("live_out_bytes", "Live-outs or outputs (bytes)."),
+    _big("shared_bytes", "Outputs that share memory with arguments (bytes)."),
+    _big("temp_bytes", "Temporaries (bytes)."),
+    _big("temp_fragmentation_bytes", "Fragmentation of the temporaries (bytes)."),
+    _big("total_bytes", "All allocations of the assignment (bytes)."),
+    _big("total_fragmentation_bytes", "Fragmentation of all allocations (bytes)."),
+)
+
+OOM_BUFFERS = _public(
+    "oom_buffers",
+    "The largest buffers that a report of running out of memory lists.",
+    _run(),
+    _text("path", "File inside the run."),
+    _int("ordinal", "Which report of that file, from 0."),
+    _int("place", "Place in its list, from 1."),
+    _big("size_bytes", "Its size, printed to a few digits (bytes)."),
+    _big("unpadded_bytes", "Its size without padding; NULL where unsaid (bytes)."),
+    _text("shape", "Its shape, of an entry parameter too."),
+    _flag("is_parameter", "Whether it belongs to an entry parameter."),
+    _text("label", "XLA's name, opcode or text of the instruction."),
+    _text("op_name", "Framework path."),
+    _text("source_file", "Source file."),
+    _int("source_line", "Line in that file."),
+    _text("allocation_type", "Such as HLO temp; NULL where unsaid."),
 )
 
 MEMORY_SPACES = _public(
