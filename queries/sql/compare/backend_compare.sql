@@ -1,0 +1,75 @@
+-- title: One program on several backends
+-- question: How does the same program compare on TPU, GPU and CPU, or on two chips?
+-- definition: Per program, the latest run of every platform, device and compiler version
+--   that holds it with a buffer assignment, per colour, of its first module. ratios are
+--   to the least of the same program and colour. is_same_graph: before_optimizations has
+--   the graph_fingerprint that most of them have.
+-- grain: program, colour, platform, device, compiler version
+-- needs: module_memory, modules, runs, run_order
+-- param program
+-- param color
+-- column program
+-- column color
+-- column platform
+-- column device VARCHAR name neutral: Chip or GPU architecture.
+-- column compiler_version VARCHAR name neutral: XLA release.
+-- column run
+-- column space_name
+-- column reserved_bytes
+-- column reserved_x DOUBLE score lower_is_better: Times the least reserved_bytes.
+-- column live_peak_bytes
+-- column live_peak_x DOUBLE score lower_is_better: Times the least live_peak_bytes.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Fragmented share of the
+--   temporaries.
+-- column padding_bytes BIGINT bytes lower_is_better: Padding at the peak.
+-- column is_same_graph BOOLEAN flag neutral: Whether the input is the same.
+WITH held AS (
+  SELECT
+    m.program AS program_name, m.color AS space_color, m.platform, r.device,
+    r.compiler_version, m.run AS run_name, m.run_id, m.module_number, m.rank,
+    m.space_name, m.reserved_bytes, m.live_peak_bytes, m.fragmentation_ratio,
+    m.padding_bytes, b.graph_fingerprint,
+    row_number() OVER (
+      PARTITION BY m.program, m.color, m.platform, r.device, r.compiler_version
+      ORDER BY o.place, m.rank, m.module_number
+    ) AS place
+  FROM module_memory AS m
+  JOIN runs AS r USING (run_id)
+  JOIN run_order() AS o USING (run_id)
+  LEFT JOIN modules AS b
+    ON b.run_id = m.run_id
+    AND b.stage = 'before_optimizations'
+    AND b.module_number = m.module_number
+    AND b.rank IS NOT DISTINCT FROM m.rank
+    AND b.program = m.program
+  WHERE ($program IS NULL OR m.program = $program)
+    AND ($color IS NULL OR m.color = $color)
+),
+latest AS (
+  SELECT
+    *,
+    count(*) OVER same_program AS backend_count,
+    min(reserved_bytes) OVER same_program AS least_reserved,
+    min(live_peak_bytes) OVER same_program AS least_live
+  FROM held
+  WHERE place = 1
+  WINDOW same_program AS (PARTITION BY program_name, space_color)
+),
+graphs AS (
+  SELECT program_name, mode(graph_fingerprint) AS graph_fingerprint
+  FROM (
+    SELECT * FROM latest ORDER BY graph_fingerprint
+  ) AS ordered
+  GROUP BY program_name
+)
+SELECT
+  l.program_name AS program, l.space_color AS color, l.platform, l.device,
+  l.compiler_version, l.run_name AS run, l.space_name, l.reserved_bytes,
+  l.reserved_bytes / nullif(l.least_reserved, 0) AS reserved_x, l.live_peak_bytes,
+  l.live_peak_bytes / nullif(l.least_live, 0) AS live_peak_x, l.fragmentation_ratio,
+  l.padding_bytes,
+  coalesce(l.graph_fingerprint = g.graph_fingerprint, FALSE) AS is_same_graph
+FROM latest AS l
+JOIN graphs AS g USING (program_name)
+WHERE l.backend_count > 1
+ORDER BY l.program_name, l.space_color, l.reserved_bytes, l.run_name

@@ -1,0 +1,68 @@
+-- title: Common causes of growth
+-- question: Which causes made the most programs grow, by how much together?
+-- definition: Programs and colours that peak_regressions calls worse or mixed, by cause:
+--   the op_path of the buffers that add the most to the live peak of that program
+--   (greatest sum of delta_peak_bytes). Programs whose live peak did not grow have the
+--   cause (packing). sum_delta_bytes adds the difference of reserved_bytes over
+--   programs, within one colour.
+-- grain: cause, colour
+-- needs: peak_regressions, buffer_diff
+-- param base
+-- param candidate
+-- param program
+-- param top
+-- column cause VARCHAR name neutral: Framework path, or (packing).
+-- column color
+-- column program_count BIGINT count lower_is_better: Programs that grew.
+-- column sum_delta_bytes BIGINT bytes lower_is_better: Their growth together.
+-- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the worst.
+-- column worst_program VARCHAR name neutral: The worst.
+WITH grown AS (
+  SELECT
+    r.program AS program_name, r.rank, r.color AS space_color,
+    sum(r.delta_reserved_bytes) AS delta_bytes,
+    sum(r.delta_live_peak_bytes) AS live_delta
+  FROM peak_regressions(
+    base := $base, candidate := $candidate, program := $program
+  ) AS r
+  WHERE r.verdict IN ('worse', 'mixed')
+  GROUP BY r.program, r.rank, r.color
+),
+buffers AS (
+  SELECT
+    b.program AS program_name, b.rank, b.color AS space_color,
+    coalesce(
+      nullif(regexp_replace(
+        b.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g'
+      ), ''), '(' || coalesce(b.opcode, b.status) || ')'
+    ) AS op_path,
+    sum(b.delta_peak_bytes) AS path_delta
+  FROM buffer_diff(
+    base := $base, candidate := $candidate, program := $program, top := 1000000
+  ) AS b
+  GROUP BY ALL
+),
+causes AS (
+  SELECT
+    program_name, rank, space_color, op_path,
+    row_number() OVER (
+      PARTITION BY program_name, rank, space_color ORDER BY path_delta DESC, op_path
+    ) AS place
+  FROM buffers
+  WHERE path_delta > 0
+)
+SELECT
+  coalesce(CASE WHEN g.live_delta > 0 THEN c.op_path END, '(packing)') AS cause,
+  g.space_color AS color, count(*) AS program_count,
+  CAST(sum(g.delta_bytes) AS BIGINT) AS sum_delta_bytes,
+  CAST(max(g.delta_bytes) AS BIGINT) AS max_delta_bytes,
+  arg_max(g.program_name, (g.delta_bytes, g.program_name)) AS worst_program
+FROM grown AS g
+LEFT JOIN causes AS c
+  ON c.program_name = g.program_name
+  AND c.rank IS NOT DISTINCT FROM g.rank
+  AND c.space_color = g.space_color
+  AND c.place = 1
+GROUP BY cause, g.space_color
+ORDER BY sum_delta_bytes DESC, cause, g.space_color
+LIMIT $top
