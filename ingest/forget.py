@@ -1,43 +1,130 @@
-"""Taking runs out again, and with them what no other run uses."""
+"""Taking runs out again, wholly or but for their metrics, with what no other run uses.
+
+Details of a module are there as long as a run that isn't pruned holds the module; its
+metrics as long as any run does.
+"""
 
 from __future__ import annotations
 
-import duckdb
+from collections.abc import Iterable, Iterator
 
-from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
+import duckdb
+from sqlalchemy import Table
+
+from hlodb.ingest.statements import statement
+from hlodb.schema.tables import PUBLIC, STORE
 
 Connection = duckdb.DuckDBPyConnection
-_RUN_TABLES = ("modules", "dump_files", "rejects", "compiler_flags", "passes", "runs")
+
+METRIC_TABLES = frozenset(("memory_profile", "memory_timeline"))
+"""What stays of a module when the runs that hold it are pruned."""
+
+
+def _stored_tables() -> Iterator[Table]:
+    for table in (*PUBLIC.sorted_tables, *STORE.sorted_tables):
+        if not table.info.get("view"):
+            yield table
+
+
+def _quoted(table: Table) -> str:
+    return ".".join(f'"{part}"' for part in table.fullname.split("."))
+
+
+_RUN_TABLES = [t for t in _stored_tables() if "run_id" in t.c]
+_SHARED_TABLES = [t for t in _stored_tables() if "run_id" not in t.c]
+_MODULE_TABLES = [t for t in _SHARED_TABLES if "module_id" in t.c]
+_LOCATION_TABLES = [t for t in _SHARED_TABLES if "locations_id" in t.c]
 
 
 def forget_run(connection: Connection, run_id: int) -> None:
     """Delete a run and every detail that only it used. Belongs in a transaction."""
     for table in _RUN_TABLES:
-        connection.execute(f'DELETE FROM "{table}" WHERE run_id = ?', [run_id])
+        connection.execute(f"DELETE FROM {_quoted(table)} WHERE run_id = ?", [run_id])
     delete_orphans(connection)
 
 
-def forget_paths(connection: Connection, run_id: int, paths: list[str]) -> None:
-    """Delete what a run holds of some of its files; its details become orphans."""
-    for table in ("modules", "dump_files", "rejects"):
+def forget_paths(
+    connection: Connection, run_id: int, paths: Iterable[str] | None = None
+) -> None:
+    """Delete what a run holds of some of its files, or of all of them.
+
+    Their details become orphans.
+    """
+    for table in _RUN_TABLES:
+        if "path" not in table.c:
+            continue
         connection.execute(
-            f'DELETE FROM "{table}" WHERE run_id = ? AND path IN (SELECT unnest(?))',
-            [run_id, paths],
+            f"DELETE FROM {_quoted(table)} WHERE run_id = $run_id"
+            " AND ($paths IS NULL OR path IN (SELECT unnest($paths::VARCHAR[])))",
+            {"run_id": run_id, "paths": None if paths is None else list(paths)},
         )
 
 
+def forget_refusals(connection: Connection, run_id: int) -> None:
+    """Delete what was said about files that were not read: it is to be said anew."""
+    connection.execute(
+        "DELETE FROM rejects WHERE run_id = ? AND code = 'refused'", [run_id]
+    )
+
+
+def prune_runs(
+    connection: Connection, run_ids: Iterable[int], *, drop_timelines: bool = False
+) -> None:
+    """Delete the details of runs, not their metrics. Belongs in a transaction.
+
+    What a run that isn't pruned holds as well stays whole. `drop_timelines` deletes
+    memory_timeline, too.
+    """
+    connection.execute(
+        "UPDATE runs SET pruned_at = now()::TIMESTAMP"
+        " WHERE pruned_at IS NULL AND run_id IN (SELECT unnest(?::BIGINT[]))",
+        [list(run_ids)],
+    )
+    delete_orphans(connection)
+    if drop_timelines:
+        connection.execute(statement("delete_timelines"))
+
+
+def forget_metrics(connection: Connection, module_ids: Iterable[int]) -> None:
+    """Delete what pruned runs kept of modules that are about to be stored whole."""
+    for table in sorted(METRIC_TABLES):
+        connection.execute(
+            f"DELETE FROM {table}"
+            " WHERE EXISTS (SELECT 1 FROM runs WHERE pruned_at IS NOT NULL)"
+            " AND module_id IN (SELECT unnest(?::BIGINT[]))",
+            [list(module_ids)],
+        )
+
+
+def restore_pruned(connection: Connection, run_id: int) -> None:
+    """Make a pruned run empty, so that it can be ingested anew; leave others alone."""
+    pruned = connection.execute(
+        "UPDATE runs SET pruned_at = NULL"
+        " WHERE run_id = ? AND pruned_at IS NOT NULL RETURNING run_id",
+        [run_id],
+    ).fetchall()
+    if pruned:
+        forget_paths(connection, run_id)
+        delete_orphans(connection)
+
+
 def delete_orphans(connection: Connection) -> None:
-    """Delete details of modules, locations and forms that nothing refers to."""
-    for tables, key in (
-        (DETAIL_TABLES, "module_id"),
-        (LOCATION_TABLES, "locations_id"),
-    ):
-        for table in tables:
-            name = ".".join(f'"{part}"' for part in table.split("."))
-            connection.execute(
-                f"DELETE FROM {name} WHERE {key} NOT IN (SELECT {key} FROM modules)"
-            )
+    """Delete details, metrics, locations and forms that nothing refers to."""
+    connection.execute(statement("list_used_modules"))
+    for table in _MODULE_TABLES:
+        what = "measured" if table.name in METRIC_TABLES else "detailed"
+        connection.execute(
+            f"DELETE FROM {_quoted(table)} WHERE module_id NOT IN"
+            f" (SELECT module_id FROM used_modules WHERE {what})"
+        )
+    for table in _LOCATION_TABLES:
+        connection.execute(
+            f"DELETE FROM {_quoted(table)} WHERE locations_id NOT IN"
+            " (SELECT locations_id FROM used_modules"
+            " WHERE detailed AND locations_id IS NOT NULL)"
+        )
     connection.execute(
         "DELETE FROM store.instruction_forms"
         " WHERE form_id NOT IN (SELECT form_id FROM store.instructions)"
     )
+    connection.execute("DROP TABLE used_modules")

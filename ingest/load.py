@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.forget import forget_metrics
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
 from hlodb.ingest.parse_unit import FileReport
 from hlodb.ingest.records import Reject
@@ -39,11 +40,11 @@ def load_batches(
 
 
 def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int:
-    modules = _stored(connection, "modules", "module_id", (r.detailed for r in results))
-    places = _stored(
-        connection, "modules", "locations_id", (r.located for r in results)
-    )
+    modules = _stored(connection, "module_id", (r.detailed for r in results))
+    places = _stored(connection, "locations_id", (r.located for r in results))
     known = len(modules)
+    detailed = frozenset().union(*(r.detailed for r in results))
+    forget_metrics(connection, detailed - modules)
     tables: dict[str, list[pa.Table]] = {}
     for result in results:
         for name in (*DETAIL_TABLES, *LOCATION_TABLES, "store.instruction_forms"):
@@ -65,13 +66,14 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int
 
 
 def _stored(
-    connection: Connection, table: str, column: str, ids: Iterable[frozenset[int]]
+    connection: Connection, column: str, ids: Iterable[frozenset[int]]
 ) -> set[int]:
-    """Give those of `ids` that the warehouse holds already."""
+    """Give those of `ids` whose rows the warehouse holds; pruned runs have none."""
     wanted = pa.table({"id": pa.array(sorted(set().union(*ids)), pa.int64())})
     connection.register("wanted_ids", wanted)
     rows = connection.execute(
-        f"SELECT id FROM wanted_ids WHERE id IN (SELECT {column} FROM {table})"
+        f"SELECT id FROM wanted_ids WHERE id IN (SELECT {column} FROM modules"
+        " JOIN runs USING (run_id) WHERE pruned_at IS NULL)"
     ).fetchall()
     connection.unregister("wanted_ids")
     return {row[0] for row in rows}

@@ -12,8 +12,9 @@ from typing import Any
 import duckdb
 
 from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import RunSource, Unit
-from hlodb.ingest.forget import delete_orphans, forget_paths
+from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
 from hlodb.ingest.load import load_batches, load_files, load_known, load_rejects
 from hlodb.ingest.parse_unit import (
     MODULE_KINDS,
@@ -32,6 +33,7 @@ from hlodb.ingest.run_records import (
     begin_run,
     finish_run,
     recorded_files,
+    rejected_files,
 )
 from hlodb.ingest.statements import statement
 from hlodb.schema.warehouse import connect, transaction
@@ -90,6 +92,8 @@ class RunIngest:
         self.progress = progress
         self.facts = RunFacts()
         self.recorded: dict[str, str] = {}
+        self.retried: set[str] = set()
+        self.written: set[str] = set()
         self.known_digests: set[int] = set()
         self.known_occurrences: list[dict[str, Any]] = []
         self.known_files: list[dict[str, Any]] = []
@@ -125,9 +129,11 @@ class RunIngest:
             self.summary.run_id = begin_run(
                 connection, self.summary.name, self.source.origin, self.request
             )
-            rows = connection.execute(
-                "SELECT DISTINCT unit_digest FROM modules WHERE unit_digest IS NOT NULL"
-            ).fetchall()
+            self.recorded = recorded_files(connection, self.summary.name) or {}
+            self.written = set(self.recorded)
+            if self.request.retry_rejects:
+                self.retried = rejected_files(connection, self.summary.run_id)
+            rows = connection.execute(statement("list_known_units")).fetchall()
             self.known_digests = {row[0] for row in rows}
 
     def _settle_name(self) -> None:
@@ -141,7 +147,6 @@ class RunIngest:
                 break
             number += 1
         self.summary.name = name
-        self.recorded = recorded or {}
         if number > 1 and recorded is None:
             self.summary.notes.append(
                 f"run {self.source.name} holds other files; stored as {name}"
@@ -164,9 +169,6 @@ class RunIngest:
             for f in unit.files
         ]
         for dumped, file in zip(unit.files, files, strict=True):
-            if dumped.problem:
-                reject = Reject(1, 1, "file", "cut_short", dumped.problem, "")
-                self.other_rejects.append((file.path, reject))
             self.summary.files += 1
             self.summary.bytes += len(file.data)
             self.facts.saw_file_at(dumped.modified_at)
@@ -177,9 +179,14 @@ class RunIngest:
         told = [
             learn_from_file(self.facts, f, r) for f, r in zip(files, facts, strict=True)
         ]
-        if all(self.recorded.get(f.path) == f.sha256 for f in files):
+        if all(self._holds(f) for f in files):
             self.summary.unchanged_files += len(files)
             return []
+        self.other_rejects += [
+            (dumped.path, Reject(1, 1, "file", "cut_short", dumped.problem, ""))
+            for dumped in unit.files
+            if dumped.problem
+        ]
         self.replaced += [f.path for f in files if f.path in self.recorded]
         parsed = [f for f in files if f.recognised.kind in PARSED_KINDS]
         for file, report, rejects in zip(files, facts, told, strict=True):
@@ -188,6 +195,10 @@ class RunIngest:
         if not any(f.recognised.kind in MODULE_KINDS for f in parsed):
             return parsed
         return self._new_unit(parsed)
+
+    def _holds(self, file: UnitFile) -> bool:
+        same = self.recorded.get(file.path) == file.sha256
+        return same and file.path not in self.retried
 
     def _account(
         self, file: UnitFile, report: FileReport, rejects: list[Reject]
@@ -239,9 +250,11 @@ class RunIngest:
             return
         with transaction(self.database) as connection:
             connection.execute("SET preserve_insertion_order = false")
+            self._require_untouched(connection)
             self._forget_replaced(connection)
             new = load_batches(connection, self.summary.run_id, results)
         self.summary.new_modules += new
+        self.written.update(f.path for result in results for f in result.files)
 
     def finish(self) -> RunSummary:
         """Store the rest, and what the run says of itself; give the summary."""
@@ -254,10 +267,16 @@ class RunIngest:
         ]
         run_id = self.summary.run_id
         with transaction(self.database) as connection:
+            self._require_untouched(connection)
             self._forget_replaced(connection)
+            forget_refusals(connection, run_id)
             load_known(connection, run_id, self.known_occurrences, self.known_files)
             load_files(connection, run_id, self.other_files)
             load_rejects(connection, run_id, self.other_rejects + refused)
+            digests = [
+                occurrence["unit_digest"] for occurrence in self.known_occurrences
+            ]
+            require_whole(connection, run_id, self.summary.name, digests)
             finish_run(connection, run_id, self.request, self.facts)
             row = connection.execute(
                 statement("count_run"), {"run_id": run_id}
@@ -267,10 +286,15 @@ class RunIngest:
         self.summary.seconds = perf_counter() - self.began
         return self.summary
 
+    def _require_untouched(self, connection: duckdb.DuckDBPyConnection) -> None:
+        run_id, name = self.summary.run_id, self.summary.name
+        require_untouched(connection, run_id, name, self.written)
+
     def _forget_replaced(self, connection: duckdb.DuckDBPyConnection) -> None:
         if self.replaced:
             forget_paths(connection, self.summary.run_id, self.replaced)
             delete_orphans(connection)
+            self.written.difference_update(self.replaced)
             self.replaced = []
 
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from hlodb import __version__
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.forget import restore_pruned
 from hlodb.ingest.formats.module_metadata import PassTiming
 
 Connection = duckdb.DuckDBPyConnection
@@ -30,13 +31,17 @@ LABEL_COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RunRequest:
-    """What the user says about the runs to be ingested."""
+    """What the user says about the runs to be ingested.
+
+    `retry_rejects`: files that were rejected are read again though they are the same.
+    """
 
     name: str | None = None
     series: str | None = None
     commit: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     started_at: datetime | None = None
+    retry_rejects: bool = False
 
 
 @dataclass(slots=True)
@@ -115,12 +120,26 @@ def recorded_files(connection: Connection, name: str) -> dict[str, str] | None:
     return dict(rows)
 
 
+def rejected_files(connection: Connection, run_id: int) -> set[str]:
+    """Give the paths of a run's files that were rejected, wholly or in part."""
+    rows = connection.execute(
+        "SELECT path FROM dump_files WHERE run_id = ? AND status = 'rejected'"
+        " UNION SELECT path FROM rejects WHERE run_id = ?",
+        [run_id, run_id],
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
 def begin_run(
     connection: Connection, name: str, origin: str, request: RunRequest
 ) -> int:
-    """Give the id of the run called `name`, which is begun where there is none."""
+    """Give the id of the run called `name`, which is begun where there is none.
+
+    A pruned run is begun anew: its details come back.
+    """
     known = _run_id(connection, name)
     if known is not None:
+        restore_pruned(connection, known)
         return known
     newest = connection.execute("SELECT coalesce(max(run_id), 0) FROM runs").fetchone()
     run_id = int(newest[0]) + 1 if newest else 1

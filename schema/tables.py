@@ -115,6 +115,12 @@ RUNS = _public(
     _text("origin", "The path or URL that was ingested."),
     Column("labels", JSON, comment="Further key=value labels, as a JSON object."),
     _text("hlodb_version", "Version of hlodb that ingested it."),
+    Column(
+        "pruned_at",
+        TIMESTAMP,
+        comment="When its details were deleted to save room (UTC); NULL while it is"
+        " whole.",
+    ),
 )
 
 DUMP_FILES = _public(

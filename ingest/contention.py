@@ -1,0 +1,52 @@
+"""What other processes may have done to a run between two of our transactions.
+
+Nobody holds the warehouse for a whole ingest, so each transaction first makes sure that
+the run is as the last one left it, and the last one that nothing it relied on is gone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from hlodb.errors import WarehouseLocked
+from hlodb.ingest.run_records import recorded_files
+from hlodb.ingest.statements import statement
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def require_untouched(
+    connection: Connection, run_id: int, name: str, paths: set[str]
+) -> None:
+    """Raise WarehouseLocked unless the run holds just the files that we left in it."""
+    row = connection.execute("SELECT name FROM runs WHERE run_id = ?", [run_id])
+    found = row.fetchone()
+    if found is None or found[0] != name:
+        raise WarehouseLocked(f"run {name} was removed while it was being ingested")
+    if (recorded_files(connection, name) or {}).keys() != paths:
+        raise WarehouseLocked(
+            f"another process ingests a run called {name} at the same time"
+            " (give runs their own names with --run)"
+        )
+
+
+def require_whole(
+    connection: Connection, run_id: int, name: str, unit_digests: Sequence[int]
+) -> None:
+    """Raise WarehouseLocked where modules of the run have lost what they share.
+
+    That is the case where the run that brought their details was removed or pruned
+    after we had seen that nothing need be parsed. `unit_digests` are those of the units
+    that were to be copied from other runs.
+    """
+    lost = connection.execute(
+        statement("count_lost"),
+        {"run_id": run_id, "unit_digests": list(unit_digests)},
+    ).fetchone()
+    if lost is not None and any(lost):
+        raise WarehouseLocked(
+            f"modules of run {name} were removed with another run while it was being"
+            " ingested"
+        )
