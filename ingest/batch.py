@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.formats.hlo_text import InstructionCache
 from hlodb.ingest.normalise import Batch, Seen
 from hlodb.ingest.parse_unit import FileReport, UnitFile, parse_unit
@@ -20,14 +21,18 @@ _MAX_CACHED_LINES = 400_000
 class BatchResult:
     """Tables of one batch (run_id to be added), file reports and rejects.
 
-    `detailed` are the modules, `located` the locations whose rows are among the tables.
+    `detailed` are the modules, `located` the locations, `reported` the modules with a
+    memory report whose rows are among the tables. `evidence` holds rows of tables that
+    are keyed by run and path.
     """
 
     tables: dict[str, pa.Table]
     detailed: frozenset[int] = frozenset()
     located: frozenset[int] = frozenset()
+    reported: frozenset[int] = frozenset()
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
     input_bytes: int = 0
 
 
@@ -69,8 +74,10 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
             report.module_id = ids[-1] if ids else None
         result.files += parsed.files
         result.rejects += parsed.rejects
+        result.evidence += parsed.evidence
         result.input_bytes += sum(len(f.data) for f in files)
     result.tables = batch.arrow_tables()
     result.detailed = frozenset(batch.detailed)
     result.located = frozenset(batch.located)
+    result.reported = frozenset(batch.reported)
     return result

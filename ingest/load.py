@@ -15,10 +15,12 @@ import pyarrow.compute as pc
 
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.evidence import copy_evidence, load_evidence
 from hlodb.ingest.forget import forget_metrics
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
 from hlodb.ingest.parse_unit import FileReport
 from hlodb.ingest.records import Reject
+from hlodb.ingest.report_rows import REPORT_TABLES
 from hlodb.ingest.statements import statement
 
 Connection = duckdb.DuckDBPyConnection
@@ -36,26 +38,32 @@ def load_batches(
         _insert(connection, "modules", result.tables["modules"], run_id=run_id)
         load_files(connection, run_id, result.files)
         load_rejects(connection, run_id, result.rejects)
+        load_evidence(connection, run_id, result.evidence)
     return new
 
 
 def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int:
     modules = _stored(connection, "module_id", (r.detailed for r in results))
     places = _stored(connection, "locations_id", (r.located for r in results))
+    reports = _reported(connection)
     known = len(modules)
     detailed = frozenset().union(*(r.detailed for r in results))
     forget_metrics(connection, detailed - modules)
     tables: dict[str, list[pa.Table]] = {}
     for result in results:
-        for name in (*DETAIL_TABLES, *LOCATION_TABLES, "store.instruction_forms"):
-            table = result.tables[name]
+        for name, table in result.tables.items():
+            if name == "modules":
+                continue
             if name in DETAIL_TABLES:
                 table = _without(table, "module_id", result.detailed & modules)
             elif name in LOCATION_TABLES:
                 table = _without(table, "locations_id", result.located & places)
+            elif name in REPORT_TABLES:
+                table = _without(table, "module_id", result.reported & reports)
             tables.setdefault(name, []).append(table)
         modules |= result.detailed
         places |= result.located
+        reports |= result.reported
     forms = pa.concat_tables(tables.pop("store.instruction_forms"))
     _run_on(connection, "insert_forms", forms)
     instructions = pa.concat_tables(tables.pop("store.instructions"))
@@ -77,6 +85,12 @@ def _stored(
     ).fetchall()
     connection.unregister("wanted_ids")
     return {row[0] for row in rows}
+
+
+def _reported(connection: Connection) -> set[int]:
+    """Give the modules whose memory report the warehouse holds."""
+    rows = connection.execute("SELECT DISTINCT module_id FROM memory_reports")
+    return {row[0] for row in rows.fetchall()}
 
 
 def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Table:
@@ -157,3 +171,4 @@ def load_known(
     names = pa.schema([dumped.field(name) for name in files[0]])
     table = pa.Table.from_pylist(files, names)
     _run_on(connection, "insert_known_files", table, run_id=run_id)
+    copy_evidence(connection, run_id, table)

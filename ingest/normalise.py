@@ -18,11 +18,13 @@ from hlodb.ingest.assignment_rows import AssignmentRows
 from hlodb.ingest.columns import NO_ID, Columns, arrow_schema
 from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
 from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
+from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct, Ints, stored_literal
 from hlodb.ingest.records import BufferAssignment, Frame, HloModule
+from hlodb.ingest.report_rows import REPORT_TABLES, add_report
 from hlodb.ingest.user_frames import user_frame_ids
 
 DETAIL_TABLES = (
@@ -65,13 +67,15 @@ class ModuleUnit:
     """One module snapshot with its companions, ready to be normalised.
 
     `occurrence` holds the columns of `modules` that come from names and places;
-    `companion_digests` are the digests of its other texts.
+    `companion_digests` are the digests of its other texts. Reports are evidence beside
+    the content: they don't change what the module is.
     """
 
     hlo: HloModule
     assignment: BufferAssignment | None
     occurrence: dict[str, Any]
     companion_digests: tuple[bytes, ...] = ()
+    reports: tuple[MemoryReport, ...] = ()
 
 
 @dataclass(slots=True)
@@ -81,6 +85,7 @@ class Seen:
     distinct: Distinct = field(default_factory=Distinct)
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     locations: set[int] = field(default_factory=set)
+    reports: set[int] = field(default_factory=set)
 
 
 class Batch:
@@ -92,6 +97,7 @@ class Batch:
         self.occurrences: list[dict[str, Any]] = []
         self.detailed: list[int] = []
         self.located: list[int] = []
+        self.reported: list[int] = []
         self.form_ids: list[Ints] = []
         self.tables: dict[str, Columns] = {}
         for name in DETAIL_TABLES:
@@ -99,7 +105,7 @@ class Batch:
             dropped = ("form_id",) if name == "store.instructions" else ()
             schema = arrow_schema(name, extra, dropped)
             self.tables[name] = Columns(schema, _NULLABLE_IDS.get(name, ()))
-        for name in LOCATION_TABLES:
+        for name in (*LOCATION_TABLES, *REPORT_TABLES):
             self.tables[name] = Columns(arrow_schema(name))
 
     def add(self, unit: ModuleUnit) -> tuple[int, int]:
@@ -113,6 +119,10 @@ class Batch:
             facts = self._add_details(module_id, rows, names, unit)
             self.seen.facts[module_id] = facts
             self.detailed.append(module_id)
+        if unit.reports and module_id not in self.seen.reports:
+            add_report(module_id, unit.reports, self.tables)
+            self.seen.reports.add(module_id)
+            self.reported.append(module_id)
         keys = {
             "module_id": module_id,
             "locations_id": locations_id,
@@ -272,7 +282,7 @@ def _form_columns(distinct: Distinct, used: list[int]) -> dict[str, Any]:
     attributes = [r.attributes for r in rows]
     return {
         "form_key": [distinct.form_keys[i] for i in used],
-        "opcode": [r.opcode for r in rows],
+        "opcode": [r.opcode or None for r in rows],
         "shape": [r.shape for r in rows],
         "element_type": [s.element_type if s else None for s in shapes],
         "logical_bytes": [s.logical_bytes if s else None for s in shapes],

@@ -8,10 +8,11 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
+from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.file_kinds import Kind
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_text import InstructionCache, parse_hlo
-from hlodb.ingest.formats.memory_report import parse_memory_report
+from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.normalise import ModuleUnit
 from hlodb.ingest.recognise import Recognised, rank
@@ -61,6 +62,8 @@ class ParsedUnit:
     modules: list[ModuleUnit] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
+    reports: list[MemoryReport] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
 
 
 def unit_digest(files: Sequence[UnitFile]) -> int:
@@ -92,6 +95,7 @@ def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit
             _report(unit, file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
         elif kind == "memory_report":
             report = parse_memory_report(text)
+            unit.reports.append(report.report)
             _report(unit, file, report.rejects, report.unclaimed, report.lines_total)
     _join(unit, files, hlos, parts, tuple(digests), cache)
     return unit
@@ -153,13 +157,20 @@ def _join(
         empty = HloModule(name, {}, (), [], [])
         hlos = [*hlos, (parts[0][0], empty)]
     for number, (file, hlo) in enumerate(hlos):
-        own = assignment if number == len(hlos) - 1 else None
+        is_last = number == len(hlos) - 1
+        own = assignment if is_last else None
         if own is not None:
             hlo = with_named_only(hlo, own, cache)
         part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
         occurrence = occurrence_columns(file) | {"part": part, "unit_digest": digest}
         unit.modules.append(
-            ModuleUnit(hlo, own, occurrence, digests if own is not None else ())
+            ModuleUnit(
+                hlo,
+                own,
+                occurrence,
+                digests if own is not None else (),
+                tuple(unit.reports) if is_last else (),
+            )
         )
 
 

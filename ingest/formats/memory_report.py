@@ -42,7 +42,10 @@ class ReportSpace(NamedTuple):
 
 
 class ReportAllocation(NamedTuple):
-    """One line of the list of allocations; `flags` is what follows the size."""
+    """One line of the list of allocations; `flags` is what follows the size.
+
+    The proto prints no text, so its sizes are exact, and tells the colour.
+    """
 
     allocation_id: int
     flags: str
@@ -51,6 +54,7 @@ class ReportAllocation(NamedTuple):
     cumulative_text: str
     cumulative_bytes: int
     cumulative_ratio: float | None
+    color: int | None = None
 
 
 class ReportTable(NamedTuple):

@@ -1,0 +1,52 @@
+"""What files say besides modules, kept by run and path: evidence and OOM reports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import duckdb
+import pyarrow as pa
+
+from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.statements import statement
+
+EVIDENCE_TABLES = ("oom_reports", "oom_buffers", "proto_comparisons")
+"""Tables whose rows come with the files of a unit."""
+
+
+class Evidence(NamedTuple):
+    """A row of an evidence table, `path` included, the run to be added."""
+
+    table: str
+    row: dict[str, Any]
+
+
+def load_evidence(
+    connection: duckdb.DuckDBPyConnection, run_id: int, found: Iterable[Evidence]
+) -> None:
+    """Store evidence of a run. Belongs in a transaction."""
+    rows: dict[str, list[dict[str, Any]]] = {}
+    for each in found:
+        rows.setdefault(each.table, []).append(each.row)
+    for table, listed in rows.items():
+        schema = arrow_schema(table, dropped=("run_id",))
+        connection.register("incoming", pa.Table.from_pylist(listed, schema))
+        connection.execute(
+            f"INSERT INTO {table} BY NAME SELECT *, ? AS run_id FROM incoming", [run_id]
+        )
+        connection.unregister("incoming")
+
+
+def copy_evidence(
+    connection: duckdb.DuckDBPyConnection, run_id: int, files: pa.Table
+) -> None:
+    """Give a run the evidence of equal files that were read before.
+
+    `files` holds path, kind and sha256.
+    """
+    connection.register("incoming", files)
+    for table in EVIDENCE_TABLES:
+        text = statement("copy_evidence").replace("evidence_table", table)
+        connection.execute(text, {"run_id": run_id})
+    connection.unregister("incoming")
