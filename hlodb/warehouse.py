@@ -11,7 +11,7 @@ import duckdb
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import close_to_the_world, connect
 
 
 class Warehouse:
@@ -59,6 +59,5 @@ def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
     another schema version.
     """
     connection = connect(path, read_only=True)
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    close_to_the_world(connection)
     return Warehouse(connection, [Path(folder) for folder in queries])

@@ -4,22 +4,31 @@
 
 Files are read and hashed here, parsed in worker processes, and loaded here, a few
 batches a transaction; a crash at any moment leaves whole modules behind, and ingesting
-again completes the run.
+again completes the run. What a locked warehouse keeps out is staged beside it, and the
+next ingest absorbs it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+import duckdb
+
+from hlodb.errors import WarehouseError, WarehouseLocked
 from hlodb.ingest.discover import discover
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
+from hlodb.ingest.retry import rejected_runs
 from hlodb.ingest.run_ingest import Progress, RunIngest, RunSummary
 from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.staging import Package, stage_run, take_packages
 from hlodb.ingest.workers import Units, default_jobs, parse_batches
 from hlodb.schema.warehouse import connect
 
 DEFAULT_REQUEST = RunRequest()
+
+_log = logging.getLogger(__name__)
 
 
 def ingest(
@@ -30,27 +39,88 @@ def ingest(
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
 ) -> list[RunSummary]:
     """Bring dump directories, archives and files into the warehouse at `database`.
 
+    Runs that were staged beside it come along, and are the last of the summaries. With
+    no paths and `request.retry_rejects`, files rejected before are read again where
+    they came from. `prepare` is called once with a connection for writing.
+
     Raises UsageError where nothing is there to read, WarehouseError where the warehouse
-    cannot be written. Bad input is recorded, never raised.
+    cannot be written. Bad input is recorded, never raised. Where the warehouse is
+    locked for too long, what it lacks is staged before WarehouseLocked is raised.
     """
-    sources = discover(paths, run_name=request.name, limits=limits)
-    with connect(database, read_only=False):
-        pass
-    runs = [RunIngest(s, Path(database), request, progress) for s in sources]
-    summaries: list[RunSummary] = []
-    for run, result in parse_batches(_tagged(runs), jobs or default_jobs()):
+    database = Path(database)
+    sources = discover(paths, run_name=request.name, limits=limits) if paths else []
+    runs = [RunIngest(source, database, request, progress) for source in sources]
+    packages, faults = take_packages(database)
+    for fault in faults:
+        _log.warning("hlodb: %s", fault)
+    staged = [RunIngest(p.source, database, p.request, progress) for p in packages]
+    again: list[RunIngest] = []
+    done: list[RunSummary] = []
+    try:
+        with connect(database, read_only=False) as connection:
+            if prepare is not None:
+                prepare(connection)
+        if request.retry_rejects and not paths:
+            found = rejected_runs(database, limits)
+            again = [RunIngest(s, database, r, progress) for s, r in found]
+        # Staged runs are older, and have to come first.
+        every = [*staged, *again, *runs]
+        for summary in _store(every, jobs or default_jobs()):
+            if len(done) < len(packages):
+                _absorbed(packages[len(done)], summary)
+            done.append(summary)
+    except WarehouseLocked as error:
+        left = runs[max(0, len(done) - len(staged) - len(again)) :]
+        raise _staged(error, left, database) from error
+    finally:
+        for package in packages:
+            package.close()
+    return [*done[len(staged) :], *done[: len(staged)]]
+
+
+def _store(runs: list[RunIngest], jobs: int) -> Iterator[RunSummary]:
+    finished = 0
+    for run, result in parse_batches(_tagged(runs), jobs):
         # Results come in order, so an earlier run has given all of its own.
-        while runs[len(summaries)] is not run:
-            summaries.append(runs[len(summaries)].finish())
+        while runs[finished] is not run:
+            finished += 1
+            yield runs[finished - 1].finish()
         run.take(result)
-    summaries += [run.finish() for run in runs[len(summaries) :]]
-    return summaries
+    for run in runs[finished:]:
+        yield run.finish()
 
 
 def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:
     for run in runs:
         for batch in run.batches():
             yield run, batch
+
+
+def _absorbed(package: Package, summary: RunSummary) -> None:
+    package.remove()
+    summary.notes.append(f"run {summary.name} had been staged and is in now")
+
+
+def _staged(
+    error: WarehouseLocked, runs: list[RunIngest], database: Path
+) -> WarehouseError:
+    """Stage runs; give the error that tells where they are."""
+    if not runs:
+        return error
+    folders = []
+    for run in runs:
+        try:
+            folders.append(stage_run(run.source, run.request, database))
+        except OSError as failure:
+            return WarehouseLocked(
+                f"{error}; run {run.source.name} could not be staged either: {failure}"
+            )
+    where = ", ".join(str(folder) for folder in folders)
+    return WarehouseLocked(
+        f"{error}. Nothing is lost: the dump is staged in {where}, and the next"
+        f" `hlodb ingest --db {database}` absorbs it"
+    )

@@ -75,6 +75,13 @@ def transaction(
             raise WarehouseError(explain(Path(path), error)) from error
 
 
+def close_to_the_world(connection: duckdb.DuckDBPyConnection) -> None:
+    """Keep SQL that others wrote from files, extensions, settings and our variables."""
+    connection.execute("SET python_enable_replacements = false")
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+
+
 def engine(path: str | Path, *, read_only: bool = True) -> Engine:
     """Give a SQLAlchemy engine over the warehouse at `path`.
 

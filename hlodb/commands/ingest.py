@@ -14,14 +14,15 @@ import click
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
+from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.options import db_option, format_option, write_result
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_ingest import RunSummary
 from hlodb.ingest.run_records import RunRequest
-from hlodb.queries.macros import install_macros
+from hlodb.ingest.staging import staging_folder
+from hlodb.queries.macros import renew_macros
 from hlodb.queries.result import Result, plain_column
-from hlodb.schema.warehouse import connect
 
 _JSON_KEYS = (
     "run_id",
@@ -52,7 +53,7 @@ _MEGABYTE = 1e6
 
 
 @click.command("ingest")
-@click.argument("paths", nargs=-1, required=True, metavar="PATH…")
+@click.argument("paths", nargs=-1, metavar="PATH…")
 @click.option("--run", "name", metavar="NAME", help="Name of the run (one path only).")
 @click.option("--series", metavar="S", help="Series of the runs, such as nightly.")
 @click.option("--commit", metavar="SHA", help="Commit of the program compiled.")
@@ -71,6 +72,12 @@ _MEGABYTE = 1e6
 @click.option(
     "--jobs", type=click.IntRange(1, 512), help="Worker processes; else one a core."
 )
+@click.option(
+    "--retry-rejects",
+    is_flag=True,
+    help="Read files again that were rejected; without PATH where they came from.",
+)
+@limit_option
 @click.option("--strict", is_flag=True, help="Exit 3 where anything was rejected.")
 @db_option
 @format_option
@@ -82,6 +89,8 @@ def command(
     labels: tuple[str, ...],
     started_at: datetime | None,
     jobs: int | None,
+    retry_rejects: bool,
+    limits: tuple[str, ...],
     strict: bool,
     db: Path,
     form: str,
@@ -95,18 +104,35 @@ def command(
     hlodb ingest /tmp/xla_dump --run 2026-11-20 --series nightly --commit abc123
     hlodb ingest dumps/*.tar.xz --series releases
     hlodb ingest module_0001.jit_f.cpu_after_optimizations*.txt --format json
+    hlodb ingest --retry-rejects                 after an upgrade of hlodb
+    hlodb ingest huge.tar.zst --limit file_bytes=4G --lock-timeout 600
+
+    Where others hold the warehouse for longer than the time-out, the dump is staged
+    beside it and the exit code is 5. The next ingest absorbs it; without PATH that is
+    all it does.
     """
+    if not (paths or retry_rejects or staging_folder(db).is_dir()):
+        raise UsageError(
+            "name a PATH to ingest: nothing is staged beside the warehouse"
+        )
     request = RunRequest(
         name=name,
         series=series,
         commit=commit,
         labels=_parse_labels(labels),
         started_at=started_at,
+        retry_rejects=retry_rejects,
     )
     with _progress() as progress:
-        summaries = ingest(paths, db, request=request, jobs=jobs, progress=progress)
-    with connect(db, read_only=False) as connection:
-        install_macros(connection)
+        summaries = ingest(
+            paths,
+            db,
+            request=request,
+            jobs=jobs,
+            limits=parse_limits(limits),
+            progress=progress,
+            prepare=renew_macros,
+        )
     _write(summaries, form)
     _narrate(summaries)
     rejects = sum(summary.rejects for summary in summaries)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -13,11 +14,30 @@ import duckdb
 from hlodb.errors import UsageError
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import close_to_the_world, connect
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
-db_option: Decorator = click.option(
+
+def _set_lock_timeout(
+    context: click.Context, _: click.Parameter, seconds: float | None
+) -> None:
+    """Set it as the environment variable would, for this command only."""
+    if seconds is None:
+        return
+    before = os.environ.get("HLODB_LOCK_TIMEOUT")
+    os.environ["HLODB_LOCK_TIMEOUT"] = str(seconds)
+    context.call_on_close(lambda: _restore_lock_timeout(before))
+
+
+def _restore_lock_timeout(before: str | None) -> None:
+    if before is None:
+        del os.environ["HLODB_LOCK_TIMEOUT"]
+    else:
+        os.environ["HLODB_LOCK_TIMEOUT"] = before
+
+
+_db: Decorator = click.option(
     "--db",
     metavar="FILE",
     envvar="HLODB_DB",
@@ -27,6 +47,21 @@ db_option: Decorator = click.option(
     type=click.Path(path_type=Path, dir_okay=False),
     help="The warehouse.",
 )
+_lock_timeout: Decorator = click.option(
+    "--lock-timeout",
+    metavar="SECONDS",
+    type=click.FloatRange(0, 1e6),
+    expose_value=False,
+    is_eager=True,
+    callback=_set_lock_timeout,
+    help="How long to wait while others use it. [env: HLODB_LOCK_TIMEOUT; default: 60]",
+)
+
+
+def db_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --db, and --lock-timeout for as long as others have that file open."""
+    return _db(_lock_timeout(command))
+
 
 format_option: Decorator = click.option(
     "--format",
@@ -49,8 +84,7 @@ output_option: Decorator = click.option(
 def open_for_reading(db: Path) -> duckdb.DuckDBPyConnection:
     """Give a read-only connection from which no other file can be reached."""
     connection = connect(db, read_only=True)
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")
+    close_to_the_world(connection)
     return connection
 
 

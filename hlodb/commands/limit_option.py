@@ -1,0 +1,48 @@
+"""The option --limit of `hlodb ingest`: how much a dump may make hlodb read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import asdict, replace
+
+import click
+
+from hlodb.errors import UsageError
+from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
+from hlodb.queries.catalogue import nearest
+
+_NAMES = asdict(DEFAULT_LIMITS)
+_AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+limit_option = click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"Read more or less of a hostile input: {', '.join(_NAMES)};"
+    " K, M and G stand for powers of 1024.",
+)
+
+
+def parse_limits(texts: Iterable[str]) -> Limits:
+    """Give the limits that NAME=VALUE texts change.
+
+    Raises UsageError for unknown names and what is no amount.
+    """
+    changed: dict[str, int] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--limit wants NAME=VALUE, not {text!r}")
+        if name not in _NAMES:
+            hint = nearest(name, _NAMES)
+            raise UsageError(
+                f"there is no limit {name!r}, only {', '.join(_NAMES)}{hint}"
+            )
+        amount = _AMOUNT.fullmatch(value)
+        if amount is None:
+            raise UsageError(f"--limit {name} wants a number such as 512M: {value!r}")
+        changed[name] = int(amount[1]) * _FACTORS[amount[2].upper()]
+    return replace(DEFAULT_LIMITS, **changed)

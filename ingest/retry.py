@@ -1,0 +1,77 @@
+"""Runs of which something was rejected, found again where they came from."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+
+from hlodb.errors import UsageError
+from hlodb.ingest.archives import Refuse
+from hlodb.ingest.discover import RunSource, discover
+from hlodb.ingest.limits import Limits
+from hlodb.ingest.run_records import RunRequest, recorded_files
+from hlodb.ingest.statements import statement
+from hlodb.ingest.units import Unit
+from hlodb.schema.warehouse import connect
+
+_log = logging.getLogger(__name__)
+
+
+def rejected_runs(
+    database: Path, limits: Limits
+) -> Iterator[tuple[RunSource, RunRequest]]:
+    """Give every run with rejected files whose dump is still as it was.
+
+    A warning tells of those that are gone or have changed.
+    """
+    with connect(database) as connection:
+        runs = connection.execute(statement("list_rejected_runs")).fetchall()
+        recorded = {name: recorded_files(connection, name) or {} for name, _ in runs}
+    for name, origin in runs:
+        source = _same_source(origin, recorded[name], limits)
+        if source is None:
+            _log.warning(
+                "hlodb: run %s is no longer at %s as it was; its rejects stay",
+                name,
+                origin,
+            )
+            continue
+        read = partial(_read_recorded, source, recorded[name])
+        yield (
+            RunSource(name, origin, source.file_count, _read=read),
+            RunRequest(name=name, retry_rejects=True),
+        )
+
+
+def _same_source(
+    origin: str, recorded: dict[str, str], limits: Limits
+) -> RunSource | None:
+    """Give the dump at `origin` if it still holds all recorded files unchanged."""
+    try:
+        sources = discover([origin], limits=limits)
+    except UsageError:
+        return None
+    for source in sources:
+        if source.origin == origin:
+            digests = {
+                file.path: sha256(file.data).hexdigest()
+                for unit in source.units()
+                for file in unit.files
+            }
+            same = all(digests.get(path) == digest for path, digest in recorded.items())
+            return source if same else None
+    return None
+
+
+def _read_recorded(
+    source: RunSource, recorded: dict[str, str], refuse: Refuse
+) -> Iterator[Unit]:
+    # A run of loose files says only the folder, where others may lie as well.
+    for unit in source.units():
+        if any(file.path in recorded for file in unit.files):
+            yield unit
+    for file in source.refused:
+        refuse(file)

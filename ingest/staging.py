@@ -1,0 +1,235 @@
+"""Runs that could not be stored because the warehouse was locked: kept beside it.
+
+    FILE.staged/NAME-3f9a1c02/  run.parquet      what was asked for, one row
+                                files.parquet    the dump's files, a unit a row group
+                                refused.parquet  what of the dump was not read, and why
+
+A package appears under its name when it is whole. It holds the dump's own bytes, not
+tables: absorbing it goes the way of every dump, so the warehouse ends with the same
+content, whatever happened to it meanwhile and whichever hlodb wrote the package.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from hlodb.ingest.archives import Refuse
+from hlodb.ingest.discover import RunSource
+from hlodb.ingest.limits import RefusedFile
+from hlodb.ingest.recognise import recognise, unit_key
+from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.units import DumpFile, Unit
+
+_RUN = pa.schema(
+    [
+        ("source_name", pa.string()),
+        ("origin", pa.string()),
+        ("name", pa.string()),
+        ("series", pa.string()),
+        ("commit", pa.string()),
+        ("labels", pa.string()),
+        ("started_at", pa.timestamp("us")),
+    ]
+)
+_FILES = pa.schema(
+    [
+        ("path", pa.string()),
+        ("data", pa.large_binary()),
+        ("modified_at", pa.float64()),
+        ("problem", pa.string()),
+    ]
+)
+_REFUSED = pa.schema([("path", pa.string()), ("reason", pa.string())])
+_DRAFT = ".draft-"
+_BROKEN = ".broken"
+_DRAFT_SECONDS = 24 * 3600
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._+-]+")
+
+
+@dataclass(frozen=True)
+class Package:
+    """A staged run; `lock` keeps other processes from absorbing it as well."""
+
+    folder: Path
+    source: RunSource
+    request: RunRequest
+    lock: BinaryIO
+
+    def remove(self) -> None:
+        """Delete it: the warehouse holds the run now."""
+        # Renamed first, so that a death on the way leaves a draft, not half a package.
+        draft = self.folder.with_name(f"{_DRAFT}{self.folder.name}")
+        self.folder.rename(draft)
+        shutil.rmtree(draft)
+        self.close()
+
+    def close(self) -> None:
+        """Leave it to the next ingest."""
+        self.lock.close()
+
+
+def staging_folder(database: Path) -> Path:
+    """Give the folder in which the packages of a warehouse lie."""
+    return database.with_name(f"{database.name}.staged")
+
+
+def stage_run(source: RunSource, request: RunRequest, database: Path) -> Path:
+    """Write a run as a package; give its folder. Raises OSError."""
+    stem = _NOT_IN_NAMES.sub("_", source.name).strip(".")[:80] or "run"
+    name = f"{stem}-{secrets.token_hex(4)}"
+    home = staging_folder(database)
+    draft = home / f"{_DRAFT}{name}"
+    draft.mkdir(parents=True)
+    try:
+        _write_files(source, draft / "files.parquet")
+        refused = [refusal._asdict() for refusal in source.refused]
+        _write_rows(refused, _REFUSED, draft / "refused.parquet")
+        _write_rows([_run_row(source, request)], _RUN, draft / "run.parquet")
+        _keep(draft)
+        draft.rename(home / name)
+    except BaseException:
+        shutil.rmtree(draft, ignore_errors=True)
+        raise
+    _keep(home)
+    return home / name
+
+
+def take_packages(database: Path) -> tuple[list[Package], list[str]]:
+    """Give the staged runs that no other process absorbs just now, oldest first.
+
+    Also gives notes about packages that can't be read; they are put aside.
+    """
+    home = staging_folder(database)
+    packages: list[Package] = []
+    notes: list[str] = []
+    for folder in _whole_packages(home):
+        try:
+            package = _open_package(folder)
+        except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+            if not folder.exists():
+                continue  # Another process has just absorbed it.
+            aside = folder.with_name(f"{folder.name}{_BROKEN}")
+            folder.rename(aside)
+            notes.append(f"{aside} is no sound package ({error}); ingest its dump anew")
+            continue
+        if package is not None:
+            packages.append(package)
+    return packages, notes
+
+
+def _whole_packages(home: Path) -> list[Path]:
+    if not home.is_dir():
+        return []
+    folders = sorted(home.iterdir(), key=lambda folder: folder.lstat().st_mtime)
+    drafts = [folder for folder in folders if folder.name.startswith(_DRAFT)]
+    for draft in drafts:
+        if time.time() - draft.lstat().st_mtime > _DRAFT_SECONDS:
+            shutil.rmtree(draft, ignore_errors=True)
+    return [
+        folder
+        for folder in folders
+        if folder not in drafts and folder.suffix != _BROKEN and folder.is_dir()
+    ]
+
+
+def _open_package(folder: Path) -> Package | None:
+    lock = (folder / "run.parquet").open("rb")
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        [row] = pq.read_table(folder / "run.parquet").to_pylist()
+        request = RunRequest(
+            row["name"],
+            row["series"],
+            row["commit"],
+            json.loads(row["labels"]),
+            row["started_at"],
+        )
+        source = RunSource(
+            row["source_name"],
+            row["origin"],
+            pq.read_metadata(folder / "files.parquet").num_rows,
+            _read=partial(_read_units, folder),
+        )
+    except BlockingIOError:
+        lock.close()
+        return None
+    except BaseException:
+        lock.close()
+        raise
+    return Package(folder, source, request, lock)
+
+
+def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:
+    for row in pq.read_table(folder / "refused.parquet").to_pylist():
+        refuse(RefusedFile(row["path"], row["reason"]))
+    with pq.ParquetFile(folder / "files.parquet") as packed:
+        for number in range(packed.num_row_groups):
+            files = [
+                DumpFile(
+                    row["path"],
+                    row["data"],
+                    recognise(row["path"], row["data"]),
+                    row["modified_at"],
+                    row["problem"],
+                )
+                for row in packed.read_row_group(number).to_pylist()
+            ]
+            yield Unit(unit_key(files[0].path, files[0].recognised), tuple(files))
+
+
+def _write_files(source: RunSource, path: Path) -> None:
+    with pq.ParquetWriter(path, _FILES, compression="zstd") as writer:
+        for unit in source.units():
+            rows = [
+                {
+                    "path": file.path,
+                    "data": file.data,
+                    "modified_at": file.modified_at,
+                    "problem": file.problem,
+                }
+                for file in unit.files
+            ]
+            writer.write_table(pa.Table.from_pylist(rows, _FILES))
+
+
+def _write_rows(
+    rows: Sequence[Mapping[str, object]], schema: pa.Schema, path: Path
+) -> None:
+    pq.write_table(pa.Table.from_pylist(rows, schema), path)
+
+
+def _run_row(source: RunSource, request: RunRequest) -> dict[str, object]:
+    return {
+        "source_name": source.name,
+        "origin": source.origin,
+        "name": request.name,
+        "series": request.series,
+        "commit": request.commit,
+        "labels": json.dumps(dict(request.labels), sort_keys=True),
+        "started_at": request.started_at,
+    }
+
+
+def _keep(folder: Path) -> None:
+    """Make sure that the disk has a folder and its files, not only the cache."""
+    paths = [*(path for path in folder.iterdir() if path.is_file()), folder]
+    for path in paths:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
