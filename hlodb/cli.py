@@ -25,6 +25,9 @@ COMMANDS = {
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",
     "rm": "Forget runs, and what only they used.",
+    "prune": "Delete the details of old runs, keep their metrics.",
+    "backup": "Copy the warehouse, consistently.",
+    "migrate": "Bring a warehouse of an older hlodb up to date.",
 }
 """Every command, with its one line of help; `hlodb/commands/NAME.py` holds `command`.
 

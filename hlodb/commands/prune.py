@@ -1,0 +1,68 @@
+"""`hlodb prune`: details of old runs deleted, their metrics kept."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import db_option
+from hlodb.errors import UsageError
+from hlodb.ingest.forget import prune_runs
+from hlodb.ingest.retention import Retention, runs_to_prune
+from hlodb.schema.warehouse import transaction
+
+
+@click.command("prune")
+@click.option(
+    "--keep",
+    type=click.IntRange(0),
+    metavar="N",
+    help="Keep the N latest runs of each series whole.",
+)
+@click.option(
+    "--keep-days",
+    type=click.IntRange(0, 100_000),
+    metavar="DAYS",
+    help="Keep runs whole that are no older than this, counted from the latest run.",
+)
+@click.option("--series", metavar="NAME", help="Only the runs of this series.")
+@click.option(
+    "--drop-timelines", is_flag=True, help="Delete memory_timeline of old runs, too."
+)
+@click.option("--dry-run", is_flag=True, help="Only say which runs it would be.")
+@db_option
+def command(
+    keep: int | None,
+    keep_days: int | None,
+    series: str | None,
+    drop_timelines: bool,
+    dry_run: bool,
+    db: Path,
+) -> None:
+    """Delete the details of old runs; their metrics stay.
+
+    What stays: runs, modules, files, rejects, flags, memory_profile, memory_timeline.
+    What goes: instructions, allocations, values, live ranges, source lines, unless a
+    run that is kept holds the same module. Where both --keep and --keep-days are given,
+    a run stays whole if either says so. Ingesting a pruned run again makes it whole.
+
+    \b
+    hlodb prune --keep 30
+    hlodb prune --keep 7 --keep-days 14 --series nightly
+    """
+    if keep is None and keep_days is None:
+        raise UsageError("say what stays whole: --keep N, --keep-days DAYS, or both")
+    if not db.exists():
+        raise UsageError(f"there is no warehouse at {db}")
+    age = None if keep_days is None else timedelta(days=keep_days)
+    with transaction(db) as connection:
+        runs = runs_to_prune(connection, Retention(keep, age, series))
+        if not dry_run:
+            prune_runs(connection, list(runs), drop_timelines=drop_timelines)
+    what = "would be pruned" if dry_run else "is pruned"
+    for name in runs.values():
+        click.echo(f"hlodb: run {name} {what}", err=True)
+    if not runs:
+        click.echo("hlodb: no run is old enough to be pruned", err=True)

@@ -1,0 +1,85 @@
+"""Copies of a warehouse that are whole, whatever happens beside them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import duckdb
+
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.waiting import explain, lock_timeout, open_when_free
+from hlodb.schema.warehouse import connect
+
+
+def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
+    """Copy the warehouse at `path` to `destination`; give its size (bytes).
+
+    Writers wait meanwhile, readers don't. The copy appears under its name when it is
+    whole and on the disk. Raises UsageError where `destination` exists and `replace` is
+    false, WarehouseError where it can't be written.
+    """
+    if destination.exists() and not replace:
+        raise UsageError(f"{destination} exists; --force replaces it")
+    if destination.exists() and destination.samefile(path):
+        raise UsageError(f"{destination} is the warehouse itself")
+    draft = draft_beside(destination)
+    try:
+        with connect(path):
+            copy_open_file(path, draft)
+        settle(draft)
+        draft.replace(destination)
+        sync(destination.parent)
+    except OSError as error:
+        raise WarehouseError(f"cannot write {destination}: {error.strerror}") from error
+    finally:
+        remove_file(draft)
+    return destination.stat().st_size
+
+
+def draft_beside(destination: Path) -> Path:
+    """Give a name for what is to become `destination`, in the same directory."""
+    return destination.with_name(f".{destination.name}.draft-{os.getpid()}")
+
+
+def copy_open_file(path: Path, copy: Path) -> None:
+    """Copy a file and its log, while a connection of this process holds it.
+
+    The log goes first: closing any descriptor of the file itself ends the lock that
+    DuckDB holds on it, as POSIX has it.
+    """
+    log = Path(f"{path}.wal")
+    if log.exists():
+        shutil.copyfile(log, f"{copy}.wal")
+    shutil.copyfile(path, copy)
+
+
+def settle(path: Path) -> None:
+    """Bring the log of a copy into its file, and the file onto the disk.
+
+    Raises WarehouseError where the copy can't be opened.
+    """
+    connection = open_when_free(path, read_only=False, timeout_seconds=lock_timeout())
+    try:
+        connection.execute("CHECKPOINT")
+    except duckdb.Error as error:
+        raise WarehouseError(explain(path, error)) from error
+    finally:
+        connection.close()
+    sync(path)
+
+
+def remove_file(path: Path) -> None:
+    """Remove a database file and its log, if they are there."""
+    path.unlink(missing_ok=True)
+    Path(f"{path}.wal").unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Make sure that the disk has a file or folder, not only the cache."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,170 @@
+"""Bringing a warehouse of an older schema up to date, one version at a time.
+
+`schema/migrations/NNN.sql` leads from version NNN - 1 to NNN. All happens on a copy;
+only when that has come out as a new warehouse would be does it take the file's place,
+and the old file stays beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.backup import copy_open_file, draft_beside, remove_file, settle, sync
+from hlodb.schema.creation import create_schema, statements, views_and_comments
+from hlodb.schema.tables import SCHEMA_VERSION
+from hlodb.schema.versions import stored_version
+from hlodb.schema.waiting import lock_timeout, open_when_free
+
+Steps = Mapping[int, str]
+"""Script that leads to a version, by that version."""
+
+_COLUMNS = """
+SELECT schema_name, table_name, column_name, data_type, is_nullable
+FROM duckdb_columns()
+WHERE NOT internal
+ORDER BY ALL
+"""
+
+
+class Migration(NamedTuple):
+    """What was or would be done: versions, and where the old file stays."""
+
+    from_version: int
+    to_version: int
+    backup: Path | None
+
+
+def read_steps(folder: Traversable | None = None) -> dict[int, str]:
+    """Give the scripts of `schema/migrations`, or of another folder."""
+    folder = folder or files("hlodb.schema") / "migrations"
+    return {
+        int(script.name.removesuffix(".sql")): script.read_text(encoding="utf-8")
+        for script in folder.iterdir()
+        if script.name.endswith(".sql")
+    }
+
+
+def migrate(
+    path: Path, *, dry_run: bool = False, steps: Steps | None = None
+) -> Migration:
+    """Bring the warehouse at `path` to the schema of this hlodb.
+
+    Everything is tried on a copy first; a dry run ends there. Raises UsageError where
+    there is no warehouse, WarehouseError where no script leads on or one fails.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no warehouse at {path}")
+    steps = read_steps() if steps is None else steps
+    # Held to the end, so that nobody writes to a file that is about to be replaced.
+    held = _hold(path)
+    draft = draft_beside(path)
+    try:
+        version = _known_version(held, path)
+        scripts = _scripts_from(version, steps, path)
+        if not scripts:
+            return Migration(version, version, None)
+        copy_open_file(path, draft)
+        _carry_out(draft, scripts)
+        settle(draft)
+        if dry_run:
+            return Migration(version, SCHEMA_VERSION, None)
+        return Migration(version, SCHEMA_VERSION, _exchange(path, draft, version))
+    except OSError as error:
+        raise WarehouseError(f"cannot migrate {path}: {error.strerror}") from error
+    finally:
+        held.close()
+        remove_file(draft)
+
+
+def _hold(path: Path) -> duckdb.DuckDBPyConnection:
+    """Keep writers out of a file that has no log besides itself."""
+    log = Path(f"{path}.wal")
+    if log.exists():
+        settle(path)
+    held = open_when_free(path, read_only=True, timeout_seconds=lock_timeout())
+    if log.exists():
+        held.close()
+        raise WarehouseError(f"{path} is being written to; try again")
+    return held
+
+
+def _known_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+    version = stored_version(connection)
+    if version is None:
+        raise WarehouseError(f"{path} is no hlodb warehouse")
+    if version > SCHEMA_VERSION:
+        raise WarehouseError(
+            f"{path} has schema version {version}, newer than this hlodb's"
+            f" {SCHEMA_VERSION}: install a newer hlodb (`pip install -U hlodb`)"
+        )
+    return version
+
+
+def _scripts_from(version: int, steps: Steps, path: Path) -> list[str]:
+    wanted = range(version + 1, SCHEMA_VERSION + 1)
+    missing = [number for number in wanted if number not in steps]
+    if missing:
+        raise WarehouseError(
+            f"no script leads from schema version {missing[0] - 1} to {missing[0]};"
+            f" ingest the dumps of {path} anew, into another file"
+        )
+    return [steps[number] for number in wanted]
+
+
+def _carry_out(draft: Path, scripts: list[str]) -> None:
+    connection = open_when_free(draft, read_only=False, timeout_seconds=0)
+    try:
+        connection.execute("BEGIN")
+        for script in scripts:
+            for statement in statements(script):
+                connection.execute(statement)
+        for statement in views_and_comments():
+            connection.execute(statement)
+        connection.execute(
+            "UPDATE warehouse_info SET value = ? WHERE key = 'schema_version'",
+            [str(SCHEMA_VERSION)],
+        )
+        # Macros are made anew by the next writer: they may read what has changed.
+        connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
+        connection.execute("COMMIT")
+        _require_columns_of_a_new_one(connection)
+    except duckdb.Error as error:
+        raise WarehouseError(f"a migration script failed: {error}") from error
+    finally:
+        connection.close()
+
+
+def _require_columns_of_a_new_one(connection: duckdb.DuckDBPyConnection) -> None:
+    with duckdb.connect(":memory:") as new:
+        create_schema(new)
+        wanted = set(new.execute(_COLUMNS).fetchall())
+    found = set(connection.execute(_COLUMNS).fetchall())
+    for schema, table, column, *_ in sorted(wanted ^ found):
+        raise WarehouseError(
+            f"after migration {schema}.{table}.{column} is not as in a new warehouse;"
+            " nothing was changed"
+        )
+
+
+def _exchange(path: Path, draft: Path, version: int) -> Path:
+    """Put the draft in the file's place; give where the old file is now."""
+    backup = path.with_name(f"{path.name}.v{version}")
+    number = 1
+    while backup.exists():
+        number += 1
+        backup = path.with_name(f"{path.name}.v{version}~{number}")
+    try:
+        backup.hardlink_to(path)
+    except OSError:
+        # A file system without hard links: for a moment nothing has the name.
+        path.rename(backup)
+    draft.replace(path)
+    sync(path.parent)
+    return backup
