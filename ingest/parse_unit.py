@@ -15,6 +15,7 @@ from hlodb.ingest.formats.hlo_text import InstructionCache, parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.normalise import ModuleUnit
+from hlodb.ingest.parse_log import parse_log
 from hlodb.ingest.recognise import Recognised, rank
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
@@ -82,7 +83,14 @@ def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit
     for file in files:
         kind = file.recognised.kind
         text = file.data.decode("utf-8", "replace") if kind in PARSED_KINDS else ""
-        if kind in ("hlo_text", "log"):
+        if kind == "log":
+            log = parse_log(file.path, text, cache)
+            hlos += [(file, module) for module in log.hlo.modules]
+            unit.evidence += log.evidence
+            _report(unit, file, log.hlo.rejects, log.hlo.unclaimed, log.hlo.lines_total)
+            if log.is_empty:
+                _reject_empty(unit, file)
+        elif kind == "hlo_text":
             hlo = parse_hlo(text, cache)
             hlos += [(file, module) for module in hlo.modules]
             _report(unit, file, hlo.rejects, hlo.unclaimed, hlo.lines_total)

@@ -13,6 +13,7 @@ from typing import BinaryIO, NamedTuple
 from hlodb.ingest.archives import Member, Refuse
 from hlodb.ingest.file_kinds import COMPANION_KINDS
 from hlodb.ingest.file_names import split_name
+from hlodb.ingest.formats.stdout_frames import Frame, split_frames
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
 from hlodb.ingest.recognise import Recognised, UnitKey, recognise, unit_key
 from hlodb.ingest.streams import LimitedReader, too_large
@@ -90,6 +91,33 @@ def read_units(
 def _unit(key: UnitKey, files: list[DumpFile]) -> Iterator[Unit]:
     if files:
         yield Unit(key, tuple(sorted(files, key=lambda file: file.path)))
+    for file in files:
+        if file.recognised.kind == "log":
+            yield from _framed_units(file)
+
+
+def _framed_units(log: DumpFile) -> Iterator[Unit]:
+    """Give the files that a log frames, below the log's path, unit by unit.
+
+    What comes under an old name again lies in a folder 2, 3, …
+    """
+    frames: dict[str, Frame] = {}
+    seen: Counter[str] = Counter()
+    for frame in split_frames(log.data.decode("utf-8", "surrogateescape")).frames:
+        seen[frame.name] += 1
+        again = f"{seen[frame.name]}/" if seen[frame.name] > 1 else ""
+        frames[f"{log.path}/{again}{frame.name}"] = frame
+    groups: dict[UnitKey, list[DumpFile]] = {}
+    for path, key in keys_of(frames).items():
+        groups.setdefault(key, []).append(_framed_file(path, frames[path], log))
+    for key in sorted(groups):
+        yield Unit(key, tuple(groups[key]))
+
+
+def _framed_file(path: str, frame: Frame, log: DumpFile) -> DumpFile:
+    data = frame.text.encode("utf-8", "surrogateescape")
+    problem = "" if frame.is_whole else "its log ends before it does"
+    return DumpFile(path, data, recognise(path, data), log.modified_at, problem)
 
 
 def _read_entry(entry: Entry, limits: Limits, refuse: Refuse) -> DumpFile | None:
