@@ -27,6 +27,7 @@ Kind: TypeAlias = Literal[
     "text_proto",
     "xplane",
     "hlo_snapshot",
+    "memory_analysis",
     "log",
     "ignored",
     "unknown",
@@ -83,6 +84,7 @@ TEXT_KINDS: frozenset[Kind] = frozenset(
         "module_metadata",
         "tpu_comp_env",
         "text_proto",
+        "memory_analysis",
         "log",
     }
 )
@@ -240,6 +242,9 @@ WHOLE_NAMES: dict[str, tuple[Kind, str]] = {
     "compile_options.pb": ("ignored", "CompileOptionsProto given to PJRT"),
     "topology.pb": ("ignored", "topology given to PJRT"),
     "module.mlir": ("ignored", "StableHLO given to PJRT"),
-    "memory_analysis.json": ("ignored", "what JAX reports of a program's memory"),
+    "memory_analysis.json": (
+        "memory_analysis",
+        "what JAX reports of programs' memory",
+    ),
 }
 """Files known by their whole name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from hlodb.ingest.formats.flags import Flags, parse_flags
+from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
 from hlodb.ingest.formats.module_metadata import parse_module_metadata
 from hlodb.ingest.formats.target import Target, parse_target
 from hlodb.ingest.parse_unit import FileReport, UnitFile, platform_of
@@ -15,7 +16,7 @@ FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_con
 TARGET_KINDS = frozenset(
     ("target_arguments", "gpu_target_config", "execution_options", "module_config")
 )
-FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata"}
+FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 
 
 def learn_from_name(facts: RunFacts, file: UnitFile) -> None:
@@ -60,6 +61,10 @@ def learn_from_file(
         metadata = parse_module_metadata(text)
         facts.passes += [(number, timing) for timing in metadata.passes]
         rejects += metadata.rejects
+    if kind == "memory_analysis":
+        analyses = parse_memory_analyses(text)
+        facts.add_analyses(file.path, analyses.analyses)
+        rejects += analyses.rejects
     report.status = "rejected" if rejects else "loaded"
     report.lines_total = len(text.splitlines())
     report.lines_unclaimed = report.lines_unclaimed or 0

@@ -13,7 +13,9 @@ import pyarrow as pa
 
 from hlodb import __version__
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.evidence import Evidence, load_evidence
 from hlodb.ingest.forget import restore_pruned
+from hlodb.ingest.formats.memory_analysis import MemoryAnalysis
 from hlodb.ingest.formats.module_metadata import PassTiming
 
 Connection = duckdb.DuckDBPyConnection
@@ -53,6 +55,7 @@ class RunFacts:
     flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
     flag_owners: set[int | None] = field(default_factory=set)
     passes: list[tuple[int | None, PassTiming]] = field(default_factory=list)
+    analyses: dict[str, list[MemoryAnalysis]] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str | None]) -> None:
         """Keep facts not known yet."""
@@ -72,6 +75,23 @@ class RunFacts:
         self.flag_owners.add(module_number)
         for name, value in flags:
             self.flags.setdefault((name, value), set()).add(module_number)
+
+    def add_analyses(self, path: str, analyses: list[MemoryAnalysis]) -> None:
+        """Add what the file at `path` says of programs' memory."""
+        self.analyses[path] = analyses
+
+    def analysis_rows(self) -> list[dict[str, Any]]:
+        """Give rows of memory_analysis."""
+        return [
+            {
+                "path": path,
+                "ordinal": ordinal,
+                "module_name": analysis.module_name,
+                **analysis.sizes,
+            }
+            for path, analyses in sorted(self.analyses.items())
+            for ordinal, analysis in enumerate(analyses)
+        ]
 
     def flag_rows(self) -> list[dict[str, Any]]:
         """Give rows of compiler_flags; a flag that all modules share has no number."""
@@ -177,6 +197,7 @@ def finish_run(
     )
     _replace_rows(connection, "compiler_flags", run_id, facts.flag_rows())
     _replace_rows(connection, "passes", run_id, facts.pass_rows())
+    _replace_analyses(connection, run_id, facts)
 
 
 def _replace_rows(
@@ -191,6 +212,17 @@ def _replace_rows(
         f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM incoming", [run_id]
     )
     connection.unregister("incoming")
+
+
+def _replace_analyses(connection: Connection, run_id: int, facts: RunFacts) -> None:
+    """Write what the files say of programs' memory; files of earlier days stay."""
+    connection.execute(
+        "DELETE FROM memory_analysis"
+        " WHERE run_id = ? AND path IN (SELECT unnest(?::VARCHAR[]))",
+        [run_id, list(facts.analyses)],
+    )
+    rows = [Evidence("memory_analysis", row) for row in facts.analysis_rows()]
+    load_evidence(connection, run_id, rows)
 
 
 def _moment(seconds: float | None) -> datetime | None:

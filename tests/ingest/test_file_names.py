@@ -172,7 +172,7 @@ def test_files_without_a_stage(suffix: str, kind: str) -> None:
         ("module_0000.jit_f/compile_options.pb", "ignored"),
         ("module_0000.jit_f/topology.pb", "ignored"),
         ("jit_step_1754/module.mlir", "ignored"),
-        ("memory_analysis.json", "ignored"),
+        ("memory_analysis.json", "memory_analysis"),
         ("plugins/profile/2026/host.xplane.pb", "xplane"),
         ("model_hlo.pb", "hlo_proto"),
         ("000_04aa0d3336074bf8.txt", "unknown"),
