@@ -25,6 +25,7 @@ GROUPS = {
     "compare": "Across runs: history, regression, attribution",
     "graph": "Walks over the instruction graph",
     "health": "What is in the warehouse, and how sound it is",
+    "checks": "What hlodb check holds the warehouse to: rows that fail",
     "parts": "Building blocks of the other queries",
 }
 """Groups in the order they are listed; a user's own groups come after them."""

@@ -1,0 +1,62 @@
+-- title: JAX's memory analysis agrees
+-- question: Where does Compiled.memory_analysis() say something else than the assignment?
+-- definition: Over allocations of device memory (every colour but 5, host memory): argument is
+--   the sum of parameters, alias that of parameters that are live out, output that of
+--   all that is live out, temp that of temporaries. On TPU temp is left out: libtpu
+--   counts it in its own way.
+-- grain: fault
+-- needs: checked_modules, memory_analysis, modules, runs, allocations
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column place VARCHAR text neutral: What of the module is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+WITH said AS (
+  SELECT
+    m.module_id, a.path, a.argument_bytes, a.output_bytes, a.alias_bytes,
+    CASE
+      WHEN coalesce(m.platform, r.platform) = 'tpu' THEN NULL
+      ELSE a.temp_bytes
+    END AS temp_bytes
+  FROM memory_analysis AS a
+  JOIN runs AS r USING (run_id)
+  JOIN modules AS m
+    ON m.run_id = a.run_id
+    AND m.name = a.module_name
+    AND starts_with(m.path, regexp_replace(a.path, '[^/]*$', ''))
+  WHERE m.has_assignment
+    AND r.pruned_at IS NULL
+    AND ($run IS NULL OR r.name = $run)
+  -- A name that several modules have says nothing of one.
+  QUALIFY count(*) OVER (PARTITION BY a.run_id, a.path, a.module_name) = 1
+),
+summed AS (
+  SELECT
+    s.module_id, s.argument_bytes, s.output_bytes, s.alias_bytes, s.temp_bytes,
+    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'parameter'), 0) AS arguments,
+    coalesce(sum(a.size_bytes) FILTER (WHERE a.is_live_out), 0) AS outputs,
+    coalesce(
+      sum(a.size_bytes) FILTER (WHERE a.kind = 'parameter' AND a.is_live_out), 0
+    ) AS aliases,
+    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'temp'), 0) AS temps
+  FROM said AS s
+  JOIN allocations AS a USING (module_id)
+  WHERE a.color <> 5
+  GROUP BY
+    s.module_id, s.path, s.argument_bytes, s.output_bytes, s.alias_bytes, s.temp_bytes
+),
+pairs AS (
+  SELECT module_id, 'argument' AS place, argument_bytes AS expected, arguments AS found
+  FROM summed
+  UNION ALL
+  SELECT module_id, 'output', output_bytes, outputs FROM summed
+  UNION ALL
+  SELECT module_id, 'alias', alias_bytes, aliases FROM summed
+  UNION ALL
+  SELECT module_id, 'temp', temp_bytes, temps FROM summed
+)
+SELECT
+  p.module_id, 'bytes of ' || p.place AS place, p.expected,
+  CAST(p.found AS BIGINT) AS found
+FROM pairs AS p
+WHERE p.expected <> p.found

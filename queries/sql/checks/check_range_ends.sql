@@ -1,0 +1,76 @@
+-- title: Values live until their last use
+-- question: Which live ranges end before the last use of their value, or long after it?
+-- definition: A value lives until its last use, or until the end of a computation whose root
+--   it appears in, or of the program; or until another value takes its bytes over. It
+--   may end one step before a reader that is a call, whose computation runs before it.
+--   expected is the step of the last use or end, found is end_step.
+-- grain: fault
+-- needs: checked_modules, live_ranges, value_uses, value_positions, allocation_values,
+--   instructions, schedule
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column place VARCHAR text neutral: What of the module is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+WITH steps AS (
+  SELECT s.module_id, s.instruction_id, s.step, i.computation_id, i.is_root
+  FROM checked_modules(run := $run) AS m
+  JOIN store.schedule AS s USING (module_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+),
+last_uses AS (
+  SELECT u.module_id, u.value_id, max(s.step) AS step
+  FROM store.value_uses AS u
+  JOIN steps AS s USING (module_id, instruction_id)
+  GROUP BY u.module_id, u.value_id
+),
+computation_ends AS (
+  SELECT module_id, computation_id, max(step) + 1 AS step
+  FROM steps
+  GROUP BY module_id, computation_id
+),
+root_ends AS (
+  SELECT p.module_id, p.value_id, max(e.step) AS step
+  FROM store.value_positions AS p
+  JOIN steps AS s USING (module_id, instruction_id)
+  JOIN computation_ends AS e USING (module_id, computation_id)
+  WHERE s.is_root
+  GROUP BY p.module_id, p.value_id
+),
+program_ends AS (
+  SELECT module_id, max(step) + 1 AS step FROM steps GROUP BY module_id
+),
+ranges AS (
+  SELECT
+    l.module_id, l.instruction_id, l.shape_index, l.value_id, l.start_step,
+    l.end_step, p.allocation_id, p.offset_bytes, u.step AS last_use,
+    greatest(l.start_step, u.step, r.step) AS latest, e.step AS program_end
+  FROM program_ends AS e
+  JOIN store.live_ranges AS l USING (module_id)
+  LEFT JOIN allocation_values AS p USING (module_id, value_id)
+  LEFT JOIN last_uses AS u USING (module_id, value_id)
+  LEFT JOIN root_ends AS r USING (module_id, value_id)
+),
+takeovers AS (
+  SELECT DISTINCT module_id, allocation_id, offset_bytes, start_step AS step
+  FROM ranges
+)
+SELECT
+  l.module_id, 'end of ' || i.name || l.shape_index AS place,
+  CASE WHEN l.end_step > l.latest THEN l.latest ELSE l.last_use END AS expected,
+  l.end_step AS found
+FROM ranges AS l
+LEFT JOIN takeovers AS t
+  ON t.module_id = l.module_id
+  AND t.allocation_id = l.allocation_id
+  AND t.offset_bytes = l.offset_bytes
+  AND t.step = l.end_step
+LEFT JOIN store.instructions AS i
+  ON i.module_id = l.module_id
+  AND i.instruction_id = l.instruction_id
+WHERE l.value_id IS NOT NULL
+  AND t.step IS NULL
+  AND (
+    (l.end_step > l.latest AND l.end_step < l.program_end)
+    OR l.end_step < l.last_use - 1
+  )

@@ -1,0 +1,264 @@
+-- title: Every reference resolves
+-- question: Which rows of the warehouse refer to rows that are not there?
+-- definition: For each table and each key that it refers by: rows without the row they name.
+--   expected is 0. NULL refers to nothing. The check looks at the whole warehouse.
+-- grain: reference
+-- needs: all tables
+-- column place VARCHAR text neutral: What is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+WITH dangling AS (
+  SELECT 'computations without a module' AS place, module_id AS example
+  FROM computations
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'instructions without a module' AS place, module_id AS example
+  FROM store.instructions
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'operands without a module' AS place, module_id AS example
+  FROM operands
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'called_computations without a module' AS place, module_id AS example
+  FROM called_computations
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'aliases without a module' AS place, module_id AS example
+  FROM aliases
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'allocations without a module' AS place, module_id AS example
+  FROM allocations
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'values without a module' AS place, module_id AS example
+  FROM store."values"
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'allocation_values without a module' AS place, module_id AS example
+  FROM allocation_values
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'value_positions without a module' AS place, module_id AS example
+  FROM store.value_positions
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'value_uses without a module' AS place, module_id AS example
+  FROM store.value_uses
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'schedule without a module' AS place, module_id AS example
+  FROM store.schedule
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'live_ranges without a module' AS place, module_id AS example
+  FROM store.live_ranges
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'printed_peaks without a module' AS place, module_id AS example
+  FROM printed_peaks
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'memory_profile without a module' AS place, module_id AS example
+  FROM memory_profile
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'memory_timeline without a module' AS place, module_id AS example
+  FROM memory_timeline
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'memory_reports without a module' AS place, module_id AS example
+  FROM memory_reports
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'memory_report_allocations without a module' AS place, module_id AS example
+  FROM memory_report_allocations
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'memory_report_values without a module' AS place, module_id AS example
+  FROM memory_report_values
+  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  UNION ALL
+  SELECT 'modules without a run', run_id
+  FROM modules
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'dump_files without a run', run_id
+  FROM dump_files
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'rejects without a run', run_id
+  FROM rejects
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'compiler_flags without a run', run_id
+  FROM compiler_flags
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'passes without a run', run_id
+  FROM passes
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'memory_analysis without a run', run_id
+  FROM memory_analysis
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'proto_comparisons without a run', run_id
+  FROM proto_comparisons
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'oom_reports without a run', run_id
+  FROM oom_reports
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'oom_buffers without a run', run_id
+  FROM oom_buffers
+  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  UNION ALL
+  SELECT 'locations without a module', locations_id
+  FROM locations
+  WHERE locations_id NOT IN (SELECT locations_id FROM modules)
+  UNION ALL
+  SELECT 'stack_frames without a module', locations_id
+  FROM stack_frames
+  WHERE locations_id NOT IN (SELECT locations_id FROM modules)
+  UNION ALL
+  SELECT 'instructions without a form', c.module_id
+  FROM store.instructions AS c
+  ANTI JOIN store.instruction_forms AS p
+    ON p.form_id = c.form_id
+  UNION ALL
+  SELECT 'forms without an instruction', c.form_id
+  FROM store.instruction_forms AS c
+  ANTI JOIN store.instructions AS p
+    ON p.form_id = c.form_id
+  UNION ALL
+  SELECT 'instructions without a computation', c.module_id
+  FROM store.instructions AS c
+  ANTI JOIN computations AS p
+    ON p.module_id = c.module_id
+    AND p.computation_id = c.computation_id
+  WHERE c.computation_id IS NOT NULL
+  UNION ALL
+  SELECT 'computations without a root', c.module_id
+  FROM computations AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.root_instruction_id
+  WHERE c.root_instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'operands without an instruction', c.module_id
+  FROM operands AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'operands without an instruction', c.module_id
+  FROM operands AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.operand_id
+  WHERE c.operand_id IS NOT NULL
+  UNION ALL
+  SELECT 'called_computations without an instruction', c.module_id
+  FROM called_computations AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'values without an instruction', c.module_id
+  FROM store."values" AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_positions without an instruction', c.module_id
+  FROM store.value_positions AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_uses without an instruction', c.module_id
+  FROM store.value_uses AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'schedule without an instruction', c.module_id
+  FROM store.schedule AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'live_ranges without an instruction', c.module_id
+  FROM store.live_ranges AS c
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = c.module_id
+    AND p.instruction_id = c.instruction_id
+  WHERE c.instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'called_computations without a computation', c.module_id
+  FROM called_computations AS c
+  ANTI JOIN computations AS p
+    ON p.module_id = c.module_id
+    AND p.computation_id = c.computation_id
+  WHERE c.computation_id IS NOT NULL
+  UNION ALL
+  SELECT 'allocation_values without a value', c.module_id
+  FROM allocation_values AS c
+  ANTI JOIN store."values" AS p
+    ON p.module_id = c.module_id
+    AND p.value_id = c.value_id
+  WHERE c.value_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_positions without a value', c.module_id
+  FROM store.value_positions AS c
+  ANTI JOIN store."values" AS p
+    ON p.module_id = c.module_id
+    AND p.value_id = c.value_id
+  WHERE c.value_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_uses without a value', c.module_id
+  FROM store.value_uses AS c
+  ANTI JOIN store."values" AS p
+    ON p.module_id = c.module_id
+    AND p.value_id = c.value_id
+  WHERE c.value_id IS NOT NULL
+  UNION ALL
+  SELECT 'live_ranges without a value', c.module_id
+  FROM store.live_ranges AS c
+  ANTI JOIN store."values" AS p
+    ON p.module_id = c.module_id
+    AND p.value_id = c.value_id
+  WHERE c.value_id IS NOT NULL
+  UNION ALL
+  SELECT 'allocation_values without an allocation', c.module_id
+  FROM allocation_values AS c
+  ANTI JOIN allocations AS p
+    ON p.module_id = c.module_id
+    AND p.allocation_id = c.allocation_id
+  UNION ALL
+  SELECT 'allocations without a profile', c.module_id
+  FROM allocations AS c
+  ANTI JOIN memory_profile AS p
+    ON p.module_id = c.module_id
+    AND p.color = c.color
+  UNION ALL
+  SELECT 'oom_buffers without a report', c.run_id
+  FROM oom_buffers AS c
+  ANTI JOIN oom_reports AS p
+    ON p.run_id = c.run_id
+    AND p.path = c.path
+    AND p.ordinal = c.ordinal
+)
+SELECT
+  place || ', such as ' || max(example) AS place, 0 AS expected, count(*) AS found
+FROM dangling
+GROUP BY dangling.place

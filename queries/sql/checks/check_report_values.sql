@@ -1,0 +1,63 @@
+-- title: Memory reports have the same values
+-- question: Which rows of a memory-usage report has the assignment no values for?
+-- definition: Each row of a report counts the values at one offset and gives their largest
+--   size. The assignment has as many there, in the allocation that the report names or
+--   in one of that colour. expected is the number of values, found that of the
+--   likeliest place: the same offset and size, within its rounding.
+-- grain: fault
+-- needs: checked_modules, memory_report_values, allocation_values, allocations
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column place VARCHAR text neutral: What of the module is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+WITH placed AS (
+  SELECT
+    v.module_id, a.color, v.allocation_id, v.offset_bytes,
+    count(*) AS value_count, max(v.size_bytes) AS size_bytes
+  FROM checked_modules(run := $run) AS m
+  SEMI JOIN memory_report_values AS r USING (module_id)
+  JOIN allocation_values AS v USING (module_id)
+  JOIN allocations AS a USING (module_id, allocation_id)
+  GROUP BY v.module_id, a.color, v.allocation_id, v.offset_bytes
+),
+listed AS (
+  SELECT
+    r.*,
+    CASE
+      WHEN r.size_text NOT LIKE '%iB' THEN 0
+      WHEN r.size_text LIKE '%KiB' THEN 52
+      WHEN r.size_text LIKE '%MiB' THEN 6267
+      ELSE 6417286
+    END AS tolerance
+  FROM checked_modules(run := $run) AS m
+  JOIN memory_report_values AS r USING (module_id)
+  WHERE m.has_assignment
+),
+missing AS (
+  SELECT r.*
+  FROM listed AS r
+  ANTI JOIN placed AS p
+    ON p.module_id = r.module_id
+    AND p.offset_bytes = r.offset_bytes
+    AND p.value_count = r.value_count
+    AND (r.allocation_id IS NULL OR p.allocation_id = r.allocation_id)
+    AND (r.color IS NULL OR p.color = r.color)
+    AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
+)
+SELECT
+  r.module_id,
+  'values at offset ' || r.offset_bytes
+    || coalesce(' of allocation ' || r.allocation_id, ' in colour ' || r.color)
+    || ', ' || r.size_text AS place,
+  r.value_count AS expected, coalesce(max(p.value_count), 0) AS found
+FROM missing AS r
+LEFT JOIN placed AS p
+  ON p.module_id = r.module_id
+  AND p.offset_bytes = r.offset_bytes
+  AND (r.allocation_id IS NULL OR p.allocation_id = r.allocation_id)
+  AND (r.color IS NULL OR p.color = r.color)
+  AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
+GROUP BY
+  r.module_id, r.table_number, r.color, r.allocation_id, r.offset_bytes, r.size_text,
+  r.value_count, r.shapes

@@ -1,0 +1,17 @@
+-- title: Allocations add up to the printed total
+-- question: Where do the sizes of all allocations not add up to what XLA printed?
+-- definition: The sum of all allocation sizes, over all colours, is 'Total bytes used'.
+-- grain: fault
+-- needs: checked_modules, allocations
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column place VARCHAR text neutral: What of the module is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+SELECT
+  m.module_id, 'sum of all allocations' AS place,
+  m.printed_total_bytes AS expected, CAST(sum(a.size_bytes) AS BIGINT) AS found
+FROM checked_modules(run := $run) AS m
+JOIN allocations AS a USING (module_id)
+GROUP BY m.module_id, m.printed_total_bytes
+HAVING sum(a.size_bytes) <> m.printed_total_bytes

@@ -1,0 +1,38 @@
+-- title: Uses of values are operands
+-- question: Which uses does the assignment list that the module text does not have?
+-- definition: Where an assignment says that an operand reads a value, the module text has that
+--   operand, and it is one of the positions of the value. expected is the instruction
+--   that defines the value, found the operand of the text (instruction ids).
+-- grain: fault
+-- needs: checked_modules, value_uses, operands, value_positions, instructions
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column place VARCHAR text neutral: What of the module is concerned.
+-- column expected BIGINT count neutral: What it should be.
+-- column found BIGINT count neutral: What it is.
+WITH missing AS (
+  SELECT u.module_id, u.value_id, u.instruction_id, u.operand_index, i.name, o.operand_id
+  FROM checked_modules(run := $run) AS m
+  JOIN store.value_uses AS u USING (module_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  LEFT JOIN operands AS o
+    ON o.module_id = u.module_id
+    AND o.instruction_id = u.instruction_id
+    AND o.operand_index = u.operand_index
+  ANTI JOIN store.value_positions AS p
+    ON p.module_id = u.module_id
+    AND p.value_id = u.value_id
+    AND p.instruction_id = o.operand_id
+  WHERE m.has_text
+    AND i.computation_id IS NOT NULL
+)
+SELECT
+  u.module_id,
+  'operand ' || u.operand_index || ' of ' || u.name || ', value ' || u.value_id
+    AS place,
+  p.instruction_id AS expected, u.operand_id AS found
+FROM missing AS u
+LEFT JOIN store.value_positions AS p
+  ON p.module_id = u.module_id
+  AND p.value_id = u.value_id
+  AND p.ordinal = 0

@@ -1,0 +1,20 @@
+-- title: Modules that checks look at
+-- question: Which module contents does a check look at?
+-- definition: Every module of the chosen run, or of all runs, whose details are there:
+--   pruned runs have none.
+-- grain: module content
+-- needs: modules, runs
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- column module_id
+-- column printed_total_bytes BIGINT bytes neutral: XLA's own total.
+-- column has_assignment BOOLEAN flag neutral: Whether it has allocations.
+-- column has_text BOOLEAN flag neutral: Whether it has the HLO itself.
+SELECT
+  m.module_id, max(m.printed_total_bytes) AS printed_total_bytes,
+  bool_or(m.has_assignment) AS has_assignment,
+  bool_or(m.computation_count > 0) AS has_text
+FROM modules AS m
+JOIN runs AS r USING (run_id)
+WHERE r.pruned_at IS NULL
+  AND ($run IS NULL OR r.name = $run)
+GROUP BY m.module_id

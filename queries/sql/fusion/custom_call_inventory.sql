@@ -1,0 +1,75 @@
+-- title: Custom calls
+-- question: Which custom calls are there, and how much workspace do they take?
+-- definition: Instructions custom-call of the last snapshot of every module, by target.
+--   operand_bytes and result_bytes are logical sizes; a tuple-shaped result counts its
+--   array elements from the buffer assignment. Workspace is the u8[] elements of
+--   tuple-shaped results.
+-- grain: module occurrence, target
+-- needs: final_modules, instructions, operands, values
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column custom_call_target VARCHAR name neutral: The target.
+-- column call_count BIGINT count neutral: Calls.
+-- column operand_bytes BIGINT bytes neutral: Logical sizes of their operands.
+-- column result_bytes BIGINT bytes neutral: Logical sizes of their results.
+-- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all of them.
+-- column max_workspace_bytes BIGINT bytes lower_is_better: Workspace of the largest.
+-- column largest_call VARCHAR name neutral: Instruction with the largest result.
+WITH calls AS (
+  SELECT DISTINCT
+    i.module_id, i.instruction_id, i.name, i.custom_call_target, i.logical_bytes,
+    i.element_type
+  FROM final_modules(run := $run, program := $program) AS m
+  JOIN instructions AS i USING (module_id)
+  WHERE i.opcode = 'custom-call'
+),
+read AS (
+  SELECT c.module_id, c.instruction_id, sum(o.logical_bytes) AS operand_bytes
+  FROM calls AS c
+  JOIN operands AS p USING (module_id, instruction_id)
+  JOIN instructions AS o
+    ON o.module_id = p.module_id
+    AND o.instruction_id = p.operand_id
+  GROUP BY c.module_id, c.instruction_id
+),
+elements AS (
+  SELECT
+    c.module_id, c.instruction_id,
+    sum(v.logical_bytes) FILTER (WHERE v.shape NOT LIKE '(%') AS element_bytes,
+    sum(v.logical_bytes) FILTER (WHERE v.shape LIKE 'u8[%') AS workspace_bytes
+  FROM calls AS c
+  JOIN "values" AS v USING (module_id, instruction_id)
+  WHERE c.element_type = 'tuple'
+  GROUP BY c.module_id, c.instruction_id
+),
+sized AS (
+  SELECT
+    c.*, coalesce(r.operand_bytes, 0) AS operand_bytes,
+    CASE
+      WHEN c.element_type = 'tuple' THEN coalesce(e.element_bytes, 0)
+      ELSE coalesce(c.logical_bytes, 0)
+    END AS result_bytes,
+    coalesce(e.workspace_bytes, 0) AS workspace_bytes
+  FROM calls AS c
+  LEFT JOIN read AS r USING (module_id, instruction_id)
+  LEFT JOIN elements AS e USING (module_id, instruction_id)
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, s.custom_call_target,
+  count(*) AS call_count, CAST(sum(s.operand_bytes) AS BIGINT) AS operand_bytes,
+  CAST(sum(s.result_bytes) AS BIGINT) AS result_bytes,
+  CAST(sum(s.workspace_bytes) AS BIGINT) AS workspace_bytes,
+  CAST(max(s.workspace_bytes) AS BIGINT) AS max_workspace_bytes,
+  arg_max(s.name, (s.result_bytes, -s.instruction_id)) AS largest_call
+FROM final_modules(run := $run, program := $program) AS m
+JOIN sized AS s USING (module_id)
+GROUP BY
+  m.run, m.program, m.module_number, m.rank, m.module_id, m.path,
+  s.custom_call_target
+ORDER BY
+  workspace_bytes DESC, result_bytes DESC, m.program, m.module_number, m.rank,
+  s.custom_call_target

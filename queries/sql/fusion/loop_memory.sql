@@ -1,0 +1,81 @@
+-- title: Memory of loops
+-- question: What do loops carry, and what do their bodies need on top?
+-- definition: Per while loop and colour: carry_bytes is the room of the distinct places
+--   in allocations of the values that appear in the while's result, tables of tuples left
+--   out. body_peak_bytes is the most live bytes of the colour at the steps of the body,
+--   body_extra_bytes what of it is beyond the least there. stacked_bytes are carried
+--   arrays whose first dimension is the trip count: what is kept per iteration.
+-- grain: module occurrence, while instruction, colour
+-- needs: chosen_memory, loops, value_positions, placed_values, memory_timeline,
+--   instructions
+-- param run
+-- param program
+-- param color
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction VARCHAR name neutral: The while instruction.
+-- column trip_count BIGINT count neutral: How often it runs; NULL where unknown.
+-- column carry_bytes BIGINT bytes lower_is_better: Room of what it carries.
+-- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked over
+--   iterations.
+-- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the body.
+-- column body_extra_bytes BIGINT bytes lower_is_better: Beyond the least in the body.
+-- column body_from_step INTEGER step neutral: First step of the body.
+-- column body_to_step INTEGER step neutral: Last step of the body.
+-- column op_name
+WITH carried AS (
+  SELECT DISTINCT
+    w.module_id, w.instruction_id, v.color AS space_color, v.allocation_id,
+    v.offset_bytes, v.size_bytes,
+    regexp_extract(v.shape, '\[([0-9]+)', 1) = CAST(w.trip_count AS VARCHAR)
+      AS is_stacked
+  FROM loops(run := $run, program := $program) AS w
+  JOIN value_positions AS p USING (module_id, instruction_id)
+  JOIN placed_values(run := $run, program := $program) AS v
+    ON v.module_id = p.module_id
+    AND v.value_id = p.value_id
+  WHERE v.shape NOT LIKE '(%'
+),
+carry AS (
+  SELECT
+    module_id, instruction_id, space_color, sum(size_bytes) AS carry_bytes,
+    coalesce(sum(size_bytes) FILTER (WHERE is_stacked), 0) AS stacked_bytes
+  FROM carried
+  GROUP BY module_id, instruction_id, space_color
+),
+curves AS (
+  SELECT
+    w.module_id, w.instruction_id, t.color AS space_color,
+    max(t.live_bytes) AS body_peak_bytes, min(t.live_bytes) AS body_least_bytes
+  FROM loops(run := $run, program := $program) AS w
+  JOIN memory_timeline AS t
+    ON t.module_id = w.module_id
+    AND t.from_step <= w.body_to_step
+    AND t.to_step >= w.body_from_step
+  GROUP BY w.module_id, w.instruction_id, t.color
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, w.instruction,
+  w.trip_count, CAST(coalesce(c.carry_bytes, 0) AS BIGINT) AS carry_bytes,
+  CAST(coalesce(c.stacked_bytes, 0) AS BIGINT) AS stacked_bytes, k.body_peak_bytes,
+  k.body_peak_bytes - k.body_least_bytes AS body_extra_bytes, w.body_from_step,
+  w.body_to_step, i.op_name
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN loops(run := $run, program := $program) AS w USING (module_id)
+JOIN curves AS k
+  ON k.module_id = w.module_id
+  AND k.instruction_id = w.instruction_id
+  AND k.space_color = m.color
+LEFT JOIN carry AS c
+  ON c.module_id = w.module_id
+  AND c.instruction_id = w.instruction_id
+  AND c.space_color = m.color
+LEFT JOIN instructions AS i
+  ON i.module_id = w.module_id
+  AND i.instruction_id = w.instruction_id
+ORDER BY
+  carry_bytes DESC, m.program, m.module_number, m.rank, m.color, w.instruction_id

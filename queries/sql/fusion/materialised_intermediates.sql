@@ -1,0 +1,100 @@
+-- title: Intermediates that were not fused away
+-- question: Which large temporaries exist only because fusion stopped, and at what?
+-- definition: Temporary array values of at least min_bytes that exactly one scheduled
+--   instruction reads, where that reader could be part of a loop fusion (an element-wise
+--   operation, broadcast, reshape, transpose, slice, reduce, or a fusion of kind loop or
+--   input). blocker, the first that holds: multi_output (the producer has several
+--   results), custom_call, dot or convolution, reduce or sort, collective or copy, or
+--   layout (operand and result differ in layout only), by the producer; else unknown.
+--   leverage_bytes as in peak_leverage.
+-- grain: module occurrence, value
+-- needs: chosen_memory, placed_values, value_uses, instructions, value_leverage
+-- param run
+-- param program
+-- param color
+-- param min_bytes BIGINT = 1024: Only values of at least this size.
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction VARCHAR name neutral: The producer.
+-- column shape_index
+-- column opcode VARCHAR name neutral: Operation of the producer.
+-- column reader VARCHAR name neutral: The only reader.
+-- column reader_opcode VARCHAR name neutral: Its operation.
+-- column blocker VARCHAR name neutral: What may have stopped fusion.
+-- column shape
+-- column size_bytes BIGINT bytes lower_is_better: Room it takes.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak would fall by.
+-- column op_name
+WITH tenants AS (
+  SELECT *
+  FROM placed_values(run := $run, program := $program)
+  WHERE kind = 'temp'
+    AND start_step IS NOT NULL
+    AND size_bytes >= $min_bytes
+    AND shape NOT LIKE '(%'
+),
+readers AS (
+  SELECT
+    t.module_id, t.value_id, min(u.instruction_id) AS reader_id,
+    count(DISTINCT u.instruction_id) AS reader_count
+  FROM tenants AS t
+  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+  WHERE i.opcode NOT IN ('tuple', 'get-tuple-element', 'bitcast')
+  GROUP BY t.module_id, t.value_id
+),
+single AS (
+  SELECT
+    t.*, p.opcode, p.op_name, p.element_type AS producer_type, i.name AS reader,
+    i.opcode AS reader_opcode
+  FROM tenants AS t
+  JOIN readers AS r USING (module_id, value_id)
+  JOIN instructions AS p USING (module_id, instruction_id)
+  JOIN instructions AS i
+    ON i.module_id = r.module_id
+    AND i.instruction_id = r.reader_id
+  WHERE r.reader_count = 1
+    AND p.opcode NOT IN ('parameter', 'constant', 'while', 'conditional')
+    AND (
+      (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
+      OR i.opcode IN (
+        'abs', 'add', 'and', 'broadcast', 'ceil', 'clamp', 'compare', 'convert',
+        'cosine', 'divide', 'dynamic-slice', 'exponential', 'floor', 'log', 'logistic',
+        'maximum', 'minimum', 'multiply', 'negate', 'not', 'or', 'pad', 'power',
+        'reduce', 'reshape', 'reverse', 'rsqrt', 'select', 'sign', 'sine', 'slice',
+        'sqrt', 'subtract', 'tanh', 'transpose', 'xor'
+      )
+    )
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  s.instruction, s.shape_index, s.opcode, s.reader, s.reader_opcode,
+  CASE
+    WHEN s.producer_type = 'tuple' THEN 'multi_output'
+    WHEN s.opcode = 'custom-call' THEN 'custom_call'
+    WHEN s.opcode IN ('dot', 'convolution') THEN 'dot'
+    WHEN s.opcode IN ('reduce', 'reduce-window', 'sort', 'scatter', 'gather', 'topk')
+    THEN 'reduce'
+    WHEN regexp_matches(s.opcode, 'all-|reduce-scatter|collective|copy|async')
+    THEN 'collective_or_copy'
+    WHEN s.opcode = 'transpose' OR s.reader_opcode = 'transpose' THEN 'layout'
+    ELSE 'unknown'
+  END AS blocker,
+  s.shape, s.size_bytes, coalesce(l.leverage_bytes, 0) AS leverage_bytes, s.op_name
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN single AS s USING (module_id, color)
+LEFT JOIN value_leverage(run := $run, program := $program) AS l
+  ON l.module_id = s.module_id
+  AND l.allocation_id = s.allocation_id
+  AND l.value_id = s.value_id
+ORDER BY
+  leverage_bytes DESC, s.size_bytes DESC, m.program, m.module_number, m.rank,
+  s.value_id
+LIMIT $top

@@ -1,0 +1,59 @@
+-- title: Modules with missing files
+-- question: Which modules miss a companion file, and why can't a question be answered
+--   for them?
+-- definition: Compiled modules of a run, one per rank, program and number. Missing is
+--   what the last snapshot lacks: hlo (no instructions with a computation),
+--   buffer_assignment, live_ranges; and before_optimizations where no such snapshot is
+--   there. Modules that lack nothing are left out unless complete is true.
+-- grain: compiled module
+-- needs: final_modules, modules
+-- param run
+-- param program
+-- param complete BOOLEAN = false: Also those that lack nothing.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column stage VARCHAR name neutral: Stage of its last snapshot.
+-- column missing VARCHAR text lower_is_better: What it lacks, with commas.
+-- column missing_count BIGINT count lower_is_better: How many things it lacks.
+-- column path
+WITH facts AS (
+  SELECT
+    f.run AS run_name, f.program AS program_name, f.module_number, f.rank,
+    f.stage AS stage_name, f.path, max(m.instruction_count) AS instruction_count,
+    bool_or(m.has_assignment) AS has_assignment,
+    bool_or(m.has_live_ranges) AS has_live_ranges,
+    bool_or(coalesce(b.run_id IS NOT NULL, FALSE)) AS has_before
+  FROM final_modules(run := $run, program := $program) AS f
+  JOIN modules AS m
+    ON m.run_id = f.run_id
+    AND m.module_id = f.module_id
+    AND m.path = f.path
+  LEFT JOIN modules AS b
+    ON b.run_id = f.run_id
+    AND b.program = f.program
+    AND b.rank IS NOT DISTINCT FROM f.rank
+    AND b.module_number IS NOT DISTINCT FROM f.module_number
+    AND b.stage = 'before_optimizations'
+  GROUP BY ALL
+),
+listed AS (
+  SELECT
+    *,
+    list_filter([
+      CASE WHEN coalesce(instruction_count, 0) = 0 THEN 'hlo' END,
+      CASE WHEN NOT coalesce(has_assignment, FALSE) THEN 'buffer_assignment' END,
+      CASE WHEN NOT coalesce(has_live_ranges, FALSE) THEN 'live_ranges' END,
+      CASE WHEN NOT has_before THEN 'before_optimizations' END
+    ], lambda x: x IS NOT NULL) AS lacks
+  FROM facts
+)
+SELECT
+  l.run_name AS run, l.program_name AS program, l.module_number, l.rank,
+  l.stage_name AS stage, array_to_string(l.lacks, ', ') AS missing,
+  CAST(len(l.lacks) AS BIGINT) AS missing_count, l.path
+FROM listed AS l
+WHERE len(l.lacks) > 0
+  OR $complete
+ORDER BY missing_count DESC, l.rank, l.module_number, l.path

@@ -1,0 +1,32 @@
+-- title: Lines that no rule took
+-- question: How much of the input did no rule of a format take?
+-- definition: dump_files by run, kind and status: lines read and lines unclaimed;
+--   covered_ratio is the claimed share of the lines. Files without lines (binary ones,
+--   and those that were not read) count in file_count only.
+-- grain: run, kind, status
+-- needs: runs, dump_files
+-- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
+-- column run
+-- column file_kind VARCHAR name neutral: What the files are.
+-- column status VARCHAR name neutral: loaded, duplicate, ignored or rejected.
+-- column file_count BIGINT count neutral: Files.
+-- column file_bytes BIGINT bytes neutral: Their sizes.
+-- column line_count BIGINT count neutral: Their lines.
+-- column unclaimed_count BIGINT count lower_is_better: Lines that no rule took.
+-- column covered_ratio DOUBLE ratio higher_is_better: Share of lines that a rule took.
+-- column worst_path VARCHAR name neutral: File with the most unclaimed lines.
+SELECT
+  r.name AS run, f.kind AS file_kind, f.status, count(*) AS file_count,
+  CAST(sum(f.size_bytes) AS BIGINT) AS file_bytes,
+  CAST(coalesce(sum(f.lines_total), 0) AS BIGINT) AS line_count,
+  CAST(coalesce(sum(f.lines_unclaimed), 0) AS BIGINT) AS unclaimed_count,
+  1 - coalesce(sum(f.lines_unclaimed), 0) / nullif(sum(f.lines_total), 0)
+    AS covered_ratio,
+  arg_max(f.path, (f.lines_unclaimed, f.path))
+    FILTER (WHERE f.lines_unclaimed > 0) AS worst_path
+FROM dump_files AS f
+JOIN runs AS r USING (run_id)
+WHERE $run IS NULL
+  OR r.name = $run
+GROUP BY r.run_id, r.name, f.kind, f.status
+ORDER BY unclaimed_count DESC, r.run_id, f.kind, f.status

@@ -1,0 +1,82 @@
+-- title: Replica groups, taken apart
+-- question: How many groups of how many devices does a collective work on?
+-- definition: Every spelling of replica_groups in the last snapshots: {{0,1},{2,3}} by
+--   its groups, the largest counting; [2,4]<=[8] is 2 groups of 4; mesh['a'=2,'b'=4]
+--   {'b'} is groups of the product of the named axes ('b':(1)2 is a part of size 2 of
+--   an axis); empty groups are all replicas and partitions together.
+-- grain: module content, instruction
+-- needs: final_modules, instructions, modules
+-- param run
+-- param program
+-- column module_id
+-- column instruction_id
+-- column replica_groups VARCHAR text neutral: As printed.
+-- column group_count BIGINT count neutral: Groups.
+-- column group_size BIGINT count neutral: Devices of the largest group.
+WITH printed AS (
+  SELECT DISTINCT
+    i.module_id, i.instruction_id, i.replica_groups,
+    greatest(coalesce(n.num_partitions, 1), 1) * greatest(coalesce(n.replica_count, 1), 1)
+      AS device_count,
+    i.attributes
+  FROM final_modules(run := $run, program := $program) AS m
+  JOIN instructions AS i USING (module_id)
+  JOIN (
+    SELECT
+      module_id, max(num_partitions) AS num_partitions,
+      max(replica_count) AS replica_count
+    FROM modules
+    GROUP BY module_id
+  ) AS n USING (module_id)
+  WHERE regexp_matches(
+    i.opcode,
+    '^(all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter'
+      || '|collective-broadcast|collective-permute)(-start)?$'
+  )
+),
+parsed AS (
+  SELECT
+    *,
+    regexp_extract_all(replica_groups, '\{[0-9, ]+\}') AS groups,
+    regexp_extract(replica_groups, '^\[([0-9]+),', 1) AS iota_count,
+    regexp_extract(replica_groups, '^\[[0-9]+,([0-9]+)\]', 1) AS iota_size,
+    regexp_extract(replica_groups, '^[a-z_]*mesh\[([^\]]*)\]', 1) AS mesh,
+    regexp_extract_all(
+      regexp_extract(replica_groups, '\{([^{}]*)\}$', 1),
+      '''[^'']+''(:\([0-9]+\)[0-9]+)?'
+    ) AS axes
+  FROM printed
+),
+sized AS (
+  SELECT
+    *,
+    list_reduce(
+      list_transform(axes, lambda axis: CASE
+        WHEN axis LIKE '%:(%'
+        THEN TRY_CAST(regexp_extract(axis, '\)([0-9]+)$', 1) AS BIGINT)
+        ELSE TRY_CAST(
+          regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1) AS BIGINT
+        )
+      END),
+      lambda x, y: x * y, CAST(1 AS BIGINT)
+    ) AS mesh_size,
+    list_max(list_transform(
+      groups, lambda g: len(g) - len(replace(g, ',', '')) + 1
+    )) AS listed_size
+  FROM parsed
+)
+SELECT
+  module_id, instruction_id, replica_groups,
+  CASE
+    WHEN len(groups) > 0 THEN CAST(len(groups) AS BIGINT)
+    WHEN iota_count <> '' THEN CAST(iota_count AS BIGINT)
+    WHEN mesh <> '' THEN greatest(device_count // mesh_size, 1)
+    ELSE 1
+  END AS group_count,
+  CASE
+    WHEN len(groups) > 0 THEN CAST(listed_size AS BIGINT)
+    WHEN iota_size <> '' THEN CAST(iota_size AS BIGINT)
+    WHEN mesh <> '' THEN mesh_size
+    ELSE device_count
+  END AS group_size
+FROM sized
