@@ -77,10 +77,10 @@ def _unsound(allocations: int, placements: int) -> list[Reject]:
     if not allocations and not placements:
         return []
     message = (
-        f"left out for impossible numbers: {allocations} allocations, "
-        f"{placements} places of values"
+        f"left out for impossible numbers or unknown values: {allocations} "
+        f"allocations, {placements} places of values"
     )
-    return [Reject(0, 0, "allocations", "impossible_number", message, "")]
+    return [Reject(0, 0, "allocations", "unsound", message, "")]
 
 
 def _allocation(message: BufferAllocationProto, values: Values) -> Allocation:
