@@ -24,6 +24,7 @@ COMMANDS = {
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",
+    "check": "Check that the data is sound and agrees with XLA's own numbers.",
     "rm": "Forget runs, and what only they used.",
     "prune": "Delete the details of old runs, keep their metrics.",
     "backup": "Copy the warehouse, consistently.",

@@ -11,19 +11,9 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH placed AS (
+WITH listed AS (
   SELECT
-    v.module_id, a.color, v.allocation_id, v.offset_bytes,
-    count(*) AS value_count, max(v.size_bytes) AS size_bytes
-  FROM checked_modules(run := $run) AS m
-  SEMI JOIN memory_report_values AS r USING (module_id)
-  JOIN allocation_values AS v USING (module_id)
-  JOIN allocations AS a USING (module_id, allocation_id)
-  GROUP BY v.module_id, a.color, v.allocation_id, v.offset_bytes
-),
-listed AS (
-  SELECT
-    r.*,
+    r.*, coalesce(r.allocation_id, r.color) AS home,
     CASE
       WHEN r.size_text NOT LIKE '%iB' THEN 0
       WHEN r.size_text LIKE '%KiB' THEN 52
@@ -34,15 +24,28 @@ listed AS (
   JOIN memory_report_values AS r USING (module_id)
   WHERE m.has_assignment
 ),
+placed AS (
+  SELECT
+    v.module_id, v.offset_bytes,
+    CASE WHEN r.is_numbered THEN v.allocation_id ELSE a.color END AS home,
+    count(*) AS value_count, max(v.size_bytes) AS size_bytes
+  FROM (
+    SELECT module_id, bool_or(allocation_id IS NOT NULL) AS is_numbered
+    FROM listed
+    GROUP BY module_id
+  ) AS r
+  JOIN allocation_values AS v USING (module_id)
+  JOIN allocations AS a USING (module_id, allocation_id)
+  GROUP BY v.module_id, v.allocation_id, a.color, v.offset_bytes, r.is_numbered
+),
 missing AS (
   SELECT r.*
   FROM listed AS r
-  ANTI JOIN placed AS p
+  ANTI JOIN (SELECT DISTINCT * FROM placed) AS p
     ON p.module_id = r.module_id
+    AND p.home = r.home
     AND p.offset_bytes = r.offset_bytes
     AND p.value_count = r.value_count
-    AND (r.allocation_id IS NULL OR p.allocation_id = r.allocation_id)
-    AND (r.color IS NULL OR p.color = r.color)
     AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
 )
 SELECT
@@ -54,9 +57,8 @@ SELECT
 FROM missing AS r
 LEFT JOIN placed AS p
   ON p.module_id = r.module_id
+  AND p.home = r.home
   AND p.offset_bytes = r.offset_bytes
-  AND (r.allocation_id IS NULL OR p.allocation_id = r.allocation_id)
-  AND (r.color IS NULL OR p.color = r.color)
   AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
 GROUP BY
   r.module_id, r.table_number, r.color, r.allocation_id, r.offset_bytes, r.size_text,

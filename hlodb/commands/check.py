@@ -1,0 +1,83 @@
+"""`hlodb check`: integrity, and agreement with XLA's own numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hlodb.commands.options import (
+    db_option,
+    format_option,
+    open_for_reading,
+    output_option,
+    write_result,
+)
+from hlodb.errors import DataQualityError
+from hlodb.queries.result import Result
+from hlodb.queries.run import run_query
+
+_SUMMARY = ("check_name", "status", "fault_count", "checked_count")
+
+
+@click.command("check")
+@click.option("--run", metavar="NAME", help="Only the files and modules of this run.")
+@db_option
+@format_option
+@output_option
+def command(run: str | None, db: Path, form: str, output: Path | None) -> None:
+    """Check that the data is sound and agrees with what XLA printed itself.
+
+    Allocations add up to XLA's total, values lie inside them, live ranges inside the
+    schedule, operands resolve, reports and protos say the same, and so on: `hlodb query
+    check_totals --help` explains one. Exit code 3 where something fails. Modules that
+    fail are kept, and listed by the query unsound_modules.
+
+    \b
+    hlodb check
+    hlodb check --run nightly-7 --format json
+    """
+    with open_for_reading(db) as connection:
+        result = run_query(connection, "check_results", {"run": run})
+    faults = [row for row in result.dicts() if row["status"] == "fault"]
+    if form == "table" and output is None:
+        _write_tables(result, faults)
+    else:
+        write_result(result, form, output)
+    if faults:
+        raise DataQualityError(_summary_of(faults))
+
+
+def _write_tables(result: Result, faults: list[dict[str, Any]]) -> None:
+    """Write what every check came to, and below it each place that fails."""
+    totals = {row["check_name"]: row | {"fault_count": 0} for row in result.dicts()}
+    for fault in faults:
+        totals[fault["check_name"]]["fault_count"] += fault["fault_count"]
+    write_result(_chosen(result, _SUMMARY, list(totals.values())), "table", None)
+    if faults:
+        left_out = ("status", "checked_count")
+        names = tuple(name for name in result.names if name not in left_out)
+        click.echo()
+        write_result(_chosen(result, names, faults), "table", None)
+
+
+def _chosen(
+    result: Result, names: tuple[str, ...], rows: list[dict[str, Any]]
+) -> Result:
+    columns = {column.name: column for column in result.columns}
+    chosen = tuple(columns[name] for name in names)
+    return Result(chosen, [tuple(row[name] for name in names) for row in rows])
+
+
+def _summary_of(faults: list[dict[str, Any]]) -> str:
+    first = faults[0]
+    where = ", ".join(str(first[k]) for k in ("run", "path") if first[k] is not None)
+    module = " ".join(
+        part for part in (first["program"], where and f"({where})") if part
+    )
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    return (
+        f"check {first['check_name']} failed{f' on {module}' if module else ''}:"
+        f" {first['place']}: expected {first['expected']}, found {first['found']}{more}"
+    )

@@ -1,0 +1,64 @@
+-- title: Everything that is checked, and what fails
+-- question: Is the data sound, and does it agree with what XLA and JAX say themselves?
+-- definition: Every check once if nothing fails it; else every module, file or table that does,
+--   with the place where expected and found differ most. Of a module that stands in
+--   several runs the first occurrence is named. References and keys are those of the
+--   whole warehouse.
+-- grain: check, module or file or table that fails it
+-- needs: check_list, module_faults, check_files, check_references, check_keys
+-- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
+-- column check_name VARCHAR name neutral: Which check: the query check_… of that name.
+-- column status VARCHAR name neutral: ok or fault.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column stage
+-- column path
+-- column place VARCHAR text neutral: The place where the difference is largest.
+-- column expected BIGINT count neutral: What it should be there.
+-- column found BIGINT count neutral: What it is there.
+-- column fault_count BIGINT count lower_is_better: Places that fail.
+-- column checked_count BIGINT count neutral: Rows that the check looks at.
+WITH occurrences AS (
+  SELECT DISTINCT ON (m.module_id)
+    m.module_id, r.run_id, r.name AS run_name, m.program AS program_name,
+    m.module_number, m.rank, m.stage AS stage_name, m.path
+  FROM modules AS m
+  JOIN runs AS r USING (run_id)
+  WHERE $run IS NULL
+    OR r.name = $run
+  ORDER BY m.module_id, r.run_id, m.path
+),
+faults AS (
+  SELECT
+    f.check_name, o.run_name, o.program_name, o.module_number, o.rank, o.stage_name,
+    o.path, f.place, f.expected, f.found, f.fault_count
+  FROM module_faults(run := $run) AS f
+  LEFT JOIN occurrences AS o USING (module_id)
+  UNION ALL
+  SELECT
+    'files', r.name, NULL, NULL, NULL, NULL, f.path, f.place, f.expected, f.found,
+    f.found
+  FROM check_files(run := $run) AS f
+  JOIN runs AS r USING (run_id)
+  UNION ALL
+  SELECT
+    'references', NULL, NULL, NULL, NULL, NULL, NULL, c.place, c.expected, c.found,
+    c.found
+  FROM check_references() AS c
+  UNION ALL
+  SELECT
+    'keys', NULL, NULL, NULL, NULL, NULL, NULL, c.place, c.expected, c.found,
+    c.expected - c.found
+  FROM check_keys() AS c
+)
+SELECT
+  l.check_name, CASE WHEN f.check_name IS NULL THEN 'ok' ELSE 'fault' END AS status,
+  f.run_name AS run, f.program_name AS program, f.module_number, f.rank,
+  f.stage_name AS stage, f.path, f.place, CAST(f.expected AS BIGINT) AS expected,
+  CAST(f.found AS BIGINT) AS found, coalesce(f.fault_count, 0) AS fault_count,
+  l.checked_count
+FROM check_list(run := $run) AS l
+LEFT JOIN faults AS f USING (check_name)
+ORDER BY l.ordinal, f.run_name, f.path, f.module_number, f.place
