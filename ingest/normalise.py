@@ -205,7 +205,7 @@ class Batch:
             instruction_id=[c.caller for c in graph.calls],
             role=[c.role for c in graph.calls],
             ordinal=[c.ordinal for c in graph.calls],
-            computation_id=[c.computation_id for c in graph.calls],
+            computation_id=np.array([c.computation_id for c in graph.calls], np.int32),
         )
 
     def _add_aliases(self, module_id: int, hlo: HloModule) -> None:
