@@ -7,6 +7,7 @@ metrics as long as any run does.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 
 import duckdb
 from sqlalchemy import Table
@@ -76,9 +77,9 @@ def prune_runs(
     memory_timeline, too.
     """
     connection.execute(
-        "UPDATE runs SET pruned_at = now()::TIMESTAMP"
+        "UPDATE runs SET pruned_at = ?::TIMESTAMP"
         " WHERE pruned_at IS NULL AND run_id IN (SELECT unnest(?::BIGINT[]))",
-        [list(run_ids)],
+        [datetime.now(UTC).replace(tzinfo=None), list(run_ids)],
     )
     delete_orphans(connection)
     if drop_timelines:

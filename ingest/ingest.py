@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import BrokenExecutor
 from pathlib import Path
 
 import duckdb
 
-from hlodb.errors import WarehouseError, WarehouseLocked
+from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.discover import discover
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
 from hlodb.ingest.retry import rejected_runs
@@ -73,6 +74,11 @@ def ingest(
             if len(done) < len(packages):
                 _absorbed(packages[len(done)], summary)
             done.append(summary)
+    except BrokenExecutor as error:
+        raise HlodbError(
+            "a worker process was killed, mostly for want of memory: try fewer --jobs."
+            " What is stored is whole, and ingesting again completes it"
+        ) from error
     except WarehouseLocked as error:
         left = runs[max(0, len(done) - len(staged) - len(again)) :]
         raise _staged(error, left, database) from error

@@ -5,14 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from functools import partial
-from hashlib import sha256
 from pathlib import Path
 
 from hlodb.errors import UsageError
 from hlodb.ingest.archives import Refuse
 from hlodb.ingest.discover import RunSource, discover
 from hlodb.ingest.limits import Limits
-from hlodb.ingest.run_records import RunRequest, recorded_files
+from hlodb.ingest.run_records import RecordedFile, RunRequest, recorded_files
 from hlodb.ingest.statements import statement
 from hlodb.ingest.units import Unit
 from hlodb.schema.warehouse import connect
@@ -47,7 +46,7 @@ def rejected_runs(
 
 
 def _same_source(
-    origin: str, recorded: dict[str, str], limits: Limits
+    origin: str, recorded: dict[str, RecordedFile], limits: Limits
 ) -> RunSource | None:
     """Give the dump at `origin` if it still holds all recorded files unchanged."""
     try:
@@ -56,18 +55,18 @@ def _same_source(
         return None
     for source in sources:
         if source.origin == origin:
-            digests = {
-                file.path: sha256(file.data).hexdigest()
+            same = {
+                file.path
                 for unit in source.units()
                 for file in unit.files
+                if file.path in recorded and recorded[file.path].holds(file.data)
             }
-            same = all(digests.get(path) == digest for path, digest in recorded.items())
-            return source if same else None
+            return source if same == recorded.keys() else None
     return None
 
 
 def _read_recorded(
-    source: RunSource, recorded: dict[str, str], refuse: Refuse
+    source: RunSource, recorded: dict[str, RecordedFile], refuse: Refuse
 ) -> Iterator[Unit]:
     # A run of loose files says only the folder, where others may lie as well.
     for unit in source.units():

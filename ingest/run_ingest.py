@@ -28,6 +28,7 @@ from hlodb.ingest.parse_unit import (
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
 from hlodb.ingest.run_records import (
+    RecordedFile,
     RunFacts,
     RunRequest,
     begin_run,
@@ -91,7 +92,7 @@ class RunIngest:
         self.request = request
         self.progress = progress
         self.facts = RunFacts()
-        self.recorded: dict[str, str] = {}
+        self.recorded: dict[str, RecordedFile] = {}
         self.retried: set[str] = set()
         self.written: set[str] = set()
         self.known_digests: set[int] = set()
@@ -132,7 +133,7 @@ class RunIngest:
             self.recorded = recorded_files(connection, self.summary.name) or {}
             self.written = set(self.recorded)
             if self.request.retry_rejects:
-                self.retried = rejected_files(connection, self.summary.run_id)
+                self.retried = rejected_files(connection, self.summary.name)
             rows = connection.execute(statement("list_known_units")).fetchall()
             self.known_digests = {row[0] for row in rows}
 
@@ -153,13 +154,12 @@ class RunIngest:
                 " (give runs their own names with --run)"
             )
 
-    def _agrees_with(self, recorded: dict[str, str]) -> bool:
-        """Tell whether no file that the run recorded has changed since."""
+    def _agrees_with(self, recorded: dict[str, RecordedFile]) -> bool:
+        """Tell whether the files that the run recorded have at most grown since."""
         return all(
-            recorded.get(file.path, digest) == digest
+            file.path not in recorded or recorded[file.path].begins(file.data)
             for unit in self.source.units()
             for file in unit.files
-            for digest in [sha256(file.data).hexdigest()]
         )
 
     def _take_unit(self, unit: Unit) -> list[UnitFile]:
@@ -197,8 +197,12 @@ class RunIngest:
         return self._new_unit(parsed)
 
     def _holds(self, file: UnitFile) -> bool:
-        same = self.recorded.get(file.path) == file.sha256
-        return same and file.path not in self.retried
+        recorded = self.recorded.get(file.path)
+        return (
+            recorded is not None
+            and recorded.sha256 == file.sha256
+            and file.path not in self.retried
+        )
 
     def _account(
         self, file: UnitFile, report: FileReport, rejects: list[Reject]

@@ -6,7 +6,8 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from hashlib import sha256
+from typing import Any, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -129,19 +130,38 @@ def _run_id(connection: Connection, name: str) -> int | None:
     return int(found[0]) if found else None
 
 
-def recorded_files(connection: Connection, name: str) -> dict[str, str] | None:
-    """Give path → sha256 of a run's files, or None where no run has that name."""
+class RecordedFile(NamedTuple):
+    """A file as a run has it."""
+
+    sha256: str
+    size_bytes: int
+
+    def holds(self, data: bytes) -> bool:
+        """Tell whether these are its bytes."""
+        return sha256(data).hexdigest() == self.sha256
+
+    def begins(self, data: bytes) -> bool:
+        """Tell whether these are its bytes, or begin with them.
+
+        A dump that was read while it was written holds beginnings of files.
+        """
+        return self.holds(data) or self.holds(data[: self.size_bytes])
+
+
+def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile] | None:
+    """Give the files of a run by path, or None where no run has that name."""
     run_id = _run_id(connection, name)
     if run_id is None:
         return None
     rows = connection.execute(
-        "SELECT path, sha256 FROM dump_files WHERE run_id = ?", [run_id]
+        "SELECT path, sha256, size_bytes FROM dump_files WHERE run_id = ?", [run_id]
     ).fetchall()
-    return dict(rows)
+    return {path: RecordedFile(*file) for path, *file in rows}
 
 
-def rejected_files(connection: Connection, run_id: int) -> set[str]:
+def rejected_files(connection: Connection, name: str) -> set[str]:
     """Give the paths of a run's files that were rejected, wholly or in part."""
+    run_id = _run_id(connection, name)
     rows = connection.execute(
         "SELECT path FROM dump_files WHERE run_id = ? AND status = 'rejected'"
         " UNION SELECT path FROM rejects WHERE run_id = ?",

@@ -10,10 +10,12 @@ import gc
 import multiprocessing
 import os
 import sys
+import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from itertools import chain, islice
+from threading import Thread
 from typing import TypeVar
 
 from hlodb.ingest.batch import BatchResult, parse_batch, start_process
@@ -21,6 +23,9 @@ from hlodb.ingest.parse_unit import UnitFile
 
 Units = Sequence[Sequence[UnitFile]]
 Tag = TypeVar("Tag")
+
+_PARENT_SECONDS = 1.0
+"""How often a worker looks whether its parent still lives."""
 
 
 def default_jobs() -> int:
@@ -51,7 +56,9 @@ def _parse_in_pool(
     # is open at this moment, so there is no foreign thread that a fork could lose.
     method = "fork" if sys.platform == "linux" else "spawn"
     context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(jobs, context, initializer=_start_worker)
+    pool = ProcessPoolExecutor(
+        jobs, context, initializer=_start_worker, initargs=(os.getpid(),)
+    )
     running: deque[tuple[Tag, Future[BatchResult]]] = deque()
     try:
         for tag, batch in batches:
@@ -67,7 +74,15 @@ def _parse_in_pool(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _start_worker() -> None:
+def _start_worker(parent: int) -> None:
     start_process()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
     # Records live as long as the process and form no cycles: nothing to collect.
     gc.disable()
+
+
+def _end_with(parent: int) -> None:
+    """End this worker when its parent is gone, which a killed one can't ask for."""
+    while os.getppid() == parent:
+        time.sleep(_PARENT_SECONDS)
+    os._exit(1)

@@ -104,6 +104,8 @@ _REASONS = (
     ("not a valid duckdb database", "it is no DuckDB file; name another with --db"),
     ("is a directory", "it is a directory; name a file"),
     ("no space left", "the disk is full; make room there and try again"),
+    ("out of memory", "memory ran out; give it more, or try fewer --jobs"),
+    ("file too large", "it may not grow any further (a quota or limit)"),
     ("permission denied", "no permission; ask its owner, or name another with --db"),
     ("read-only file system", "its file system is read-only"),
     ("different configuration", "this process has it open already; close it first"),

@@ -18,7 +18,13 @@ from hlodb.schema.creation import create_file, create_schema
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import explain, lock_timeout, open_when_free
 
-_STORAGE_ERRORS = (duckdb.IOException, duckdb.FatalException, duckdb.InternalException)
+_STORAGE_ERRORS = (
+    duckdb.FatalException,
+    duckdb.InternalException,
+    duckdb.IOException,
+    duckdb.OutOfMemoryException,
+    duckdb.TransactionException,
+)
 
 
 def connect(

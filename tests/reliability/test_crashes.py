@@ -1,0 +1,87 @@
+"""An ingest that is killed, starved or locked out loses nothing and tears nothing."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from tests.conftest import DATA
+from tests.reliability import children
+from tests.reliability.trials import (
+    Trial,
+    die_at,
+    kill_after,
+    make_trial,
+    moments_of,
+    run_out_of_room,
+    with_quota,
+    without_permission,
+)
+
+SHORT_KILLS = 14
+"""`make torture` dies at every moment."""
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
+    return make_trial(tmp_path_factory.mktemp("trial"))
+
+
+def test_killed_at_moments_all_along_the_way(trial: Trial) -> None:
+    moments = moments_of(trial)
+    assert moments > 60
+    for number in range(SHORT_KILLS):
+        moment = 1 + number * moments // SHORT_KILLS
+        assert die_at(trial, moment) == [], f"at moment {moment} of {moments}"
+
+
+def test_killed_while_workers_parse(trial: Trial) -> None:
+    for share in (0.3, 0.8):
+        assert kill_after(trial, share) == []
+
+
+def test_a_quota(trial: Trial) -> None:
+    for share in (0.1, 0.6):
+        assert with_quota(trial, share) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
+def test_a_full_disk(trial: Trial) -> None:
+    for share in (0.2, 0.7):
+        outcome = run_out_of_room(trial, share)
+        if outcome is None:
+            pytest.skip("no file system may be mounted here")
+        assert outcome == []
+
+
+def test_permission_withdrawn_on_the_way(trial: Trial) -> None:
+    moments = moments_of(trial)
+    for share in (0.1, 0.5, 0.9):
+        assert without_permission(trial, int(share * moments)) == []
+
+
+def test_a_killed_worker_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = children.run(children.lose_a_worker, [str(DATA / "seeds")], tmp_path / "w")
+    assert code == children.INTERNAL_ERROR
+
+
+def test_input_broken_off_is_completed_by_the_whole(
+    trial: Trial, tmp_path: Path
+) -> None:
+    db, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
+    dump = tmp_path / "dump"
+    shutil.copytree(trial.dump, dump)
+    for number, path in enumerate(sorted(dump.rglob("*.txt"))):
+        text = path.read_bytes()
+        path.write_bytes(text[: len(text) * (number % 4) // 4])
+    ingest([str(dump)], db)
+    shutil.copytree(trial.dump, dump, dirs_exist_ok=True)
+    ingest([str(dump)], db)
+    ingest([str(dump)], whole)
+    assert trial.compare(db, whole) == []

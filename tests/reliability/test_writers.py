@@ -1,0 +1,255 @@
+"""Several processes and one warehouse: all get in, or their dumps wait beside it."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
+from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.discover import discover
+from hlodb.ingest.forget import forget_run
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_ingest import RunIngest, RunSummary
+from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.staging import stage_run, staging_folder, take_packages
+from hlodb.schema.waiting import lock_timeout
+from hlodb.schema.warehouse import connect, transaction
+from tests.conftest import DATA
+from tests.reliability import children
+from tests.reliability.content import content, differences
+from tests.reliability.integrity import faults
+from tests.reliability.writers import (
+    make_dumps,
+    run_names,
+    write_dump,
+    write_in_turn,
+    write_together,
+)
+
+SEEDS = str(DATA / "seeds")
+WRITERS, RUNS = 4, 2
+"""`make torture` has 10 writers of 20 runs."""
+
+
+def test_writers_together_and_in_turn_store_the_same(tmp_path: Path) -> None:
+    dumps, db, turns = tmp_path / "d", tmp_path / "w.duckdb", tmp_path / "t.duckdb"
+    made = make_dumps(dumps, WRITERS, RUNS)
+    assert write_together(dumps, db, WRITERS, RUNS) == [0] * WRITERS
+    assert run_names(db) == sorted(path.name for path in made)
+    assert faults(db) == []
+    write_in_turn(dumps, turns, WRITERS, RUNS)
+    assert differences(content(turns), content(db)) == {}
+    assert [p.name for p in tmp_path.glob(".w.duckdb*")] == []
+
+
+@pytest.fixture
+def held(tmp_path: Path) -> Iterator[Path]:
+    """A warehouse that another process holds, for longer than any test."""
+    db = tmp_path / "w.duckdb"
+    ingest([SEEDS], db)
+    is_held = children.context().SimpleQueue()
+    holder = children.start(children.hold, db, is_held, 600)
+    (tmp_path / "holder").write_text(str(is_held.get()))
+    yield db
+    holder.kill()
+    holder.join()
+
+
+def test_a_dump_that_is_kept_out_is_absorbed_later(
+    held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HLODB_LOCK_TIMEOUT", "0")
+    dump = write_dump(tmp_path / "dump", 7)
+    (dump / "loop").symlink_to(dump)
+    request = RunRequest("monday", "nightly", "abc", {"device": "v5e"})
+    with pytest.raises(WarehouseLocked) as error:
+        ingest([str(dump)], held, request=request)
+    pid = (tmp_path / "holder").read_text()
+    [package] = staging_folder(held).iterdir()
+    assert f"(PID {pid})" in str(error.value)
+    assert str(error.value).endswith(
+        f"Nothing is lost: the dump is staged in {package}, and the next"
+        f" `hlodb ingest --db {held}` absorbs it"
+    )
+    assert sorted(path.name for path in package.iterdir()) == [
+        "files.parquet",
+        "refused.parquet",
+        "run.parquet",
+    ]
+    assert package.name.startswith("monday-")
+    db, straight = tmp_path / "copy.duckdb", tmp_path / "straight.duckdb"
+    shutil.copy(held, db)
+    shutil.copytree(staging_folder(held), staging_folder(db))
+    shutil.copy(held, straight)
+    [absorbed] = ingest([], db)
+    assert absorbed.notes == ["run monday had been staged and is in now"]
+    assert list(staging_folder(db).iterdir()) == []
+    ingest([str(dump)], straight, request=request)
+    assert differences(content(straight), content(db)) == {}
+    assert faults(db) == []
+
+
+def test_the_next_ingest_absorbs_first_what_came_first(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    first, second = (write_dump(tmp_path / name, n) for n, name in enumerate("ab"))
+    stage_run(discover([str(first)])[0], RunRequest(), db)
+    assert [s.name for s in ingest([str(second)], db)] == ["b", "a"]
+    with connect(db) as connection:
+        rows = connection.execute("SELECT run_id, name FROM runs ORDER BY ALL")
+        assert rows.fetchall() == [(1, "a"), (2, "b")]
+
+
+def test_a_package_is_absorbed_by_one_process_only(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    stage_run(discover([SEEDS])[0], RunRequest(), db)
+    [package], notes = take_packages(db)
+    assert (take_packages(db), notes) == (([], []), [])
+    package.close()
+    [package], _ = take_packages(db)
+    package.remove()
+    assert take_packages(db) == ([], [])
+
+
+def test_a_broken_package_is_put_aside(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    db = tmp_path / "w.duckdb"
+    folder = staging_folder(db) / "monday-1"
+    folder.mkdir(parents=True)
+    (folder / "run.parquet").write_bytes(b"PAR1 no")
+    assert len(ingest([SEEDS], db)) == 1
+    [message] = caplog.messages
+    assert message.startswith(f"hlodb: {folder}.broken is no sound package (")
+    assert len(ingest([SEEDS], db)) == 1
+    assert caplog.messages == [message]
+
+
+def test_two_ingests_of_one_name_at_a_time(tmp_path: Path) -> None:
+    """The later one finds files that it didn't write, and stages its own."""
+    db = tmp_path / "w.duckdb"
+    one, other = write_dump(tmp_path / "1/d", 1), write_dump(tmp_path / "2/d", 2)
+    taken = RunIngest.take
+
+    def take(self: RunIngest, result: BatchResult) -> None:
+        if self.source.origin == str(one):
+            ingest([str(other)], db)
+        taken(self, result)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunIngest, "take", take)
+        with pytest.raises(WarehouseLocked, match="another process ingests a run"):
+            ingest([str(one)], db)
+    ingest([], db)
+    assert run_names(db) == ["d", "d~2"]
+    assert faults(db) == []
+
+
+def test_a_run_removed_while_it_is_ingested(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    dump, same = write_dump(tmp_path / "a", 1), write_dump(tmp_path / "b", 1)
+    ingest([str(dump)], db)
+    finished = RunIngest.finish
+
+    def finish(self: RunIngest) -> RunSummary:
+        # What run b is copied from goes before b is stored.
+        with transaction(db) as connection:
+            forget_run(connection, 1)
+        return finished(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(RunIngest, "finish", finish)
+        with pytest.raises(WarehouseLocked, match="were removed with another run"):
+            ingest([str(same)], db)
+    assert faults(db) == []
+    ingest([], db)
+    assert (run_names(db), faults(db)) == (["b"], [])
+    with connect(db) as connection:
+        counts = connection.execute("SELECT count(*) FROM modules").fetchone()
+    assert counts == (2,)
+
+
+def test_readers_wait_for_a_writer(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    ingest([SEEDS], db)
+    is_held = children.context().SimpleQueue()
+    writer = children.start(children.hold, db, is_held, 0.5)
+    is_held.get()
+    assert run_names(db) == ["seeds"]
+    writer.join()
+
+
+def test_waiting_is_told_once(
+    held: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("hlodb.schema.waiting.TELL_AFTER_SECONDS", 0.0)
+    with pytest.raises(WarehouseLocked):
+        connect(held, timeout_seconds=0.2)
+    [message] = caplog.messages
+    assert message.startswith(f"hlodb: {held} is locked by ")
+    assert message.endswith("; waiting for up to 0 s")
+
+
+def test_the_cli_of_duckdb_has_it_open(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    ingest([SEEDS], db)
+    cli = Path(sys.executable).parent / "duckdb"
+    if not cli.exists():
+        pytest.skip("the DuckDB CLI is not installed")
+    with subprocess.Popen(
+        [cli, db], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdin.write(".mode csv\nSELECT 'open' AS it_is;\n")
+        process.stdin.flush()
+        while process.stdout.readline().strip() != "open":
+            time.sleep(0.01)
+        with pytest.raises(WarehouseLocked, match=r"duckdb \(PID \d+\)"):
+            connect(db, timeout_seconds=0)
+        process.stdin.close()
+    assert run_names(db) == ["seeds"]
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
+def test_a_timeout_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HLODB_LOCK_TIMEOUT", text)
+    with pytest.raises(UsageError, match="not a number of seconds"):
+        lock_timeout()
+
+
+def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+
+    def said() -> str:
+        with pytest.raises(WarehouseError) as error:
+            connect(db, read_only=False)
+        return str(error.value)
+
+    db.write_bytes(b"")
+    assert said() == f"cannot use {db}: it is no DuckDB file; name another with --db"
+    db.write_bytes(bytes(100) + b"DUCK" * 1000)
+    assert said().startswith(f"cannot use {db}: ")
+    db.unlink()
+    ingest([SEEDS], db)
+    whole = db.read_bytes()
+    db.write_bytes(whole[:5000])
+    assert said() == f"cannot use {db}: it is damaged; restore it from a backup"
+    db.unlink()
+    log = Path(f"{db}.wal")
+    log.write_bytes(b"x")
+    assert said() == (
+        f"{log} is the log of a warehouse that is no longer there; put w.duckdb back"
+        " beside it, or delete the log"
+    )
+    log.unlink()
+    db.mkdir()
+    assert said() == f"cannot use {db}: it is a directory; name a file"
+    db = tmp_path / "no" / "w.duckdb"
+    with pytest.raises(UsageError, match="there is no directory"):
+        connect(db, read_only=False)
