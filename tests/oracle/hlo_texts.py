@@ -1,0 +1,41 @@
+"""Every HLO text that stands in the repository or beside it, by archive."""
+
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+TESTS = Path(__file__).parents[1]
+SHARED = TESTS.parents[1] / "shared" / "data"
+HERE = sorted(TESTS.rglob("data/**/*.tar.xz")) + sorted(
+    (TESTS.parent / "examples").rglob("*.tar.xz")
+)
+LOOSE = sorted((TESTS / "data").rglob("*.txt"))
+BESIDE = sorted(SHARED.glob("*/*.tar.xz"))
+
+
+class HloText(NamedTuple):
+    """A text that begins with `HloModule`."""
+
+    name: str
+    text: str
+
+
+def loose_texts() -> Iterator[HloText]:
+    """Give the texts that are files of their own."""
+    for path in LOOSE:
+        yield from _hlo(path.name, path.read_bytes())
+
+
+def archived_texts(archive: Path) -> Iterator[HloText]:
+    """Give the texts of an archive."""
+    with tarfile.open(archive) as tar:
+        for member in tar:
+            file = tar.extractfile(member)
+            if file is not None and member.name.endswith(".txt"):
+                yield from _hlo(member.name, file.read())
+
+
+def _hlo(name: str, data: bytes) -> Iterator[HloText]:
+    if data.startswith(b"HloModule "):
+        yield HloText(name, data.decode("utf-8", "replace"))

@@ -1,0 +1,197 @@
+"""XLA itself as judge: what jaxlib's own parser reads in a text, and what ours does.
+
+`make oracle` runs these; they are skipped where jaxlib is not installed. jaxlib's
+module of HLO is private, and its place and powers change between releases.
+"""
+
+import importlib
+from collections.abc import Iterator
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
+from hlodb.ingest.formats.hlo_text import parse_hlo
+from hlodb.ingest.records import Frame, HloModule, Instruction
+from tests.ingest.formats.proto_pairs import DATA, members
+from tests.oracle.hlo_texts import (
+    BESIDE,
+    HERE,
+    HloText,
+    archived_texts,
+    loose_texts,
+)
+
+pytestmark = pytest.mark.oracle
+
+_HOMES = ("jaxlib._hlo", "jaxlib._jax", "jaxlib.xla_extension")
+_ASYNC = {
+    "kAsyncStart": "async-start",
+    "kAsyncUpdate": "async-update",
+    "kAsyncDone": "async-done",
+}
+
+# What a text says of its module's configuration, and XLA doesn't serialise.
+_CONFIGURATION = (
+    "allow_spmd_sharding_propagation_to_output",
+    "allow_spmd_sharding_propagation_to_parameters",
+    "num_partitions",
+    "replica_count",
+)
+
+
+@pytest.fixture(scope="module")
+def hlo() -> Any:
+    """jaxlib's module that reads HLO text."""
+    for name in _HOMES:
+        try:
+            home = importlib.import_module(name)
+        except ImportError:
+            continue
+        if hasattr(home, "hlo_module_from_text"):
+            return home
+    pytest.skip("jaxlib is not installed: `make oracle` installs it")
+
+
+def _name(archive: Path) -> str:
+    return "/".join(archive.parts[-3:])
+
+
+SOURCES = [
+    pytest.param(None, id="loose"),
+    *(pytest.param(archive, id=_name(archive)) for archive in HERE),
+    *(
+        pytest.param(archive, id=_name(archive), marks=pytest.mark.shared)
+        for archive in BESIDE
+    ),
+]
+
+
+def texts(archive: Path | None) -> Iterator[HloText]:
+    return loose_texts() if archive is None else archived_texts(archive)
+
+
+@pytest.mark.parametrize("archive", SOURCES)
+def test_names_opcodes_and_shapes_are_those_jaxlib_reads(
+    hlo: Any, archive: Path | None
+) -> None:
+    if not hasattr(hlo, "HloInstruction"):
+        pytest.skip(f"jaxlib {version('jaxlib')} doesn't show its instructions")
+    for name, text in texts(archive):
+        theirs = hlo.hlo_module_from_text(text)
+        (ours,) = parse_hlo(text).modules
+        assert {
+            computation.name: sorted(map(_outline, computation.instructions()))
+            for computation in theirs.computations()
+        } == {
+            computation.name: sorted(
+                (i.name, i.opcode, i.shape)
+                for i in ours.instructions[computation.start : computation.stop]
+            )
+            for computation in ours.computations
+        }, name
+
+
+def _outline(instruction: Any) -> tuple[str, str, str]:
+    """Give name, opcode and shape from `%name = shape opcode(…`."""
+    name, _, rest = instruction.to_string().partition(" = ")
+    end = _closing(rest) if rest.startswith("(") else rest.index(" ")
+    opcode = rest[end:].strip().partition("(")[0]
+    # jaxlib writes `negate-start` for an async-start of a negate.
+    opcode = _ASYNC.get(str(instruction.opcode).rpartition(".")[2], opcode)
+    return name.lstrip("%"), opcode, rest[:end]
+
+
+def _closing(text: str) -> int:
+    depth = 0
+    for place, character in enumerate(text, 1):
+        depth += (character == "(") - (character == ")")
+        if depth == 0:
+            return place
+    raise AssertionError(text)
+
+
+@pytest.mark.parametrize("archive", SOURCES)
+def test_every_field_is_what_jaxlib_serialises(hlo: Any, archive: Path | None) -> None:
+    for name, text in texts(archive):
+        message = hlo.hlo_module_from_text(text).as_serialized_hlo_module_proto()
+        theirs = parse_hlo_proto(message)
+        (ours,) = parse_hlo(text).modules
+        assert theirs.module is not None
+        assert theirs.rejects == []
+        assert _fields(theirs.module) == _fields(ours), name
+        assert _header(theirs.module, ours) == _header(ours, ours), name
+
+
+def _fields(module: HloModule) -> dict[str, tuple[Any, ...]]:
+    """Give the instructions of each computation by name.
+
+    Frames are told by what they say: XLA numbers them anew, equal ones as one.
+    """
+    chains = _chains(module.frames)
+    return {
+        computation.name: (
+            computation.is_entry,
+            computation.execution_thread,
+            sorted(
+                (_framed(i, chains) for i in _of(module, computation)),
+                key=lambda pair: pair[0].name,
+            ),
+        )
+        for computation in module.computations
+    }
+
+
+def _of(module: HloModule, computation: Any) -> list[Instruction]:
+    return module.instructions[computation.start : computation.stop]
+
+
+def _framed(
+    instruction: Instruction, chains: dict[int | None, tuple[Any, ...]]
+) -> tuple[Instruction, tuple[Any, ...]]:
+    attributes = instruction.attributes
+    if attributes.other:
+        # Short texts, until 2025, name instructions without `%`.
+        other = attributes.other.replace("%", "")
+        instruction = instruction._replace(attributes=attributes._replace(other=other))
+    location = instruction.location
+    if location is None:
+        return instruction, ()
+    chain = chains[location.stack_frame_id]
+    return instruction._replace(location=location._replace(stack_frame_id=None)), chain
+
+
+def _chains(frames: tuple[Frame, ...]) -> dict[int | None, tuple[Any, ...]]:
+    by_id = {frame.stack_frame_id: frame for frame in frames}
+    chains: dict[int | None, tuple[Any, ...]] = {None: ()}
+    for number in by_id:
+        chain = []
+        at: int | None = number
+        while at is not None:
+            frame = by_id[at]
+            chain.append(frame[2:])
+            at = frame.parent_id
+        chains[number] = tuple(chain)
+    return chains
+
+
+def _header(module: HloModule, text: HloModule) -> dict[str, str]:
+    """Give what the text says of the header and XLA serialises."""
+    return {
+        key: value
+        for key, value in module.header.items()
+        if key not in _CONFIGURATION and key in text.header
+    }
+
+
+def test_the_archive_of_opcodes_is_what_jaxlib_makes_of_its_source(hlo: Any) -> None:
+    archived = members(DATA / "opcodes-jaxlib-0.10.2.tar.xz")
+    if version("jaxlib") != "0.10.2":
+        pytest.skip(f"made by jaxlib 0.10.2; here is {version('jaxlib')}")
+    module = hlo.hlo_module_from_text((DATA / "opcodes.hlo").read_text())
+    assert module.to_string() == archived["opcodes.txt"].decode()
+    message = module.as_serialized_hlo_module_proto()
+    made, kept = parse_hlo_proto(message), parse_hlo_proto(archived["opcodes.hlo.pb"])
+    assert made.module == kept.module
