@@ -83,6 +83,9 @@ def transaction(
 
 def close_to_the_world(connection: duckdb.DuckDBPyConnection) -> None:
     """Keep SQL that others wrote from files, extensions, settings and our variables."""
+    row = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
+    if row == (True,):
+        return  # Connections of one process to one file share their settings.
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")

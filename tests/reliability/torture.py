@@ -114,7 +114,7 @@ def soak(folder: Path) -> int:
         memory.append(max(_resident_bytes(p.pid) for p in pool))
     for process in pool:
         process.join()
-    codes = sorted({process.exitcode for process in pool})
+    codes = sorted({process.exitcode or 0 for process in pool})
     present = set(run_names(db)) & {path.name for path in made}
     wrong = faults(db)
     back_up(db, folder / "copy.duckdb")
@@ -148,7 +148,7 @@ def _resident_bytes(pid: int | None) -> int:
 
 
 def _range(values: list[int]) -> str:
-    return f"{min(values) / 1e6:.1f}–{max(values) / 1e6:.1f} MB"
+    return f"{min(values) / 1e6:.1f} to {max(values) / 1e6:.1f} MB"
 
 
 def _each(
