@@ -1,7 +1,8 @@
 -- title: Operands resolve
 -- question: Which operands name no instruction of their computation?
 -- definition: Every operand of the module text is an instruction that stands in it. An
---   instruction that only the assignment prints reads what nobody has printed.
+--   instruction that only the assignment prints is left out: what it reads may be
+--   printed nowhere.
 -- grain: fault
 -- needs: checked_modules, operands, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
@@ -9,11 +10,28 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
+WITH named_only AS (
+  SELECT i.module_id, i.instruction_id
+  FROM checked_modules(run := $run) AS m
+  JOIN store.instructions AS i USING (module_id)
+  WHERE m.has_text
+    AND i.computation_id IS NULL
+),
+missing AS (
+  SELECT o.module_id, o.instruction_id, o.operand_index
+  FROM checked_modules(run := $run) AS m
+  JOIN operands AS o USING (module_id)
+  WHERE o.operand_id IS NULL
+  UNION ALL
+  SELECT o.module_id, o.instruction_id, o.operand_index
+  FROM named_only AS n
+  JOIN operands AS o
+    ON o.module_id = n.module_id
+    AND o.operand_id = n.instruction_id
+)
 SELECT
   o.module_id, 'operand ' || o.operand_index || ' of ' || i.name AS place,
   1 AS expected, 0 AS found
-FROM checked_modules(run := $run) AS m
-JOIN operands AS o USING (module_id)
+FROM missing AS o
 JOIN store.instructions AS i USING (module_id, instruction_id)
-WHERE o.operand_id IS NULL
-  AND i.computation_id IS NOT NULL
+WHERE i.computation_id IS NOT NULL
