@@ -789,3 +789,46 @@ STORED_LIVE_RANGES = _store(
     _int("start_step", "First step."),
     _int("end_step", "Last step, inclusive."),
 )
+
+# --- Findings of reports ---------------------------------------------------------
+
+FINDINGS = _public(
+    "findings",
+    "Differences that reports found, each once: what hlodb triage decides about.",
+    Column(
+        "finding_id",
+        Text,
+        primary_key=True,
+        comment="Stable id: hash of program, rank, colour, metric and first run.",
+    ),
+    _text("program", "Name of the program, see modules."),
+    _int("rank", "Process or host; NULL where unknown."),
+    _int("color", "Memory space number."),
+    _text("space_name", "Name of the memory space."),
+    _text("metric", "What moved, such as reserved_bytes."),
+    _text("first_run", "Name of the run in which the difference first appeared."),
+    _text("base_run", "Name of the run it was compared with when first found."),
+    _text("change", "worse, improved, mixed, new, failed, not_comparable and others."),
+    _big("base_bytes", "The metric in the base; NULL where it has none (bytes)."),
+    _big("candidate_bytes", "The metric in the candidate; NULL likewise (bytes)."),
+    _text("cause_key", "Short name of the cause, to group by."),
+    _text("cause_title", "The cause in a sentence."),
+    _text("report_id", "The report that found it first."),
+)
+
+FINDING_EVENTS = _public(
+    "finding_events",
+    "What happened to a finding: seen by a report, or decided about by hlodb triage.",
+    _text("finding_id", "The finding."),
+    _int("event_number", "Order of the events of a finding, from 1."),
+    _text(
+        "event",
+        "seen; accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.",
+    ),
+    _text("reason", "Why, in the words of who decided."),
+    _text("until", "First day on which a waiver no longer holds (ISO 8601)."),
+    _text("actor", "Who decided."),
+    Column("happened_at", TIMESTAMP, comment="When it was recorded (UTC)."),
+    _text("report_id", "The report that saw it; NULL for a decision."),
+    _text("candidate_run", "Name of the run it was seen in; NULL for a decision."),
+)

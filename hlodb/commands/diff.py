@@ -1,0 +1,97 @@
+"""`hlodb diff`: what changed between two runs, and why."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import db_option, open_for_reading
+from hlodb.errors import UsageError
+from hlodb.reports.build import build_report
+from hlodb.reports.facts import Run
+from hlodb.reports.read import find_run, read_runs
+from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+
+_FORMATS = [form for form in FORMATS if form not in ("junit", "github", "csv-gates")]
+
+
+@click.command("diff")
+@click.argument("base", metavar="A")
+@click.argument("candidate", metavar="B")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(_FORMATS),
+    default="text",
+    show_default=True,
+    help="How it is written.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to a file instead of the standard output.",
+)
+@click.option(
+    "--top",
+    type=click.IntRange(1, 10_000),
+    default=20,
+    show_default=True,
+    help="At most this many programs and buffers.",
+)
+@db_option
+def command(
+    base: str, candidate: str, form: str, output: Path | None, top: int, db: Path
+) -> int:
+    """Say what changed from A to B and why; the parts add up to the difference.
+
+    A and B are runs, or RUN:PROGRAM. Nothing is too small to be listed, and no gate
+    judges it: see `hlodb report` for that.
+
+    \b
+    hlodb diff nightly-6 nightly-7
+    hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
+    hlodb diff v5e:jit_step v5p:jit_step --format markdown
+    """
+    # Everything counts in a diff, and unsound data is shown, not judged.
+    settings = Settings(
+        floor_bytes=0, floor_ratio=0.0, max_rejects=None, consistency=False, top=top
+    )
+    with open_for_reading(db) as connection:
+        runs = read_runs(connection)
+        base_run, base_program = _parse_side(base, runs)
+        run, program = _parse_side(candidate, runs)
+        request = Request(
+            candidate=run,
+            baseline=f"run:{base_run}",
+            kind="diff",
+            program=program or base_program,
+            base_program=base_program or program,
+        )
+        report = build_report(connection, request, settings)
+    text = renderer(form)(report)
+    if output is None:
+        sys.stdout.buffer.write(text.encode())
+    else:
+        output.write_bytes(text.encode())
+    return report.exit_code
+
+
+def _parse_side(text: str, runs: Iterable[Run]) -> tuple[str, str | None]:
+    """Give run and program; a run may have a colon in its name."""
+    names = {run.name for run in runs}
+    if text in names:
+        return text, None
+    run, colon, program = text.rpartition(":")
+    if colon and run in names:
+        if not program:
+            raise UsageError(f"{text!r} names no program after the colon")
+        return run, program
+    find_run(runs, run or text)
+    raise UsageError(f"there is no run {text!r}")

@@ -1,0 +1,167 @@
+"""`hlodb report`: is anything worse, why, and is it allowed."""
+
+from __future__ import annotations
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import db_option, open_for_reading
+from hlodb.errors import NothingToCompare, UsageError, WarehouseError
+from hlodb.reports.budgets import proposed_budgets
+from hlodb.reports.build import build_report
+from hlodb.reports.gates import read_settings
+from hlodb.reports.model import Report
+from hlodb.reports.outcome import FAIL_ON
+from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.scene import Request
+from hlodb.reports.triage import record
+
+
+@click.command("report")
+@click.option(
+    "--run", "candidate", metavar="RUN", help="The candidate; else the latest."
+)
+@click.option(
+    "--baseline",
+    metavar="RULE|RUN",
+    help="auto, previous, window or a run; else what hlodb.toml says, else auto.",
+)
+@click.option("--series", metavar="S", help="Only runs of this series.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Gates, budgets and waivers; else hlodb.toml here, if there is one.",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="How the report is written.",
+)
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write it to a file instead of the standard output.",
+)
+@click.option(
+    "--write",
+    "more",
+    metavar="FORMAT=FILE",
+    multiple=True,
+    help="Write it in a further format; may be repeated.",
+)
+@click.option(
+    "--fail-on",
+    type=click.Choice(FAIL_ON),
+    default="regression",
+    show_default=True,
+    help="What makes the exit code other than 0: any gate, budgets, unsound data.",
+)
+@click.option("--warn-only", is_flag=True, help="Like --fail-on none.")
+@click.option("--allow-empty", is_flag=True, help="Exit 0 with nothing to compare.")
+@click.option(
+    "--today",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    help="The day that waivers are held against; else the candidate's own.",
+)
+@click.option("--stamp", metavar="TEXT", help="Text to carry along, such as a build.")
+@click.option(
+    "--propose-budgets",
+    is_flag=True,
+    help="Write [[budget]] tables of what is needed today instead of a report.",
+)
+@click.option("--no-record", is_flag=True, help="Leave findings out of the warehouse.")
+@db_option
+def command(
+    candidate: str | None,
+    baseline: str | None,
+    series: str | None,
+    config: Path | None,
+    form: str,
+    output: Path | None,
+    more: tuple[str, ...],
+    fail_on: str,
+    warn_only: bool,
+    allow_empty: bool,
+    today: datetime | None,
+    stamp: str | None,
+    propose_budgets: bool,
+    no_record: bool,
+    db: Path,
+) -> int:
+    """Say whether a run is worse than its base, why, and whether that is allowed.
+
+    Without a base the latest comparable run before the candidate is taken. Exit codes:
+    0 no gate failed, 1 a gate failed, 2 usage or hlodb.toml, 3 the data is not sound,
+    4 nothing to compare, 5 the warehouse is locked.
+
+    \b
+    hlodb report
+    hlodb report --run pr-17 --baseline nightly-7 --format comment
+    hlodb report --series nightly --write junit=report.xml --write sarif=report.sarif
+    hlodb report --series nightly --propose-budgets >> hlodb.toml
+    """
+    settings = read_settings(config)
+    sinks = [_sink(text) for text in more]
+    request = Request(
+        candidate=candidate,
+        baseline=baseline,
+        series=series,
+        today=today.date() if today else None,
+        stamp=stamp,
+        fail_on="none" if warn_only else fail_on,
+        allow_empty=allow_empty,
+    )
+    try:
+        with open_for_reading(db) as connection:
+            report = build_report(connection, request, settings)
+    except NothingToCompare as error:
+        if not (allow_empty or warn_only):
+            raise
+        click.echo(f"hlodb: {error}", err=True)
+        return 0
+    if propose_budgets:
+        _write(proposed_budgets(report, settings), output)
+        return 0
+    for sink, path in sinks:
+        _write(renderer(sink)(report), path)
+    _write(renderer(form)(report), output)
+    if not no_record:
+        _record(db, report)
+    return report.exit_code
+
+
+def _sink(text: str) -> tuple[str, Path]:
+    form, equals, path = text.partition("=")
+    if not equals or not path or form not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(
+            f"--write wants FORMAT=FILE, not {text!r}; formats are {known}"
+        )
+    return form, Path(path)
+
+
+def _write(text: str, output: Path | None) -> None:
+    if output is None:
+        sys.stdout.buffer.write(text.encode())
+        return
+    try:
+        output.write_bytes(text.encode())
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error}") from error
+
+
+def _record(db: Path, report: Report) -> None:
+    """Keep the findings; a locked warehouse costs their history, not the report."""
+    try:
+        record(db, report)
+    except WarehouseError as error:
+        click.echo(f"hlodb: findings are not recorded: {error}", err=True)

@@ -1,0 +1,79 @@
+"""`hlodb triage`: what people decide about findings."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from hlodb.commands.options import (
+    db_option,
+    format_option,
+    open_for_reading,
+    output_option,
+    write_result,
+)
+from hlodb.errors import UsageError
+from hlodb.reports.triage import DECISIONS, decide, listing
+
+_NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
+
+
+@click.command("triage")
+@click.argument("finding", required=False, metavar="[ID]")
+@click.argument(
+    "decision",
+    required=False,
+    type=click.Choice(list(DECISIONS)),
+    metavar=f"[{'|'.join(DECISIONS)}]",
+)
+@click.option("--reason", metavar="TEXT", help="Why; all but fixed and reopen need it.")
+@click.option(
+    "--until",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    help="First day on which a waiver no longer holds.",
+)
+@click.option(
+    "--by", "actor", metavar="WHO", envvar="USER", help="Who decides; else $USER."
+)
+@db_option
+@format_option
+@output_option
+def command(
+    finding: str | None,
+    decision: str | None,
+    reason: str | None,
+    until: datetime | None,
+    actor: str | None,
+    db: Path,
+    form: str,
+    output: Path | None,
+) -> None:
+    """List the findings of reports, or decide about one.
+
+    accept: it is the new normal. waive: allowed until a day. invalid: no finding at
+    all. fixed: a fix is in. acknowledge: somebody looks. duplicate: of another finding.
+    reopen: none of that any more. Decisions are kept, and change the next report.
+
+    \b
+    hlodb triage
+    hlodb triage 06d73e61 waive --until 2027-01-31 --reason "wider batch, JIRA-17"
+    hlodb triage 06d73e61 accept --reason "the new kernel needs it"
+    """
+    if finding is None:
+        with open_for_reading(db) as connection:
+            result = listing(connection)
+        write_result(result, form, output)
+        return
+    if decision is None:
+        raise UsageError(f"say what becomes of {finding}: {', '.join(DECISIONS)}")
+    if decision in _NEEDS_REASON and not reason:
+        raise UsageError(f"{decision} needs --reason: it is all that is left of it")
+    if (decision == "waive") != (until is not None):
+        raise UsageError("a waiver, and only a waiver, has --until")
+    if not db.exists():
+        raise UsageError(f"there is no warehouse at {db}")
+    day = until.date() if until else None
+    found = decide(db, finding, decision, reason=reason or "", until=day, actor=actor)
+    click.echo(f"hlodb: finding {found} is {DECISIONS[decision]}", err=True)

@@ -1,0 +1,109 @@
+"""The memory of one program, for tests that gate it: what `hlodb_peak` gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import duckdb
+
+from hlodb.errors import UsageError
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.catalogue import nearest
+from hlodb.queries.run import run_query
+from hlodb.reports.sizes import parse_size, plain_bytes
+from hlodb.schema.warehouse import connect
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """What a program needs in one memory space.
+
+    Live figures are None where the dump has no live ranges.
+    """
+
+    program: str
+    run: str
+    space: str
+    reserved_bytes: int
+    live_peak_bytes: int | None
+    peak_step: int | None
+
+    def assert_within(self, limit: int | str) -> None:
+        """Fail unless the program reserves at most `limit`, such as `"30 GiB"`.
+
+        The message names what is largest at the peak.
+        """
+        most = parse_size(limit) if isinstance(limit, str) else limit
+        assert self.reserved_bytes <= most, (
+            f"{self.program} reserves {plain_bytes(self.reserved_bytes)} of"
+            f" {self.space}, {plain_bytes(self.reserved_bytes - most)} more than"
+            f" {plain_bytes(most)}: `hlodb query peak_contents -p run={self.run}"
+            f" -p program={self.program}` shows what it is"
+        )
+
+
+@dataclass(slots=True)
+class Peaks:
+    """Looks programs up in a warehouse, or in a dump that is ingested when asked for.
+
+    `scratch` is a folder for such dumps; each is ingested once.
+    """
+
+    database: Path
+    scratch: Path
+    dumps: dict[Path, Path] = field(default_factory=dict)
+
+    def __call__(
+        self,
+        program: str,
+        *,
+        dump: str | Path | None = None,
+        run: str | None = None,
+        space: str | None = None,
+    ) -> Peak:
+        """Give the peak of `program` in a dump directory, else in the warehouse.
+
+        `run` is the latest unless named. Of several modules the largest counts. Raises
+        UsageError where the program is not there, or where it uses several memory
+        spaces and none is named: bytes of different spaces are never added up.
+        """
+        database = self.database if dump is None else self._ingested(Path(dump))
+        with connect(database) as connection:
+            return _largest(connection, program, run, space)
+
+    def _ingested(self, dump: Path) -> Path:
+        if dump not in self.dumps:
+            database = self.scratch / f"dump-{len(self.dumps)}.duckdb"
+            ingest([str(dump)], database, jobs=1)
+            self.dumps[dump] = database
+        return self.dumps[dump]
+
+
+def _largest(
+    connection: duckdb.DuckDBPyConnection,
+    program: str,
+    run: str | None,
+    space: str | None,
+) -> Peak:
+    every = run_query(connection, "peak_by_space", {"run": run}).dicts()
+    found = [row for row in every if row["program"] == program]
+    if not found:
+        hint = nearest(program, {row["program"] for row in every})
+        raise UsageError(f"no program {program!r} with a buffer assignment{hint}")
+    spaces = {row["space_name"] for row in found}
+    if space is None and len(spaces) > 1:
+        names = ", ".join(sorted(spaces))
+        raise UsageError(f"{program} uses {names}: name one with space=")
+    mine = [row for row in found if space in (None, row["space_name"])]
+    if not mine:
+        raise UsageError(f"{program} uses no {space!r}{nearest(space or '', spaces)}")
+    row = max(mine, key=lambda one: one["reserved_bytes"])
+    return Peak(
+        program=program,
+        run=row["run"],
+        space=row["space_name"],
+        reserved_bytes=row["reserved_bytes"],
+        live_peak_bytes=row["live_peak_bytes"],
+        peak_step=row["peak_step"],
+    )

@@ -1,0 +1,146 @@
+"""Puts verdicts, steps and explanations together: findings, the table of programs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from hlodb.reports import history
+from hlodb.reports.explain import Explanations, Modules, explain
+from hlodb.reports.facts import Run
+from hlodb.reports.findings import Movement, make_finding, ratio
+from hlodb.reports.model import EnvironmentChange, Finding, ProgramRow, Trend
+from hlodb.reports.pairs import Pair, Verdict
+from hlodb.reports.scene import Scene
+from hlodb.reports.settings import Settings
+
+
+def explanations(
+    connection: duckdb.DuckDBPyConnection,
+    scene: Scene,
+    verdicts: Sequence[Verdict],
+    steps: Sequence[history.Step],
+    settings: Settings,
+    environment: Sequence[EnvironmentChange],
+) -> Explanations:
+    """Explain what moved between base and candidate, then the steps of the series."""
+    flags_differ = any(change.is_memory_relevant for change in environment)
+    moved = [m for v in verdicts if (m := _moved(v)) is not None]
+    stepped = [m for s in steps if (m := _moved(s.verdict)) is not None]
+    older = [m for m in stepped if m not in set(moved)]
+    top = settings.top
+    return {
+        **explain(connection, older, scene.profiles, top=top, flags_differ=False),
+        **explain(
+            connection, moved, scene.profiles, top=top, flags_differ=flags_differ
+        ),
+    }
+
+
+def _moved(verdict: Verdict) -> Modules | None:
+    """Give both modules where there is something to explain."""
+    if verdict.change in ("same", "new", "failed"):
+        return None
+    if verdict.change == "recovered" and not verdict.delta_bytes:
+        return None
+    base, candidate = verdict.pair.base, verdict.pair.candidate
+    return (base, candidate) if base is not None and candidate is not None else None
+
+
+def findings_of(
+    scene: Scene,
+    verdicts: Sequence[Verdict],
+    steps: Sequence[history.Step],
+    explained: Explanations,
+    trends: Sequence[Trend],
+    settings: Settings,
+) -> list[Finding]:
+    """Give a finding per verdict other than `same`, then one per earlier step.
+
+    A step that is the same difference as one of the candidate's is left out.
+    """
+    points = {(t.program, t.rank, t.color): t.points for t in trends}
+    tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
+
+    def movement(v: Verdict, scope: str, run: Run) -> Movement:
+        base, candidate = v.pair.base, v.pair.candidate
+        track = tracks.get(id(candidate))
+        first, undone = run, None
+        if track and base is not None and candidate is not None:
+            first = (
+                history.first_run(track, base, candidate, v.color, scene.profiles)
+                or run
+            )
+            if v.change == "improved" and scope == "candidate" and trends:
+                undone = history.undone_step(track, candidate, v.color, scene.profiles)
+        line = points.get((v.pair.program, _rank(v.pair), v.color), [])
+        moved = _moved(v)
+        why = explained.get((moved, v.color)) if moved is not None else None
+        texts = [f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line]
+        return Movement(v, scope, run, first, undone, why, texts)
+
+    def finding(v: Verdict, scope: str, run: Run) -> Finding:
+        limit = settings.limit_of(scene.candidate.device, v.space)
+        return make_finding(movement(v, scope, run), settings, limit)
+
+    found = [
+        finding(v, "candidate", scene.candidate) for v in verdicts if v.change != "same"
+    ]
+    known = {f.id for f in found}
+    for step in steps:
+        one = finding(step.verdict, "history", step.run)
+        if one.id not in known:
+            known.add(one.id)
+            found.append(one)
+    return found
+
+
+def _rank(pair: Pair) -> int | None:
+    module = pair.candidate or pair.base
+    return module.rank if module else None
+
+
+def program_rows(
+    verdicts: Sequence[Verdict], findings: Sequence[Finding]
+) -> list[ProgramRow]:
+    """Give the row of every verdict, in the state that its finding is in."""
+    states = {
+        (f.program, f.rank, f.module_number, f.color): (f.change, f.state)
+        for f in findings
+        if f.scope == "candidate"
+    }
+    rows = []
+    for v in verdicts:
+        module = v.pair.candidate or v.pair.base
+        assert module is not None
+        key = (module.program, module.rank, module.module_number, v.color)
+        change, state = states.get(key, (v.change, v.change))
+        base = v.pair.base
+        renamed = base is not None and base.program != module.program
+        now = v.candidate
+        rows.append(
+            ProgramRow(
+                program=module.program,
+                base_program=base.program if base and renamed else None,
+                rank=module.rank,
+                path=module.path,
+                color=v.color,
+                space=v.space,
+                change=change,
+                state=state,
+                rule=v.rule,
+                base_bytes=v.base_bytes,
+                candidate_bytes=v.candidate_bytes,
+                delta_bytes=v.delta_bytes,
+                delta_ratio=ratio(v.delta_bytes, v.base_bytes),
+                base_live_peak_bytes=v.base.live_peak_bytes if v.base else None,
+                candidate_live_peak_bytes=now.live_peak_bytes if now else None,
+                fragmentation_bytes=now.fragmentation_bytes if now else None,
+                padding_bytes=now.padding_bytes if now else None,
+                noise_band_bytes=v.noise_band_bytes,
+            )
+        )
+    return sorted(
+        rows, key=lambda r: (r.program, r.rank or 0, r.color, r.base_bytes or 0)
+    )

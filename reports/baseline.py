@@ -1,0 +1,108 @@
+"""Chooses what a candidate is compared with, by a rule that the report prints."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from hlodb.reports.facts import Run
+from hlodb.reports.read import find_run
+from hlodb.reports.settings import Settings
+
+RULES = ("auto", "previous", "window")
+
+
+class Baseline(NamedTuple):
+    """The chosen run, the rule that chose it, and that rule in words.
+
+    Under the rule `window` every program has a base of its own: its best among the
+    `window` runs.
+    """
+
+    run: Run | None
+    rule: str
+    text: str
+    window: tuple[Run, ...] = ()
+
+
+def candidate_run(
+    runs: Sequence[Run], name: str | None, series: str | None
+) -> Run | None:
+    """Give the run in question: the one named, else the latest of the series."""
+    if name is not None:
+        return find_run(runs, name)
+    fitting = [run for run in runs if series is None or run.series == series]
+    return fitting[-1] if fitting else None
+
+
+def earlier_runs(runs: Sequence[Run], candidate: Run) -> list[Run]:
+    """Give what a candidate can be compared with, oldest first.
+
+    Runs before it on the same platform and device: of its series, if it has one that
+    another run shares.
+    """
+    place = [run.run_id for run in runs].index(candidate.run_id)
+    same = [
+        run
+        for run in runs[:place]
+        if _agree(run.platform, candidate.platform)
+        and _agree(run.device, candidate.device)
+    ]
+    in_series = [run for run in same if run.series == candidate.series]
+    return in_series or same
+
+
+def choose_baseline(
+    runs: Sequence[Run], candidate: Run, rule: str, settings: Settings
+) -> Baseline:
+    """Give the base of `candidate`; `rule` is one of RULES, a run's name or run:NAME.
+
+    `auto`: on another branch than main the fork point (the run of the commit that the
+    label fork_point names, else the latest run of main); else the latest run labelled
+    accepted=true; else the latest comparable run.
+    """
+    earlier = earlier_runs(runs, candidate)
+    if rule not in RULES:
+        return Baseline(
+            find_run(runs, rule.removeprefix("run:")), "run", "the run named as base"
+        )
+    if not earlier:
+        return Baseline(None, rule, "there is no comparable run before the candidate")
+    if rule == "window":
+        window = tuple(earlier[-settings.window :])
+        text = f"per program, the least memory in the {len(window)} runs before"
+        return Baseline(window[-1], rule, text, window)
+    if rule == "previous":
+        return Baseline(earlier[-1], rule, "the latest comparable run before")
+    return _automatic(earlier, candidate, settings.main_branch)
+
+
+def _automatic(earlier: list[Run], candidate: Run, main: str) -> Baseline:
+    fork = labels(candidate).get("fork_point")
+    if fork is not None:
+        for run in reversed(earlier):
+            if run.commit_sha and run.commit_sha.startswith(str(fork)):
+                return Baseline(run, "auto", f"the fork point, commit {fork}")
+    on_main = [run for run in earlier if branch(run) == main]
+    if branch(candidate) not in (None, main) and on_main:
+        return Baseline(on_main[-1], "auto", f"the latest run of {main} before")
+    for run in reversed(earlier):
+        if str(labels(run).get("accepted")).lower() == "true":
+            return Baseline(run, "auto", "the last accepted run")
+    return Baseline(earlier[-1], "auto", "the latest comparable run before")
+
+
+def labels(run: Run) -> dict[str, Any]:
+    """Give the labels of a run."""
+    found = json.loads(run.labels) if run.labels else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _agree(one: str | None, other: str | None) -> bool:
+    return one is None or other is None or one == other
+
+
+def branch(run: Run) -> str | None:
+    """Give the branch of a run, also where only a label says it."""
+    return run.branch or labels(run).get("branch")

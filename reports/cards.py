@@ -1,0 +1,105 @@
+"""One finding as a card: the waterfall, the buffers, where it began, what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hlodb.reports.model import BufferChange, Divergence, Finding
+from hlodb.reports.outline_blocks import Card, Commands, Paragraph, Table, table
+from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+
+SHOWN_BUFFERS = 5
+
+
+def finding_card(
+    f: Finding, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
+) -> Card:
+    """Give the card of a finding, with its `buffers` largest changes."""
+    blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
+    if f.cause is not None:
+        sure = f"explains {100 * f.cause.share_ratio:.0f} %, confidence"
+        text = f"Cause ({f.cause.blame}): {f.cause.title}; {sure} {f.cause.confidence}."
+        blocks.append(Paragraph(text))
+    if f.divergence is not None:
+        blocks.append(Paragraph(_parting(f.divergence)))
+    if f.parts:
+        blocks.append(_waterfall(f))
+    if f.buffers:
+        blocks.append(_buffers(f, buffers))
+    if f.op_mix:
+        mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
+        blocks.append(Paragraph(f"Op mix: {mix}."))
+    if f.triage is not None:
+        blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
+    if f.commands:
+        blocks.append(Commands(tuple(f.commands)))
+    return Card(card_title(f, marks), tuple(blocks))
+
+
+def card_title(f: Finding, marks: Mapping[str, str]) -> str:
+    """Give the line that stands for a finding."""
+    who = f.program if f.rank is None else f"{f.program} rank {f.rank}"
+    mark = marks.get(f.state, " ")
+    moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
+    if f.delta_bytes is None:
+        moved = plain_bytes(f.candidate_bytes or f.base_bytes)
+    return f"[{mark}] {who} {f.space} {moved} {f.state}"
+
+
+def _summary(f: Finding) -> str:
+    text = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)} reserved"
+    if f.delta_live_peak_bytes is not None:
+        text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
+    text += f"; since {f.first_run}" if f.first_run else ""
+    if f.differing_keys:
+        text += f"; not comparable: {', '.join(f.differing_keys)} differ"
+    if f.match_method and f.match_method != "program":
+        name = f" {f.base_program}" if f.base_program else ""
+        text += f"; matched{name} by {f.match_method} ({f.match_confidence})"
+    for tag in f.tags:
+        text += f"; {tag}"
+    return f"{text}; finding {f.id}."
+
+
+def _parting(d: Divergence) -> str:
+    if d.first_different is None:
+        return f"First difference: none in the dumped stages; {d.reason}."
+    last = f", after {d.last_equal}" if d.last_equal else ""
+    return f"First difference: {d.first_different}{last}; {d.reason}."
+
+
+def _waterfall(f: Finding) -> Table:
+    rows = [
+        [p.part, p.kind, str(p.buffer_count), signed_bytes(p.delta_bytes)]
+        for p in f.parts
+    ]
+    rows.append(["residual", "", "", signed_bytes(f.residual_bytes)])
+    rows.append(["total", "", "", signed_bytes(f.delta_bytes)])
+    return table(["part", "kind", "buffers", "Δ"], rows, numeric=(2, 3))
+
+
+def _buffers(f: Finding, most: int) -> Table:
+    rows = [_buffer_row(b) for b in f.buffers[:most]]
+    rest = f.buffers[most:]
+    count = len(rest) + f.other_buffer_count
+    if count:
+        size = sum(b.delta_bytes for b in rest) + f.other_buffer_bytes
+        rows.append([signed_bytes(size), f"[{count} others]", *[""] * 5])
+    header = ["Δ", "part", "buffer", "shape", "framework path", "source", "match"]
+    return table(header, rows, numeric=(0,))
+
+
+def _buffer_row(b: BufferChange) -> list[str]:
+    shape = b.candidate_shape or b.base_shape or "-"
+    if b.base_shape and b.candidate_shape and b.base_shape != b.candidate_shape:
+        shape = f"{b.base_shape} → {b.candidate_shape}"
+    source = f"{b.source_file}:{b.source_line}" if b.source_file else "-"
+    return [
+        signed_bytes(b.delta_bytes),
+        f"{b.part} {b.kind}",
+        b.candidate_instruction or b.base_instruction or b.note,
+        shape,
+        b.op_path or "-",
+        source,
+        f"{b.match_method} {b.match_confidence:g}",
+    ]

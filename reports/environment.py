@@ -1,0 +1,104 @@
+"""What else differs between two runs: versions, devices, compiler flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import duckdb
+
+from hlodb.reports.baseline import branch, labels
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.model import EnvironmentChange, RunFacts
+from hlodb.reports.read import rows
+
+MEMORY_WORDS = (
+    "alias",
+    "alloc",
+    "collective",
+    "donat",
+    "fus",
+    "memory",
+    "offload",
+    "partition",
+    "remat",
+    "schedul",
+    "spmd",
+    "vmem",
+)
+"""A flag whose name contains one of these may move memory."""
+
+_SHOWN = 120
+_FACTS = (
+    "compiler_version",
+    "framework_version",
+    "platform",
+    "device",
+    "topology",
+    "commit_sha",
+)
+
+
+def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
+    """Give what a report says of a run."""
+    ranks = {module.rank for module in modules}
+    return RunFacts(
+        name=run.name,
+        series=run.series,
+        started_at=run.started_at.isoformat() if run.started_at else None,
+        commit_sha=run.commit_sha,
+        branch=branch(run),
+        compiler_version=run.compiler_version,
+        framework_version=run.framework_version,
+        platform=run.platform,
+        device=run.device,
+        rank_count=len(ranks),
+    )
+
+
+def environment_changes(
+    connection: duckdb.DuckDBPyConnection, base: Run, candidate: Run
+) -> list[EnvironmentChange]:
+    """Give facts, labels and flags that differ, those that may move memory first."""
+    changes = [
+        EnvironmentChange(name, getattr(base, name), getattr(candidate, name), False)
+        for name in _FACTS
+        if getattr(base, name) != getattr(candidate, name)
+    ]
+    changes += _label_changes(base, candidate)
+    flags = rows(connection, "flags", base=base.run_id, candidate=candidate.run_id)
+    if not _only_one_side(flags):
+        changes += [
+            EnvironmentChange(
+                f"flag {name}", _shown(b), _shown(c), _is_memory_relevant(name)
+            )
+            for name, b, c in flags
+        ]
+    return sorted(changes, key=lambda c: (not c.is_memory_relevant, c.key))
+
+
+def _only_one_side(flags: Sequence[tuple[str, str | None, str | None]]) -> bool:
+    """Some releases dump no flags: that is no difference of flags."""
+    return all(b is None for _, b, _ in flags) or all(c is None for *_, c in flags)
+
+
+def _label_changes(base: Run, candidate: Run) -> list[EnvironmentChange]:
+    b, c = labels(base), labels(candidate)
+    return [
+        EnvironmentChange(f"label {key}", _text(b.get(key)), _text(c.get(key)), False)
+        for key in sorted(b.keys() | c.keys())
+        if b.get(key) != c.get(key)
+    ]
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _shown(value: str | None) -> str | None:
+    if value is None or len(value) <= _SHOWN:
+        return value
+    return value[: _SHOWN - 1] + "…"
+
+
+def _is_memory_relevant(name: str) -> bool:
+    return any(word in name for word in MEMORY_WORDS)

@@ -1,0 +1,193 @@
+"""Explains pairs of modules: waterfall, cause, divergence and the buffers behind them.
+
+Everything is read set by set; Python sees only the buffers at the peaks of what
+changed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.reports.causes import main_part, name_cause
+from hlodb.reports.divergence import (
+    Compilation,
+    divergence,
+    op_mix,
+    read_compilations,
+)
+from hlodb.reports.facts import Buffer, Module
+from hlodb.reports.model import BufferChange, Cause, Count, Divergence, Part
+from hlodb.reports.pairs import Profiles
+from hlodb.reports.read import read_buffers, read_outputs, rows
+from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls
+
+BATCH = 200
+"""How many pairs are explained at once: bounds memory, not results."""
+
+Modules = tuple[Module, Module]
+SourceLines = Mapping[tuple[int, int], tuple[str | None, int | None]]
+
+
+class Explanation(NamedTuple):
+    """Why the memory of one program in one space moved."""
+
+    cause: Cause | None
+    divergence: Divergence
+    parts: list[Part]
+    residual_bytes: int
+    buffers: list[BufferChange]
+    other_buffer_count: int
+    other_buffer_bytes: int
+    op_mix: list[Count]
+
+
+Explanations = Mapping[tuple[Modules, int], Explanation]
+
+
+def explain(
+    connection: duckdb.DuckDBPyConnection,
+    pairs: Iterable[Modules],
+    profiles: Profiles,
+    *,
+    top: int,
+    flags_differ: bool,
+) -> Explanations:
+    """Give the explanation of every (base, candidate) by colour.
+
+    `top` is how many buffers and opcodes are listed; what is left is summed up.
+    """
+    remaining = iter(dict.fromkeys(pairs))
+    found: dict[tuple[Modules, int], Explanation] = {}
+    while batch := list(islice(remaining, BATCH)):
+        falls = _waterfalls(connection, batch, profiles)
+        modules = list(dict.fromkeys(m for pair in batch for m in pair))
+        compilations = read_compilations(connection, modules)
+        lines = _source_lines(connection, batch, falls, top)
+        for pair, of_colors in zip(batch, falls, strict=True):
+            b, c = compilations[pair[0]], compilations[pair[1]]
+            for fall in of_colors:
+                found[pair, fall.color] = _explanation(
+                    fall, b, c, lines, top, flags_differ
+                )
+    return found
+
+
+def _waterfalls(
+    connection: duckdb.DuckDBPyConnection, pairs: Sequence[Modules], profiles: Profiles
+) -> list[list[Waterfall]]:
+    ids = [(b.module_id, c.module_id) for b, c in pairs]
+    buffers = read_buffers(connection, ids)
+    outputs = read_outputs(connection, (i for both in ids for i in both))
+
+    def side(number: int, module_id: int, is_candidate: bool) -> Side:
+        return Side(
+            dict(profiles.get(module_id, {})),
+            buffers.get((number, is_candidate), []),
+            outputs.get(module_id, []),
+        )
+
+    return [
+        waterfalls(side(number, b, False), side(number, c, True))
+        for number, (b, c) in enumerate(ids)
+    ]
+
+
+def _explanation(
+    fall: Waterfall,
+    base: Compilation,
+    candidate: Compilation,
+    lines: SourceLines,
+    top: int,
+    flags_differ: bool,
+) -> Explanation:
+    parting = divergence(base, candidate, main_part(fall), flags_differ)
+    cause = name_cause(fall, base, candidate, parting.blame) if fall.changes else None
+    shown, rest = fall.changes[:top], fall.changes[top:]
+    return Explanation(
+        cause,
+        parting,
+        _parts(fall.changes),
+        fall.residual_bytes,
+        [_buffer_change(c, base.module, candidate.module, lines) for c in shown],
+        len(rest),
+        sum(change.delta_bytes for change in rest),
+        op_mix(base.opcodes, candidate.opcodes, top),
+    )
+
+
+def _parts(changes: Iterable[Change]) -> list[Part]:
+    sums: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for change in changes:
+        sums[change.part, change.kind].append(change.delta_bytes)
+    parts = [Part(part, kind, sum(d), len(d)) for (part, kind), d in sums.items()]
+    return sorted(parts, key=lambda p: (-abs(p.delta_bytes), p.part, p.kind))
+
+
+def _source_lines(
+    connection: duckdb.DuckDBPyConnection,
+    pairs: Sequence[Modules],
+    falls: Sequence[Sequence[Waterfall]],
+    top: int,
+) -> SourceLines:
+    wanted = {
+        place
+        for pair, of_colors in zip(pairs, falls, strict=True)
+        for fall in of_colors
+        for change in fall.changes[:top]
+        if (place := _place(change, *pair)) is not None
+    }
+    ordered = sorted(wanted)
+    found = rows(
+        connection,
+        "sources",
+        locations=[locations for locations, _ in ordered],
+        instructions=[instruction for _, instruction in ordered],
+    )
+    return {(row[0], row[1]): (row[2], row[3]) for row in found}
+
+
+def _place(change: Change, base: Module, candidate: Module) -> tuple[int, int] | None:
+    """Say where the change's instruction is located, in the candidate if there."""
+    for buffer, module in ((change.candidate, candidate), (change.base, base)):
+        if buffer is not None and buffer.instruction_id is not None:
+            if module.locations_id is None:
+                return None
+            return module.locations_id, buffer.instruction_id
+    return None
+
+
+def _buffer_change(
+    change: Change, base: Module, candidate: Module, lines: SourceLines
+) -> BufferChange:
+    b, c = change.base, change.candidate
+    place = _place(change, base, candidate)
+    source = lines.get(place, (None, None)) if place else (None, None)
+    return BufferChange(
+        part=change.part,
+        kind=change.kind,
+        delta_bytes=change.delta_bytes,
+        base_instruction=_name(b),
+        candidate_instruction=_name(c),
+        op_path=(c.op_path if c else None) or (b.op_path if b else None),
+        base_shape=b.array_type if b else None,
+        candidate_shape=c.array_type if c else None,
+        base_bytes=b.size_bytes if b else None,
+        candidate_bytes=c.size_bytes if c else None,
+        source_file=source[0],
+        source_line=source[1],
+        match_method=change.method,
+        match_confidence=change.confidence,
+        note=change.note,
+    )
+
+
+def _name(buffer: Buffer | None) -> str | None:
+    """Give the instruction, with the index into its result where that is a tuple."""
+    if buffer is None or buffer.instruction is None:
+        return f"parameter {buffer.parameter}" if buffer and buffer.parameter else None
+    return buffer.instruction + (buffer.shape_index or "")

@@ -1,0 +1,113 @@
+"""What reports know of runs, modules and buffers: plain records, read by `read`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import NamedTuple
+
+
+class Run(NamedTuple):
+    """A run; `labels` is its JSON text."""
+
+    run_id: int
+    name: str
+    series: str | None
+    started_at: datetime | None
+    commit_sha: str | None
+    branch: str | None
+    compiler_version: str | None
+    framework_version: str | None
+    platform: str | None
+    device: str | None
+    topology: str | None
+    labels: str | None
+    ingested_at: datetime | None
+
+
+class Module(NamedTuple):
+    """The last snapshot of a compiled module, and what it was compiled from.
+
+    `entry_shapes` and `source_shapes` are entry layouts without the layouts, of this
+    snapshot and of the one before optimisations; `source_*` is None where a dump has no
+    such snapshot.
+    """
+
+    run_id: int
+    module_id: int
+    locations_id: int | None
+    module_number: int | None
+    rank: int | None
+    program: str
+    program_key: int | None
+    platform: str | None
+    num_partitions: int | None
+    entry_shapes: str | None
+    source_shapes: str | None
+    graph_fingerprint: int | None
+    exact_fingerprint: int | None
+    source_id: int | None
+    source_graph: int | None
+    source_exact: int | None
+    path: str
+    has_assignment: bool
+
+
+class Profile(NamedTuple):
+    """Memory of one module in one colour; live figures None without live ranges."""
+
+    module_id: int
+    color: int
+    space_name: str
+    reserved_bytes: int
+    parameter_bytes: int
+    constant_bytes: int
+    live_out_bytes: int
+    thread_local_bytes: int
+    temp_bytes: int
+    temp_live_peak_bytes: int | None
+    live_peak_bytes: int | None
+    peak_step: int | None
+    fragmentation_bytes: int | None
+    padding_bytes: int | None
+    conflict_count: int
+
+
+class Buffer(NamedTuple):
+    """A whole allocation, or a value of a temporary one (see sql/buffers.sql).
+
+    `array_type` is the shape without layout, `op_path` the framework path without the
+    names of the jitted functions around it, `parameter` number and index such as 3{0}.
+    """
+
+    pair: int
+    is_candidate: bool
+    color: int
+    kind: str
+    allocation_id: int
+    value_id: int | None
+    instruction: str | None
+    opcode: str | None
+    op_path: str | None
+    array_type: str | None
+    shape_index: str | None
+    parameter: str | None
+    offset_bytes: int
+    size_bytes: int
+    logical_bytes: int | None
+    start_step: int | None
+    end_step: int | None
+    is_counted: bool
+    instruction_id: int | None
+
+
+class Output(NamedTuple):
+    """Where one result of a module lies."""
+
+    module_id: int
+    output_index: str
+    allocation_id: int
+    color: int
+    kind: str
+    parameter_number: int | None
+    size_bytes: int
+    array_type: str | None

@@ -1,0 +1,204 @@
+"""Findings: what moved, with a stable id, its cause and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import replace
+from hashlib import blake2b
+from typing import NamedTuple
+
+from hlodb.reports.explain import Explanation
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.model import CauseGroup, Finding, Triage
+from hlodb.reports.pairs import Verdict, live_delta, tags
+from hlodb.reports.settings import Settings
+
+METRIC = "reserved_bytes"
+
+ALERTING = ("worse", "mixed")
+"""Changes that fail the gate `regression`."""
+
+ORDER = (
+    "worse",
+    "mixed",
+    "failed",
+    "new",
+    "not_comparable",
+    "recovered",
+    "fixed",
+    "improved",
+    "same",
+)
+"""Changes, the most urgent first."""
+
+
+class Movement(NamedTuple):
+    """A verdict on two runs, with all that a finding says of it."""
+
+    verdict: Verdict
+    scope: str
+    candidate_run: Run
+    first_run: Run | None
+    undone_run: Run | None
+    explanation: Explanation | None
+    history: Sequence[str]
+
+
+def finding_id(program: str, color: int, first_run: str, rank: int | None) -> str:
+    """Give the id of a finding: the same every night that the difference stands.
+
+    A hash of program, memory space, metric and the run in which the difference first
+    appeared. Its cause is left out: it is evaluated anew with every base.
+    """
+    text = "|".join((program, str(rank), str(color), METRIC, first_run))
+    return blake2b(text.encode(), digest_size=6).hexdigest()
+
+
+def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
+    """Give the finding of a movement; `limit_bytes` is the memory of the device."""
+    v = m.verdict
+    base, candidate = v.pair.base, v.pair.candidate
+    module = candidate or base
+    assert module is not None
+    first = m.first_run or m.candidate_run
+    change = "fixed" if m.undone_run is not None else v.change
+    e = m.explanation
+    return Finding(
+        id=finding_id(module.program, v.color, first.name, module.rank),
+        scope=m.scope,
+        state=change,
+        change=change,
+        rule=v.rule,
+        program=module.program,
+        base_program=_other_name(base, candidate),
+        rank=module.rank,
+        module_number=module.module_number,
+        path=module.path,
+        color=v.color,
+        space=v.space,
+        metric=METRIC,
+        base_run=v.pair.base_run.name if v.pair.base_run else None,
+        candidate_run=m.candidate_run.name,
+        first_run=first.name,
+        base_bytes=v.base_bytes,
+        candidate_bytes=v.candidate_bytes,
+        delta_bytes=v.delta_bytes,
+        delta_ratio=ratio(v.delta_bytes, v.base_bytes),
+        delta_live_peak_bytes=live_delta(v),
+        relevance=_relevance(v, settings, limit_bytes),
+        tags=tags(v),
+        differing_keys=_differing(base, candidate),
+        match_method=v.pair.method,
+        match_confidence=v.pair.confidence,
+        owner=settings.owner_of(module.program),
+        cause=e.cause if e else None,
+        divergence=e.divergence if e else None,
+        parts=e.parts if e else [],
+        residual_bytes=e.residual_bytes if e else 0,
+        buffers=e.buffers if e else [],
+        other_buffer_count=e.other_buffer_count if e else 0,
+        other_buffer_bytes=e.other_buffer_bytes if e else 0,
+        op_mix=e.op_mix if e else [],
+        triage=None,
+        history=list(m.history),
+        commands=_commands(v, m.candidate_run),
+    )
+
+
+def ratio(delta: int | None, base: int | None) -> float | None:
+    """Give a difference as a share of the base; None where there is no base."""
+    return round(delta / base, 6) if delta is not None and base else None
+
+
+def _other_name(base: Module | None, candidate: Module | None) -> str | None:
+    if base is None or candidate is None or base.program == candidate.program:
+        return None
+    return base.program
+
+
+def _differing(base: Module | None, candidate: Module | None) -> list[str]:
+    if base is None or candidate is None:
+        return []
+    return differing_keys(Match(base, candidate, "", 0))
+
+
+def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:
+    """Give Δbytes times weight times the share of the device's memory in use."""
+    amount = v.delta_bytes
+    if amount is None:
+        amount = v.candidate_bytes or v.base_bytes or 0
+    used = max(v.base_bytes or 0, v.candidate_bytes or 0)
+    consumed = used / limit_bytes if limit_bytes else 1.0
+    return round(amount * settings.weight_of(v.pair.program) * consumed)
+
+
+def _commands(v: Verdict, candidate_run: Run) -> list[str]:
+    program = v.pair.program
+    commands = []
+    if v.pair.base is not None and v.pair.base_run and v.pair.candidate is not None:
+        base = f"{v.pair.base_run.name}:{v.pair.base.program}"
+        candidate = f"{candidate_run.name}:{program}"
+        commands.append(f"hlodb diff {shlex.quote(base)} {shlex.quote(candidate)}")
+    if v.pair.candidate is not None:
+        run = shlex.quote(f"run={candidate_run.name}")
+        name = shlex.quote(f"program={program}")
+        commands.append(f"hlodb query peak_contents -p {run} -p {name}")
+    return commands
+
+
+def in_order(findings: Sequence[Finding]) -> list[Finding]:
+    """Put the candidate's findings first, the most urgent and relevant on top."""
+    return sorted(
+        findings,
+        key=lambda f: (
+            f.scope != "candidate",
+            ORDER.index(f.change),
+            -abs(f.relevance),
+            f.program,
+            -1 if f.rank is None else f.rank,
+            f.color,
+            f.id,
+        ),
+    )
+
+
+def with_triage(finding: Finding, triage: Triage | None) -> Finding:
+    """Give the finding in the state that a decision leaves it in."""
+    if triage is None:
+        return finding
+    state = triage.status if finding.change in ALERTING else finding.state
+    return replace(finding, triage=triage, state=state)
+
+
+def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
+    """Group the candidate's findings by cause and direction, greatest sum first."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for f in findings:
+        if f.scope == "candidate" and f.cause is not None and f.delta_bytes:
+            direction = "worse" if f.delta_bytes > 0 else "improved"
+            groups.setdefault((direction, f.cause.key), []).append(f)
+    rows = [_group(direction, found) for (direction, _), found in groups.items()]
+    return sorted(
+        rows, key=lambda g: (g.direction != "worse", -abs(g.sum_delta_bytes), g.key)
+    )
+
+
+def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
+    largest = max(findings, key=lambda f: abs(f.delta_bytes or 0))
+    cause = largest.cause
+    assert cause is not None
+    firsts = sorted({f.first_run for f in findings if f.first_run})
+    return CauseGroup(
+        key=cause.key,
+        title=cause.title,
+        blame=cause.blame,
+        direction=direction,
+        programs=sorted({f.program for f in findings}),
+        sum_delta_bytes=sum(f.delta_bytes or 0 for f in findings),
+        max_delta_bytes=largest.delta_bytes or 0,
+        first_run=firsts[0] if len(firsts) == 1 else None,
+        owners=sorted({f.owner for f in findings if f.owner}),
+        next_query=largest.commands[0] if largest.commands else "",
+    )

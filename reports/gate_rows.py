@@ -1,0 +1,242 @@
+"""Holds the candidate against every gate; all are evaluated, each gives its rows.
+
+A gate that nothing fails still gives one row that says so. Rows are pass, fail or
+waived; a waiver of the settings covers a row until its day, a decision of
+`hlodb triage` covers a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from hlodb.errors import UsageError
+from hlodb.reports.findings import ALERTING
+from hlodb.reports.model import Finding, Gate, ProgramRow, WaiverRow
+from hlodb.reports.settings import Budget, Settings, Waiver, covers
+
+COVERED = ("accepted", "waived", "invalid", "duplicate")
+"""Decisions of triage under which a finding does not fail its gate."""
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """What gates look at; `compiles` and `replicated` are by program."""
+
+    findings: Sequence[Finding]
+    programs: Sequence[ProgramRow]
+    device: str | None
+    compiles: dict[str, int]
+    replicated: dict[str, tuple[int, int]]
+    today: date | None
+
+
+def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
+    """Give every row of the gate table, in the order of the gates."""
+    rows: list[Gate] = []
+    if settings.regression:
+        rows += _or_passed("regression", _regressions(facts, settings))
+    if settings.missing_program:
+        rows += _or_passed("missing_program", _missing(facts))
+    rows += _budgets(facts, settings)
+    if settings.donation_loss:
+        rows += _or_passed("donation_loss", _donations(facts, settings))
+    if (limit := settings.fragmentation_ratio) is not None:
+        found = _shares("fragmentation", "fragmentation_bytes", limit, facts)
+        rows += _or_passed("fragmentation", found)
+    if (limit := settings.padding_ratio) is not None:
+        rows += _or_passed("padding", _shares("padding", "padding_bytes", limit, facts))
+    if settings.recompiles is not None:
+        rows += _or_passed("recompiles", _recompiles(facts, settings.recompiles))
+    if settings.replicated_bytes is not None:
+        rows += _or_passed("replicated", _replicated(facts, settings.replicated_bytes))
+    return [_waived(row, facts, settings) for row in rows]
+
+
+def _row(gate: str, unit: str, limit: float, value: float, **more: object) -> Gate:
+    fields = {
+        "program": None,
+        "color": None,
+        "space": None,
+        "finding_id": None,
+        "owner": None,
+        "reason": "",
+        "until": None,
+        **more,
+    }
+    return Gate(
+        gate=gate,
+        unit=unit,
+        limit=limit,
+        value=value,
+        margin=limit - value,
+        status="fail" if value > limit else "pass",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def _or_passed(gate: str, rows: Iterable[Gate]) -> list[Gate]:
+    return list(rows) or [_row(gate, "count", 0, 0, reason="nothing fails it")]
+
+
+def _regressions(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for f in facts.findings:
+        if f.scope == "candidate" and f.change in ALERTING:
+            base, value = f.base_bytes or 0, f.candidate_bytes or 0
+            # A mixed finding may hold fewer bytes reserved and more of them live.
+            floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
+            row = _about(f, "regression", "bytes", base + floor, value)
+            yield replace(row, status="fail", reason=f.cause.title if f.cause else "")
+
+
+def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate:
+    return _row(
+        gate,
+        unit,
+        limit,
+        value,
+        program=f.program,
+        color=f.color,
+        space=f.space,
+        finding_id=f.id,
+        owner=f.owner,
+    )
+
+
+def _missing(facts: GateFacts) -> Iterable[Gate]:
+    seen = set()
+    for f in facts.findings:
+        if f.change == "failed" and (f.program, f.rank) not in seen:
+            seen.add((f.program, f.rank))
+            row = _about(f, "missing_program", "count", 0, 1)
+            yield replace(row, reason=f"it is in {f.base_run}: {f.rule}")
+
+
+def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for budget in settings.budgets:
+        for p in facts.programs:
+            known = p.candidate_bytes is not None
+            if known and covers(budget, p.program, p.color, p.space):
+                limit = _limit(budget, p, facts, settings)
+                yield _row(
+                    "budget",
+                    "bytes",
+                    limit,
+                    p.candidate_bytes or 0,
+                    program=p.program,
+                    color=p.color,
+                    space=p.space,
+                    owner=budget.owner or settings.owner_of(p.program),
+                )
+
+
+def _limit(budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings) -> int:
+    if budget.bytes is not None:
+        return budget.bytes
+    memory = settings.limit_of(facts.device, p.space)
+    if memory is None:
+        raise UsageError(
+            f"the budget of {budget.program!r} is a share of the device, and no"
+            f" [[device]] says how much {p.space!r} a {facts.device or 'device'} has"
+        )
+    return int(memory * (budget.ratio or 0))
+
+
+def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for f in facts.findings:
+        lost = sum(
+            p.delta_bytes for p in f.parts if (p.part, p.kind) == ("alias", "live_out")
+        )
+        if f.scope == "candidate" and lost > settings.floor_bytes:
+            row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
+            yield replace(row, reason="outputs no longer share parameters' memory")
+
+
+def _shares(gate: str, column: str, limit: float, facts: GateFacts) -> Iterable[Gate]:
+    for p in facts.programs:
+        part: int | None = getattr(p, column)
+        total = p.candidate_bytes
+        if part and total and part / total > limit:
+            yield _row(
+                gate,
+                "ratio",
+                limit,
+                round(part / total, 6),
+                program=p.program,
+                color=p.color,
+                space=p.space,
+            )
+
+
+def _recompiles(facts: GateFacts, limit: int) -> Iterable[Gate]:
+    for program, count in sorted(facts.compiles.items()):
+        if count > limit:
+            yield _row("recompiles", "count", limit, count, program=program)
+
+
+def _replicated(facts: GateFacts, limit: int) -> Iterable[Gate]:
+    for program, (base, candidate) in sorted(facts.replicated.items()):
+        if candidate > max(base, limit):
+            yield _row(
+                "replicated",
+                "bytes",
+                max(base, limit),
+                candidate,
+                program=program,
+                reason="parameters of at least the limit that every device holds whole",
+            )
+
+
+def _waived(row: Gate, facts: GateFacts, settings: Settings) -> Gate:
+    if row.status != "fail":
+        return row
+    finding = next((f for f in facts.findings if f.id == row.finding_id), None)
+    triage = finding.triage if finding else None
+    if row.gate != "budget" and triage and triage.status in COVERED:
+        reason = f"{triage.status}: {triage.reason}"
+        return replace(row, status="waived", reason=reason, until=triage.until)
+    for waiver in settings.waivers:
+        if fits(waiver, row) and not expired(waiver, facts.today):
+            return replace(
+                row,
+                status="waived",
+                reason=waiver.reason,
+                owner=waiver.owner,
+                until=waiver.until.isoformat(),
+            )
+    return row
+
+
+def fits(waiver: Waiver, row: Gate) -> bool:
+    """Tell whether a waiver is about what a row fails."""
+    if waiver.gate not in ("*", row.gate):
+        return False
+    if waiver.finding not in (None, row.finding_id):
+        return False
+    return covers(waiver, row.program or "", row.color, row.space)
+
+
+def expired(waiver: Waiver, today: date | None) -> bool:
+    """Tell whether the day has come on which a waiver no longer holds."""
+    return today is not None and today >= waiver.until
+
+
+def waiver_rows(rows: Sequence[Gate], facts: GateFacts, s: Settings) -> list[WaiverRow]:
+    """Give every waiver with what became of it: used, unused or expired."""
+    found = []
+    for waiver in s.waivers:
+        used = any(r.status == "waived" and fits(waiver, r) for r in rows)
+        status = "expired" if expired(waiver, facts.today) else "unused"
+        found.append(
+            WaiverRow(
+                waiver.program,
+                waiver.space,
+                waiver.gate,
+                waiver.owner,
+                waiver.reason,
+                waiver.until.isoformat(),
+                "used" if used else status,
+            )
+        )
+    return found

@@ -1,0 +1,287 @@
+"""Reads hlodb.toml; what is wrong in it is said with line and key.
+
+[report]      series, baseline, window, main_branch, top
+[floors]      bytes, ratio          what counts as a difference
+[history]     bytes, ratio          what counts as a step
+[gates]       regression, missing_program, donation_loss, fragmentation_ratio,
+              padding_ratio, recompiles, replicated_bytes
+[quality]     max_rejects, consistency
+[owners]      "glob" = "team"
+[weights]     "glob" = 10
+[[device]]    device, space, bytes
+[[budget]]    program, space or color, bytes or ratio, owner
+[[waiver]]    program, space or color, gate, finding, owner, reason, until
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any, NoReturn
+
+from hlodb.errors import UsageError
+from hlodb.queries.catalogue import nearest
+from hlodb.reports.settings import Budget, Device, Settings, Waiver
+from hlodb.reports.sizes import parse_size
+
+FILE_NAME = "hlodb.toml"
+
+Check = Callable[[Any], Any]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError("must be text")
+    return value
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _count(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise ValueError("must be a whole number, 0 or more")
+    return value
+
+
+def _optional_count(value: Any) -> int | None:
+    return None if value is False else _count(value)
+
+
+def _size(value: Any) -> int:
+    return parse_size(value) if isinstance(value, str) else _count(value)
+
+
+def _ratio(value: Any) -> float:
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or not 0 <= value <= 1:
+        raise ValueError("must be a share from 0 to 1")
+    return float(value)
+
+
+def _weight(value: Any) -> float:
+    known = isinstance(value, int | float) and not isinstance(value, bool)
+    if not known or value < 0:
+        raise ValueError("must be a number, 0 or more")
+    return float(value)
+
+
+def _day(value: Any) -> date:
+    if type(value) is date:
+        return value
+    try:
+        return date.fromisoformat(value)
+    except (TypeError, ValueError):
+        raise ValueError("must be a day such as 2027-01-31") from None
+
+
+SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
+    "report": {
+        "series": ("series", _text),
+        "baseline": ("baseline", _text),
+        "window": ("window", _count),
+        "main_branch": ("main_branch", _text),
+        "top": ("top", _count),
+    },
+    "floors": {"bytes": ("floor_bytes", _size), "ratio": ("floor_ratio", _ratio)},
+    "history": {"bytes": ("step_bytes", _size), "ratio": ("step_ratio", _ratio)},
+    "gates": {
+        "regression": ("regression", _flag),
+        "missing_program": ("missing_program", _flag),
+        "donation_loss": ("donation_loss", _flag),
+        "fragmentation_ratio": ("fragmentation_ratio", _ratio),
+        "padding_ratio": ("padding_ratio", _ratio),
+        "recompiles": ("recompiles", _count),
+        "replicated_bytes": ("replicated_bytes", _size),
+    },
+    "quality": {
+        "max_rejects": ("max_rejects", _optional_count),
+        "consistency": ("consistency", _flag),
+    },
+}
+"""Tables of single settings: key → field of Settings, and how it is read."""
+
+MAPPINGS: dict[str, Check] = {"owners": _text, "weights": _weight}
+
+ENTRIES: dict[str, tuple[type, dict[str, Check], tuple[str, ...]]] = {
+    "device": (
+        Device,
+        {"device": _text, "space": _text, "bytes": _size},
+        ("device", "space", "bytes"),
+    ),
+    "budget": (
+        Budget,
+        {
+            "program": _text,
+            "space": _text,
+            "color": _count,
+            "bytes": _size,
+            "ratio": _ratio,
+            "owner": _text,
+        },
+        ("program",),
+    ),
+    "waiver": (
+        Waiver,
+        {
+            "program": _text,
+            "space": _text,
+            "color": _count,
+            "gate": _text,
+            "finding": _text,
+            "owner": _text,
+            "reason": _text,
+            "until": _day,
+        },
+        ("program", "owner", "reason", "until"),
+    ),
+}
+"""Tables that may stand many times: what each makes, its keys, and those it needs."""
+
+
+def read_settings(path: Path | None) -> Settings:
+    """Give the settings of `path`, else of hlodb.toml here, else what holds anyway."""
+    if path is None:
+        path = Path(FILE_NAME)
+        if not path.exists():
+            return Settings()
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read {path}: {error}") from error
+    return parse_settings(text, str(path))
+
+
+def parse_settings(text: str, path: str = FILE_NAME) -> Settings:
+    """Give the settings in `text`; UsageError says path, line, key and fault."""
+    try:
+        content = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"{path}: {_with_line_first(str(error))}") from error
+    return _Reader(path, _key_lines(text)).settings(content)
+
+
+class _Reader:
+    """Holds where keys stand, so that every complaint can say it."""
+
+    def __init__(self, path: str, lines: Mapping[tuple[str, int, str], int]) -> None:
+        self.path = path
+        self.lines = lines
+
+    def settings(self, content: Mapping[str, Any]) -> Settings:
+        values: dict[str, Any] = {}
+        for table, found in content.items():
+            if table in SECTIONS and isinstance(found, dict):
+                values |= self.section(table, found)
+            elif table in MAPPINGS and isinstance(found, dict):
+                pairs = found.items()
+                check = MAPPINGS[table]
+                values[table] = tuple(
+                    (glob, self.checked(table, 0, glob, check, value))
+                    for glob, value in pairs
+                )
+            elif table in ENTRIES and isinstance(found, list):
+                values[f"{table}s"] = tuple(
+                    self.entry(table, number, one) for number, one in enumerate(found)
+                )
+            else:
+                self.unknown_table(table)
+        return Settings(**values)
+
+    def section(self, table: str, found: Mapping[str, Any]) -> dict[str, Any]:
+        known = SECTIONS[table]
+        self.require_known(table, 0, found, known)
+        return {
+            known[key][0]: self.checked(table, 0, key, known[key][1], value)
+            for key, value in found.items()
+        }
+
+    def entry(self, table: str, number: int, found: Any) -> Any:
+        make, known, needed = ENTRIES[table]
+        if not isinstance(found, dict):
+            self.fail(table, number, "", f"write [[{table}]] and its keys below")
+        self.require_known(table, number, found, known)
+        for key in needed:
+            if key not in found:
+                self.fail(table, number, "", f"{table} needs {key!r}")
+        if make is Budget and ("bytes" in found) == ("ratio" in found):
+            self.fail(table, number, "", "a budget has either 'bytes' or 'ratio'")
+        return make(
+            **{
+                key: self.checked(table, number, key, known[key], value)
+                for key, value in found.items()
+            }
+        )
+
+    def checked(
+        self, table: str, number: int, key: str, check: Check, value: Any
+    ) -> Any:
+        try:
+            return check(value)
+        except ValueError as error:
+            self.fail(table, number, key, f"{key!r} {error}, not {value!r}")
+
+    def require_known(
+        self,
+        table: str,
+        number: int,
+        found: Mapping[str, Any],
+        known: Mapping[str, Any],
+    ) -> None:
+        for key in found:
+            if key not in known:
+                hint = nearest(key, known) or f"; it has {', '.join(known)}"
+                self.fail(table, number, key, f"[{table}] has no key {key!r}{hint}")
+
+    def unknown_table(self, table: str) -> NoReturn:
+        known = [*SECTIONS, *MAPPINGS, *ENTRIES]
+        if table in ENTRIES:
+            self.fail(table, 0, "", f"write [[{table}]], with two brackets")
+        if table in known:
+            self.fail(table, 0, "", f"write [{table}] as a table of its own")
+        hint = nearest(table, known) or f"; known are {', '.join(known)}"
+        self.fail(table, 0, "", f"there is no table {table!r}{hint}")
+
+    def fail(self, table: str, number: int, key: str, message: str) -> NoReturn:
+        line = self.lines.get((table, number, key)) or self.lines.get(
+            (table, number, ""), 1
+        )
+        raise UsageError(f"{self.path}:{line}: {message}")
+
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\"-]+)\s*\]")
+_KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
+
+
+def _key_lines(text: str) -> dict[tuple[str, int, str], int]:
+    """Give the line of every key by (table, number of the entry, key).
+
+    tomllib keeps no lines. Reading them line by line is enough for a settings file:
+    where a key is written in some rarer way, the line of its table stands in.
+    """
+    lines: dict[tuple[str, int, str], int] = {}
+    counts: dict[str, int] = {}
+    table, number = "", 0
+    for line_number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = header[2].strip('"')
+            counts[table] = counts.get(table, -1) + 1
+            number = counts[table] if header[1] == "[[" else 0
+            lines.setdefault((table, number, ""), line_number)
+        elif key := _KEY.match(line):
+            name = key[1] or key[2] or key[3] or ""
+            lines.setdefault((table, number, name), line_number)
+            if not table:
+                lines.setdefault((name, 0, ""), line_number)
+    return lines
+
+
+def _with_line_first(message: str) -> str:
+    match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
+    return f"line {match[2]}, column {match[3]}: {match[1]}" if match else message

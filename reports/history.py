@@ -1,0 +1,155 @@
+"""The history of every program's memory: exact steps of a deterministic series.
+
+A step is a run in which a program's reserved memory differs from the run before that
+holds it by at least the floors of [history], and by more than its noise band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.model import Point, Trend
+from hlodb.reports.pairs import NoiseBands, Pair, Profiles, Verdict, judge
+from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import Sighting, Track
+
+MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
+
+
+class Step(NamedTuple):
+    """A step of one program in one memory space, as a verdict on two runs."""
+
+    verdict: Verdict
+    run: Run
+
+
+def steps(
+    tracks: Iterable[Track], profiles: Profiles, bands: NoiseBands, settings: Settings
+) -> list[Step]:
+    """Give every step of the series, by run, program and colour."""
+    exact = _without_floors(settings)
+    found = []
+    for track in tracks:
+        for earlier, later in _neighbours(track):
+            pair = sighted_pair(earlier, later)
+            for verdict in judge(pair, profiles, bands, exact):
+                if _is_step(verdict, settings):
+                    found.append(Step(verdict, later.run))
+    return found
+
+
+def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
+    """Give two sightings of a track as a pair to judge."""
+    match = later.match
+    return Pair(
+        earlier.module,
+        later.module,
+        earlier.run,
+        match.method if match else None,
+        match.confidence if match else None,
+    )
+
+
+def _neighbours(track: Track) -> Iterable[tuple[Sighting, Sighting]]:
+    return pairwise(track.sightings)
+
+
+def _without_floors(settings: Settings) -> Settings:
+    return replace(settings, floor_bytes=0, floor_ratio=0.0)
+
+
+def _is_step(verdict: Verdict, settings: Settings) -> bool:
+    if verdict.change not in ("worse", "improved", "mixed"):
+        return False
+    delta, base = abs(verdict.delta_bytes or 0), verdict.base_bytes or 0
+    return delta >= settings.step_bytes and delta >= settings.step_ratio * base
+
+
+def first_run(
+    track: Track, base: Module, candidate: Module, color: int, profiles: Profiles
+) -> Run | None:
+    """Give the run since which a difference stands: on the candidate's side of the
+    middle between base and candidate, without a break."""
+    low = _reserved(base, color, profiles)
+    high = _reserved(candidate, color, profiles)
+    since: Run | None = None
+    for sighting in reversed(_until(track, candidate)):
+        level = _reserved(sighting.module, color, profiles)
+        if sighting.module is base or (2 * level - low - high) * (high - low) <= 0:
+            break
+        since = sighting.run
+    return since
+
+
+def undone_step(
+    track: Track, candidate: Module, color: int, profiles: Profiles
+) -> Run | None:
+    """Give the run of the last rise that the candidate has undone; None without one."""
+    level = _reserved(candidate, color, profiles)
+    earlier = _until(track, candidate)[:-1]
+    for before, after in reversed(list(pairwise(earlier))):
+        old = _reserved(before.module, color, profiles)
+        if old < _reserved(after.module, color, profiles):
+            return after.run if level <= old else None
+    return None
+
+
+def _until(track: Track, module: Module) -> Sequence[Sighting]:
+    places = [i for i, s in enumerate(track.sightings) if s.module is module]
+    return track.sightings[: places[0] + 1] if places else []
+
+
+def _reserved(module: Module, color: int, profiles: Profiles) -> int:
+    profile = profiles.get(module.module_id, {}).get(color)
+    return profile.reserved_bytes if profile else 0
+
+
+def trends(
+    tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
+) -> list[Trend]:
+    """Give the series of every program that `last` holds, by program and colour."""
+    stepped = {
+        (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
+        for s in found
+    }
+    rows = []
+    for track in tracks:
+        if track.sightings[-1].run.run_id != last.run_id:
+            continue
+        for color in sorted(
+            {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
+        ):
+            rows.append(_trend(track, color, profiles, stepped))
+    return sorted(rows, key=lambda t: (t.program, t.rank or 0, t.color))
+
+
+def _trend(
+    track: Track,
+    color: int,
+    profiles: Profiles,
+    stepped: dict[tuple[Module | None, int], int],
+) -> Trend:
+    points = []
+    before: Module | None = None
+    for sighting in track.sightings:
+        mark = _mark(before, sighting.module, stepped.get((sighting.module, color), 0))
+        level = _reserved(sighting.module, color, profiles)
+        points.append(Point(sighting.run.name, level, mark))
+        before = sighting.module
+    space = next(
+        p[color].space_name
+        for s in reversed(track.sightings)
+        if color in (p := profiles.get(s.module.module_id, {}))
+    )
+    return Trend(track.last.program, track.last.rank, color, space, points)
+
+
+def _mark(before: Module | None, module: Module, step: int) -> str:
+    if before is not None and differing_keys(Match(before, module, "", 0)):
+        return MARKS["incomparable"]
+    return MARKS["up" if step > 0 else "down" if step < 0 else "same"]

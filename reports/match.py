@@ -1,0 +1,171 @@
+"""Which module of one run is which of another: names may change, and so may numbers.
+
+A ladder of keys, the surest first: on each rung the n-th of equal key in one run, by
+module number, goes with the n-th in the other. No rung prefers a side, so matching
+(A, B) mirrors matching (B, A).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hlodb.reports.facts import Module
+
+ENOUGH_ALIKE = 0.5
+"""Least share of equal opcodes at which programs of other names are the same."""
+
+Key = Callable[[Module], Hashable | None]
+Similarities = Callable[[Sequence[tuple[Module, Module]]], Sequence[float]]
+
+
+class Match(NamedTuple):
+    """Two modules, why they are the same program, and how sure that is (0 to 1)."""
+
+    base: Module
+    candidate: Module
+    method: str
+    confidence: float
+
+
+class Rung(NamedTuple):
+    """One step of the ladder; modules whose key is None do not stand on it."""
+
+    method: str
+    confidence: float
+    key: Key
+
+
+def _source_shapes(module: Module) -> Hashable | None:
+    return module.source_shapes and (module.program, module.source_shapes, module.rank)
+
+
+def _exact(module: Module) -> Hashable | None:
+    return module.exact_fingerprint and (module.exact_fingerprint, module.rank)
+
+
+def _graph(module: Module) -> Hashable | None:
+    return module.graph_fingerprint and (module.graph_fingerprint, module.rank)
+
+
+def _source_graph(module: Module) -> Hashable | None:
+    return module.source_graph and (module.source_graph, module.rank)
+
+
+BY_NAME = (
+    Rung("program", 1.0, lambda m: (m.program, m.program_key, m.rank)),
+    Rung("program and source shapes", 0.95, _source_shapes),
+)
+BY_CONTENT = (
+    Rung("exact fingerprint", 0.95, _exact),
+    Rung("graph fingerprint", 0.9, _graph),
+    Rung("source graph fingerprint", 0.9, _source_graph),
+)
+BY_NAME_ALONE = (Rung("program name", 0.7, lambda m: (m.program, m.rank)),)
+
+
+def match_modules(
+    base: Sequence[Module], candidate: Sequence[Module], similarities: Similarities
+) -> tuple[list[Match], list[Module], list[Module]]:
+    """Give the matches, and what of `base` and `candidate` has none.
+
+    `similarities` tells how alike the programs of each pair are, from 0 to 1; it is
+    asked only about modules of equal entry shapes that nothing surer matches.
+    """
+    matches: list[Match] = []
+    gone, new = list(base), list(candidate)
+    for rung in (*BY_NAME, *BY_CONTENT, *BY_NAME_ALONE):
+        found, gone, new = _climb(rung, gone, new)
+        matches += found
+    found, gone, new = _by_likeness(gone, new, similarities)
+    return [*matches, *found], gone, new
+
+
+def opcode_similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """Give the share of equal opcodes: Σ min ÷ Σ max of their counts (0 to 1)."""
+    opcodes = a.keys() | b.keys()
+    most = sum(max(a.get(o, 0), b.get(o, 0)) for o in opcodes)
+    least = sum(min(a.get(o, 0), b.get(o, 0)) for o in opcodes)
+    return least / most if most else 1.0
+
+
+def _climb(
+    rung: Rung, base: Sequence[Module], candidate: Sequence[Module]
+) -> tuple[list[Match], list[Module], list[Module]]:
+    waiting: dict[Hashable, list[Module]] = defaultdict(list)
+    for module in reversed(base):
+        if (key := rung.key(module)) is not None:
+            waiting[key].append(module)
+    matches, taken = [], set()
+    new = []
+    for module in candidate:
+        key = rung.key(module)
+        if key is not None and waiting.get(key):
+            partner = waiting[key].pop()
+            matches.append(Match(partner, module, rung.method, rung.confidence))
+            taken.add(id(partner))
+        else:
+            new.append(module)
+    return matches, [m for m in base if id(m) not in taken], new
+
+
+def _by_likeness(
+    base: Sequence[Module], candidate: Sequence[Module], similarities: Similarities
+) -> tuple[list[Match], list[Module], list[Module]]:
+    """Match modules of equal shapes and other names, the most alike first."""
+    places = [
+        (i, j)
+        for i, b in enumerate(base)
+        for j, c in enumerate(candidate)
+        if b.rank == c.rank and _same_shapes(b, c)
+    ]
+    alike = similarities([(base[i], candidate[j]) for i, j in places])
+    scored = [(-score, i, j) for score, (i, j) in zip(alike, places, strict=True)]
+    matches: list[Match] = []
+    bases, candidates = set(), set()
+    for score, i, j in sorted(scored, key=lambda s: (s[0], s[1] + s[2], s[1] * s[2])):
+        if -score >= ENOUGH_ALIKE and i not in bases and j not in candidates:
+            method = "entry shapes and opcodes"
+            matches.append(Match(base[i], candidate[j], method, round(-score, 4)))
+            bases.add(i)
+            candidates.add(j)
+    return matches, _others(base, bases), _others(candidate, candidates)
+
+
+def _same_shapes(b: Module, c: Module) -> bool:
+    known = b.source_shapes is not None and c.source_shapes is not None
+    if known and b.source_shapes == c.source_shapes:
+        return True
+    return b.entry_shapes is not None and b.entry_shapes == c.entry_shapes
+
+
+def _others(modules: Iterable[Module], taken: set[int]) -> list[Module]:
+    return [module for i, module in enumerate(modules) if i not in taken]
+
+
+def differing_keys(match: Match) -> list[str]:
+    """Name what makes two modules incomparable; nothing where they are comparable.
+
+    A module whose entry shapes are not those of its source was partitioned: where it
+    prints one partition the number is unknown, as older releases left it out.
+    """
+    b, c = match.base, match.candidate
+    keys = []
+    if not _same_shapes(b, c) and b.program_key != c.program_key:
+        keys.append("entry shapes")
+    partitions = _partitions(b), _partitions(c)
+    if None not in partitions and partitions[0] != partitions[1]:
+        keys.append("num_partitions")
+    if b.platform and c.platform and b.platform != c.platform:
+        keys.append("platform")
+    return keys
+
+
+def _partitions(module: Module) -> int | None:
+    if module.num_partitions == 1 and module.source_shapes not in (
+        None,
+        module.entry_shapes,
+    ):
+        return None
+    return module.num_partitions

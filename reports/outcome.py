@@ -1,0 +1,165 @@
+"""The verdict of a report, its exit code, and the one sentence on top."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hlodb.reports.findings import ALERTING
+from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+
+FAIL_ON = ("regression", "budget", "quality", "none")
+"""What makes the process fail: any gate, budgets only, unsound data only, nothing."""
+
+MARKS = {"pass": "✅", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
+
+GATE_FAILED = 1
+UNSOUND_DATA = 3
+NOTHING_TO_COMPARE = 4
+
+
+def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
+    """Give the report with verdict, exit code, counts and headline.
+
+    Unsound data leaves the verdict unknown, whatever the gates say: neither a pass nor
+    a failure can be relied on.
+    """
+    counts = Counter(row.state for row in report.programs)
+    verdict = _verdict(report)
+    return replace(
+        report,
+        verdict=verdict,
+        exit_code=_exit_code(report, verdict, fail_on, allow_empty),
+        counts=dict(sorted(counts.items())),
+        headline=f"{_mark(report, verdict)} {_headline(report, verdict, counts)}",
+    )
+
+
+def _mark(report: Report, verdict: str) -> str:
+    """A diff judges nothing."""
+    return "±" if (report.kind, verdict) == ("diff", "pass") else MARKS[verdict]
+
+
+def _verdict(report: Report) -> str:
+    if any(row.is_gating for row in report.quality):
+        return "unknown"
+    if _nothing_compared(report):
+        return "nothing"
+    return "fail" if any(g.status == "fail" for g in report.gates) else "pass"
+
+
+def _nothing_compared(report: Report) -> bool:
+    if any(g.gate == "budget" for g in report.gates):
+        return False
+    return report.comparison.base is None or report.comparison.comparable == 0
+
+
+def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
+    if fail_on == "none":
+        return 0
+    if verdict == "unknown":
+        return UNSOUND_DATA
+    if verdict == "nothing":
+        return 0 if allow_empty else NOTHING_TO_COMPARE
+    failed = {g.gate for g in report.gates if g.status == "fail"}
+    if fail_on == "budget":
+        failed &= {"budget"}
+    return GATE_FAILED if failed and fail_on != "quality" else 0
+
+
+def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
+    if verdict == "unknown":
+        bad = [row for row in report.quality if row.is_gating]
+        total = sum(row.count for row in bad)
+        what = f"{bad[0].kind} {bad[0].code}"
+        return f"unknown: the data is not sound ({total} places, first {what})"
+    if verdict == "nothing":
+        return f"nothing to compare: {_why_nothing(report)}"
+    failed = [g for g in report.gates if g.status == "fail"]
+    worst = _worst(report.findings, failed)
+    first = _differences if report.kind == "diff" else _regressions
+    parts = [first(counts, failed, worst), *_others(counts)]
+    headroom = _headroom(report)
+    return "; ".join([*parts, *([headroom] if headroom else [])])
+
+
+def _why_nothing(report: Report) -> str:
+    comparison = report.comparison
+    if comparison.base is None:
+        return comparison.rule_text
+    if not report.programs:
+        return "neither run holds a program with a buffer assignment"
+    reasons = {key for f in report.findings for key in f.differing_keys}
+    if reasons:
+        return f"no program is comparable ({', '.join(sorted(reasons))} differ)"
+    return "the runs have no program in common"
+
+
+def _worst(findings: Sequence[Finding], failed: Sequence[Gate]) -> Finding | None:
+    ids = {g.finding_id for g in failed}
+    mine = [f for f in findings if f.scope == "candidate"]
+    return next((f for f in mine if f.id in ids), None) or next(
+        (f for f in mine if f.change in ALERTING), None
+    )
+
+
+def _regressions(
+    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
+) -> str:
+    worse = counts["worse"] + counts["mixed"]
+    text = "no regression" if not worse else f"{worse} regression{'s'[: worse > 1]}"
+    if failed:
+        text += f" ({len(failed)} gate{'s'[: len(failed) > 1]} failed)"
+    if worst is not None:
+        text += f": {_worst_text(worst)}"
+    elif failed:
+        g = failed[0]
+        text += f": {g.gate} of {g.program or 'the run'}"
+        if g.unit == "bytes":
+            over = plain_bytes(int(g.value - g.limit))
+            text += f" by {over} over {plain_bytes(int(g.limit))}"
+    return text
+
+
+def _differences(
+    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
+) -> str:
+    worse = counts["worse"] + counts["mixed"]
+    text = f"{worse} worse" if worse else "nothing worse"
+    return text + (f": {_worst_text(worst)}" if worst is not None else "")
+
+
+def _worst_text(f: Finding) -> str:
+    if f.delta_bytes is None:
+        return f"{f.program} {f.space} {f.change}"
+    text = f"{f.program} {f.space} {signed_bytes(f.delta_bytes)}"
+    text += f" ({signed_percent(f.delta_ratio)})"
+    return text + (f", cause: {f.cause.title}" if f.cause else "")
+
+
+def _others(counts: Counter[str]) -> list[str]:
+    words = {
+        "improved": "improved",
+        "fixed": "fixed",
+        "waived": "waived",
+        "accepted": "accepted",
+        "new": "new",
+        "failed": "missing",
+        "recovered": "recovered",
+        "same": "same",
+        "not_comparable": "not comparable",
+    }
+    return [f"{counts[k]} {word}" for k, word in words.items() if counts[k]]
+
+
+def _headroom(report: Report) -> str | None:
+    known = [c for c in report.capacity if c.headroom_ratio is not None]
+    if not known:
+        return None
+    tightest = min(known, key=lambda c: c.headroom_ratio or 0)
+    return (
+        f"headroom {signed_percent(tightest.headroom_ratio).lstrip('+')} of"
+        f" {plain_bytes(tightest.limit_bytes)} {tightest.space}"
+    )

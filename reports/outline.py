@@ -1,0 +1,309 @@
+"""The report as titled sections of plain blocks: what every form for people shows.
+
+Sections come in the order of their weight; a form with a size limit drops them from the
+bottom. Nothing here is escaped or aligned: that is the renderer's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hlodb.reports.cards import finding_card
+from hlodb.reports.model import CauseGroup, Finding, Report, RunFacts, Trend
+from hlodb.reports.outline_blocks import Block, Paragraph, table
+from hlodb.reports.render_github import gate_sentence
+from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.reports.sparkline import sparkline
+
+MARKS = {
+    "worse": "+",
+    "mixed": "~",
+    "improved": "-",
+    "fixed": "-",
+    "same": "=",
+    "new": "*",
+    "failed": "!",
+    "recovered": "*",
+    "not_comparable": "x",
+    "waived": "w",
+    "accepted": "w",
+    "invalid": "w",
+    "duplicate": "w",
+}
+"""One character per state, as in asv."""
+
+
+class Section(NamedTuple):
+    """A titled part of the report."""
+
+    title: str
+    blocks: list[Block]
+
+
+def outline(report: Report, top: int) -> list[Section]:
+    """Give all sections that have something to say; `top` rows per table."""
+    sections = [
+        Section("What was compared", _compared(report)),
+        Section("Gates", _gates(report, top)),
+        Section("Causes of regressions", _causes(report, "worse", top)),
+        Section("Findings", _cards(report, top)),
+        Section("Causes of improvements", _causes(report, "improved", top)),
+        Section("Programs", _programs(report, top)),
+        Section("Capacity", _capacity(report)),
+        Section("Waste", _waste(report, top)),
+        Section("Compile health", _health(report, top)),
+        Section("History", _history(report, top)),
+        Section("Data quality", _quality(report, top)),
+        Section("Waivers", _waivers(report, top)),
+        Section("Notes", [Paragraph(note) for note in report.notes]),
+        Section("Definitions", _definitions(report)),
+    ]
+    return [section for section in sections if section.blocks]
+
+
+def _compared(report: Report) -> list[Block]:
+    c = report.comparison
+    base = c.base.name if c.base else "nothing"
+    text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
+    if c.series:
+        text += f" Series {c.series}, {len(c.series_runs)} runs."
+    parity = (
+        f"{c.matched} programs matched, {c.comparable} comparable,"
+        f" {c.identical} identical, {c.same_source} from the same source."
+    )
+    blocks: list[Block] = [Paragraph(text), Paragraph(parity)]
+    facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
+    blocks.append(table(["run", "started", "commit", "compiler", "device"], facts))
+    changes = [
+        [
+            e.key,
+            e.base or "-",
+            e.candidate or "-",
+            "yes" if e.is_memory_relevant else "",
+        ]
+        for e in c.environment
+    ]
+    if changes:
+        blocks.append(table(["differs", "base", "candidate", "memory"], changes, 20))
+    return blocks
+
+
+def _run_line(run: RunFacts) -> list[str]:
+    compiler = run.compiler_version or run.framework_version
+    device = run.device or run.platform
+    facts = (run.started_at, run.commit_sha, compiler, device)
+    return [run.name, *(fact or "-" for fact in facts)]
+
+
+def _gates(report: Report, top: int) -> list[Block]:
+    order = {"fail": 0, "waived": 1, "pass": 2}
+    findings = {f.id: f for f in report.findings}
+    rows = [
+        [
+            g.status.upper(),
+            g.gate,
+            g.program or "all",
+            g.space or "-",
+            _amount(g.value, g.unit),
+            _amount(g.limit, g.unit),
+            g.owner or "-",
+            _gate_note(g.until, gate_sentence(g, findings.get(g.finding_id or ""))),
+        ]
+        for g in sorted(report.gates, key=lambda g: order[g.status])
+    ]
+    header = ["status", "gate", "program", "space", "value", "limit", "owner", "what"]
+    return [table(header, rows, max(top, 20), numeric=(4, 5))] if rows else []
+
+
+def _gate_note(until: str | None, text: str) -> str:
+    return f"{text} (until {until})" if until else text
+
+
+def _amount(value: float, unit: str) -> str:
+    return plain_bytes(int(value)) if unit == "bytes" else f"{value:g}"
+
+
+def _causes(report: Report, direction: str, top: int) -> list[Block]:
+    groups = [g for g in report.causes if g.direction == direction]
+    rows = [_cause_row(g) for g in groups]
+    header = ["cause", "blame", "programs", "Σ", "max", "since", "owner"]
+    others = signed_bytes(sum(g.sum_delta_bytes for g in groups[top:]))
+    if not rows:
+        return []
+    return [table(header, rows, top, numeric=(3, 4), others=(3, others))]
+
+
+def _cause_row(g: CauseGroup) -> list[str]:
+    return [
+        g.title,
+        g.blame,
+        _few(g.programs, 3),
+        signed_bytes(g.sum_delta_bytes),
+        signed_bytes(g.max_delta_bytes),
+        g.first_run or "-",
+        _few(g.owners, 2) or "-",
+    ]
+
+
+def _few(names: Sequence[str], most: int) -> str:
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+def _cards(report: Report, top: int) -> list[Block]:
+    mine = [f for f in report.findings if f.scope == "candidate"]
+    shown = [finding_card(f, MARKS) for f in mine[:top]]
+    blocks: list[Block] = list(shown)
+    if len(mine) > top:
+        rest = signed_bytes(sum(f.delta_bytes or 0 for f in mine[top:]))
+        blocks.append(Paragraph(f"[{len(mine) - top} others] {rest}"))
+    return blocks
+
+
+def _programs(report: Report, top: int) -> list[Block]:
+    rows = sorted(
+        (p for p in report.programs if p.change != "same" or p.delta_bytes),
+        key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),
+    )
+    cells = [
+        [
+            MARKS.get(p.state, " "),
+            p.program if p.rank is None else f"{p.program} rank {p.rank}",
+            p.space,
+            plain_bytes(p.base_bytes),
+            plain_bytes(p.candidate_bytes),
+            signed_bytes(p.delta_bytes),
+            signed_percent(p.delta_ratio),
+            f"{p.state} ({p.rule})" if p.state == "same" else p.state,
+        ]
+        for p in rows
+    ]
+    header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
+    others = signed_bytes(sum(p.delta_bytes or 0 for p in rows[top:]))
+    same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
+    blocks: list[Block] = [Paragraph(f"{same} rows without any difference.")]
+    if not cells:
+        return blocks if report.programs else []
+    numeric = (3, 4, 5, 6)
+    return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
+
+
+def _capacity(report: Report) -> list[Block]:
+    rows = [
+        [
+            c.space,
+            c.program,
+            plain_bytes(c.used_bytes),
+            plain_bytes(c.limit_bytes),
+            signed_percent(c.headroom_ratio).lstrip("+"),
+            _few(c.near_limit, 3) or "-",
+            "-" if c.plateau_ratio is None else f"{100 * c.plateau_ratio:.0f} %",
+        ]
+        for c in report.capacity
+    ]
+    header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
+    return [table(header, rows, 20, numeric=(2, 3, 4, 6))] if rows else []
+
+
+def _waste(report: Report, top: int) -> list[Block]:
+    rows = [
+        [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
+        for w in report.waste
+    ]
+    header = ["waste", "program", "space", "frees", "what"]
+    return [table(header, rows, top, numeric=(3,))] if rows else []
+
+
+def _health(report: Report, top: int) -> list[Block]:
+    rows = [
+        [
+            h.kind,
+            h.name,
+            _health_amount(h.base, h.unit),
+            _health_amount(h.candidate, h.unit),
+        ]
+        for h in report.health
+    ]
+    header = ["what", "name", "base", "candidate"]
+    return [table(header, rows, 3 * top, numeric=(2, 3))] if rows else []
+
+
+def _health_amount(value: int, unit: str) -> str:
+    if unit == "microseconds":
+        return f"{value / 1000:,.1f} ms"
+    return plain_bytes(value) if unit == "bytes" else str(value)
+
+
+def _history(report: Report, top: int) -> list[Block]:
+    places = {run: i for i, run in enumerate(report.comparison.series_runs)}
+    steps = sorted(
+        (f for f in report.findings if f.scope == "history"),
+        key=lambda f: (-places.get(f.candidate_run, 0), -abs(f.delta_bytes or 0)),
+    )
+    blocks: list[Block] = []
+    rows = [_step_row(f) for f in steps]
+    if rows:
+        header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
+        blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
+    moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
+    lines = [_trend_row(t) for t in moved]
+    if lines:
+        header = ["program", "space", "series", "steps", "now"]
+        blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
+    return blocks
+
+
+def _step_row(f: Finding) -> list[str]:
+    return [
+        f.candidate_run,
+        f.program,
+        f.space,
+        signed_bytes(f.delta_bytes),
+        signed_percent(f.delta_ratio),
+        f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
+        f.id,
+    ]
+
+
+def _trend_row(t: Trend) -> list[str]:
+    steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
+    return [
+        t.program if t.rank is None else f"{t.program} rank {t.rank}",
+        t.space,
+        sparkline([p.bytes for p in t.points]),
+        _few(steps, 6) or "-",
+        plain_bytes(t.points[-1].bytes),
+    ]
+
+
+def _quality(report: Report, top: int) -> list[Block]:
+    rows = [
+        [
+            "GATING" if q.is_gating else "noted",
+            q.run,
+            q.kind,
+            q.code,
+            str(q.count),
+            q.example,
+        ]
+        for q in report.quality
+    ]
+    header = ["", "run", "kind", "code", "count", "example"]
+    if not rows:
+        return [Paragraph("No rejects, no contradictions.")]
+    return [table(header, rows, top, numeric=(4,))]
+
+
+def _waivers(report: Report, top: int) -> list[Block]:
+    rows = [
+        [w.status, w.gate, w.program, w.until, w.owner, w.reason]
+        for w in report.waivers
+    ]
+    header = ["status", "gate", "program", "until", "owner", "reason"]
+    return [table(header, rows, max(top, 20))] if rows else []
+
+
+def _definitions(report: Report) -> list[Block]:
+    rows = [[m.name, m.unit, m.definition] for m in report.metrics]
+    return [table(["number", "unit", "what it is"], rows, len(rows))]

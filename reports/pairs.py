@@ -1,0 +1,229 @@
+"""Pairs of modules that are compared, and what the comparison of each says.
+
+A verdict is per program and memory space. It mirrors when base and candidate change
+places: worse and improved swap, new and failed swap, the rest stays.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from hlodb.reports.facts import Module, Profile, Run
+from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.settings import Settings
+
+Profiles = Mapping[int, Mapping[int, Profile]]
+NoiseBands = Mapping[tuple[str, int, int], int]
+
+
+class Pair(NamedTuple):
+    """A program in base and candidate; one of them None where it is new or failed."""
+
+    base: Module | None
+    candidate: Module | None
+    base_run: Run | None
+    method: str | None
+    confidence: float | None
+    is_recovered: bool = False
+
+    @property
+    def program(self) -> str:
+        """The program's name, the candidate's where both have one."""
+        module = self.candidate or self.base
+        assert module is not None
+        return module.program
+
+
+class Verdict(NamedTuple):
+    """What happened to one program in one memory space, and which rule says so."""
+
+    pair: Pair
+    color: int
+    base: Profile | None
+    candidate: Profile | None
+    change: str
+    rule: str
+    noise_band_bytes: int
+
+    @property
+    def base_bytes(self) -> int | None:
+        """Reserved bytes of the base, 0 where it does not use this space."""
+        return _reserved(self.pair.base, self.base)
+
+    @property
+    def candidate_bytes(self) -> int | None:
+        """Reserved bytes of the candidate, 0 where it does not use this space."""
+        return _reserved(self.pair.candidate, self.candidate)
+
+    @property
+    def delta_bytes(self) -> int | None:
+        """Candidate minus base; None where one of them is missing."""
+        if self.base_bytes is None or self.candidate_bytes is None:
+            return None
+        return self.candidate_bytes - self.base_bytes
+
+    @property
+    def space(self) -> str:
+        """Name of the memory space."""
+        profile = self.candidate or self.base
+        assert profile is not None
+        return profile.space_name
+
+
+def _reserved(module: Module | None, profile: Profile | None) -> int | None:
+    if module is None or not module.has_assignment:
+        return None
+    return profile.reserved_bytes if profile else 0
+
+
+def judge(
+    pair: Pair, profiles: Profiles, bands: NoiseBands, settings: Settings
+) -> list[Verdict]:
+    """Give the verdict on every memory space that either side uses, by colour."""
+    base = profiles.get(pair.base.module_id, {}) if pair.base else {}
+    candidate = profiles.get(pair.candidate.module_id, {}) if pair.candidate else {}
+    verdicts = []
+    for color in sorted(base.keys() | candidate.keys()):
+        band = _band(pair, color, bands)
+        verdict = Verdict(
+            pair, color, base.get(color), candidate.get(color), "same", "", band
+        )
+        change, rule = _change(verdict, settings)
+        verdicts.append(verdict._replace(change=change, rule=rule))
+    return verdicts
+
+
+def _change(v: Verdict, settings: Settings) -> tuple[str, str]:
+    base, candidate = v.pair.base, v.pair.candidate
+    if candidate is None or not candidate.has_assignment:
+        rule = "no_buffer_assignment" if candidate else "only_in_base"
+        return "failed", rule
+    if base is None or not base.has_assignment:
+        return "new", "only_in_candidate"
+    if differing_keys(Match(base, candidate, "", 0)):
+        return "not_comparable", "differing_keys"
+    change, rule = _difference(v, base, candidate, settings)
+    return ("recovered", rule) if v.pair.is_recovered else (change, rule)
+
+
+def _difference(
+    v: Verdict, base: Module, candidate: Module, settings: Settings
+) -> tuple[str, str]:
+    delta, live = v.delta_bytes or 0, _live_delta(v)
+    if is_identical(base, candidate) and same_profile(v.base, v.candidate):
+        return "same", "identical_artefact"
+    if delta == 0:
+        return "same", "equal_bytes"
+    if abs(delta) <= v.noise_band_bytes:
+        return "same", "inside_noise_band"
+    if not counts(v.base_bytes or 0, v.candidate_bytes or 0, settings):
+        return "same", "below_floor"
+    live_counts = live is not None and counts(*_lives(v), settings)
+    if live_counts and live is not None and (live > 0) != (delta > 0):
+        return "mixed", "live_peak_opposite"
+    return ("worse", "more_bytes") if delta > 0 else ("improved", "fewer_bytes")
+
+
+def counts(base: int, candidate: int, settings: Settings) -> bool:
+    """Tell whether a difference is at or above both floors.
+
+    The share is of the smaller side, so that it is the same seen from either.
+    """
+    delta = abs(candidate - base)
+    return (
+        delta > 0
+        and delta >= settings.floor_bytes
+        and delta >= settings.floor_ratio * min(base, candidate)
+    )
+
+
+def is_identical(base: Module, candidate: Module) -> bool:
+    """Tell whether two modules are the same but for names and source lines."""
+    return (
+        base.exact_fingerprint is not None
+        and base.exact_fingerprint == candidate.exact_fingerprint
+    )
+
+
+def same_profile(base: Profile | None, candidate: Profile | None) -> bool:
+    """Tell whether two modules use a memory space alike."""
+    if base is None or candidate is None:
+        return base is candidate
+    return base[3:] == candidate[3:]
+
+
+def _lives(v: Verdict) -> tuple[int, int]:
+    return (
+        (v.base.live_peak_bytes or 0) if v.base else 0,
+        (v.candidate.live_peak_bytes or 0) if v.candidate else 0,
+    )
+
+
+def _live_delta(v: Verdict) -> int | None:
+    """Give the difference of live peaks; a side without the space counts as 0."""
+    for profile in (v.base, v.candidate):
+        if profile is not None and profile.live_peak_bytes is None:
+            return None
+    base, candidate = _lives(v)
+    return candidate - base
+
+
+def live_delta(v: Verdict) -> int | None:
+    """Give the difference of live peaks; None where one side is missing or unknown."""
+    return None if v.delta_bytes is None else _live_delta(v)
+
+
+def tags(v: Verdict) -> list[str]:
+    """Give `schedule-only` or `packing-only` where the graphs of both are equal."""
+    base, candidate = v.pair.base, v.pair.candidate
+    if base is None or candidate is None or v.rule == "identical_artefact":
+        return []
+    if is_identical(base, candidate):
+        return ["packing-only"]
+    same_graph = base.graph_fingerprint == candidate.graph_fingerprint
+    return ["schedule-only"] if base.graph_fingerprint and same_graph else []
+
+
+def _band(pair: Pair, color: int, bands: NoiseBands) -> int:
+    widths = [
+        bands.get((m.program, m.source_exact, color), 0)
+        for m in (pair.base, pair.candidate)
+        if m is not None and m.source_exact is not None
+    ]
+    return max(widths, default=0)
+
+
+def noise_bands(modules: Iterable[Sequence[Module]], profiles: Profiles) -> NoiseBands:
+    """Give by how much the memory of one program differs between duplicate compiles.
+
+    Duplicates are compilations of one source (before_optimizations, exactly) within one
+    run: there compiler and flags are the same for certain. The band of a program and
+    colour is the widest spread of any run; where nothing was compiled twice there is
+    none, and compilation is taken for deterministic.
+    """
+    bands: dict[tuple[str, int, int], int] = {}
+    for of_one_run in modules:
+        groups: dict[tuple[str, int], list[Module]] = defaultdict(list)
+        for module in of_one_run:
+            if module.source_exact is not None and module.has_assignment:
+                groups[module.program, module.source_exact].append(module)
+        for (program, source), group in groups.items():
+            if len(group) > 1:
+                for color, width in _spreads(group, profiles).items():
+                    key = (program, source, color)
+                    bands[key] = max(width, bands.get(key, 0))
+    return bands
+
+
+def _spreads(group: Sequence[Module], profiles: Profiles) -> dict[int, int]:
+    colors = {c for m in group for c in profiles.get(m.module_id, {})}
+    spreads = {}
+    for color in colors:
+        sizes = [
+            p.reserved_bytes if (p := profiles.get(m.module_id, {}).get(color)) else 0
+            for m in group
+        ]
+        spreads[color] = max(sizes) - min(sizes)
+    return spreads

@@ -1,0 +1,122 @@
+"""Reads the facts of `facts` from the warehouse; the SQL stands in `sql/`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
+from typing import Any, NamedTuple, TypeVar
+
+import duckdb
+
+from hlodb.errors import UsageError
+from hlodb.queries.catalogue import nearest
+from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
+
+Record = TypeVar("Record", bound=NamedTuple)
+Opcodes = Mapping[str, int]
+
+
+def read_runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
+    """Give all runs, in the order in which they follow one another."""
+    return [Run(*row) for row in rows(connection, "runs")]
+
+
+def find_run(runs: Iterable[Run], name: str) -> Run:
+    """Give the run called `name`; UsageError suggests the nearest."""
+    by_name = {run.name: run for run in runs}
+    if name not in by_name:
+        hint = nearest(name, by_name)
+        raise UsageError(f"the warehouse has no run {name!r}{hint}")
+    return by_name[name]
+
+
+def read_modules(
+    connection: duckdb.DuckDBPyConnection, runs: Iterable[Run]
+) -> dict[int, list[Module]]:
+    """Give the compiled modules of each run, by run_id; runs without any have []."""
+    wanted = [run.run_id for run in runs]
+    found: dict[int, list[Module]] = {run_id: [] for run_id in wanted}
+    for row in rows(connection, "modules", runs=wanted):
+        module = Module(*row)
+        found[module.run_id].append(module)
+    return found
+
+
+def read_profiles(
+    connection: duckdb.DuckDBPyConnection, modules: Iterable[Module]
+) -> dict[int, dict[int, Profile]]:
+    """Give the memory of modules by module_id and colour."""
+    platforms = {m.module_id: m.platform for m in modules}
+    found: dict[int, dict[int, Profile]] = defaultdict(dict)
+    ids, names = list(platforms), list(platforms.values())
+    for row in rows(connection, "profiles", modules=ids, platforms=names):
+        profile = Profile(*row)
+        found[profile.module_id][profile.color] = profile
+    return found
+
+
+def read_opcodes(
+    connection: duckdb.DuckDBPyConnection, modules: Iterable[int]
+) -> dict[int, Opcodes]:
+    """Give how often each opcode stands in each module."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    for module, opcode, count in rows(
+        connection, "opcodes", modules=sorted(set(modules))
+    ):
+        found[module][opcode] = count
+    return dict(found)
+
+
+def read_buffers(
+    connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, bool], list[Buffer]]:
+    """Give the buffers of (base, candidate) modules by pair number and side."""
+    numbers = [*range(len(pairs)), *range(len(pairs))]
+    bases, candidates = [b for b, _ in pairs], [c for _, c in pairs]
+    found: dict[tuple[int, bool], list[Buffer]] = defaultdict(list)
+    for row in rows(
+        connection,
+        "buffers",
+        pairs=numbers,
+        modules=[*bases, *candidates],
+        partners=[*candidates, *bases],
+        candidates=[False] * len(pairs) + [True] * len(pairs),
+    ):
+        buffer = Buffer(*row)
+        found[buffer.pair, buffer.is_candidate].append(buffer)
+    for buffers in found.values():
+        buffers.sort(key=_buffer_order)
+    return found
+
+
+def read_outputs(
+    connection: duckdb.DuckDBPyConnection, modules: Iterable[int]
+) -> dict[int, list[Output]]:
+    """Give where the results of each module lie."""
+    found: dict[int, list[Output]] = defaultdict(list)
+    for row in rows(connection, "outputs", modules=sorted(set(modules))):
+        output = Output(*row)
+        found[output.module_id].append(output)
+    return found
+
+
+def rows(
+    connection: duckdb.DuckDBPyConnection, name: str, **parameters: Any
+) -> list[tuple[Any, ...]]:
+    """Give the rows of `sql/NAME.sql`; parameters are bound, never pasted."""
+    return connection.execute(_sql(name), parameters or None).fetchall()
+
+
+@cache
+def _sql(name: str) -> str:
+    path = files("hlodb.reports") / "sql" / f"{name}.sql"
+    return path.read_text(encoding="utf-8")
+
+
+def _buffer_order(buffer: Buffer) -> tuple[Any, ...]:
+    """Order of birth, then place: the same whatever values and names are numbered."""
+    start = -1 if buffer.start_step is None else buffer.start_step
+    value = -1 if buffer.value_id is None else buffer.value_id
+    return (start, buffer.allocation_id, buffer.offset_bytes, value, buffer.kind)

@@ -1,0 +1,116 @@
+"""JUnit XML: a suite per run, a case per program, memory space and gate."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from xml.etree import ElementTree as ET
+
+from hlodb.queries.render import visible
+from hlodb.reports.model import Finding, Gate, ProgramRow, Report
+from hlodb.reports.render_github import gate_sentence
+from hlodb.reports.sizes import signed_bytes
+
+
+def render(report: Report) -> str:
+    """Give the suite; a waived gate is skipped, unsound data is an error.
+
+    Every program is a case of the gate `regression`, also where it passes.
+    """
+    suite = ET.Element("testsuite", {"name": visible(report.comparison.candidate.name)})
+    findings = {f.id: f for f in report.findings}
+    suite.append(_properties(_suite_facts(report)))
+    for gate in report.gates:
+        if gate.program is not None or gate.gate != "regression":
+            suite.append(_case(gate, findings.get(gate.finding_id or "")))
+    failed = {(g.program, g.color) for g in report.gates if g.gate == "regression"}
+    for row in report.programs:
+        if report.gates and (row.program, row.color) not in failed:
+            suite.append(_passed(row))
+    for case in _unsound(report):
+        suite.append(case)
+    _count(suite)
+    root = ET.Element("testsuites", {"name": "hlodb"})
+    root.append(suite)
+    ET.indent(root, " ")
+    text = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
+
+
+def _suite_facts(report: Report) -> dict[str, str]:
+    base = report.comparison.base
+    return {
+        "verdict": report.verdict,
+        "headline": report.headline,
+        "report_id": report.report_id,
+        "base": base.name if base else "",
+        "baseline_rule": report.comparison.rule_text,
+    }
+
+
+def _properties(facts: dict[str, str]) -> ET.Element:
+    properties = ET.Element("properties")
+    for name, value in facts.items():
+        ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
+    return properties
+
+
+def _name(program: str | None, space: str | None, rank: int | None = None) -> str:
+    place = f" rank {rank}" if rank is not None else ""
+    return visible(" ".join(x for x in (program or "run", space) if x) + place)
+
+
+def _case(gate: Gate, finding: Finding | None) -> ET.Element:
+    rank = finding.rank if finding else None
+    names = {"classname": f"hlodb.{gate.gate}", "name": _name(*_who(gate), rank)}
+    case = ET.Element("testcase", names)
+    facts = {"limit": str(gate.limit), "value": str(gate.value), "unit": gate.unit}
+    if gate.owner:
+        facts["owner"] = gate.owner
+    if finding is not None:
+        facts["finding"] = finding.id
+    case.append(_properties(facts))
+    message = visible(gate_sentence(gate, finding))
+    if gate.status == "fail":
+        failure = ET.SubElement(
+            case, "failure", {"message": message, "type": gate.gate}
+        )
+        failure.text = _card(finding)
+    elif gate.status == "waived":
+        until = f" (until {gate.until})" if gate.until else ""
+        ET.SubElement(case, "skipped", {"message": f"waived: {message}{until}"})
+    return case
+
+
+def _who(gate: Gate) -> tuple[str | None, str | None]:
+    return gate.program, gate.space
+
+
+def _card(finding: Finding | None) -> str:
+    if finding is None:
+        return ""
+    lines = [f"finding {finding.id}"]
+    lines += [f"{signed_bytes(p.delta_bytes)} {p.part} {p.kind}" for p in finding.parts]
+    return visible("; ".join([*lines, *finding.commands]))
+
+
+def _passed(row: ProgramRow) -> ET.Element:
+    name = _name(row.program, row.space, row.rank)
+    case = ET.Element("testcase", {"classname": "hlodb.regression", "name": name})
+    case.append(_properties({"change": row.change, "value": str(row.candidate_bytes)}))
+    return case
+
+
+def _unsound(report: Report) -> Iterable[ET.Element]:
+    for row in report.quality:
+        if row.is_gating:
+            name = visible(f"{row.run} {row.code}")
+            case = ET.Element("testcase", {"classname": "hlodb.quality", "name": name})
+            message = visible(f"{row.count} {row.kind}: {row.example}")
+            ET.SubElement(case, "error", {"message": message, "type": row.kind})
+            yield case
+
+
+def _count(suite: ET.Element) -> None:
+    suite.set("tests", str(len(suite.findall("testcase"))))
+    for name, tag in (("failures", "failure"), ("errors", "error"), ("skipped",) * 2):
+        suite.set(name, str(len(suite.findall(f"testcase/{tag}"))))

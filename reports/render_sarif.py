@@ -1,0 +1,173 @@
+"""SARIF 2.1.0: what fails, improved or vanished, for code scanning.
+
+A result sits on the source line of the buffer that moved most; without one on the file
+of the module in the dump. Its partial fingerprint is the finding's id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from hashlib import blake2b
+from typing import Any
+from urllib.parse import quote
+
+from hlodb.reports.findings import ALERTING
+from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.render_github import dominating_source, gate_sentence
+from hlodb.reports.sizes import signed_bytes, signed_percent
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+MOST_RESULTS = 5000
+"""What code scanning takes of one run; the most relevant are kept."""
+
+RULES = {
+    "regression": "A program needs more memory than the base, above both floors.",
+    "missing_program": "A program of the base is not in the candidate.",
+    "budget": "A program needs more memory than its budget allows.",
+    "donation_loss": "An output no longer shares the memory of a parameter.",
+    "fragmentation": "Too much temporary memory is never live at once.",
+    "padding": "Too much of the memory at the peak is padding.",
+    "recompiles": "A program is compiled too often.",
+    "replicated": "Every device holds more whole parameters than before.",
+    "change": "A program's memory changed in a way that no gate judges.",
+}
+"""Every rule with its sentence: the gates, and `change` for the rest."""
+
+_LEVELS = {"fail": "error", "waived": "note", "pass": "note"}
+
+
+def render(report: Report) -> str:
+    """Give one SARIF log with one run."""
+    results = sorted(_results(report), key=lambda r: -abs(r["rank"]))[:MOST_RESULTS]
+    highest = max((abs(r["rank"]) for r in results), default=0)
+    for result in results:
+        # SARIF's rank is a priority from 0 to 100.
+        result["rank"] = round(100 * abs(result["rank"]) / highest, 2) if highest else 0
+    used = sorted({result["ruleId"] for result in results})
+    for result in results:
+        result["ruleIndex"] = used.index(result["ruleId"])
+    driver = {
+        "name": "hlodb",
+        "semanticVersion": report.hlodb_version,
+        "rules": [_rule(name) for name in used],
+    }
+    run = {
+        "tool": {"driver": driver},
+        "automationDetails": {"id": f"hlodb/{quote(_category(report), safe='')}/"},
+        "columnKind": "utf16CodeUnits",
+        "properties": {"verdict": report.verdict, "reportId": report.report_id},
+        "results": results,
+    }
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps(log, ensure_ascii=False, indent=1) + "\n"
+
+
+def _category(report: Report) -> str:
+    return report.comparison.series or "runs"
+
+
+def _rule(name: str) -> dict[str, Any]:
+    return {
+        "id": name,
+        "name": "".join(word.capitalize() for word in name.split("_")),
+        "shortDescription": {"text": RULES[name]},
+        "defaultConfiguration": {
+            "level": "note" if name == "change" else "error",
+        },
+    }
+
+
+def _results(report: Report) -> Iterable[dict[str, Any]]:
+    findings = {f.id: f for f in report.findings if f.scope == "candidate"}
+    paths = {p.program: p.path for p in report.programs}
+    for gate in report.gates:
+        if gate.status != "pass":
+            finding = findings.get(gate.finding_id or "")
+            path = paths.get(gate.program or "", report.comparison.candidate.name)
+            yield _gate_result(gate, finding, path)
+    gated = {g.finding_id for g in report.gates if g.finding_id}
+    for finding in findings.values():
+        if finding.id not in gated:
+            yield _change_result(finding)
+
+
+def _gate_result(gate: Gate, finding: Finding | None, path: str) -> dict[str, Any]:
+    key = f"{gate.gate}|{gate.program}|{gate.color}"
+    anonymous = blake2b(key.encode(), digest_size=6).hexdigest()
+    fingerprint = f"{gate.gate}/{finding.id if finding else anonymous}"
+    weight = finding.relevance if finding else int(gate.value - gate.limit)
+    result = _result(
+        gate.gate,
+        _LEVELS[gate.status],
+        gate_sentence(gate, finding),
+        fingerprint,
+        finding,
+        _location(finding, gate.program, path),
+    )
+    if gate.status == "waived":
+        result["suppressions"] = [
+            {"kind": "external", "status": "accepted", "justification": gate.reason}
+        ]
+    return {**result, "rank": weight}
+
+
+def _change_result(finding: Finding) -> dict[str, Any]:
+    text = f"{finding.program} {finding.space} {finding.change}"
+    if finding.delta_bytes is not None:
+        text += f" {signed_bytes(finding.delta_bytes)}"
+        text += f" ({signed_percent(finding.delta_ratio)})"
+    if finding.cause is not None:
+        text += f": {finding.cause.title}"
+    fingerprint = f"change/{finding.id}"
+    location = _location(finding, finding.program, finding.path)
+    result = _result("change", "note", text, fingerprint, finding, location)
+    return {**result, "rank": finding.relevance}
+
+
+def _result(
+    rule: str,
+    level: str,
+    text: str,
+    fingerprint: str,
+    finding: Finding | None,
+    location: dict[str, Any],
+) -> dict[str, Any]:
+    return {
+        "ruleId": rule,
+        "level": level,
+        "message": {"text": text},
+        "locations": [location],
+        "partialFingerprints": {"hlodbFinding/v1": fingerprint},
+        "baselineState": _baseline_state(finding),
+    }
+
+
+def _baseline_state(finding: Finding | None) -> str:
+    if finding is None:
+        return "updated"
+    if finding.change == "fixed":
+        return "absent"
+    if finding.change in ALERTING and finding.first_run != finding.candidate_run:
+        return "unchanged"
+    return "new" if finding.change in (*ALERTING, "new", "failed") else "updated"
+
+
+def _location(
+    finding: Finding | None, program: str | None, path: str
+) -> dict[str, Any]:
+    """Give the user's line, else the module's file in the dump."""
+    source = dominating_source(finding)
+    uri, line = (source.source_file, source.source_line) if source else (path, 1)
+    return {
+        "logicalLocations": [{"name": program or "run", "kind": "module"}],
+        "physicalLocation": {
+            "artifactLocation": {"uri": _uri(uri or path)},
+            "region": {"startLine": max(line or 1, 1)},
+        },
+    }
+
+
+def _uri(path: str) -> str:
+    prefix = "file://" if path.startswith("/") else ""
+    return prefix + quote(path)

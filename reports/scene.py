@@ -1,0 +1,188 @@
+"""Reads what a report is about: candidate, base, the runs before, pairs of modules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import duckdb
+
+from hlodb.errors import NothingToCompare
+from hlodb.reports.baseline import (
+    Baseline,
+    candidate_run,
+    choose_baseline,
+    earlier_runs,
+)
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Similarities, match_modules
+from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
+from hlodb.reports.read import read_modules, read_profiles, read_runs
+from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import Sighting, Track, follow, similarities_from
+
+HISTORY_RUNS = 90
+"""How many runs of a series the history goes back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to report on; None leaves the choice to the settings and the warehouse.
+
+    `program` limits a diff to one program, `base_program` is its name in the base.
+    """
+
+    candidate: str | None = None
+    baseline: str | None = None
+    series: str | None = None
+    today: date | None = None
+    stamp: str | None = None
+    kind: str = "report"
+    program: str | None = None
+    base_program: str | None = None
+    fail_on: str = "regression"
+    allow_empty: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """All that is read before anything is judged."""
+
+    candidate: Run
+    baseline: Baseline
+    line: list[Run]
+    modules: Mapping[int, Sequence[Module]]
+    tracks: list[Track]
+    profiles: Profiles
+    bands: NoiseBands
+    pairs: list[Pair]
+
+    @property
+    def present(self) -> Sequence[Module]:
+        """The modules of the candidate."""
+        return self.modules[self.candidate.run_id]
+
+    @property
+    def compared(self) -> list[Run]:
+        """Base, where there is one, and candidate."""
+        return [r for r in (self.baseline.run, self.candidate) if r is not None]
+
+    def late_runs(self) -> list[Run]:
+        """Give runs of the series that were ingested after one that follows them."""
+        late = []
+        earliest = self.candidate.ingested_at
+        for run in reversed(self.line[:-1]):
+            if run.ingested_at and earliest and run.ingested_at > earliest:
+                late.append(run)
+            elif run.ingested_at is not None:
+                earliest = run.ingested_at
+        return late[::-1]
+
+
+def read_scene(
+    connection: duckdb.DuckDBPyConnection, request: Request, settings: Settings
+) -> Scene:
+    """Choose candidate and base, and read the modules of all runs that matter."""
+    runs = read_runs(connection)
+    series = request.series or settings.series
+    candidate = candidate_run(runs, request.candidate, series)
+    if candidate is None:
+        where = f"series {series!r} has" if series else "the warehouse has"
+        raise NothingToCompare(f"{where} no run: ingest a dump, see `hlodb runs`")
+    rule = request.baseline or settings.baseline
+    baseline = choose_baseline(runs, candidate, rule, settings)
+    line = [*earlier_runs(runs, candidate)[-HISTORY_RUNS:], candidate]
+    wanted = line if baseline.run is None else [baseline.run, *line]
+    modules = read_modules(connection, {run.run_id: run for run in wanted}.values())
+    similarities = similarities_from(connection)
+    tracks = follow(line, modules, similarities)
+    profiles = read_profiles(connection, (m for ms in modules.values() for m in ms))
+    pairs = (
+        _window_pairs(tracks, candidate, baseline, profiles)
+        if baseline.window
+        else _run_pairs(modules, tracks, candidate, baseline, similarities, request)
+    )
+    bands = noise_bands(modules.values(), profiles)
+    return Scene(candidate, baseline, line, modules, tracks, profiles, bands, pairs)
+
+
+def _run_pairs(
+    modules: Mapping[int, Sequence[Module]],
+    tracks: Sequence[Track],
+    candidate: Run,
+    baseline: Baseline,
+    similarities: Similarities,
+    request: Request,
+) -> list[Pair]:
+    """Pair the modules of base and candidate; what has no base may be older still."""
+    if baseline.run is None:
+        return []
+    base = _named(modules[baseline.run.run_id], request.base_program or request.program)
+    present = _named(modules[candidate.run_id], request.program)
+    # A diff that names both programs wants them compared, whatever they are called.
+    called = [m._replace(program=request.program or m.program) for m in base]
+    true_base = {id(c): m for c, m in zip(called, base, strict=True)}
+    matches, left, new = match_modules(called, present, similarities)
+    gone = [true_base[id(m)] for m in left]
+    pairs = [
+        Pair(true_base[id(m.base)], m.candidate, baseline.run, m.method, m.confidence)
+        for m in matches
+        if m.base.has_assignment or m.candidate.has_assignment
+    ]
+    pairs += [Pair(m, None, baseline.run, None, None) for m in gone if m.has_assignment]
+    before = _sightings_before(tracks, candidate)
+    for module in new:
+        if module.has_assignment:
+            pairs.append(_new_pair(module, before.get(id(module)), request))
+    return pairs
+
+
+def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
+    return [m for m in modules if program is None or m.program == program]
+
+
+def _new_pair(module: Module, earlier: Sighting | None, request: Request) -> Pair:
+    if earlier is None or request.kind == "diff":
+        return Pair(None, module, None, None, None)
+    return Pair(earlier.module, module, earlier.run, "series", 0.9, is_recovered=True)
+
+
+def _sightings_before(
+    tracks: Sequence[Track], candidate: Run
+) -> dict[int, Sighting | None]:
+    return {
+        id(track.last): track.before(candidate.run_id)
+        for track in tracks
+        if track.sightings[-1].run.run_id == candidate.run_id
+    }
+
+
+def _window_pairs(
+    tracks: Sequence[Track], candidate: Run, baseline: Baseline, profiles: Profiles
+) -> list[Pair]:
+    """Pair every program with its best of the window, by its largest memory space."""
+    window = {run.run_id for run in baseline.window}
+
+    def cost(sighting: Sighting) -> int:
+        spaces = profiles.get(sighting.module.module_id, {})
+        return max((p.reserved_bytes for p in spaces.values()), default=0)
+
+    pairs = []
+    for track in tracks:
+        known = [s for s in track.sightings if s.run.run_id in window]
+        best = min(known, key=cost) if known else None
+        now = track.sightings[-1]
+        if now.run.run_id == candidate.run_id:
+            pairs.append(_windowed_pair(best, now))
+        elif best is not None and now.run.run_id == baseline.window[-1].run_id:
+            pairs.append(Pair(now.module, None, now.run, None, None))
+    return pairs
+
+
+def _windowed_pair(best: Sighting | None, now: Sighting) -> Pair:
+    if best is None:
+        return Pair(None, now.module, None, None, None)
+    match = now.match
+    method, confidence = (match.method, match.confidence) if match else (None, None)
+    return Pair(best.module, now.module, best.run, method, confidence)

@@ -1,0 +1,204 @@
+"""The sections beside the findings: capacity, waste, compile health, data quality."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+import duckdb
+
+from hlodb.queries.run import run_query
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.model import Capacity, Health, ProgramRow, QualityRow, Waste
+from hlodb.reports.pairs import NoiseBands, Profiles
+from hlodb.reports.read import rows
+from hlodb.reports.settings import Settings
+
+NEAR_LIMIT = 0.95
+_MILLISECOND = 1000
+
+
+def capacity(
+    connection: duckdb.DuckDBPyConnection,
+    modules: Sequence[Module],
+    profiles: Profiles,
+    device: str | None,
+    settings: Settings,
+) -> list[Capacity]:
+    """Give the largest program of every memory space, against the device's limit."""
+    ids = sorted({m.module_id for m in modules})
+    plateaus = {
+        (row[0], row[1]): round(row[2], 4)
+        for row in rows(connection, "plateaus", modules=ids)
+        if row[2] is not None
+    }
+    by_space: dict[tuple[int, str], list[tuple[int, Module]]] = defaultdict(list)
+    for module in modules:
+        for color, p in profiles.get(module.module_id, {}).items():
+            by_space[color, p.space_name].append((p.reserved_bytes, module))
+    found = []
+    for (color, space), used in sorted(by_space.items()):
+        size, largest = min(used, key=lambda u: (-u[0], u[1].program))
+        limit = settings.limit_of(device, space)
+        near = {m.program for b, m in used if limit and b >= NEAR_LIMIT * limit}
+        found.append(
+            Capacity(
+                color,
+                space,
+                limit,
+                size,
+                limit - size if limit else None,
+                round((limit - size) / limit, 6) if limit else None,
+                largest.program,
+                sorted(near),
+                plateaus.get((largest.module_id, color)),
+            )
+        )
+    return found
+
+
+def waste(
+    connection: duckdb.DuckDBPyConnection,
+    programs: Iterable[ProgramRow],
+    candidate: Run,
+    top: int,
+) -> list[Waste]:
+    """Give the most wasteful places of the candidate, by what they could free."""
+    found = []
+    for p in programs:
+        if p.candidate_bytes is None:
+            continue
+        if p.fragmentation_bytes:
+            note = "temporary bytes that are never live at once"
+            found.append(_waste("fragmentation", p, p.fragmentation_bytes, note))
+        if p.padding_bytes:
+            note = "room beyond the data of what is live at the peak"
+            found.append(_waste("padding", p, p.padding_bytes, note))
+    ledger = run_query(connection, "donation_ledger", {"run": candidate.name})
+    for row in ledger.dicts():
+        if row["status"] == "missed":
+            size = row["donated_bytes"]
+            note = f"parameter {row['parameter_number']} could hold an output"
+            found.append(
+                Waste("donation", row["program"], row["color"], None, size, size, note)
+            )
+    found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
+    return found[:top]
+
+
+def _waste(kind: str, p: ProgramRow, size: int, note: str) -> Waste:
+    return Waste(kind, p.program, p.color, p.space, size, size, note)
+
+
+def health(
+    connection: duckdb.DuckDBPyConnection,
+    base: Run | None,
+    candidate: Run,
+    modules: Mapping[int, Sequence[Module]],
+    bands: NoiseBands,
+    top: int,
+) -> list[Health]:
+    """Give programs compiled often or with varying memory, and passes that slowed."""
+    before = compile_counts(modules[base.run_id]) if base else {}
+    now = compile_counts(modules[candidate.run_id])
+    found = [
+        Health("recompiled", program, before.get(program, 0), count, "count", "")
+        for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
+        if count > 1
+    ][:top]
+    widest: dict[str, int] = defaultdict(int)
+    for (program, _, _), width in bands.items():
+        widest[program] = max(widest[program], width)
+    for program, width in sorted(widest.items(), key=lambda i: (-i[1], i[0]))[:top]:
+        if width and program in now:
+            note = "duplicate compiles differ by this much: the noise band"
+            found.append(Health("nondeterministic", program, 0, width, "bytes", note))
+    return found + (_slower_passes(connection, base, candidate, top) if base else [])
+
+
+def compile_counts(modules: Iterable[Module]) -> dict[str, int]:
+    """Give how many times each program was compiled, ranks counting as one."""
+    counts: dict[tuple[str, int | None], int] = defaultdict(int)
+    for module in modules:
+        counts[module.program, module.rank] += 1
+    most: dict[str, int] = {}
+    for (program, _), count in counts.items():
+        most[program] = max(count, most.get(program, 0))
+    return most
+
+
+def _slower_passes(
+    connection: duckdb.DuckDBPyConnection, base: Run, candidate: Run, top: int
+) -> list[Health]:
+    found = rows(connection, "pass_times", base=base.run_id, candidate=candidate.run_id)
+    moved = [
+        Health("pass", f"{pipeline}: {name}", int(b), int(c), "microseconds", "")
+        for pipeline, name, b, c in found
+        if b and c and abs(c - b) > _MILLISECOND
+    ]
+    moved.sort(key=lambda h: (-abs(h.candidate - h.base), h.name))
+    return moved[:top]
+
+
+def replicated_bytes(
+    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module], least: int
+) -> dict[int, int]:
+    """Give the bytes of whole parameters on every device, by module."""
+    found = rows(
+        connection,
+        "replicated",
+        modules=[m.module_id for m in modules],
+        sources=[m.module_id if m.source_id is None else m.source_id for m in modules],
+        least=least,
+    )
+    return {row[0]: int(row[1]) for row in found}
+
+
+def quality(
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[Run], settings: Settings
+) -> list[QualityRow]:
+    """Give what is unsound in the data of the runs compared.
+
+    Rejects above `max_rejects` of a run, and contradictions within the data, are
+    gating: they leave the verdict unknown.
+    """
+    ids = [run.run_id for run in runs]
+    rejected = rows(connection, "rejects", runs=ids)
+    totals: dict[str, int] = defaultdict(int)
+    for run, _, count, _ in rejected:
+        totals[run] += count
+    limit = settings.max_rejects
+    found = [
+        QualityRow(
+            run,
+            "reject",
+            code,
+            count,
+            example,
+            limit is not None and totals[run] > limit,
+        )
+        for run, code, count, example in rejected
+    ]
+    for run, code, count, example in rows(connection, "unclaimed", runs=ids):
+        found.append(QualityRow(run, "noted", code, int(count), example, False))
+    for each in runs:
+        found += _faults(connection, each, settings.consistency)
+    return found
+
+
+def _faults(
+    connection: duckdb.DuckDBPyConnection, run: Run, is_gating: bool
+) -> list[QualityRow]:
+    faults = run_query(
+        connection, "self_consistency", {"run": run.name, "only_faults": True}
+    )
+    by_check: dict[str, list[str]] = defaultdict(list)
+    for row in faults.dicts():
+        if row["status"] == "fault":
+            by_check[row["check_name"]].append(
+                f"{row['path']}: expected {row['expected']}, found {row['found']}"
+            )
+    return [
+        QualityRow(run.name, "fault", check, len(found), found[0], is_gating)
+        for check, found in sorted(by_check.items())
+    ]

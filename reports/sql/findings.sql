@@ -1,0 +1,28 @@
+-- Every finding with its last decision, the undecided and largest first.
+WITH decisions AS (
+  SELECT
+    e.finding_id, arg_max(e.event, e.event_number) AS status,
+    arg_max(coalesce(e.reason, ''), e.event_number) AS reason,
+    arg_max(coalesce(e.until, ''), e.event_number) AS until,
+    arg_max(coalesce(e.actor, ''), e.event_number) AS actor
+  FROM finding_events AS e
+  WHERE e.event <> 'seen'
+  GROUP BY e.finding_id
+),
+sightings AS (
+  SELECT e.finding_id, count(*) AS seen_count
+  FROM finding_events AS e
+  WHERE e.event = 'seen'
+  GROUP BY e.finding_id
+)
+SELECT
+  f.finding_id, coalesce(nullif(d.status, 'reopened'), 'open') AS status, f.change,
+  f.program, f.space_name, f.candidate_bytes - f.base_bytes AS delta_bytes,
+  f.first_run, coalesce(s.seen_count, 0) AS seen_count, f.cause_title, d.until,
+  d.actor, d.reason
+FROM findings AS f
+LEFT JOIN decisions AS d USING (finding_id)
+LEFT JOIN sightings AS s USING (finding_id)
+ORDER BY
+  status <> 'open', abs(f.candidate_bytes - f.base_bytes) DESC NULLS LAST,
+  f.finding_id

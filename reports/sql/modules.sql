@@ -1,0 +1,48 @@
+-- The last snapshot of every compiled module of the runs $runs, with what it was
+-- compiled from: the before_optimizations snapshot of the same run, rank, program and
+-- number.
+WITH ranked AS (
+  SELECT
+    m.*,
+    row_number() OVER (
+      PARTITION BY
+        m.run_id, m.rank, m.program, m.module_number,
+        CASE WHEN m.module_number IS NULL THEN m.path END
+      ORDER BY
+        m.has_assignment DESC NULLS LAST,
+        m.stage = 'after_optimizations' DESC NULLS LAST,
+        m.pass_step DESC NULLS LAST,
+        m.stage = 'before_optimizations' NULLS LAST,
+        m.path, m.part
+    ) AS place,
+    first_value(
+      CASE WHEN m.stage = 'before_optimizations' THEN m.module_id END IGNORE NULLS
+    ) OVER (
+      PARTITION BY m.run_id, m.rank, m.program, m.module_number
+      ORDER BY m.path, m.part
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    ) AS source_id
+  FROM modules AS m
+  WHERE m.run_id IN (SELECT unnest($runs))
+),
+sources AS (
+  SELECT
+    module_id AS source_id, any_value(entry_layout) AS layout,
+    any_value(graph_fingerprint) AS graph, any_value(exact_fingerprint) AS exact
+  FROM modules
+  WHERE stage = 'before_optimizations'
+  GROUP BY module_id
+)
+SELECT
+  m.run_id, m.module_id, m.locations_id, m.module_number, m.rank, m.program,
+  m.program_key, coalesce(m.platform, r.platform) AS platform, m.num_partitions,
+  regexp_replace(m.entry_layout, '\{[^}]*\}', '', 'g') AS entry_shapes,
+  regexp_replace(s.layout, '\{[^}]*\}', '', 'g') AS source_shapes,
+  m.graph_fingerprint, m.exact_fingerprint, m.source_id,
+  s.graph AS source_graph, s.exact AS source_exact, m.path,
+  coalesce(m.has_assignment, FALSE) AS has_assignment
+FROM ranked AS m
+JOIN runs AS r USING (run_id)
+LEFT JOIN sources AS s USING (source_id)
+WHERE m.place = 1
+ORDER BY m.run_id, m.rank, m.program, m.module_number, m.path, m.part

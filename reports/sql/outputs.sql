@@ -1,0 +1,23 @@
+-- Where the results of the modules $modules lie.
+SELECT DISTINCT
+  p.module_id, coalesce(p.shape_index, '{}') AS output_index, a.allocation_id,
+  a.color, a.kind, a.parameter_number, a.size_bytes,
+  regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type
+FROM modules AS m
+JOIN computations AS c
+  ON c.module_id = m.module_id
+  AND c.computation_id = m.entry_computation_id
+JOIN store.value_positions AS p
+  ON p.module_id = m.module_id
+  AND p.instruction_id = c.root_instruction_id
+JOIN store."values" AS v
+  ON v.module_id = p.module_id
+  AND v.value_id = p.value_id
+JOIN allocation_values AS s
+  ON s.module_id = p.module_id
+  AND s.value_id = p.value_id
+JOIN allocations AS a
+  ON a.module_id = s.module_id
+  AND a.allocation_id = s.allocation_id
+WHERE m.module_id IN (SELECT unnest($modules))
+ORDER BY ALL

@@ -1,0 +1,20 @@
+-- The snapshots of compiled modules in the order of compilation. $runs, $ranks,
+-- $programs and $numbers lie side by side; $keys numbers them.
+WITH wanted AS (
+  SELECT
+    unnest($keys) AS key, unnest($runs) AS run_id, unnest($ranks) AS rank,
+    unnest($programs) AS program, unnest($numbers) AS module_number
+)
+SELECT
+  w.key, m.stage, m.pipeline, m.pass_after, m.pass_before, m.graph_fingerprint,
+  m.exact_fingerprint
+FROM wanted AS w
+JOIN modules AS m
+  ON m.run_id = w.run_id
+  AND m.program = w.program
+  AND m.rank IS NOT DISTINCT FROM w.rank
+  AND m.module_number IS NOT DISTINCT FROM w.module_number
+WHERE m.stage IN ('before_optimizations', 'after_optimizations', 'pass')
+ORDER BY
+  w.key, m.stage = 'before_optimizations' DESC, m.stage = 'after_optimizations',
+  m.pass_step, m.path, m.part

@@ -1,0 +1,31 @@
+-- What tells compilations of the modules $modules apart beside their opcodes:
+-- instructions recomputed on the user's demand (checkpoint) or by XLA (.remat), and
+-- outputs that may share a parameter's memory.
+WITH wanted AS (
+  SELECT DISTINCT unnest($modules) AS module_id
+),
+marks AS (
+  SELECT
+    i.module_id,
+    count(*) FILTER (
+      WHERE contains(i.op_name, 'rematted_computation')
+        OR contains(i.name, '.remat')
+    ) AS remat_count,
+    count(*) FILTER (WHERE contains(i.op_name, 'remat')) AS remat_mentions
+  FROM instructions AS i
+  JOIN wanted USING (module_id)
+  GROUP BY i.module_id
+),
+shares AS (
+  SELECT a.module_id, count(*) AS alias_count
+  FROM aliases AS a
+  JOIN wanted USING (module_id)
+  GROUP BY a.module_id
+)
+SELECT
+  w.module_id, coalesce(m.remat_count, 0), coalesce(m.remat_mentions, 0),
+  coalesce(s.alias_count, 0)
+FROM wanted AS w
+LEFT JOIN marks AS m USING (module_id)
+LEFT JOIN shares AS s USING (module_id)
+ORDER BY w.module_id

@@ -1,0 +1,80 @@
+"""Follows every program through the runs of a series, also under another name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Match, Similarities, match_modules, opcode_similarity
+from hlodb.reports.read import read_opcodes
+
+
+class Sighting(NamedTuple):
+    """A program in one run; `match` ties it to the sighting before."""
+
+    run: Run
+    module: Module
+    match: Match | None
+
+
+@dataclass(slots=True)
+class Track:
+    """One program through the runs that hold it, in their order."""
+
+    sightings: list[Sighting] = field(default_factory=list)
+
+    @property
+    def last(self) -> Module:
+        """The module of the latest run that holds the program."""
+        return self.sightings[-1].module
+
+    def before(self, run_id: int) -> Sighting | None:
+        """Give the sighting before the one in a run; None where that is the first."""
+        earlier: Sighting | None = None
+        for sighting in self.sightings:
+            if sighting.run.run_id == run_id:
+                return earlier
+            earlier = sighting
+        return None
+
+
+def follow(
+    runs: Iterable[Run],
+    modules: Mapping[int, Sequence[Module]],
+    similarities: Similarities,
+) -> list[Track]:
+    """Give a track per program; a run that misses a program does not end its track."""
+    tracks: list[Track] = []
+    for run in runs:
+        known = {id(track.last): track for track in tracks}
+        present = [m for m in modules[run.run_id] if m.has_assignment]
+        matches, _, new = match_modules(
+            [track.last for track in tracks], present, similarities
+        )
+        for match in matches:
+            known[id(match.base)].sightings.append(
+                Sighting(run, match.candidate, match)
+            )
+        tracks += [Track([Sighting(run, module, None)]) for module in new]
+    return tracks
+
+
+def similarities_from(connection: duckdb.DuckDBPyConnection) -> Similarities:
+    """Give a function that compares programs by their opcodes, sources if there are."""
+
+    def similarities(pairs: Sequence[tuple[Module, Module]]) -> list[float]:
+        ids = [_compared(b, c) for b, c in pairs]
+        counts = read_opcodes(connection, {i for both in ids for i in both})
+        return [opcode_similarity(counts.get(b, {}), counts.get(c, {})) for b, c in ids]
+
+    return similarities
+
+
+def _compared(b: Module, c: Module) -> tuple[int, int]:
+    if b.source_id is not None and c.source_id is not None:
+        return b.source_id, c.source_id
+    return b.module_id, c.module_id

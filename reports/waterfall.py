@@ -1,0 +1,256 @@
+"""Why reserved bytes changed: every byte of the difference in exactly one part.
+
+    Δreserved = Δparameter + Δconstant + Δlive_out + Δthread_local + Δtemp
+    Δtemp     = Δtemp_live_peak + Δfragmentation
+
+and all of these but fragmentation over single buffers, matched by `match_buffers`. The
+residual is what the buffers leave unexplained: 0 wherever the sizes of allocations and
+the most live temporary bytes are what `memory_profile` says.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from math import trunc
+from typing import NamedTuple
+
+from hlodb.reports.array_types import element_count, element_type
+from hlodb.reports.facts import Buffer, Output, Profile
+from hlodb.reports.match_buffers import SAME_SIZE, BufferMatch, match_buffers
+from hlodb.reports.ownership import owned_bytes
+
+PARTS = {
+    "resized": "the same buffer with other dimensions",
+    "retyped": "the same buffer with another element type",
+    "re-padded": "the same data in more or less room",
+    "life": "a buffer that now lives, or no longer lives, at the peak",
+    "new": "a buffer that the base does not have",
+    "gone": "a buffer that the candidate does not have",
+    "alias": "memory that is no longer shared, or now is, with a parameter or in place",
+    "kind": "a buffer that moved to another kind of allocation",
+    "space": "a buffer that moved to or from another memory space",
+    "fragmentation": "temporary memory beyond the most live at once",
+    "temp": "temporary memory of a dump without live ranges, not split further",
+}
+"""Every part of a waterfall, with what it means."""
+
+KINDS = ("parameter", "constant", "live_out", "thread_local", "temp")
+
+
+class Change(NamedTuple):
+    """Bytes of a difference in one part; `base` or `candidate` is the buffer."""
+
+    part: str
+    kind: str
+    delta_bytes: int
+    base: Buffer | None
+    candidate: Buffer | None
+    method: str
+    confidence: float
+    note: str
+
+
+class Waterfall(NamedTuple):
+    """The changes of one colour, greatest first, and what they leave unexplained."""
+
+    color: int
+    delta_bytes: int
+    residual_bytes: int
+    changes: tuple[Change, ...]
+
+
+class Side(NamedTuple):
+    """One module: profiles by colour, buffers in order of birth, results."""
+
+    profiles: dict[int, Profile]
+    buffers: Sequence[Buffer]
+    outputs: Sequence[Output]
+
+
+def waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
+    """Give the waterfall of every colour that either side has, by colour."""
+    by_color: dict[int, list[Change]] = defaultdict(list)
+    for color, change in _buffer_changes(base, candidate):
+        by_color[color].append(change)
+    found = []
+    for color in sorted(base.profiles.keys() | candidate.profiles.keys()):
+        b, c = base.profiles.get(color), candidate.profiles.get(color)
+        changes = [*by_color[color], *_temporary_changes(b, c)]
+        if not _has_live_ranges(b, c):
+            kept = [change for change in changes if change.kind != "temp"]
+            changes = [*kept, _unsplit(b, c)]
+        delta = _bytes(c, "reserved_bytes") - _bytes(b, "reserved_bytes")
+        residual = delta - sum(change.delta_bytes for change in changes)
+        shown = sorted((x for x in changes if x.delta_bytes), key=_greatest_first)
+        found.append(Waterfall(color, delta, residual, tuple(shown)))
+    return found
+
+
+def _bytes(profile: Profile | None, name: str) -> int:
+    value: int | None = getattr(profile, name) if profile else 0
+    return value or 0
+
+
+def _has_live_ranges(*profiles: Profile | None) -> bool:
+    return all(
+        p is None or p.temp_live_peak_bytes is not None or p.temp_bytes == 0
+        for p in profiles
+    )
+
+
+def _temporary_changes(b: Profile | None, c: Profile | None) -> Iterator[Change]:
+    if _has_live_ranges(b, c):
+        name = "fragmentation_bytes"
+        delta = _bytes(c, name) - _bytes(b, name)
+        yield Change(
+            "fragmentation", "temp", delta, None, None, "profile", 1.0, "packing"
+        )
+
+
+def _unsplit(b: Profile | None, c: Profile | None) -> Change:
+    delta = _bytes(c, "temp_bytes") - _bytes(b, "temp_bytes")
+    note = "one side has no live ranges"
+    return Change("temp", "temp", delta, None, None, "profile", 1.0, note)
+
+
+def _buffer_changes(base: Side, candidate: Side) -> Iterator[tuple[int, Change]]:
+    owned = owned_bytes(base.buffers) | owned_bytes(candidate.buffers)
+    lost = _aliased_elsewhere(candidate, base)
+    gained = _aliased_elsewhere(base, candidate)
+    for buffer, output in gained:
+        note = f"output {output.output_index} now shares its memory with a parameter"
+        yield buffer.color, _alias(buffer, None, -owned[id(buffer)], note)
+    for buffer, output in lost:
+        note = f"output {output.output_index} shared its memory with a parameter"
+        yield buffer.color, _alias(None, buffer, owned[id(buffer)], note)
+    done = {id(buffer) for buffer, _ in (*lost, *gained)}
+    for match in match_buffers(
+        [b for b in base.buffers if id(b) not in done],
+        [b for b in candidate.buffers if id(b) not in done],
+    ):
+        yield from _split(match, owned)
+
+
+def _alias(
+    base: Buffer | None, candidate: Buffer | None, delta: int, note: str
+) -> Change:
+    return Change("alias", "live_out", delta, base, candidate, "output", 1.0, note)
+
+
+def _aliased_elsewhere(one: Side, other: Side) -> list[tuple[Buffer, Output]]:
+    """Give allocations of results that lie in a parameter on the other side."""
+    in_parameter = {
+        (o.output_index, o.array_type): o
+        for o in other.outputs
+        if o.kind == "parameter"
+    }
+    allocations = {
+        b.allocation_id: b for b in one.buffers if b.is_counted and b.kind == "live_out"
+    }
+    found: dict[int, tuple[Buffer, Output]] = {}
+    for output in one.outputs:
+        twin = in_parameter.get((output.output_index, output.array_type))
+        buffer = allocations.get(output.allocation_id)
+        if output.kind == "live_out" and twin is not None and buffer is not None:
+            found.setdefault(id(buffer), (buffer, twin))
+    return list(found.values())
+
+
+def _split(match: BufferMatch, owned: dict[int, int]) -> Iterator[tuple[int, Change]]:
+    b, c = match.base, match.candidate
+    if b is None or c is None:
+        yield from _one_sided(match, owned, "gone" if c is None else "new", "")
+    elif b.is_counted and c.is_counted and b.color == c.color and b.kind == c.kind:
+        splits = _same_size if match.method == SAME_SIZE else _both_counted
+        for part, delta, note in splits(b, c, owned):
+            change = Change(
+                part, c.kind, delta, b, c, match.method, match.confidence, note
+            )
+            yield c.color, change
+    elif b.color != c.color:
+        note = f"memory space {b.color} to {c.color}"
+        yield from _one_sided(match, owned, "space", note)
+    elif b.kind != c.kind:
+        yield from _one_sided(match, owned, "kind", f"{b.kind} to {c.kind}")
+    elif c.kind == "temp":
+        note = "lives at the peak now" if c.is_counted else "lives elsewhere now"
+        yield from _one_sided(match, owned, "life", note)
+    else:
+        note = "has its own allocation" if c.is_counted else "shares an allocation"
+        yield from _one_sided(match, owned, "alias", note)
+
+
+def _one_sided(
+    match: BufferMatch, owned: dict[int, int], part: str, note: str
+) -> Iterator[tuple[int, Change]]:
+    for buffer, sign in ((match.base, -1), (match.candidate, 1)):
+        if buffer is not None and buffer.is_counted:
+            delta = sign * owned[id(buffer)]
+            yield (
+                buffer.color,
+                Change(part, buffer.kind, delta, *match, note),
+            )
+
+
+def _both_counted(
+    b: Buffer, c: Buffer, owned: dict[int, int]
+) -> Iterator[tuple[str, int, str]]:
+    """Split the difference of one buffer; the parts add up to it."""
+    b_data, c_data = _data_bytes(b), _data_bytes(c)
+    types = element_type(b.array_type), element_type(c.array_type)
+    elements = element_count(b.array_type), element_count(c.array_type)
+    note = f"{b.array_type} to {c.array_type}"
+    resized = 0
+    if types[0] != types[1]:
+        resized = _of_dimensions(b_data, c_data, *elements)
+        yield "retyped", c_data - b_data - resized, note
+    else:
+        resized = c_data - b_data
+    yield "resized", resized, note
+    padding = (c.size_bytes - c_data) - (b.size_bytes - b_data)
+    yield "re-padded", padding, f"{b.size_bytes} B to {c.size_bytes} B"
+    shared = (owned[id(c)] - c.size_bytes) - (owned[id(b)] - b.size_bytes)
+    yield "alias", shared, "shares less in place" if shared > 0 else "shares in place"
+
+
+def _same_size(
+    b: Buffer, c: Buffer, owned: dict[int, int]
+) -> Iterator[tuple[str, int, str]]:
+    """Two buffers of one size, perhaps of unlike shapes: only sharing can differ."""
+    yield "alias", owned[id(c)] - owned[id(b)], "shares more or less in place"
+
+
+def _of_dimensions(
+    b_data: int, c_data: int, b_count: int | None, c_count: int | None
+) -> int:
+    """Give what the change of dimensions costs at the mean of both element widths.
+
+    The rest is the element type's; both change sign when base and candidate do.
+    """
+    if not b_count or not c_count:
+        return 0
+    width = (Fraction(b_data, b_count) + Fraction(c_data, c_count)) / 2
+    return trunc(width * (c_count - b_count))
+
+
+def _data_bytes(buffer: Buffer) -> int:
+    known = buffer.logical_bytes
+    if known is None or known > buffer.size_bytes:
+        return buffer.size_bytes
+    return known
+
+
+def _greatest_first(change: Change) -> tuple[int, str, str, str]:
+    buffer = change.candidate or change.base
+    name = (buffer.instruction or "") if buffer else ""
+    return (-abs(change.delta_bytes), change.part, change.kind, name)
+
+
+def part_sums(changes: Iterable[Change]) -> dict[tuple[str, str], int]:
+    """Give the bytes of each (part, kind) that has any."""
+    sums: dict[tuple[str, str], int] = defaultdict(int)
+    for change in changes:
+        sums[change.part, change.kind] += change.delta_bytes
+    return {key: value for key, value in sums.items() if value}
