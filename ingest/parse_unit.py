@@ -9,10 +9,11 @@ from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
 from hlodb.ingest.evidence import Evidence
-from hlodb.ingest.file_kinds import Kind
+from hlodb.ingest.file_kinds import TEXT_KINDS, Kind
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_text import InstructionCache, parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
+from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.normalise import ModuleUnit
 from hlodb.ingest.parse_log import parse_log
@@ -26,7 +27,9 @@ ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
 MODULE_KINDS: frozenset[Kind] = frozenset(("hlo_text", "log")) | ASSIGNMENT_KINDS
 """Kinds of file that make a module, alone or with others."""
 
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS | {"memory_report"}
+PARSED_KINDS: frozenset[Kind] = MODULE_KINDS | frozenset(
+    ("memory_report", "memory_report_proto")
+)
 
 PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
 
@@ -82,7 +85,7 @@ def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit
     digests: list[bytes] = []
     for file in files:
         kind = file.recognised.kind
-        text = file.data.decode("utf-8", "replace") if kind in PARSED_KINDS else ""
+        text = file.data.decode("utf-8", "replace") if kind in TEXT_KINDS else ""
         if kind == "log":
             log = parse_log(file.path, text, cache)
             hlos += [(file, module) for module in log.hlo.modules]
@@ -105,6 +108,10 @@ def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit
             report = parse_memory_report(text)
             unit.reports.append(report.report)
             _report(unit, file, report.rejects, report.unclaimed, report.lines_total)
+        elif kind == "memory_report_proto":
+            exact = parse_memory_report_proto(file.data)
+            unit.reports.insert(0, exact.report)
+            _report(unit, file, exact.rejects, exact.unclaimed, None)
     _join(unit, files, hlos, parts, tuple(digests), cache)
     return unit
 
@@ -114,7 +121,7 @@ def _report(
     file: UnitFile,
     rejects: Sequence[Reject],
     unclaimed: Sequence[Unclaimed],
-    lines_total: int,
+    lines_total: int | None,
 ) -> None:
     report = file_report(file)
     report.lines_total = lines_total
