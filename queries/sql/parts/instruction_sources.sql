@@ -2,9 +2,9 @@
 -- question: From which line of the user's code does each instruction come?
 -- definition: The innermost frame that is not in a framework's own file, from the stack
 --   frames of newer releases; else source_file and source_line of the metadata. Of the
---   modules of the chosen run and program.
+--   last snapshot of every module of the chosen run and program.
 -- grain: module content, source locations, instruction
--- needs: chosen_run, modules, locations, stack_frames
+-- needs: final_modules, locations, stack_frames
 -- param run
 -- param program
 -- column module_id
@@ -16,10 +16,7 @@
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
 WITH chosen AS (
   SELECT DISTINCT m.module_id, m.locations_id
-  FROM modules AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
-  WHERE $program IS NULL
-    OR m.program = $program
+  FROM final_modules(run := $run, program := $program) AS m
 )
 SELECT
   c.module_id, c.locations_id, l.instruction_id,

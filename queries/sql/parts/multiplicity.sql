@@ -12,7 +12,7 @@
 -- column computation_id INTEGER id neutral: The computation.
 -- column times BIGINT count neutral: How often it runs.
 -- column is_known BOOLEAN flag neutral: Whether all trip counts are known.
-WITH RECURSIVE callers AS (
+WITH RECURSIVE callers AS MATERIALIZED (
   SELECT
     c.module_id, i.computation_id AS caller_id, c.computation_id,
     coalesce(w.trip_count, 1) AS factor,

@@ -1,11 +1,12 @@
 -- title: Framework path of every instruction, normalised
 -- question: To which part of the model does an instruction belong?
--- definition: op_name where numbers at the end of a part, and indices in brackets,
---   become '*' (layer_12 is layer_*). phase: backward where the path contains
---   transpose(, forward where it contains jvp(, optimiser where a part is called like an
---   optimiser or an update, other for any other path, none without a path.
+-- definition: Instructions of the last snapshot of every module. op_path is op_name
+--   where numbers at the end of a part, and indices in brackets, become '*' (layer_12 is
+--   layer_*). phase: backward where the path contains transpose(, forward where it
+--   contains jvp(, optimiser where a part is called like an optimiser or an update,
+--   other for any other path, none without a path.
 -- grain: module content, instruction
--- needs: chosen_run, modules, instructions
+-- needs: final_modules, instructions
 -- param run
 -- param program
 -- column module_id
@@ -15,10 +16,7 @@
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or none.
 WITH chosen AS (
   SELECT DISTINCT m.module_id
-  FROM modules AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
-  WHERE $program IS NULL
-    OR m.program = $program
+  FROM final_modules(run := $run, program := $program) AS m
 )
 SELECT
   i.module_id, i.instruction_id, i.op_name,

@@ -18,7 +18,7 @@
 -- column source_file
 -- column source_line
 -- column function_name
-WITH RECURSIVE sources AS (
+WITH RECURSIVE sources AS MATERIALIZED (
   SELECT
     s.module_id, s.locations_id, s.instruction_id, s.source_file, s.source_line,
     s.function_name
@@ -36,12 +36,12 @@ tenants AS (
     AND s.locations_id = m.locations_id
     AND s.instruction_id = v.instruction_id
 ),
-readings AS (
+readings AS MATERIALIZED (
   SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
   FROM value_uses AS u
   JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
 ),
-definitions AS (
+definitions AS MATERIALIZED (
   SELECT DISTINCT v.module_id, v.instruction_id, v.value_id
   FROM "values" AS v
   JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
