@@ -22,7 +22,7 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
     """
     if destination.exists() and not replace:
         raise UsageError(f"{destination} exists; --force replaces it")
-    if destination.exists() and destination.samefile(path):
+    if destination.exists() and path.exists() and destination.samefile(path):
         raise UsageError(f"{destination} is the warehouse itself")
     draft = draft_beside(destination)
     try:

@@ -1,0 +1,235 @@
+"""Runs come, go and are pruned in any order: others never lose a row, nor keep one."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import TypeAlias
+
+import duckdb
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hlodb.cli import main
+from hlodb.ingest import parse_unit
+from hlodb.ingest.forget import METRIC_TABLES, forget_run, prune_runs
+from hlodb.ingest.formats import hlo_text
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.retention import Retention, runs_to_prune
+from hlodb.ingest.run_records import RunRequest
+from hlodb.schema.creation import create_file
+from hlodb.schema.warehouse import connect, transaction
+from tests.conftest import DATA
+from tests.reliability.content import content, differences
+from tests.reliability.integrity import faults
+
+MODULES = [
+    next((DATA / "moved_lines" / run).glob(f"*{module}.before_optimizations.txt"))
+    for run in ("before", "after")
+    for module in ("jit_cg", "threefry_seed")
+] + sorted((DATA / "seeds").glob("00[14]*.txt"))
+"""Two programs with two sets of source lines, and two assignments."""
+
+Step: TypeAlias = tuple[str, int, frozenset[int]]
+"""What is done with which run; the modules it holds, where it is ingested."""
+
+steps = st.lists(
+    st.tuples(
+        st.sampled_from(["ingest", "ingest", "rm", "prune"]),
+        st.integers(0, 3),
+        st.frozensets(st.sampled_from(range(len(MODULES))), min_size=1, max_size=3),
+    ),
+    min_size=1,
+    max_size=6,
+)
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("empty") / "w.duckdb"
+    create_file(path)
+    return path
+
+
+def dump_of(folder: Path, name: str, modules: frozenset[int]) -> Path:
+    dump = folder / f"{name}-{'-'.join(map(str, sorted(modules)))}"
+    if not dump.exists():
+        dump.mkdir()
+        for number in modules:
+            shutil.copy(MODULES[number], dump / f"{number}-{MODULES[number].name}")
+    return dump
+
+
+def carry_out(
+    step: Step, db: Path, folder: Path, held: dict[int, tuple[frozenset[int], bool]]
+) -> None:
+    """Do it to the warehouse, and to a model: run → its modules, whether it's whole."""
+    what, run, modules = step
+    name = f"run{run}"
+    if what == "ingest":
+        # A run is completed only by what it has already and more.
+        modules |= held.get(run, (frozenset(), True))[0]
+        dump = dump_of(folder, name, modules)
+        ingest([str(dump)], db, request=RunRequest(name=name), jobs=1)
+        held[run] = (modules, True)
+        return
+    with transaction(db) as connection:
+        row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name])
+        found = row.fetchone()
+        if found is None:
+            return
+        if what == "rm":
+            forget_run(connection, found[0])
+            del held[run]
+        else:
+            prune_runs(connection, [found[0]])
+            held[run] = (held[run][0], False)
+
+
+@settings(max_examples=3, deadline=None)
+@given(st.data())
+def test_what_is_left_is_as_if_the_rest_had_never_been(
+    empty: Path, data: st.DataObject
+) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        db, only = folder / "w.duckdb", folder / "only.duckdb"
+        held: dict[int, tuple[frozenset[int], bool]] = {}
+        shutil.copy(empty, db)
+        for step in data.draw(steps):
+            carry_out(step, db, folder, held)
+            assert faults(db) == []
+        shutil.copy(empty, only)
+        for run, (modules, _) in held.items():
+            carry_out(("ingest", run, modules), only, folder, dict(held))
+        for run, (_, is_whole) in held.items():
+            if not is_whole:
+                carry_out(("prune", run, frozenset()), only, folder, dict(held))
+        assert differences(content(only), content(db)) == {}
+
+
+@pytest.fixture(scope="module")
+def six_nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Six runs: four nightly, two without a series; a day lies between two."""
+    folder = tmp_path_factory.mktemp("nights")
+    db = folder / "w.duckdb"
+    dump = dump_of(folder, "d", frozenset({0, 4}))
+    last = dump_of(folder, "d", frozenset({1, 5}))
+    for day in range(6):
+        dumped = last if day == 5 else dump
+        ingest([str(dumped)], db, request=RunRequest(name=f"n{day}"))
+    with transaction(db) as connection:
+        connection.execute("""
+            UPDATE runs SET
+              series = CASE WHEN run_id > 2 THEN 'nightly' END,
+              started_at = TIMESTAMP '2026-11-01' + to_days(run_id::INT)
+        """)
+    return db
+
+
+@pytest.fixture
+def nights(six_nights: Path, tmp_path: Path) -> Path:
+    shutil.copy(six_nights, tmp_path)
+    return tmp_path / six_nights.name
+
+
+@pytest.fixture
+def reading(nights: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with connect(nights) as connection:
+        yield connection
+
+
+def test_which_runs_are_old(reading: duckdb.DuckDBPyConnection) -> None:
+    def names(*retention: object) -> list[str]:
+        return list(runs_to_prune(reading, Retention(*retention)).values())  # type: ignore[arg-type]
+
+    assert names(1) == ["n0", "n2", "n3", "n4"]
+    assert names(0) == ["n0", "n1", "n2", "n3", "n4", "n5"]
+    assert names(3, None, "nightly") == ["n2"]
+    assert names(None, timedelta(days=2)) == ["n0", "n1", "n2"]
+    assert names(3, timedelta(days=1)) == ["n2"]
+    assert names(9) == []
+
+
+def test_metrics_stay_and_details_go(nights: Path, tmp_path: Path) -> None:
+    before = content(nights)
+    nightly = ["--keep", "1", "--series", "nightly", "--db", str(nights)]
+    assert main(["prune", *nightly]) == 0
+    # Two runs without a series still hold what the pruned ones held.
+    assert set(differences(before, content(nights))) == set()
+    assert main(["prune", "--keep", "0", "--db", str(nights)]) == 0
+    after = content(nights)
+    kept = {"runs", "modules", "dump_files", "memory_spaces", *METRIC_TABLES}
+    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    gone = {"instructions", "allocations", "values", "locations", "schedule"}
+    assert {name: after[name][0] for name in gone} == dict.fromkeys(gone, 0)
+    assert faults(nights) == []
+    again = dump_of(tmp_path, "d", frozenset({0, 4}))
+    ingest([str(again)], nights, request=RunRequest(name="n3"))
+    ingest([str(dump_of(tmp_path, "d", frozenset({1, 5})))], nights)
+    whole = content(nights)
+    assert {name: whole[name] for name in gone} == {name: before[name] for name in gone}
+    assert {n: whole[n] for n in METRIC_TABLES} == {n: before[n] for n in METRIC_TABLES}
+    assert faults(nights) == []
+
+
+def test_timelines_can_go_too(nights: Path) -> None:
+    before = content(nights)
+    options = ["--keep", "0", "--drop-timelines", "--db", str(nights)]
+    assert main(["prune", *options, "--dry-run"]) == 0
+    assert content(nights) == before
+    assert main(["prune", *options]) == 0
+    after = content(nights)
+    assert after["memory_timeline"] == (0, 0)
+    assert after["memory_profile"] == before["memory_profile"]
+
+
+def test_prune_wants_to_know_what_to_keep(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prune", "--db", str(nights)]) == 2
+    assert capsys.readouterr().err == (
+        "hlodb: say what stays whole: --keep N, --keep-days DAYS, or both\n"
+    )
+
+
+# --- retry --------------------------------------------------------------------------
+
+
+def test_rejected_files_are_read_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As after an upgrade: what this hlodb rejects, a better one reads."""
+    db, sound = tmp_path / "w.duckdb", tmp_path / "sound.duckdb"
+    dump = dump_of(tmp_path, "d", frozenset({0, 1}))
+    (dump / "loop").symlink_to(dump)
+
+    def parse_worse(text: str, cache: hlo_text.InstructionCache) -> hlo_text.ParsedHlo:
+        return hlo_text.parse_hlo(text[: len(text) - 100], cache)
+
+    with monkeypatch.context() as worse:
+        worse.setattr(parse_unit, "parse_hlo", parse_worse)
+        [summary] = ingest([str(dump)], db, request=RunRequest(name="x", series="s"))
+        assert summary.rejects > 1
+    other = dump_of(tmp_path, "e", frozenset({0}))
+    cut = "HloModule f\n\nENTRY %f () -> f32[] {\n  ROOT"
+    (other / "broken.txt").write_text(cut)
+    ingest([str(other)], db)
+    shutil.rmtree(other)
+    before = content(db)
+    assert ingest([], db) == []
+    assert content(db) == before
+    [again] = ingest([], db, request=RunRequest(retry_rejects=True))
+    assert (again.name, again.rejects) == ("x", 1)
+    assert caplog.messages == [
+        f"hlodb: run {other.name} is no longer at {other} as it was; its rejects stay"
+    ]
+    assert faults(db) == []
+    with transaction(db) as connection:
+        forget_run(connection, 2)
+    ingest([str(dump)], sound, request=RunRequest(name="x", series="s"))
+    assert differences(content(sound), content(db)) == {}

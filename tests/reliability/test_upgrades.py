@@ -1,0 +1,185 @@
+"""Warehouses of other versions: brought up to date, or refused with what to do."""
+
+from __future__ import annotations
+
+import lzma
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.cli import main
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.ingest.ingest import ingest
+from hlodb.schema.backup import back_up
+from hlodb.schema.migration import Migration, migrate, read_steps
+from hlodb.schema.tables import SCHEMA_VERSION
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+from tests.reliability.content import content, differences
+from tests.reliability.integrity import faults
+
+SEEDS = str(DATA / "seeds")
+STEPS = {1: "ALTER TABLE allocations ADD COLUMN shape VARCHAR;\n"}
+"""Leads from the version before the first, which exists here only."""
+WAREHOUSES = sorted((DATA / "warehouses").glob("v*.duckdb.xz"))
+
+
+def set_version(db: Path, text: str) -> None:
+    with duckdb.connect(str(db)) as connection:
+        connection.execute(
+            "UPDATE warehouse_info SET value = ? WHERE key = 'schema_version'", [text]
+        )
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    path = tmp_path / "w.duckdb"
+    ingest([SEEDS], path)
+    return path
+
+
+@pytest.fixture
+def old(db: Path) -> Path:
+    """A warehouse of version 0: its allocations have no shape."""
+    with duckdb.connect(str(db)) as connection:
+        connection.execute("ALTER TABLE allocations DROP COLUMN shape")
+    set_version(db, "0")
+    return db
+
+
+def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
+    with pytest.raises(WarehouseError) as error:
+        connect(old)
+    assert str(error.value) == (
+        f"{old} has schema version 0, this hlodb reads version {SCHEMA_VERSION}:"
+        f" `hlodb migrate --db {old}` brings it up to date"
+    )
+    assert migrate(old, dry_run=True, steps=STEPS) == Migration(0, SCHEMA_VERSION, None)
+    with pytest.raises(WarehouseError):
+        connect(old)
+    backup = old.with_name("w.duckdb.v0")
+    bytes_before = old.read_bytes()
+    assert migrate(old, steps=STEPS) == Migration(0, SCHEMA_VERSION, backup)
+    assert backup.read_bytes() == bytes_before
+    assert faults(old) == []
+    with connect(old) as connection:
+        rows = connection.execute("SELECT count(*), count(shape) FROM allocations")
+        assert rows.fetchone() == (39, 0)
+    ingest([str(DATA / "moved_lines" / "before")], old)
+    assert faults(old) == []
+    assert sorted(p.name for p in old.parent.iterdir()) == ["w.duckdb", "w.duckdb.v0"]
+
+
+def test_a_log_beside_the_old_one_is_not_lost(old: Path) -> None:
+    """A writer died after its commit: what it wrote is in the log only."""
+    log, bytes_before = Path(f"{old}.wal"), old.read_bytes()
+    connection = duckdb.connect(str(old))
+    connection.execute("SET checkpoint_threshold = '1TB'")
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.execute("UPDATE runs SET branch = 'main'")
+    connection.close()
+    assert log.exists() and old.read_bytes() == bytes_before
+    migrate(old, steps=STEPS)
+    assert not log.exists()
+    with connect(old) as connection:
+        assert connection.execute("SELECT branch FROM runs").fetchone() == ("main",)
+
+
+def test_where_no_script_leads_on(old: Path) -> None:
+    with pytest.raises(WarehouseError) as error:
+        migrate(old, steps={})
+    assert str(error.value) == (
+        "no script leads from schema version 0 to 1;"
+        f" ingest the dumps of {old} anew, into another file"
+    )
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("ALTER TABLE allocations ADD COLUMN shape INTEGER;\n", "is not as in a new"),
+        ("ALTER TABLE no_such ADD COLUMN x INTEGER;\n", "a migration script failed"),
+    ],
+)
+def test_a_script_that_goes_wrong_changes_nothing(
+    script: str, reason: str, old: Path
+) -> None:
+    before = old.read_bytes()
+    with pytest.raises(WarehouseError, match=reason):
+        migrate(old, steps={1: script})
+    assert old.read_bytes() == before
+    assert list(old.parent.iterdir()) == [old]
+
+
+def test_one_of_this_version(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    before = db.read_bytes()
+    assert main(["migrate", "--db", str(db)]) == 0
+    assert capsys.readouterr().err == f"hlodb: {db} has schema version 1 already\n"
+    assert db.read_bytes() == before
+
+
+def test_a_newer_one_is_refused(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    set_version(db, "99")
+    for command in (["runs"], ["ingest", SEEDS], ["migrate"], ["prune", "--keep", "1"]):
+        assert main([*command, "--db", str(db)]) == 5
+        message = capsys.readouterr().err
+        assert "has schema version 99" in message
+        assert "install a newer hlodb (`pip install -U hlodb`)" in message
+
+
+def test_a_version_that_is_none(db: Path) -> None:
+    set_version(db, "soon")
+    with pytest.raises(WarehouseError, match="is a DuckDB file but not a hlodb"):
+        connect(db)
+    with pytest.raises(WarehouseError, match="is no hlodb warehouse"):
+        migrate(db)
+
+
+def test_there_is_a_script_for_every_version() -> None:
+    assert sorted(read_steps()) == list(range(2, SCHEMA_VERSION + 1))
+
+
+@pytest.mark.parametrize("packed", WAREHOUSES, ids=lambda path: path.name)
+def test_warehouses_of_every_version_so_far(packed: Path, tmp_path: Path) -> None:
+    db, anew = tmp_path / "w.duckdb", tmp_path / "anew.duckdb"
+    db.write_bytes(lzma.decompress(packed.read_bytes()))
+    migrate(db)
+    assert faults(db) == []
+    ingest([SEEDS], anew)
+    runs = {name: rows for name, (rows, _) in content(db).items()}
+    assert runs == {name: rows for name, (rows, _) in content(anew).items()}
+
+
+# --- backup ---------------------------------------------------------------------------
+
+
+def test_a_backup_has_what_the_log_has(db: Path, tmp_path: Path) -> None:
+    connection = duckdb.connect(str(db))
+    connection.execute("PRAGMA disable_checkpoint_on_shutdown")
+    connection.execute("UPDATE runs SET branch = 'main'")
+    connection.close()
+    assert Path(f"{db}.wal").exists()
+    copy = tmp_path / "copies" / "copy.duckdb"
+    copy.parent.mkdir()
+    assert back_up(db, copy) == copy.stat().st_size
+    assert list(copy.parent.iterdir()) == [copy]
+    with connect(copy) as connection:
+        assert connection.execute("SELECT branch FROM runs").fetchone() == ("main",)
+    assert differences(content(db), content(copy)) == {}
+
+
+def test_a_backup_is_not_replaced_unasked(db: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.duckdb"
+    copy.write_text("precious")
+    with pytest.raises(UsageError, match="exists; --force replaces it"):
+        back_up(db, copy)
+    assert copy.read_text() == "precious"
+    back_up(db, copy, replace=True)
+    assert faults(copy) == []
+    with pytest.raises(UsageError, match="is the warehouse itself"):
+        back_up(db, db, replace=True)
+    with pytest.raises(UsageError, match="there is no warehouse"):
+        back_up(tmp_path / "none", copy, replace=True)
+    with pytest.raises(WarehouseError, match="cannot write"):
+        back_up(db, tmp_path / "no" / "copy.duckdb")
