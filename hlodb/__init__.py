@@ -1,6 +1,7 @@
 """hlodb: XLA compiler dumps of many runs as one DuckDB warehouse.
 
 hlodb.ingest(paths, database)     dumps in
+hlodb.capture(compiled, run=…)    a compiled JAX program in
 hlodb.open(database).query(name)  canned questions
 hlodb.open(database).sql(text)    questions of your own
 hlodb.engine(database)            SQLAlchemy; the tables are in hlodb.schema.tables
@@ -13,15 +14,17 @@ from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
 
-__all__ = ["Warehouse", "__version__", "engine", "errors", "open"]
+__all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "open"]
 
 if TYPE_CHECKING:
     from hlodb import errors
+    from hlodb.jax_capture import capture
     from hlodb.schema.warehouse import engine
     from hlodb.warehouse import Warehouse, open
 
 _HOMES = {
     "Warehouse": "hlodb.warehouse",
+    "capture": "hlodb.jax_capture",
     "engine": "hlodb.schema.warehouse",
     "open": "hlodb.warehouse",
 }

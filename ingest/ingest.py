@@ -18,7 +18,7 @@ from pathlib import Path
 import duckdb
 
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
-from hlodb.ingest.discover import discover
+from hlodb.ingest.discover import RunSource, discover
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
 from hlodb.ingest.retry import rejected_runs
 from hlodb.ingest.run_ingest import Progress, RunIngest, RunSummary
@@ -44,16 +44,42 @@ def ingest(
 ) -> list[RunSummary]:
     """Bring dump directories, archives and files into the warehouse at `database`.
 
-    Runs that were staged beside it come along, and are the last of the summaries. With
-    no paths and `request.retry_rejects`, files rejected before are read again where
-    they came from. `prepare` is called once with a connection for writing.
+    With no paths and `request.retry_rejects`, files rejected before are read again
+    where they came from. Otherwise as `ingest_sources`; raises UsageError where nothing
+    is there to read.
+    """
+    sources = discover(paths, run_name=request.name, limits=limits) if paths else []
+    return ingest_sources(
+        sources,
+        database,
+        request=request,
+        jobs=jobs,
+        limits=limits,
+        progress=progress,
+        prepare=prepare,
+    )
 
-    Raises UsageError where nothing is there to read, WarehouseError where the warehouse
-    cannot be written. Bad input is recorded, never raised. Where the warehouse is
-    locked for too long, what it lacks is staged before WarehouseLocked is raised.
+
+def ingest_sources(
+    sources: Sequence[RunSource],
+    database: str | Path,
+    *,
+    request: RunRequest = DEFAULT_REQUEST,
+    jobs: int | None = None,
+    limits: Limits = DEFAULT_LIMITS,
+    progress: Progress | None = None,
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+) -> list[RunSummary]:
+    """Bring runs into the warehouse at `database`, wherever they come from.
+
+    Runs that were staged beside it come along, and are the last of the summaries.
+    `prepare` is called once with a connection for writing.
+
+    Raises WarehouseError where the warehouse cannot be written. Bad input is recorded,
+    never raised. Where the warehouse is locked for too long, what it lacks is staged
+    before WarehouseLocked is raised.
     """
     database = Path(database)
-    sources = discover(paths, run_name=request.name, limits=limits) if paths else []
     runs = [RunIngest(source, database, request, progress) for source in sources]
     packages, faults = take_packages(database)
     for fault in faults:
@@ -65,7 +91,7 @@ def ingest(
         with connect(database, read_only=False) as connection:
             if prepare is not None:
                 prepare(connection)
-        if request.retry_rejects and not paths:
+        if request.retry_rejects and not sources:
             found = rejected_runs(database, limits)
             again = [RunIngest(s, database, r, progress) for s, r in found]
         # Staged runs are older, and have to come first.

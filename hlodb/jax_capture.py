@@ -1,0 +1,140 @@
+"""Compiled JAX programs into the warehouse, without dump flags.
+
+    compiled = jax.jit(f).lower(*arguments).compile()
+    hlodb.capture(compiled, run="nightly-7", db="w.duckdb")
+
+A program becomes the files of a dump: its HLO text, its HloProto with the buffer
+assignment where the backend gives one, and its memory analysis. JAX is not imported.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from hlodb.errors import UsageError
+from hlodb.ingest.archives import Refuse
+from hlodb.ingest.discover import RunSource
+from hlodb.ingest.formats.hlo_pb2 import HloProto
+from hlodb.ingest.formats.memory_analysis import MEMORY_STATS
+from hlodb.ingest.ingest import ingest_sources
+from hlodb.ingest.recognise import recognise
+from hlodb.ingest.run_ingest import RunSummary
+from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.units import DumpFile, Unit, keys_of
+from hlodb.queries.macros import install_macros
+
+_NAME = re.compile(r"HloModule\s+([^\s,]+)")
+_NOT_IN_NAMES = re.compile(r"[/\\\[\] ]")
+
+
+def capture(
+    compiled: Any,
+    *,
+    run: str,
+    db: str | Path = "hlodb.duckdb",
+    series: str | None = None,
+    commit: str | None = None,
+    labels: Mapping[str, str] | None = None,
+) -> RunSummary:
+    """Store a `jax.stages.Compiled` in the run called `run`; give what the run holds.
+
+    A run may take any number of programs; the same one again changes nothing. Raises
+    UsageError where `compiled` has no HLO text, WarehouseError as `hlodb ingest` does.
+    """
+    files = captured_files(compiled)
+    request = RunRequest(run, series, commit, _labels(compiled) | dict(labels or {}))
+    source = RunSource(
+        run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
+    )
+    summaries = ingest_sources(
+        [source], db, request=request, jobs=1, prepare=install_macros
+    )
+    return summaries[0]
+
+
+def captured_files(compiled: Any) -> dict[str, bytes]:
+    """Give the files that a dump of the program would hold, by their paths.
+
+    They lie in a folder called after the program and the digest of its text.
+    """
+    text = _told(lambda: compiled.as_text())
+    if not isinstance(text, str) or not (found := _NAME.search(text)):
+        raise UsageError(
+            "capture wants a jax.stages.Compiled, as jax.jit(f).lower(…).compile()"
+            f" gives it; {type(compiled).__name__} has no HLO text"
+        )
+    name = _NOT_IN_NAMES.sub("_", found[1])
+    folder = f"{name}-{sha256(text.encode()).hexdigest()[:12]}"
+    stem = f"{folder}/{name}.after_optimizations"
+    stats = _told(lambda: compiled.memory_analysis())
+    files = {
+        f"{stem}.txt": text.encode(),
+        f"{stem}.hlo.pb": _hlo_proto(compiled, stats),
+        f"{folder}/memory_analysis.json": _analysis(found[1], stats),
+    }
+    return {path: data for path, data in files.items() if data}
+
+
+def _told(ask: Callable[[], Any]) -> Any:
+    """Give what JAX answers; a backend that can't tell raises errors of its own."""
+    try:
+        return ask()
+    except Exception:
+        return None
+
+
+def _hlo_proto(compiled: Any, stats: Any) -> bytes:
+    """Give module and buffer assignment as one message; without one, nothing."""
+    assignment = getattr(stats, "serialized_buffer_assignment_proto", None)
+    module = _told(
+        lambda: (
+            compiled.runtime_executable()
+            .hlo_modules()[0]
+            .as_serialized_hlo_module_proto()
+        )
+    )
+    if not isinstance(assignment, bytes) or not isinstance(module, bytes):
+        return b""
+    if not assignment:
+        return b""
+    message = HloProto()
+    message.hlo_module.MergeFromString(module)
+    message.buffer_assignment.MergeFromString(assignment)
+    return message.SerializeToString(deterministic=True)
+
+
+def _analysis(module_name: str, stats: Any) -> bytes:
+    names = sorted(MEMORY_STATS.values())
+    said = {name: getattr(stats, name, None) for name in names}
+    sizes = {name: size for name, size in said.items() if isinstance(size, int)}
+    if not sizes:
+        return b""
+    return json.dumps([{"module": module_name, **sizes}], indent=1).encode()
+
+
+def _labels(compiled: Any) -> dict[str, str]:
+    device = _told(lambda: compiled.runtime_executable().local_devices()[0])
+    said = {
+        "framework_version": getattr(sys.modules.get("jax"), "__version__", None),
+        "compiler_version": getattr(sys.modules.get("jaxlib"), "__version__", None),
+        "platform": getattr(device, "platform", None),
+        "device": getattr(device, "device_kind", None),
+    }
+    return {name: value for name, value in said.items() if isinstance(value, str)}
+
+
+def _units(files: Mapping[str, bytes], refuse: Refuse) -> Iterator[Unit]:
+    now = time.time()
+    groups: dict[Any, list[DumpFile]] = {}
+    for path, key in keys_of(files).items():
+        file = DumpFile(path, files[path], recognise(path, files[path]), now)
+        groups.setdefault(key, []).append(file)
+    for key in sorted(groups):
+        yield Unit(key, tuple(groups[key]))
