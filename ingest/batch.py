@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 import pyarrow as pa
 
 from hlodb.ingest.evidence import Evidence
-from hlodb.ingest.formats.hlo_text import InstructionCache
 from hlodb.ingest.normalise import Batch, Seen
 from hlodb.ingest.parse_unit import FileReport, UnitFile, parse_unit
 from hlodb.ingest.records import Reject
 
-_MAX_CACHED_LINES = 400_000
-"""About 400 MB of text and columns; beyond it a process forgets and starts anew."""
+_MAX_ROWS = 400_000
+"""Distinct instructions, beyond which a process forgets and starts anew."""
 
 
 @dataclass(slots=True)
@@ -40,12 +39,10 @@ class BatchResult:
 class _Process:
     """What a worker process keeps from batch to batch."""
 
-    cache: InstructionCache = field(default_factory=InstructionCache)
     seen: Seen = field(default_factory=Seen)
 
     def forget_if_full(self) -> None:
-        if len(self.cache) > _MAX_CACHED_LINES:
-            self.cache = InstructionCache()
+        if len(self.seen.distinct) > _MAX_ROWS:
             self.seen = Seen()
 
 
@@ -54,7 +51,6 @@ _process = _Process()
 
 def start_process() -> None:
     """Begin with nothing seen: the tables of earlier batches went to another file."""
-    _process.cache = InstructionCache()
     _process.seen = Seen()
 
 
@@ -68,7 +64,7 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
     batch = Batch(_process.seen)
     result = BatchResult({})
     for files in units:
-        parsed = parse_unit(files, _process.cache)
+        parsed = parse_unit(files, _process.seen.distinct)
         ids = [batch.add(module)[0] for module in parsed.modules]
         for report in parsed.files:
             report.module_id = ids[-1] if ids else None

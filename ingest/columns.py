@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from itertools import chain, groupby
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 from sqlalchemy import Table
 from sqlalchemy.types import BigInteger, Boolean, Double, Integer
 
@@ -47,6 +49,24 @@ def arrow_schema(
     return pa.schema([*fields, *(extra or {}).items()])
 
 
+class Numbered(NamedTuple):
+    """A column of texts as numbers of `texts`, NO_ID where there is none.
+
+    The `texts` of a later piece begin with those of an earlier one.
+    """
+
+    numbers: NDArray[np.int32]
+    texts: Sequence[str | None]
+
+
+class _Piece(NamedTuple):
+    """Some rows of a column: an array, texts, a list, or one value for all of them."""
+
+    kind: str
+    count: int
+    value: Any
+
+
 class Columns:
     """The rows of one table; every `add` brings equally long columns.
 
@@ -56,31 +76,69 @@ class Columns:
     def __init__(self, schema: pa.Schema, nullable_ids: Sequence[str] = ()) -> None:
         self._schema = schema
         self._nullable = frozenset(nullable_ids)
-        self._pieces: dict[str, list[pa.Array]] = {name: [] for name in schema.names}
+        self._names = frozenset(schema.names)
+        self._pieces: dict[str, list[_Piece]] = {name: [] for name in schema.names}
 
     def add(self, count: int, **columns: Any) -> None:
-        """Append `count` rows; a scalar fills its column, a missing one is NULL."""
-        if not count:
-            return
-        for field in self._schema:
-            value = columns.pop(field.name, None)
-            self._pieces[field.name].append(self._array(field, value, count))
-        if columns:
-            raise KeyError(f"unknown columns: {sorted(columns)}")
+        """Append `count` rows; a scalar fills its column, a missing one is NULL.
 
-    def _array(self, field: pa.Field, value: Any, count: int) -> pa.Array:
-        if value is None:
-            return pa.nulls(count, field.type)
-        if isinstance(value, np.ndarray):
-            mask = value == NO_ID if field.name in self._nullable else None
-            return pa.array(value, field.type, mask=mask)
-        if isinstance(value, list | tuple):
-            return pa.array(value, field.type)
-        if isinstance(value, pa.Array):
-            return value
-        return pa.repeat(pa.scalar(value, field.type), count)
+        Arrays and lists are kept as they are until `table`.
+        """
+        if unknown := columns.keys() - self._names:
+            raise KeyError(f"unknown columns: {sorted(unknown)}")
+        if count:
+            for name, pieces in self._pieces.items():
+                value = columns.get(name)
+                pieces.append(_Piece(_kind_of(value), count, value))
 
     def table(self) -> pa.Table:
-        """Give all rows as one Arrow table."""
-        arrays = [pa.chunked_array(self._pieces[f.name], f.type) for f in self._schema]
-        return pa.table(arrays, schema=self._schema)
+        """Give all rows as one Arrow table; texts by number come as a dictionary."""
+        arrays = [self._array(field) for field in self._schema]
+        return pa.table(arrays, names=self._schema.names)
+
+    def _array(self, field: pa.Field) -> pa.ChunkedArray:
+        """Join pieces that follow one another and are of one kind."""
+        chunks = [
+            self._joined(field, kind, list(pieces))
+            for kind, pieces in groupby(self._pieces[field.name], lambda p: p.kind)
+        ]
+        return pa.chunked_array(chunks, chunks[0].type if chunks else field.type)
+
+    def _joined(self, field: pa.Field, kind: str, pieces: list[_Piece]) -> pa.Array:
+        values = [piece.value for piece in pieces]
+        if kind == "null":
+            return pa.nulls(sum(piece.count for piece in pieces), field.type)
+        if kind == "array":
+            joined = np.concatenate(values)
+            mask = joined == NO_ID if field.name in self._nullable else None
+            return pa.array(joined, field.type, mask=mask)
+        if kind == "texts":
+            numbers = np.concatenate([value.numbers for value in values])
+            return _dictionary(numbers, values[-1].texts)
+        if kind == "list":
+            return pa.array(list(chain.from_iterable(values)), field.type)
+        counts = [piece.count for piece in pieces]
+        return pa.array(np.repeat(np.array(values), counts), field.type)
+
+
+def _kind_of(value: Any) -> str:
+    if value is None:
+        return "null"
+    if isinstance(value, np.ndarray):
+        return "array"
+    if isinstance(value, Numbered):
+        return "texts"
+    return "list" if isinstance(value, list | tuple) else "scalar"
+
+
+def _dictionary(
+    numbers: NDArray[np.int32], texts: Sequence[str | None]
+) -> pa.DictionaryArray:
+    """Give texts by number, only those that are used."""
+    is_used = np.zeros(len(texts), np.bool_)
+    is_used[numbers[numbers != NO_ID]] = True
+    places = np.cumsum(is_used, dtype=np.int32) - 1
+    used = [texts[i] for i in np.flatnonzero(is_used).tolist()]
+    mask = numbers == NO_ID
+    indices = pa.array(places[numbers], mask=mask if mask.any() else None)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(used, pa.string()))

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from hlodb.ingest.formats.scan import split_commas
 from hlodb.ingest.formats.shapes import without_layout
-from hlodb.ingest.records import Instruction
+from hlodb.ingest.records import Attributes
 
 _ROUNDS = 8
 _NAMED = ("control-predecessors=", "metadata=", "origin=", "statistics=")
@@ -28,14 +28,19 @@ Keys = NDArray[np.uint64]
 Ints = NDArray[np.int32]
 
 
-def graph_text(instruction: Instruction) -> str:
+def graph_text(
+    opcode: str,
+    shape: str | None,
+    parameter_number: int | None,
+    literal: str | None,
+    a: Attributes,
+) -> str:
     """Give what the graph fingerprint sees of one instruction."""
-    a = instruction.attributes
     kept = (
-        instruction.opcode,
-        without_layout(instruction.shape or ""),
-        instruction.parameter_number,
-        instruction.literal,
+        opcode,
+        without_layout(shape or ""),
+        parameter_number,
+        literal,
         a.fusion_kind,
         a.custom_call_target,
         a.replica_groups,
@@ -45,11 +50,10 @@ def graph_text(instruction: Instruction) -> str:
     return repr(kept)
 
 
-def exact_text(instruction: Instruction, graph: str) -> str:
-    """Give what the exact fingerprint sees of one instruction."""
-    a = instruction.attributes
+def exact_text(shape: str | None, a: Attributes, graph: str) -> str:
+    """Give what the exact fingerprint sees beyond `graph`, the graph's text."""
     config = _FOLDER.sub("/", a.backend_config) if a.backend_config else None
-    kept = (instruction.shape, a.channel_id, config, _without(a.other, _NAMED))
+    kept = (shape, a.channel_id, config, _without(a.other, _NAMED))
     return graph + repr(kept)
 
 

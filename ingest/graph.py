@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from hlodb.ingest.columns import NO_ID
 from hlodb.ingest.interning import Distinct, Ints
-from hlodb.ingest.records import Computation, HloModule
+from hlodb.ingest.records import Computation
 
 _CALL_PLACE = 1 << 20
 """Edges from a caller to what it calls count as operands from here on."""
@@ -82,7 +82,7 @@ def resolve_graph(
     ids[:inside] = np.repeat(np.arange(len(computations), dtype=np.int32), sizes)
     positions = np.arange(len(rows), dtype=np.int32)
     positions[:inside] -= np.repeat(starts, sizes)
-    names, counts = distinct.operands.take(rows)
+    names, counts = distinct.operands(rows)
     readers = np.repeat(np.arange(len(rows), dtype=np.int32), counts)
     before = np.cumsum(counts) - counts
     places = np.arange(len(names), dtype=np.int32) - np.repeat(before, counts)
@@ -91,7 +91,7 @@ def resolve_graph(
     return Graph(
         ids, positions, is_root, roots, readers, operands,
         places.astype(np.int32), counts,
-        _paths(distinct, rows, counts) if distinct.paths else None,
+        _paths(distinct, rows, counts),
         _resolve_calls(distinct, rows, computations),
     )  # fmt: skip
 
@@ -107,7 +107,7 @@ def _resolve_operands(
     """Look every operand name up; names hold within their computation only."""
     if not len(names):
         return np.empty(0, np.int32)
-    own = np.frombuffer(distinct.name_ids, np.int32)[rows]
+    own = distinct.name_ids(rows)
     place = distinct.scratch()
     numbers = np.arange(len(rows), dtype=np.int32)
     place[own] = numbers
@@ -135,7 +135,7 @@ def _roots(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
 ) -> tuple[NDArray[np.bool_], list[int | None]]:
     """Mark roots; a computation that prints none has its last instruction as root."""
-    marked = np.frombuffer(distinct.roots, np.int8)[rows].astype(bool)
+    marked = distinct.roots(rows).astype(bool)
     is_root = marked.copy()
     roots: list[int | None] = []
     where = np.flatnonzero(marked)
@@ -153,12 +153,14 @@ def _roots(
 
 
 def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | None:
-    known = distinct.paths
-    if not any(int(row) in known for row in rows):
+    ids = distinct.path_ids(rows)
+    if not bool((ids != NO_ID).any()):
         return None
+    known = distinct.paths.values_by_number
     paths: list[str | None] = []
-    for row, count in zip(rows.tolist(), counts.tolist(), strict=True):
-        paths.extend(known.get(row) or [None] * count)
+    for number, count in zip(ids.tolist(), counts.tolist(), strict=True):
+        found = known[number] if number != NO_ID else None
+        paths.extend(found or [None] * count)
     return paths
 
 
@@ -166,23 +168,26 @@ def _resolve_calls(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
 ) -> list[ResolvedCall]:
     number = {c.name: i for i, c in enumerate(computations)}
-    callers = np.flatnonzero(np.frombuffer(distinct.has_calls, np.int8)[rows])
+    ids = distinct.call_ids(rows)
+    callers = np.flatnonzero(ids != NO_ID)
+    known = distinct.calls.values_by_number
     return [
         ResolvedCall(caller, call.role, ordinal, number.get(name, NO_ID))
-        for caller in callers.tolist()
-        for call in distinct.calls[int(rows[caller])]
+        for caller, calls in zip(callers.tolist(), ids[callers].tolist(), strict=True)
+        for call in known[calls]
         for ordinal, name in enumerate(call.computations)
     ]
 
 
-def computation_kinds(hlo: HloModule, graph: Graph) -> list[str | None]:
+def computation_kinds(
+    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...], graph: Graph
+) -> list[str | None]:
     """Give each computation's kind, by the first instruction that calls it."""
-    kinds: list[str | None] = [
-        "entry" if c.is_entry else None for c in hlo.computations
-    ]
+    kinds: list[str | None] = ["entry" if c.is_entry else None for c in computations]
+    forms = distinct.form_ids(rows)
     for call in graph.calls:
         if call.computation_id != NO_ID and kinds[call.computation_id] is None:
-            opcode = hlo.instructions[call.caller].opcode
+            opcode = distinct.forms.values_by_number[forms[call.caller]][0]
             kinds[call.computation_id] = _kind(call.role, opcode)
     return kinds
 

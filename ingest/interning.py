@@ -1,22 +1,29 @@
 """Distinct instructions as columns: equal text becomes one row, modules become indexes.
 
-`Distinct.rows_of` turns the instructions of a module into row numbers; the columns of
-those rows are then taken with numpy instead of being built anew.
+A process reads HLO text with a `Distinct` as its cache. The instructions of a module
+are then `Rows`: numbers of rows, whose columns numpy takes instead of building them.
 """
 
 from __future__ import annotations
 
 from array import array
+from collections.abc import Hashable, Sequence
 from hashlib import blake2b
+from itertools import chain
+from typing import Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlodb.ingest.columns import NO_ID
 from hlodb.ingest.fingerprints import exact_text, graph_text
-from hlodb.ingest.records import Call, Instruction, Location
+from hlodb.ingest.formats.hlo_blocks import MAX_LINES, BlockCache
+from hlodb.ingest.formats.hlo_instruction import parse_instructions
+from hlodb.ingest.records import Attributes, Call, Instruction, Location
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
+Value = TypeVar("Value", bound=Hashable)
 
 _KEPT_LITERAL = 256
 
@@ -27,145 +34,251 @@ def hash64(text: str) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-class _Ragged:
-    """Lists of integers of different length, stored end to end."""
+class Form(NamedTuple):
+    """What an instruction says apart from its name, operands and place."""
 
-    def __init__(self) -> None:
-        self.items = array("i")
-        self.starts = array("q")
-        self.counts = array("i")
-
-    def append(self, items: list[int]) -> None:
-        self.starts.append(len(self.items))
-        self.counts.append(len(items))
-        self.items.extend(items)
-
-    def take(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Give the items of `rows` end to end, and how many each row has."""
-        counts = np.frombuffer(self.counts, np.int32)[rows]
-        starts = np.frombuffer(self.starts, np.int64)[rows]
-        total = int(counts.sum())
-        before = np.cumsum(counts) - counts
-        index = np.repeat(starts - before, counts) + np.arange(total)
-        if not total:
-            return np.empty(0, np.int32), counts
-        return np.frombuffer(self.items, np.int32)[index], counts
+    opcode: str
+    shape: str | None
+    parameter_number: int | None
+    literal: str | None
+    attributes: Attributes
 
 
-class Distinct:
-    """The distinct instructions, forms, names and locations seen by one process.
+class Numbers(dict[Value, int], Generic[Value]):
+    """Values by number; a new one gets the next, and as its key a hash of its text.
 
-    Equal text yields identical objects (the parsers cache), so objects are looked up by
-    identity first. Whatever is known by its identity is kept alive in `_kept`.
+    `nothing` is what has no number, but NO_ID.
     """
 
-    def __init__(self) -> None:
-        self._kept: list[object] = []
-        self._row_of: dict[int, int] = {}
-        self._form_of_ids: dict[tuple[object, ...], int] = {}
-        self._form_of: dict[tuple[object, ...], int] = {}
-        self._location_of_id: dict[int, int] = {id(None): -1}
-        self._location_of: dict[Location, int] = {}
-        self._name_of = _Numbers()
-        self.names: list[str] = self._name_of.names
-        self.forms: list[Instruction] = []
-        self.form_keys = array("q")
-        self.graph_keys = array("q")
-        self.exact_keys = array("q")
-        self.locations: list[Location] = []
-        self.location_keys = array("q")
-        self.name_ids = array("i")
-        self.form_ids = array("i")
-        self.location_ids = array("i")
-        self.roots = array("b")
-        self.has_calls = array("b")
-        self.operands = _Ragged()
-        self.paths: dict[int, tuple[str | None, ...]] = {}
-        self.calls: dict[int, tuple[Call, ...]] = {}
-        self._scratch: Ints = np.zeros(1024, np.int32)
+    def __init__(self, *nothing: Value) -> None:
+        super().__init__(dict.fromkeys(nothing, NO_ID))
+        self.values_by_number: list[Value] = []
+        self._keys = array("q")
 
-    def rows_of(self, instructions: list[Instruction]) -> Ints:
-        """Give the row of each instruction; new ones are added."""
-        known = self._row_of
-        rows = list(map(known.get, map(id, instructions)))
-        if None in rows:
-            for at, row in enumerate(rows):
-                if row is None:
-                    rows[at] = self._row(instructions[at])
-        return np.array(rows, np.int32)
+    def __missing__(self, value: Value) -> int:
+        """Give `value` the next number."""
+        number = self[value] = len(self.values_by_number)
+        self.values_by_number.append(value)
+        self._keys.append(hash64(repr(value)))
+        return number
 
-    def _row(self, instruction: Instruction) -> int:
-        key = id(instruction)
-        row = self._row_of.get(key)
-        if row is None:
-            row = self._row_of[key] = len(self.name_ids)
-            self._kept.append(instruction)
-            self._add(row, instruction)
-        return row
-
-    def _add(self, row: int, instruction: Instruction) -> None:
-        number = self._name_of
-        self.name_ids.append(number[instruction.name])
-        self.form_ids.append(self._form_id(instruction))
-        self.location_ids.append(self._location_id(instruction.location))
-        self.roots.append(instruction.is_root)
-        self.operands.append([number[name] for name in instruction.operands])
-        self.has_calls.append(bool(instruction.calls))
-        if instruction.calls:
-            self.calls[row] = instruction.calls
-        if instruction.operand_paths:
-            self.paths[row] = instruction.operand_paths
-
-    def scratch(self) -> Ints:
-        """Give an array with room for every name; what it holds is left over."""
-        if len(self._scratch) < len(self.names):
-            self._scratch = np.zeros(2 * len(self.names), np.int32)
-        return self._scratch
-
-    def _location_id(self, location: Location | None) -> int:
-        found = self._location_of_id.get(id(location))
-        if found is None and location is not None:
-            found = self._location_of.get(location)
-            if found is None:
-                found = self._location_of[location] = len(self.locations)
-                self.locations.append(location)
-                self.location_keys.append(hash64(repr(location)))
-            self._location_of_id[id(location)] = found
-            self._kept.append(location)
-        return -1 if found is None else found
-
-    def _form_id(self, i: Instruction) -> int:
-        key = (i.opcode, i.shape, i.parameter_number, i.literal, id(i.attributes))
-        found = self._form_of_ids.get(key)
-        if found is None:
-            found = self._form_of_ids[key] = self._equal_form(i)
-            self._kept.append(i.attributes)
-        return found
-
-    def _equal_form(self, i: Instruction) -> int:
-        key = (i.opcode, i.shape, i.parameter_number, i.literal, i.attributes)
-        found = self._form_of.get(key)
-        if found is None:
-            found = self._form_of[key] = len(self.forms)
-            self.forms.append(i)
-            self.form_keys.append(hash64(repr(key)))
-            graph = graph_text(i)
-            self.graph_keys.append(hash64(graph))
-            self.exact_keys.append(hash64(exact_text(i, graph)))
-        return found
+    def keys_of(self, numbers: Ints) -> Longs:
+        """Give the keys of values, none of which is nothing."""
+        return _taken(self._keys, np.int64, numbers)
 
 
-class _Numbers(dict[str, int]):
-    """Names by number; a new name gets the next one."""
+class Forms(Numbers[tuple[Any, ...]]):
+    """Forms by number, with what the fingerprints see of each."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.names: list[str] = []
+        self._graph_keys = array("q")
+        self._exact_keys = array("q")
 
-    def __missing__(self, name: str) -> int:
-        number = self[name] = len(self.names)
-        self.names.append(name)
+    def __missing__(self, value: tuple[Any, ...]) -> int:
+        """Give the form of these fields the next number."""
+        number = super().__missing__(value)
+        graph = graph_text(*value)
+        self._graph_keys.append(hash64(graph))
+        self._exact_keys.append(hash64(exact_text(value[1], value[4], graph)))
         return number
+
+    def graph_keys_of(self, numbers: Ints) -> Longs:
+        """Give hashes of what the graph fingerprint sees of forms."""
+        return _taken(self._graph_keys, np.int64, numbers)
+
+    def exact_keys_of(self, numbers: Ints) -> Longs:
+        """Give hashes of what the exact fingerprint sees of forms."""
+        return _taken(self._exact_keys, np.int64, numbers)
+
+    def since(self, number: int) -> list[Form]:
+        """Give the forms from `number` on."""
+        return [Form(*value) for value in self.values_by_number[number:]]
+
+
+class Distinct(BlockCache[Ints]):
+    """The distinct instructions, forms, names and locations seen by one process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row_of: dict[str, int] = {}
+        self.names: Numbers[str] = Numbers()
+        self.forms = Forms()
+        self.locations: Numbers[Location | None] = Numbers(None)
+        self.calls: Numbers[tuple[Call, ...]] = Numbers(())
+        self.paths: Numbers[tuple[str | None, ...] | None] = Numbers(None)
+        self._name_ids = array("i")
+        self._form_ids = array("i")
+        self._location_ids = array("i")
+        self._call_ids = array("i")
+        self._path_ids = array("i")
+        self._roots = array("b")
+        self._operands = array("i")
+        self._operand_counts = array("i")
+        self._operand_starts = array("q")
+        self._scratch: Ints = np.zeros(1024, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._name_ids)
+
+    # --- taking in ---
+
+    def read(self, lines: Sequence[str]) -> Ints:
+        """Give the rows of the instructions that lines print; may raise ParseError."""
+        known = self._row_of
+        if len(known) > MAX_LINES:
+            known.clear()
+        rows = list(map(known.get, lines))
+        if None in rows:
+            pairs = zip(lines, rows, strict=True)
+            new = list(dict.fromkeys(line for line, row in pairs if row is None))
+            added = self.add(parse_instructions(new))
+            known.update(zip(new, added.tolist(), strict=True))
+            return np.array(list(map(known.__getitem__, lines)), np.int32)
+        return np.array(rows, np.int32)
+
+    def add(self, instructions: Sequence[Instruction]) -> Ints:
+        """Give each instruction a new row."""
+        first = len(self)
+        if instructions:
+            self._add_columns(*zip(*instructions, strict=True))
+        return np.arange(first, len(self), dtype=np.int32)
+
+    def _add_columns(
+        self,
+        names: tuple[str, ...],
+        opcodes: tuple[str, ...],
+        shapes: tuple[str | None, ...],
+        operands: tuple[tuple[str, ...], ...],
+        paths: tuple[tuple[str | None, ...] | None, ...],
+        roots: tuple[bool, ...],
+        parameter_numbers: tuple[int | None, ...],
+        literals: tuple[str | None, ...],
+        calls: tuple[tuple[Call, ...], ...],
+        attributes: tuple[Attributes, ...],
+        locations: tuple[Location | None, ...],
+    ) -> None:
+        stored = map(stored_literal, literals)
+        forms = zip(opcodes, shapes, parameter_numbers, stored, attributes, strict=True)
+        counts = list(map(len, operands))
+        ends = np.cumsum([len(self._operands), *counts])
+        self._form_ids.extend(map(self.forms.__getitem__, forms))
+        self._name_ids.extend(map(self.names.__getitem__, names))
+        self._location_ids.extend(map(self.locations.__getitem__, locations))
+        self._call_ids.extend(map(self.calls.__getitem__, calls))
+        self._path_ids.extend(map(self.paths.__getitem__, paths))
+        self._roots.extend(roots)
+        all_operands = chain.from_iterable(operands)
+        self._operands.extend(map(self.names.__getitem__, all_operands))
+        self._operand_counts.extend(counts)
+        self._operand_starts.extend(ends[:-1].tolist())
+
+    def join(self, parts: Sequence[Ints]) -> Rows:
+        """Give the instructions of all parts as one sequence."""
+        return Rows(self, np.concatenate([np.empty(0, np.int32), *parts]))
+
+    def rows_of(self, instructions: Sequence[Instruction]) -> Ints:
+        """Give the row of each instruction; records that have none get new ones."""
+        if isinstance(instructions, Rows) and instructions.distinct is self:
+            return instructions.numbers
+        return self.add(instructions)
+
+    # --- giving out ---
+
+    def name_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the names of `rows`."""
+        return _taken(self._name_ids, np.int32, rows)
+
+    def form_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the forms of `rows`."""
+        return _taken(self._form_ids, np.int32, rows)
+
+    def location_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the locations of `rows`, NO_ID where there is none."""
+        return _taken(self._location_ids, np.int32, rows)
+
+    def call_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of what `rows` call, NO_ID for nothing."""
+        return _taken(self._call_ids, np.int32, rows)
+
+    def path_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the operand paths of `rows`, NO_ID where none has one."""
+        return _taken(self._path_ids, np.int32, rows)
+
+    def roots(self, rows: Ints) -> NDArray[np.int8]:
+        """Give 1 for each row that is printed as a root."""
+        return _taken(self._roots, np.int8, rows)
+
+    def operands(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Give name numbers of all operands end to end, and how many each row has."""
+        counts = _taken(self._operand_counts, np.int32, rows)
+        starts = _taken(self._operand_starts, np.int64, rows)
+        before = np.cumsum(counts) - counts
+        at = np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
+        return _taken(self._operands, np.int32, at), counts
+
+    def scratch(self) -> Ints:
+        """Give an array with room for every name; what it holds is left over."""
+        needed = len(self.names.values_by_number)
+        if len(self._scratch) < needed:
+            self._scratch = np.zeros(2 * needed, np.int32)
+        return self._scratch
+
+    def record(self, row: int) -> Instruction:
+        """Give the instruction of a row; a long literal is cut."""
+        rows = np.array([row], np.int32)
+        names = self.names.values_by_number
+        form = Form(*self.forms.values_by_number[self._form_ids[row]])
+        return Instruction(
+            names[self._name_ids[row]],
+            form.opcode,
+            form.shape,
+            tuple(names[i] for i in self.operands(rows)[0].tolist()),
+            _value(self.paths, self._path_ids[row], None),
+            bool(self._roots[row]),
+            form.parameter_number,
+            form.literal,
+            _value(self.calls, self._call_ids[row], ()),
+            form.attributes,
+            _value(self.locations, self._location_ids[row], None),
+        )
+
+
+class Rows(Sequence[Instruction]):
+    """Instructions as rows of a `Distinct`; records are made when asked for."""
+
+    def __init__(self, distinct: Distinct, numbers: Ints) -> None:
+        self.distinct = distinct
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Instruction: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows: ...
+    def __getitem__(self, at: int | slice) -> Instruction | Rows:
+        if isinstance(at, slice):
+            return Rows(self.distinct, self.numbers[at])
+        return self.distinct.record(int(self.numbers[at]))
+
+    def __add__(self, others: Sequence[Instruction]) -> Rows:
+        parts = [self.numbers, self.distinct.rows_of(others)]
+        return Rows(self.distinct, np.concatenate(parts))
+
+    def names(self) -> list[str]:
+        """Give the name of each instruction."""
+        names = self.distinct.names.values_by_number
+        return [names[i] for i in self.distinct.name_ids(self.numbers).tolist()]
+
+
+def _taken(column: array[Any], kind: type[Any], at: NDArray[Any]) -> NDArray[Any]:
+    return np.frombuffer(column, kind)[at] if len(at) else np.empty(0, kind)
+
+
+def _value(numbers: Numbers[Value], number: int, nothing: Value) -> Value:
+    return nothing if number == NO_ID else numbers.values_by_number[number]
 
 
 def stored_literal(literal: str | None) -> str | None:

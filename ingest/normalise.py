@@ -15,14 +15,14 @@ import numpy as np
 import pyarrow as pa
 
 from hlodb.ingest.assignment_rows import AssignmentRows
-from hlodb.ingest.columns import NO_ID, Columns, arrow_schema
+from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
 from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
 from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
 from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.identity import program_key, program_name
-from hlodb.ingest.interning import Distinct, Ints, stored_literal
+from hlodb.ingest.interning import Distinct, Form, Ints, Rows
 from hlodb.ingest.records import BufferAssignment, Frame, HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
 from hlodb.ingest.user_frames import user_frame_ids
@@ -58,6 +58,13 @@ _NULLABLE_IDS = {
     "store.value_uses": ("instruction_id",),
     "store.schedule": ("instruction_id",),
     "store.live_ranges": ("instruction_id", "value_id"),
+    "locations": (
+        "source_line",
+        "source_end_line",
+        "source_column",
+        "source_end_column",
+        "stack_frame_id",
+    ),
 }
 _FORM_KEY = {"form_key": pa.int64()}
 
@@ -80,9 +87,13 @@ class ModuleUnit:
 
 @dataclass(slots=True)
 class Seen:
-    """What one process has seen: distinct text, and modules it has built rows for."""
+    """What one process has seen: distinct text, and modules it has built rows for.
+
+    `form_count` forms of `distinct` have been given out.
+    """
 
     distinct: Distinct = field(default_factory=Distinct)
+    form_count: int = 0
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     locations: set[int] = field(default_factory=set)
     reports: set[int] = field(default_factory=set)
@@ -98,7 +109,6 @@ class Batch:
         self.detailed: list[int] = []
         self.located: list[int] = []
         self.reported: list[int] = []
-        self.form_ids: list[Ints] = []
         self.tables: dict[str, Columns] = {}
         for name in DETAIL_TABLES:
             extra = _FORM_KEY if name == "store.instructions" else {}
@@ -106,17 +116,17 @@ class Batch:
             schema = arrow_schema(name, extra, dropped)
             self.tables[name] = Columns(schema, _NULLABLE_IDS.get(name, ()))
         for name in (*LOCATION_TABLES, *REPORT_TABLES):
-            self.tables[name] = Columns(arrow_schema(name))
+            nullable = _NULLABLE_IDS.get(name, ())
+            self.tables[name] = Columns(arrow_schema(name), nullable)
 
     def add(self, unit: ModuleUnit) -> tuple[int, int]:
         """Add one module; give its module_id and locations_id."""
         rows = self.distinct.rows_of(unit.hlo.instructions)
-        names = self._names(rows)
-        module_id = _module_id(self.distinct, rows, names, unit)
+        module_id = _module_id(self.distinct, rows, unit)
         locations_id = self._add_locations(unit.hlo, rows)
         facts = self.seen.facts.get(module_id)
         if facts is None:
-            facts = self._add_details(module_id, rows, names, unit)
+            facts = self._add_details(module_id, rows, unit)
             self.seen.facts[module_id] = facts
             self.detailed.append(module_id)
         if unit.reports and module_id not in self.seen.reports:
@@ -131,60 +141,58 @@ class Batch:
         self.occurrences.append(unit.occurrence | facts | keys)
         return module_id, locations_id
 
-    def _names(self, rows: Ints) -> list[str]:
-        names = self.distinct.names
-        return [names[i] for i in _take(self.distinct.name_ids, rows).tolist()]
-
     # --- details ---
 
     def _add_details(
-        self, module_id: int, rows: Ints, names: list[str], unit: ModuleUnit
+        self, module_id: int, rows: Ints, unit: ModuleUnit
     ) -> dict[str, Any]:
         hlo, distinct = unit.hlo, self.distinct
         graph = resolve_graph(distinct, rows, hlo.computations)
-        self._add_computations(module_id, hlo, graph)
+        self._add_computations(module_id, hlo, rows, graph)
         self._add_edges(module_id, graph)
         self._add_aliases(module_id, hlo)
         steps = np.full(len(rows), NO_ID, np.int32)
         if unit.assignment is not None:
+            names = Rows(distinct, rows).names()
             assignment = AssignmentRows(module_id, unit.assignment, names, self.tables)
             assignment.add_all()
             steps = assignment.first_steps(len(rows))
-        self._add_instructions(module_id, rows, names, hlo, graph, steps)
+        self._add_instructions(module_id, rows, hlo, graph, steps)
         return _derived_facts(distinct, rows, unit, graph)
 
     def _add_instructions(
         self,
         module_id: int,
         rows: Ints,
-        names: list[str],
         hlo: HloModule,
         graph: Graph,
         steps: Ints,
     ) -> None:
-        forms = _take(self.distinct.form_ids, rows)
-        self.form_ids.append(forms)
+        distinct = self.distinct
+        names = distinct.names.values_by_number
         self.tables["store.instructions"].add(
             len(rows),
             module_id=module_id,
             instruction_id=np.arange(len(rows), dtype=np.int32),
             computation_id=graph.computation_ids,
-            name=names,
+            name=Numbered(distinct.name_ids(rows), names),
             is_root=graph.is_root,
             position=graph.positions,
             schedule_step=steps,
             line_offset=np.array(hlo.lines, np.int32) - _first_line(hlo),
-            form_key=_take64(self.distinct.form_keys, forms),
+            form_key=distinct.forms.keys_of(distinct.form_ids(rows)),
         )
 
-    def _add_computations(self, module_id: int, hlo: HloModule, graph: Graph) -> None:
+    def _add_computations(
+        self, module_id: int, hlo: HloModule, rows: Ints, graph: Graph
+    ) -> None:
         computations = hlo.computations
         self.tables["computations"].add(
             len(computations),
             module_id=module_id,
             computation_id=list(range(len(computations))),
             name=[c.name for c in computations],
-            kind=computation_kinds(hlo, graph),
+            kind=computation_kinds(self.distinct, rows, computations, graph),
             root_instruction_id=graph.roots,
             instruction_count=[c.stop - c.start for c in computations],
             execution_thread=[c.execution_thread for c in computations],
@@ -223,25 +231,25 @@ class Batch:
 
     def _add_locations(self, hlo: HloModule, rows: Ints) -> int:
         distinct = self.distinct
-        ids = _take(distinct.location_ids, rows)
+        ids = distinct.location_ids(rows)
         located = np.flatnonzero(ids != NO_ID)
         locations_id = _locations_id(distinct, ids[located], located, hlo.frames)
         if locations_id in self.seen.locations:
             return locations_id
         self.seen.locations.add(locations_id)
         self.located.append(locations_id)
-        places = [distinct.locations[i] for i in ids[located]]
-        columns = list(zip(*places, strict=True)) or [()] * 6
+        files, numbers = self._location_columns()
+        places = numbers[ids[located]].T
         self.tables["locations"].add(
-            len(places),
+            len(located),
             locations_id=locations_id,
             instruction_id=located.astype(np.int32),
-            source_file=columns[0],
-            source_line=columns[1],
-            source_end_line=columns[2],
-            source_column=columns[3],
-            source_end_column=columns[4],
-            stack_frame_id=columns[5],
+            source_file=Numbered(ids[located], files),
+            source_line=places[0],
+            source_end_line=places[1],
+            source_column=places[2],
+            source_end_column=places[3],
+            stack_frame_id=places[4],
         )
         frames = list(zip(*hlo.frames, strict=True)) or [()] * 6
         self.tables["stack_frames"].add(
@@ -257,6 +265,14 @@ class Batch:
         )
         return locations_id
 
+    def _location_columns(self) -> tuple[list[str | None], Ints]:
+        """Give file, and lines, columns and frame, of every location by number."""
+        known = self.distinct.locations.values_by_number
+        places = [place for place in known if place is not None]
+        numbers = [[NO_ID if n is None else n for n in place[1:]] for place in places]
+        files = [place.source_file for place in places]
+        return files, np.array(numbers, np.int32).reshape(-1, 5)
+
     # --- results ---
 
     def arrow_tables(self) -> dict[str, pa.Table]:
@@ -268,28 +284,29 @@ class Batch:
         return tables
 
     def _forms(self) -> pa.Table:
-        used = np.unique(np.concatenate(self.form_ids)) if self.form_ids else []
-        distinct = self.distinct
+        """Give the forms that no earlier batch of this process has given."""
         schema = arrow_schema("store.instruction_forms", dropped=("form_id",))
-        forms = Columns(schema)
-        forms.add(len(used), **_form_columns(distinct, [int(i) for i in used]))
+        forms, seen = Columns(schema), self.seen
+        new = seen.distinct.forms.since(seen.form_count)
+        numbers = np.arange(seen.form_count, seen.form_count + len(new), dtype=np.int32)
+        keys = seen.distinct.forms.keys_of(numbers)
+        forms.add(len(new), form_key=keys, **_form_columns(new))
+        seen.form_count += len(new)
         return forms.table()
 
 
-def _form_columns(distinct: Distinct, used: list[int]) -> dict[str, Any]:
-    rows = [distinct.forms[i] for i in used]
-    shapes = [parse_shape(r.shape) if r.shape else None for r in rows]
-    attributes = [r.attributes for r in rows]
+def _form_columns(forms: list[Form]) -> dict[str, Any]:
+    shapes = [parse_shape(f.shape) if f.shape else None for f in forms]
+    attributes = [f.attributes for f in forms]
     return {
-        "form_key": [distinct.form_keys[i] for i in used],
-        "opcode": [r.opcode or None for r in rows],
-        "shape": [r.shape for r in rows],
+        "opcode": [f.opcode or None for f in forms],
+        "shape": [f.shape for f in forms],
         "element_type": [s.element_type if s else None for s in shapes],
         "logical_bytes": [s.logical_bytes if s else None for s in shapes],
         "layout": [s.layout if s else None for s in shapes],
         "color": [s.color if s else None for s in shapes],
-        "parameter_number": [r.parameter_number for r in rows],
-        "literal": [stored_literal(r.literal) for r in rows],
+        "parameter_number": [f.parameter_number for f in forms],
+        "literal": [f.literal for f in forms],
         "op_name": [a.op_name for a in attributes],
         "op_type": [a.op_type for a in attributes],
         "sharding": [a.sharding for a in attributes],
@@ -306,7 +323,7 @@ def _derived_facts(
     distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
 ) -> dict[str, Any]:
     hlo, assignment = unit.hlo, unit.assignment
-    forms = _take(distinct.form_ids, rows)
+    forms = distinct.form_ids(rows)
     layout = entry_layout(hlo.header)
     partitions = header_number(hlo.header, "num_partitions", 1)
     program = program_name(hlo.name)
@@ -324,10 +341,10 @@ def _derived_facts(
         "computation_count": len(hlo.computations),
         "instruction_count": sum(c.stop - c.start for c in hlo.computations),
         "graph_fingerprint": graph_fingerprint(
-            _take64(distinct.graph_keys, forms), readers, operands, places
+            distinct.forms.graph_keys_of(forms), readers, operands, places
         ),
         "exact_fingerprint": exact_fingerprint(
-            _take64(distinct.exact_keys, forms),
+            distinct.forms.exact_keys_of(forms),
             graph.operands,
             graph.operand_counts,
             np.array([c.start for c in hlo.computations], np.int32),
@@ -338,23 +355,11 @@ def _derived_facts(
     }
 
 
-def _take(column: Any, rows: Ints) -> Ints:
-    return np.frombuffer(column, np.int32)[rows] if len(rows) else np.empty(0, np.int32)
-
-
-def _take8(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int8]]:
-    return np.frombuffer(column, np.int8)[rows] if len(rows) else np.empty(0, np.int8)
-
-
-def _take64(column: Any, rows: Ints) -> np.ndarray[Any, np.dtype[np.int64]]:
-    return np.frombuffer(column, np.int64)[rows] if len(rows) else np.empty(0, np.int64)
-
-
 def _locations_id(
     distinct: Distinct, ids: Ints, located: Ints, frames: tuple[Frame, ...]
 ) -> int:
     digest = blake2b(located.tobytes(), digest_size=8)
-    digest.update(_take64(distinct.location_keys, ids).tobytes())
+    digest.update(distinct.locations.keys_of(ids).tobytes())
     digest.update(_frames_digest(frames))
     return int.from_bytes(digest.digest(), "little", signed=True)
 
@@ -368,31 +373,28 @@ def _first_line(hlo: HloModule) -> int:
     return hlo.computations[0].line if hlo.computations else 1
 
 
-def _module_id(
-    distinct: Distinct, rows: Ints, names: list[str], unit: ModuleUnit
-) -> int:
+def _module_id(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
     """Hash everything a module's texts say, except where its source stands."""
     hlo = unit.hlo
-    forms = _take64(distinct.form_keys, _take(distinct.form_ids, rows))
-    operands, counts = distinct.operands.take(rows)
-    known = distinct.names
-    callers = np.flatnonzero(_take8(distinct.has_calls, rows))
-    calls = [(int(at), distinct.calls[int(rows[at])]) for at in callers]
+    operands, counts = distinct.operands(rows)
+    calls, paths = distinct.call_ids(rows), distinct.path_ids(rows)
+    callers, with_paths = np.flatnonzero(calls != NO_ID), np.flatnonzero(paths != NO_ID)
     places = [
         (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
     ]
-    digest = blake2b(digest_size=8)
-    for text in (
-        repr((hlo.name, hlo.header, places)),
-        "\n".join(names),
-        "\n".join([known[i] for i in operands.tolist()]),
-        repr(calls),
-        repr(
-            [distinct.paths.get(row) for row in rows.tolist()] if distinct.paths else 0
-        ),
+    texts = repr((hlo.name, hlo.header, places))
+    digest = blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=8)
+    for numbers in (
+        distinct.names.keys_of(distinct.name_ids(rows)),
+        distinct.forms.keys_of(distinct.form_ids(rows)),
+        distinct.roots(rows),
+        counts,
+        distinct.names.keys_of(operands),
+        callers,
+        distinct.calls.keys_of(calls[callers]),
+        with_paths,
+        distinct.paths.keys_of(paths[with_paths]),
     ):
-        digest.update(text.encode("utf-8", "surrogateescape"))
-    for numbers in (forms, counts, _take8(distinct.roots, rows)):
         digest.update(np.ascontiguousarray(numbers).tobytes())
     for companion in sorted(unit.companion_digests):
         digest.update(companion)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from hlodb.ingest.evidence import Evidence
-from hlodb.ingest.formats.hlo_text import InstructionCache, ParsedHlo, parse_hlo
+from hlodb.ingest.formats.hlo_blocks import BlockCache
+from hlodb.ingest.formats.hlo_text import ParsedHlo, parse_hlo
 from hlodb.ingest.formats.oom_log import parse_oom_log
 from hlodb.ingest.formats.oom_report import OomReport
 from hlodb.ingest.formats.stdout_frames import split_frames
@@ -19,7 +20,7 @@ class ParsedLog(NamedTuple):
     is_empty: bool
 
 
-def parse_log(path: str, text: str, cache: InstructionCache) -> ParsedLog:
+def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     """Read a log; the files that it frames are files of their own, see units."""
     framed = split_frames(text)
     oom = parse_oom_log(framed.rest)

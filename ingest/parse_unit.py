@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.file_kinds import TEXT_KINDS, Kind
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
-from hlodb.ingest.formats.hlo_text import InstructionCache, parse_hlo
+from hlodb.ingest.formats.hlo_blocks import BlockCache
+from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
 from hlodb.ingest.identity import companion_digest
@@ -77,7 +78,7 @@ def unit_digest(files: Sequence[UnitFile]) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
-def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit:
+def parse_unit(files: Sequence[UnitFile], cache: BlockCache[Any]) -> ParsedUnit:
     """Parse all files of one unit and put them together; never raises for bad input."""
     unit = ParsedUnit()
     hlos: list[tuple[UnitFile, HloModule]] = []
@@ -112,7 +113,7 @@ def parse_unit(files: Sequence[UnitFile], cache: InstructionCache) -> ParsedUnit
             exact = parse_memory_report_proto(file.data)
             unit.reports.insert(0, exact.report)
             _report(unit, file, exact.rejects, exact.unclaimed, None)
-    _join(unit, files, hlos, parts, tuple(digests), cache)
+    _join(unit, files, hlos, parts, tuple(digests))
     return unit
 
 
@@ -162,7 +163,6 @@ def _join(
     hlos: list[tuple[UnitFile, HloModule]],
     parts: list[tuple[UnitFile, BufferAssignment]],
     digests: tuple[bytes, ...],
-    cache: InstructionCache,
 ) -> None:
     """Give the assignment to the unit's module, or to one that it alone describes."""
     digest = None if unit.rejects else unit_digest(files)
@@ -175,7 +175,7 @@ def _join(
         is_last = number == len(hlos) - 1
         own = assignment if is_last else None
         if own is not None:
-            hlo = with_named_only(hlo, own, cache)
+            hlo = with_named_only(hlo, own)
         part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
         occurrence = occurrence_columns(file) | {"part": part, "unit_digest": digest}
         unit.modules.append(

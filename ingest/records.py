@@ -6,6 +6,7 @@ Line numbers count from 1 within the text that was given.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -131,7 +132,7 @@ class HloModule:
     name: str
     header: dict[str, str]
     computations: tuple[Computation, ...]
-    instructions: list[Instruction]
+    instructions: Sequence[Instruction]
     lines: list[int] = field(compare=False)
     frames: tuple[Frame, ...] = ()
     first_line: int = field(default=1, compare=False)

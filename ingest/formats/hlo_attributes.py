@@ -10,6 +10,7 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from hlodb.errors import ParseError
 from hlodb.ingest.formats.scan import is_balanced, split_commas, unquote
 from hlodb.ingest.records import NO_ATTRIBUTES, Attributes, Call, Location
 
@@ -52,6 +53,10 @@ _SOURCE_FIELDS = (
 )
 
 
+class Incomplete(ParseError):
+    """The text ends inside an instruction: it goes on in the next line."""
+
+
 class Tail(NamedTuple):
     """Everything after the operands of one instruction."""
 
@@ -60,9 +65,19 @@ class Tail(NamedTuple):
     location: Location | None = None
 
 
+_NOTHING = Tail()
+
+
 @lru_cache(maxsize=1 << 16)
 def parse_tail(text: str) -> Tail:
-    """Give the calls, attributes and location of `, key=value, …`."""
+    """Give the calls, attributes and location of `, key=value, …`.
+
+    Raises Incomplete where the text breaks off.
+    """
+    if not text:
+        return _NOTHING
+    if _breaks_off(text):
+        raise Incomplete("expected the rest of the attributes", snippet=text)
     start = text.find(", metadata={")
     match = _METADATA.match(text, start) if start >= 0 else None
     if not match or not is_balanced(text[:start]):
@@ -70,6 +85,12 @@ def parse_tail(text: str) -> Tail:
     rest = text[: match.start()] + text[match.end() :]
     calls, attributes = _parse_attributes(rest)
     return _join(calls, attributes, match.group(1))
+
+
+def _breaks_off(tail: str) -> bool:
+    if tail.count("{") != tail.count("}") and not is_balanced(tail):
+        return True
+    return tail.endswith((",", ", "))
 
 
 def _parse_generic(text: str) -> Tail:

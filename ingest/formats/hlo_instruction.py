@@ -1,40 +1,43 @@
-"""One instruction of HLO text, in every print form since 2018.
+"""Instructions of HLO text, in every print form since 2018.
 
 Grammar: `'ROOT '? '%'? NAME ' = ' shape? opcode '(' operands ')' (', ' attribute)*`.
+
+Many lines are read at once, column by column: one rule takes all that have the common
+form, and the others are scanned one by one.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
+from typing import Any
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.hlo_attributes import Tail, parse_tail
+from hlodb.ingest.formats.hlo_attributes import Incomplete, parse_tail
 from hlodb.ingest.formats.scan import (
     closing,
-    is_balanced,
     split_commas,
     without_comments,
 )
+from hlodb.ingest.formats.sections import rows
 from hlodb.ingest.records import Instruction
 
 # The common forms in one match: no bracket or string among the operands, and a shape
 # whose tuples nest no deeper than a tile such as T(8,128). Anything else is scanned.
 _COMMON = re.compile(
-    r"\s*(ROOT )?%?([^\s%=]+) = "
-    r"([a-z]\w*\[[^\]]*\](?:\{[^{}]*\})?|\((?:[^()]|\([^()]*\))*+\)) "
-    r"([a-z][\w-]*)\(([^()\"]*)\)(.*)",
-    re.DOTALL,
+    r"^[ \t]*+(ROOT )?+%?+([^\s%=]++) = "
+    r"([a-z][^ \n\[(]*+\[[^]\n]*+](?:\{[^{}\n]*+\})?+"
+    r"|\((?:[^()\n]++|\([^()\n]*+\))*+\)) "
+    r"([a-z][^ \n(]*+)\(([^()\"\n]*+)\)(.*+)\n?+",
+    re.MULTILINE,
 )
+_COLUMNS = _COMMON.groups + 1
 _START = re.compile(r"\s*(ROOT\s+)?%?([^\s%=]+)\s*=\s*")
 _OPCODE = re.compile(r"\s*([A-Za-z][\w-]*)\(")
 _ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _BLANKS = re.compile(r"\s+")
-_NO_TAIL = Tail()
-_OPAQUE = frozenset(("constant", "parameter"))
-
-
-class Incomplete(ParseError):
-    """The text ends inside an instruction: it goes on in the next line."""
+# Characters that an operand list of bare names does not have; a line may also wrap.
+_NOT_PLAIN = re.compile(r"[(\[{\"#/\n\t]")
 
 
 def parse_instruction(text: str) -> Instruction:
@@ -46,8 +49,22 @@ def parse_instruction(text: str) -> Instruction:
     match = _COMMON.fullmatch(text)
     if match is None:
         return _parse_scanned(text)
-    root, name, shape, opcode, operands, tail = match.groups()
-    return _build(root is not None, name, shape, opcode, operands, tail)
+    [instruction] = _build([[group] for group in match.groups()])
+    return instruction
+
+
+def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
+    """Give the instruction that each line prints; raises as `parse_instruction` does.
+
+    The lines have no line breaks.
+    """
+    parts = _COMMON.split("".join([f"{line}\n" for line in lines]))
+    found = _build([parts[at::_COLUMNS] for at in range(1, _COLUMNS)])
+    # What the rule left out stands before the instruction that follows it.
+    gaps = [(at, gap) for at, gap in enumerate(parts[::_COLUMNS]) if gap]
+    for at, gap in reversed(gaps):
+        found[at:at] = map(_parse_scanned, gap.removesuffix("\n").split("\n"))
+    return found
 
 
 def _parse_scanned(text: str) -> Instruction:
@@ -66,8 +83,9 @@ def _parse_scanned(text: str) -> Instruction:
     tail = text[close_at + 1 :]
     shape = text[position:shape_end].strip() or None
     operands = text[open_at + 1 : close_at]
-    is_root = start.group(1) is not None
-    return _build(is_root, start.group(2), shape, opcode.group(1), operands, tail)
+    groups = (start.group(1), start.group(2), shape, opcode.group(1), operands, tail)
+    [instruction] = _build([[group] for group in groups])
+    return instruction
 
 
 def _missing_opcode(text: str, position: int) -> ParseError:
@@ -92,31 +110,33 @@ def _shape_end(text: str, position: int) -> int:
     return array.end()
 
 
-def _build(
-    is_root: bool, name: str, shape: str | None, opcode: str, inside: str, tail: str
-) -> Instruction:
-    if _breaks_off(tail):
-        raise Incomplete("expected the rest of the attributes", snippet=tail)
-    calls, attributes, location = parse_tail(tail) if tail else _NO_TAIL
-    if opcode in _OPAQUE:
-        number = inside.strip() if opcode == "parameter" else ""
-        return Instruction(
-            name, opcode, shape, (), None, is_root,
-            int(number) if number.isdigit() else None,
-            _BLANKS.sub(" ", inside.strip()) if opcode == "constant" else None,
-            calls, attributes, location,
-        )  # fmt: skip
-    operands, paths = parse_operands(inside)
-    return Instruction(
-        name, opcode, shape, operands, paths, is_root, None, None,
-        calls, attributes, location,
+def _build(columns: Sequence[Sequence[Any]]) -> list[Instruction]:
+    """Make instructions of the columns that `_COMMON` gives."""
+    roots, names, shapes, opcodes, insides, tails = columns
+    if not names:
+        return []
+    operands, paths, numbers, literals = zip(
+        *map(_parse_inside, opcodes, insides), strict=True
+    )
+    calls, attributes, locations = zip(*map(parse_tail, tails), strict=True)
+    is_root = [root is not None for root in roots]
+    return rows(
+        Instruction, names, opcodes, shapes, operands, paths, is_root, numbers,
+        literals, calls, attributes, locations,
     )  # fmt: skip
 
 
-def _breaks_off(tail: str) -> bool:
-    if tail.count("{") != tail.count("}") and not is_balanced(tail):
-        return True
-    return tail.endswith((",", ", "))
+def _parse_inside(
+    opcode: str, text: str
+) -> tuple[tuple[str, ...], tuple[str | None, ...] | None, int | None, str | None]:
+    """Give operands, their tuple paths, parameter number and literal."""
+    if opcode == "parameter":
+        number = text.strip()
+        return (), None, int(number) if number.isdigit() else None, None
+    if opcode == "constant":
+        return (), None, None, _BLANKS.sub(" ", text.strip())
+    operands, paths = parse_operands(text)
+    return operands, paths, None, None
 
 
 def parse_operands(
@@ -128,6 +148,8 @@ def parse_operands(
     """
     if not text or text.isspace():
         return (), None
+    if not _NOT_PLAIN.search(text):
+        return tuple(text.replace("%", "").split(", ")), None
     text = without_comments(text)
     if any(c in text for c in '([{"'):
         parts = split_commas(text)

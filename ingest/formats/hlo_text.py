@@ -8,38 +8,37 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.hlo_instruction import Incomplete, parse_instruction
+from hlodb.ingest.formats.hlo_attributes import Incomplete
+from hlodb.ingest.formats.hlo_blocks import (
+    Block,
+    BlockCache,
+    Head,
+    InstructionCache,
+    computation_head,
+)
+from hlodb.ingest.formats.hlo_instruction import parse_instruction
 from hlodb.ingest.formats.scan import is_balanced, split_commas
 from hlodb.ingest.formats.stack_frames import is_title, parse_frame_tables
 from hlodb.ingest.records import (
     Computation,
     Frame,
     HloModule,
-    Instruction,
     Reject,
     Unclaimed,
 )
 
-_COMPUTATION = re.compile(
-    r"\s*(ENTRY\s+)?%?([^\s(){}=]+)\s*(?:\(.*\)\s*->\s*.+)?\{\s*$", re.DOTALL
-)
 _END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]|\\.)*+)")?\s*(?://.*)?$')
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
 _SNIPPET = 200
-
-
-class InstructionCache(dict[str, Instruction]):
-    """Instructions by their line; a line that is missing is parsed and kept."""
-
-    def __missing__(self, line: str) -> Instruction:
-        """Parse `line` and keep it; raises ParseError where it is no instruction."""
-        instruction = parse_instruction(line)
-        self[line] = instruction
-        return instruction
+_AHEAD = 4_000_000
+"""Characters that are read ahead at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +53,13 @@ class ParsedHlo:
 
 @dataclass(slots=True)
 class _ModuleParts:
-    """A module while it is being read."""
+    """A module while it is being read; `parts` are its instructions so far."""
 
     name: str = ""
     header: dict[str, str] = field(default_factory=dict)
     computations: list[Computation] = field(default_factory=list)
-    instructions: list[Instruction] = field(default_factory=list)
+    parts: list[Any] = field(default_factory=list)
+    count: int = 0
     lines: list[int] = field(default_factory=list)
     frames: tuple[Frame, ...] = ()
     first_line: int = 1
@@ -67,179 +67,219 @@ class _ModuleParts:
     def is_empty(self) -> bool:
         return not (self.name or self.computations)
 
+    def add(self, items: Any, lines: Iterable[int]) -> None:
+        self.parts.append(items)
+        self.count += len(items)
+        self.lines += lines
+
+
+class _Plain(NamedTuple):
+    """A computation of one-line instructions, read ahead; `end` is behind it."""
+
+    block: Block[Any]
+    thread: str | None
+    line_count: int
+    end: int
+
 
 class _Reader:
-    """A position in the lines of a text, with what was found so far."""
+    """A place in a text, at the beginning of a line, with what was found so far."""
 
-    def __init__(self, text: str, cache: InstructionCache) -> None:
-        self.lines = text.split("\n")
-        if self.lines[-1] == "":
-            self.lines.pop()
-        self.at = 0
+    def __init__(self, text: str, cache: BlockCache[Any]) -> None:
+        self.text = text
         self.cache = cache
+        self.at = 0
+        self.number = 1
+        self.ahead: dict[int, _Plain] = {}
+        self.ahead_end = 0
         self.module = _ModuleParts()
-        self.ends_plainly = True
         self.modules: list[HloModule] = []
         self.rejects: list[Reject] = []
         self.unclaimed: list[Unclaimed] = []
 
     def run(self) -> None:
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
+        while self.at < len(self.text):
+            line = self._line(self.at)
             if not line or line.isspace():
-                self.at += 1
-            elif line.startswith("HloModule ") or line.lstrip().startswith(
-                "HloModule "
-            ):
-                self._read_header()
-            elif self._is_computation(line):
-                self._read_computation()
+                self._pass(line)
+            elif line.lstrip().startswith("HloModule "):
+                self._read_header(line)
+            elif head := computation_head(line):
+                self._read_computation(head)
             elif is_title(line):
                 self._read_frame_tables()
             else:
                 self._leave(line)
         self._finish()
 
+    def _line(self, at: int) -> str:
+        """Give the line that begins at `at`, without its break."""
+        end = self.text.find("\n", at)
+        return self.text[at:end] if end >= 0 else self.text[at:]
+
+    def _pass(self, lines: str) -> None:
+        """Go to the line behind `lines`."""
+        self.at += len(lines) + 1
+        self.number += lines.count("\n") + 1
+
     def _read_frame_tables(self) -> None:
-        first = self.at
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
-            if line.startswith("HloModule ") or self._is_computation(line):
+        first = self.number
+        lines: list[str] = []
+        while self.at < len(self.text):
+            line = self._line(self.at)
+            if line.startswith("HloModule ") or computation_head(line):
                 break
-            self.at += 1
-        tables = parse_frame_tables("\n".join(self.lines[first : self.at]))
+            lines.append(line)
+            self._pass(line)
+        tables = parse_frame_tables("\n".join(lines))
         self.module.frames = tables.frames
         for at in tables.odd_lines:
-            line = self.lines[first + at][:_SNIPPET]
-            self.unclaimed.append(Unclaimed(first + at + 1, line))
+            self.unclaimed.append(Unclaimed(first + at, lines[at][:_SNIPPET]))
 
     def _leave(self, line: str) -> None:
         if not line.lstrip().startswith("//"):
-            self.unclaimed.append(Unclaimed(self.at + 1, line[:_SNIPPET]))
-        self.at += 1
+            self.unclaimed.append(Unclaimed(self.number, line[:_SNIPPET]))
+        self._pass(line)
 
     # --- header ---
 
-    def _read_header(self) -> None:
+    def _read_header(self, line: str) -> None:
         self._finish()
-        first = self.at
-        stop = self._header_stop(first)
-        text = "\n".join(self.lines[first:stop]).strip().removeprefix("HloModule ")
-        parts = split_commas(text)
-        self.module = _ModuleParts(name=parts[0] if parts else "", first_line=first + 1)
-        pairs = [part.partition("=") for part in parts[1:]]
-        self.module.header = {key.strip(): value for key, _, value in pairs if key}
-        self.at = stop
+        text = self._header_text(line)
+        if text is None:
+            message = "the module header is not closed"
+            self._reject(self.number, line, "header", "open_header", message)
+            text = line
+        name, header = _parse_header(text)
+        self.module = _ModuleParts(name, header, first_line=self.number)
+        self._pass(text)
 
-    def _header_stop(self, first: int) -> int:
-        """Give the line after the header; quoted modules may make it span many."""
-        line = self.lines[first]
-        if is_balanced(line) and not self._continues(first + 1):
-            return first + 1
-        for stop in range(
-            first + 2, min(first + _MAX_HEADER_LINES, len(self.lines)) + 1
-        ):
-            text = "\n".join(self.lines[first:stop])
-            if is_balanced(text) and not self._continues(stop):
-                return stop
-        self._reject(first, "header", "open_header", "the module header is not closed")
-        return first + 1
+    def _header_text(self, line: str) -> str | None:
+        """Give the header that begins with `line`; quoted modules make it span many."""
+        text = line
+        for _ in range(_MAX_HEADER_LINES):
+            following = self.at + len(text) + 1
+            if _is_closed(text) and not self._continues(following):
+                return text
+            if following >= len(self.text):
+                return None
+            text = self.text[self.at : following] + self._line(following)
+        return None
 
-    def _continues(self, index: int) -> bool:
-        return index < len(self.lines) and self.lines[index].lstrip(", ").startswith(
+    def _continues(self, at: int) -> bool:
+        return at < len(self.text) and self._line(at).lstrip(", ").startswith(
             ("debug_attributes=", "origin_recovery_table=")
         )
 
     # --- computations ---
 
-    def _is_computation(self, line: str) -> bool:
-        return line.rstrip().endswith("{") and _COMPUTATION.match(line) is not None
+    def _read_computation(self, head: Head) -> None:
+        if self.at >= self.ahead_end:
+            self._look_ahead()
+        start, line = self.module.count, self.number
+        found = self.ahead.get(self.at)
+        if found is not None:
+            items = found.block.items
+            self.module.add(items, range(line + 1, line + 1 + len(items)))
+            self.at = found.end
+            self.number += found.line_count
+            thread = found.thread
+        else:
+            self._pass(self._line(self.at))
+            thread = self._read_body()
+        self.module.computations.append(
+            Computation(
+                head.name, head.is_entry, start, self.module.count, thread, line
+            )
+        )
 
-    def _read_computation(self) -> None:
-        first = self.at
-        match = _COMPUTATION.match(self.lines[first])
-        assert match is not None
-        start = len(self.module.instructions)
-        self.at += 1
-        thread = self._read_body()
-        computation = Computation(
-            match.group(2), match.group(1) is not None, start,
-            len(self.module.instructions), thread, first + 1,
-        )  # fmt: skip
-        self.module.computations.append(computation)
+    def _look_ahead(self) -> None:
+        """Read the computations from here on at once, where they are plain."""
+        starts: list[int] = []
+        texts: list[str] = []
+        ends: list[tuple[str | None, int]] = []
+        at, stop = self.at, self.at + _AHEAD
+        while at < stop:
+            close = self.text.find("\n}", at)
+            if close < 0:
+                break
+            last = self._line(close + 1)
+            end = _END.match(last)
+            if end is None:
+                break
+            starts.append(at)
+            texts.append(self.text[at:close])
+            at = close + len(last) + 2
+            ends.append((end.group(1), at))
+            at += self.text.startswith("\n", at)
+            if not self._line(at).endswith("{"):
+                break
+        self.ahead_end = max(at, self.at + 1)
+        self.ahead = {
+            start: _Plain(block, thread, text.count("\n") + 2, end)
+            for start, text, block, (thread, end) in zip(
+                starts, texts, self.cache.blocks(texts), ends, strict=True
+            )
+            if block is not None
+        }
 
     def _read_body(self) -> str | None:
-        """Read instructions up to the closing brace; give the execution thread."""
-        if self.ends_plainly:
-            self.ends_plainly = self._read_plain_body()
-            if self.ends_plainly:
-                return None
-        while self.at < len(self.lines):
-            line = self.lines[self.at]
+        """Read line by line up to the closing brace; give the execution thread."""
+        line = ""
+        while self.at < len(self.text):
+            line = self._line(self.at)
             try:
-                instruction = self.cache[line]
+                items = self.cache.read([line])
             except ParseError as error:
                 if end := _END.match(line):
-                    self.at += 1
+                    self._pass(line)
                     return end.group(1)
                 if not self._read_odd_line(line, error):
                     return None
             else:
-                self.module.instructions.append(instruction)
-                self.at += 1
-                self.module.lines.append(self.at)
+                self.module.add(items, [self.number])
+                self._pass(line)
         self._reject(
-            self.at - 1,
+            self.number - 1,
+            line,
             "computation",
             "truncated",
             "the text ends inside a computation; the rows up to here are kept",
         )
         return None
 
-    def _read_plain_body(self) -> bool:
-        """Read a body of one-line instructions and a bare brace at once.
-
-        False, with nothing read, where it is not of that kind: then the rest of the
-        text probably isn't either.
-        """
-        first = self.at
-        try:
-            end = self.lines.index("}", first)
-            found = list(map(self.cache.__getitem__, self.lines[first:end]))
-        except (ValueError, ParseError):
-            return False
-        self.module.instructions += found
-        self.module.lines += range(first + 1, end + 1)
-        self.at = end + 1
-        return True
-
     def _read_odd_line(self, line: str, error: ParseError) -> bool:
         """Take what is no one-line instruction; False where the computation is over."""
         if not line or line.isspace() or line.lstrip().startswith("//"):
-            self.at += 1
+            self._pass(line)
             return True
-        if line.startswith("HloModule ") or self._is_computation(line):
+        if line.startswith("HloModule ") or computation_head(line):
             self._reject(
-                self.at, "computation", "open_computation",
+                self.number, line, "computation", "open_computation",
                 "expected `}` before the next computation",
             )  # fmt: skip
             return False
-        if isinstance(error, Incomplete) and self._read_wrapped():
+        if isinstance(error, Incomplete) and self._read_wrapped(line):
             return True
         self._reject(
-            self.at, "instruction", "no_instruction", error.message, error.column
+            self.number,
+            line,
+            "instruction",
+            "no_instruction",
+            error.message,
+            error.column,
         )
-        self.at += 1
+        self._pass(line)
         return True
 
-    def _read_wrapped(self) -> bool:
+    def _read_wrapped(self, text: str) -> bool:
         """Join lines until they make an instruction."""
-        first = self.at
-        text = self.lines[first]
-        stop = min(first + _MAX_WRAPPED_LINES, len(self.lines))
         depth_known = _open_brackets(text)
-        for index in range(first + 1, stop):
-            line = self.lines[index]
+        for _ in range(_MAX_WRAPPED_LINES):
+            following = self.at + len(text) + 1
+            if following >= len(self.text):
+                return False
+            line = self._line(following)
             text += "\n" + line
             depth_known += _open_brackets(line)
             if depth_known > 0:
@@ -250,39 +290,58 @@ class _Reader:
                 continue
             except ParseError:
                 return False
-            self.module.instructions.append(instruction)
-            self.module.lines.append(first + 1)
-            self.at = index + 1
+            self.module.add(self.cache.add([instruction]), [self.number])
+            self._pass(text)
             return True
         return False
 
     # --- results ---
 
     def _finish(self) -> None:
-        parts = self.module
-        if parts.is_empty():
+        found = self.module
+        if found.is_empty():
             return
-        computations = _with_entry(parts.computations)
-        name = parts.name or f"module_{computations[-1].name}"
+        computations = _with_entry(found.computations)
+        name = found.name or f"module_{computations[-1].name}"
         self.modules.append(
             HloModule(
                 name,
-                parts.header,
+                found.header,
                 tuple(computations),
-                parts.instructions,
-                parts.lines,
-                parts.frames,
-                parts.first_line,
-                self.at,
+                self.cache.join(found.parts),
+                found.lines,
+                found.frames,
+                found.first_line,
+                self.number - 1,
             )
         )
-        self.module = _ModuleParts(first_line=self.at + 1)
+        self.module = _ModuleParts(first_line=self.number)
 
     def _reject(
-        self, index: int, section: str, code: str, message: str, column: int = 1
+        self,
+        number: int,
+        line: str,
+        section: str,
+        code: str,
+        message: str,
+        column: int = 1,
     ) -> None:
-        snippet = self.lines[index][:_SNIPPET] if 0 <= index < len(self.lines) else ""
-        self.rejects.append(Reject(index + 1, column, section, code, message, snippet))
+        snippet = line[:_SNIPPET]
+        self.rejects.append(Reject(number, column, section, code, message, snippet))
+
+
+@lru_cache(maxsize=64)
+def _is_closed(header: str) -> bool:
+    return is_balanced(header)
+
+
+@lru_cache(maxsize=64)
+def _parse_header(text: str) -> tuple[str, dict[str, str]]:
+    """Give name and fields. Cached: passes of a module mostly print equal headers."""
+    parts = split_commas(text.strip().removeprefix("HloModule "))
+    pairs = [part.partition("=") for part in parts[1:]]
+    header = {key.strip(): value for key, _, value in pairs if key}
+    return parts[0] if parts else "", header
 
 
 def _open_brackets(line: str) -> int:
@@ -302,12 +361,11 @@ def _with_entry(computations: list[Computation]) -> list[Computation]:
     return [*computations[:-1], entry]
 
 
-def parse_hlo(text: str, cache: InstructionCache | None = None) -> ParsedHlo:
+def parse_hlo(text: str, cache: BlockCache[Any] | None = None) -> ParsedHlo:
     """Give every module that `text` prints; never raises."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     reader = _Reader(text, InstructionCache() if cache is None else cache)
     reader.run()
-    return ParsedHlo(
-        reader.modules, reader.rejects, reader.unclaimed, len(reader.lines)
-    )
+    lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
+    return ParsedHlo(reader.modules, reader.rejects, reader.unclaimed, lines_total)

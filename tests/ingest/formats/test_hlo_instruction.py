@@ -1,7 +1,8 @@
 import pytest
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.hlo_instruction import Incomplete, parse_instruction
+from hlodb.ingest.formats.hlo_attributes import Incomplete
+from hlodb.ingest.formats.hlo_instruction import parse_instruction
 from hlodb.ingest.records import Attributes, Call, Instruction, Location
 
 

@@ -1,0 +1,125 @@
+"""What is remembered of HLO text: equal computations and equal lines are read once.
+
+Passes of one compilation print most computations again, letter by letter. A cache keeps
+the text of each beside what it holds, and forgets all when that becomes too much.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_instruction import parse_instructions
+from hlodb.ingest.records import Instruction
+
+_COMPUTATION = re.compile(
+    r"\s*(ENTRY\s+)?%?([^\s(){}=]+)\s*(?:\(.*\)\s*->\s*.+)?\{\s*$", re.DOTALL
+)
+_MAX_BLOCK_CHARACTERS = 32_000_000
+MAX_LINES = 200_000
+"""How many lines a cache knows at most; about 100 MB."""
+
+Items = TypeVar("Items", bound=Any)
+"""Instructions as a cache keeps them: has a length and can be sliced."""
+
+
+class Head(NamedTuple):
+    """The first line of a computation."""
+
+    name: str
+    is_entry: bool
+
+
+class Block(NamedTuple, Generic[Items]):
+    """A computation of one-line instructions, without its closing line."""
+
+    head: Head
+    items: Items
+
+
+def computation_head(line: str) -> Head | None:
+    """Give what the first line of a computation says, None where `line` is none."""
+    if not line.rstrip().endswith("{"):
+        return None
+    match = _COMPUTATION.match(line)
+    return Head(match.group(2), match.group(1) is not None) if match else None
+
+
+class BlockCache(ABC, Generic[Items]):
+    """Computations by their text; a subclass says what it keeps of instructions."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, Block[Items] | None] = {}
+        self._characters = 0
+
+    @abstractmethod
+    def read(self, lines: Sequence[str]) -> Items:
+        """Give the instructions that lines print; ParseError where one prints none."""
+
+    @abstractmethod
+    def add(self, instructions: Sequence[Instruction]) -> Items:
+        """Take in instructions that have no line of their own."""
+
+    @abstractmethod
+    def join(self, parts: Sequence[Items]) -> Sequence[Instruction]:
+        """Give the instructions of all parts as one sequence."""
+
+    def blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
+        """Give the computation that each text prints.
+
+        None for a text that is not a head and sound instructions of one line each.
+        """
+        known = self._blocks
+        new = {text: text.split("\n") for text in texts if text not in known}
+        self._characters += sum(map(len, new))
+        if self._characters > _MAX_BLOCK_CHARACTERS:
+            known.clear()
+            new = {text: text.split("\n") for text in texts}
+            self._characters = sum(map(len, new))
+        known.update(zip(new, self._read_blocks(list(new.values())), strict=True))
+        return list(map(known.__getitem__, texts))
+
+    def _read_blocks(self, texts: list[list[str]]) -> list[Block[Items] | None]:
+        """Read the lines of all texts at once, or of each where one is unsound."""
+        try:
+            items = self.read([line for _, *lines in texts for line in lines])
+        except ParseError:
+            if len(texts) == 1:
+                return [None]
+            return [block for lines in texts for block in self._read_blocks([lines])]
+        blocks: list[Block[Items] | None] = []
+        start = 0
+        for head_line, *lines in texts:
+            head = computation_head(head_line)
+            stop = start + len(lines)
+            blocks.append(Block(head, items[start:stop]) if head else None)
+            start = stop
+        return blocks
+
+
+class InstructionCache(BlockCache[list[Instruction]]):
+    """Keeps the records themselves; equal lines give identical ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_line: dict[str, Instruction] = {}
+
+    def read(self, lines: Sequence[str]) -> list[Instruction]:
+        """Give the instructions that lines print; ParseError where one prints none."""
+        known = self._by_line
+        if len(known) > MAX_LINES:
+            known.clear()
+        new = [line for line in dict.fromkeys(lines) if line not in known]
+        known.update(zip(new, parse_instructions(new), strict=True))
+        return list(map(known.__getitem__, lines))
+
+    def add(self, instructions: Sequence[Instruction]) -> list[Instruction]:
+        """Take in instructions that have no line of their own."""
+        return list(instructions)
+
+    def join(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
+        """Give the instructions of all parts as one list."""
+        return [instruction for part in parts for instruction in part]
