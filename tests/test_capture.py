@@ -1,0 +1,164 @@
+"""Programs captured without dump flags: a stand-in for Compiled, and JAX itself."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import hlodb
+from hlodb.cli import main
+from hlodb.errors import UsageError
+from hlodb.ingest.formats.hlo_pb2 import HloProto
+from hlodb.jax_capture import captured_files
+from tests.conftest import DATA
+
+PROGRAM = (
+    DATA / "moved_lines" / "before" / "module_0008.jit_cg.cpu_after_optimizations.txt"
+)
+SIZES = {
+    "argument_size_in_bytes": 1050624,
+    "output_size_in_bytes": 6192,
+    "alias_size_in_bytes": 0,
+    "temp_size_in_bytes": 4272,
+}
+# One allocation, number 0, of 8 bytes.
+ASSIGNMENT = b"\x1a\x04\x08\x00\x10\x08"
+
+
+class Stats:
+    """What `memory_analysis` gives, as far as this release knows it."""
+
+    def __init__(self, assignment: bytes | None, **sizes: int) -> None:
+        self.serialized_buffer_assignment_proto = assignment
+        for name, size in sizes.items():
+            setattr(self, name, size)
+
+
+class Module:
+    def as_serialized_hlo_module_proto(self) -> bytes:
+        return b"\x0a\x06jit_cg"
+
+
+class Device:
+    platform = "cpu"
+    device_kind = "AMD EPYC"
+
+
+class Executable:
+    def hlo_modules(self) -> list[Module]:
+        return [Module()]
+
+    def local_devices(self) -> list[Device]:
+        return [Device()]
+
+
+class Compiled:
+    """What hlodb asks of a jax.stages.Compiled."""
+
+    def __init__(self, text: str | None, stats: Stats | None) -> None:
+        self.text = text
+        self.stats = stats
+
+    def as_text(self) -> str | None:
+        return self.text
+
+    def memory_analysis(self) -> Stats | None:
+        if self.stats is None:
+            raise NotImplementedError("this backend does not tell")
+        return self.stats
+
+    def runtime_executable(self) -> Executable:
+        return Executable()
+
+
+def rows(db: Path, question: str) -> list[tuple[Any, ...]]:
+    with hlodb.open(db) as warehouse:
+        return warehouse.sql(question).rows
+
+
+def test_text_and_analysis(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    compiled = Compiled(PROGRAM.read_text(), Stats(None, **SIZES))
+    summary = hlodb.capture(compiled, run="live", db=db, series="s", commit="abc")
+    assert (summary.name, summary.files, summary.modules) == ("live", 2, 1)
+    assert rows(
+        db,
+        "SELECT r.name, series, commit_sha, r.platform, device, origin FROM runs AS r",
+    ) == [("live", "s", "abc", "cpu", "AMD EPYC", "hlodb.capture")]
+    assert rows(db, "SELECT name, stage, instruction_count FROM modules") == [
+        ("jit_cg", "after_optimizations", 128)
+    ]
+    assert rows(
+        db,
+        "SELECT module_name, argument_bytes, output_bytes, alias_bytes, temp_bytes,"
+        " peak_bytes FROM memory_analysis",
+    ) == [("jit_cg", 1050624, 6192, 0, 4272, None)]
+
+
+def test_programs_gather_in_one_run(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    text = PROGRAM.read_text()
+    other = text.replace("constant(100)", "constant(101)")
+    assert other != text
+    for each in (text, other, text):
+        summary = hlodb.capture(Compiled(each, Stats(None, **SIZES)), run="live", db=db)
+    assert (summary.name, summary.modules, summary.unchanged_files) == ("live", 2, 2)
+    assert rows(db, "SELECT count(*) FROM memory_analysis") == [(2,)]
+    assert main(["check", "--db", str(db)]) == 0
+
+
+def test_the_assignment_comes_along() -> None:
+    compiled = Compiled(PROGRAM.read_text(), Stats(ASSIGNMENT, **SIZES))
+    files = captured_files(compiled)
+    folders = {path.split("/")[0] for path in files}
+    [folder] = folders
+    assert folder.startswith("jit_cg-")
+    assert sorted(path.split("/")[1] for path in files) == [
+        "jit_cg.after_optimizations.hlo.pb",
+        "jit_cg.after_optimizations.txt",
+        "memory_analysis.json",
+    ]
+    message = HloProto.FromString(files[f"{folder}/jit_cg.after_optimizations.hlo.pb"])
+    assert message.hlo_module.name == b"jit_cg"
+    assert [a.size for a in message.buffer_assignment.buffer_allocations] == [8]
+    assert json.loads(files[f"{folder}/memory_analysis.json"]) == [
+        {"module": "jit_cg", **SIZES}
+    ]
+
+
+def test_a_backend_that_tells_nothing_but_text(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    summary = hlodb.capture(Compiled(PROGRAM.read_text(), None), run="live", db=db)
+    assert (summary.files, summary.modules) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    "compiled", [Compiled(None, None), Compiled("", None), "jit_f"]
+)
+def test_what_is_no_program(tmp_path: Path, compiled: object) -> None:
+    with pytest.raises(UsageError, match=r"capture wants a jax\.stages\.Compiled"):
+        hlodb.capture(compiled, run="live", db=tmp_path / "w.duckdb")
+    assert not (tmp_path / "w.duckdb").exists()
+
+
+def test_jax_itself(tmp_path: Path) -> None:
+    jax = pytest.importorskip("jax")
+
+    def step(weights: Any, batch: Any) -> Any:
+        return weights - 0.1 * (batch.T @ batch), (batch @ weights).sum()
+
+    array = jax.numpy.ones((64, 64))
+    compiled = jax.jit(step, donate_argnums=(0,)).lower(array, array).compile()
+    db = tmp_path / "w.duckdb"
+    hlodb.capture(compiled, run="live", db=db)
+    [(name, arguments, version)] = rows(
+        db,
+        "SELECT m.name, a.argument_bytes, r.framework_version"
+        " FROM runs AS r JOIN modules AS m USING (run_id)"
+        " JOIN memory_analysis AS a USING (run_id)",
+    )
+    assert (name, arguments, version) == ("jit_step", 32768, jax.__version__)
+    assert main(["check", "--db", str(db)]) == 0
