@@ -5,7 +5,7 @@
     -- definition: The exact computation, in words;
     --   further lines are indented.
     -- grain: module occurrence, colour
-    -- needs: module_memory
+    -- needs: module_memory (tables and other queries; or: nothing)
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- column reserved_bytes BIGINT bytes lower_is_better: What is reserved.
     SELECT … WHERE r.name = $run
@@ -75,7 +75,7 @@ def parse_query(
         question=sentences["question"],
         definition=sentences["definition"],
         grain=sentences["grain"],
-        needs=tuple(re.split(r",\s*", sentences["needs"])),
+        needs=_needs(sentences["needs"]),
         parameters=parameters,
         columns=columns,
         sql=sql,
@@ -136,6 +136,10 @@ def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:
         if not found.get(key):
             _fail(path, 1, f"`-- {key}: …` is missing")
     return found
+
+
+def _needs(text: str) -> tuple[str, ...]:
+    return () if text == "nothing" else tuple(re.split(r",\s*", text))
 
 
 def _parameters(

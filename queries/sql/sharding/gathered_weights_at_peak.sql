@@ -1,0 +1,50 @@
+-- title: Gathered weights at the peak
+-- question: How much of the peak is weights gathered for use, and how early are they?
+-- definition: Values of gathered_values that own bytes of the live peak. prefetch_steps
+--   are the steps from its definition to its first scheduled reader.
+-- grain: module occurrence, value
+-- needs: chosen_memory, peak_values, gathered_values, value_uses, instructions
+-- param run
+-- param program
+-- param color
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column weight VARCHAR name neutral: op_name of the parameter, else its instruction.
+-- column instruction
+-- column gather_instruction VARCHAR name neutral: The all-gather.
+-- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
+-- column peak_ratio DOUBLE ratio lower_is_better: Share of live_peak_bytes.
+-- column start_step
+-- column first_use_step INTEGER step neutral: First step at which it is read.
+-- column prefetch_steps BIGINT steps neutral: Steps from definition to first use.
+WITH gathered AS (
+  SELECT v.*, g.weight, g.gather_instruction
+  FROM peak_values(run := $run, program := $program) AS v
+  JOIN gathered_values(run := $run, program := $program) AS g
+    USING (module_id, value_id)
+  WHERE v.owned_bytes > 0
+),
+first_uses AS (
+  SELECT g.module_id, g.value_id, min(i.schedule_step) AS first_use_step
+  FROM gathered AS g
+  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+  WHERE i.schedule_step > g.start_step
+  GROUP BY g.module_id, g.value_id
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.weight,
+  g.instruction, g.gather_instruction, g.owned_bytes,
+  g.owned_bytes / nullif(g.live_peak_bytes, 0) AS peak_ratio, g.start_step,
+  f.first_use_step, CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
+FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+JOIN gathered AS g USING (module_id, color)
+LEFT JOIN first_uses AS f USING (module_id, value_id)
+ORDER BY
+  g.owned_bytes DESC, m.program, m.module_number, m.rank, g.value_id
