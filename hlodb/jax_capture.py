@@ -107,7 +107,8 @@ def _hlo_proto(compiled: Any, stats: Any) -> bytes:
     message = HloProto()
     message.hlo_module.MergeFromString(module)
     message.buffer_assignment.MergeFromString(assignment)
-    return message.SerializeToString(deterministic=True)
+    data: bytes = message.SerializeToString(deterministic=True)
+    return data
 
 
 def _analysis(module_name: str, stats: Any) -> bytes:

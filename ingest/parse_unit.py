@@ -25,10 +25,10 @@ from hlodb.ingest.stand_in import with_named_only
 ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
     ("buffer_assignment", "buffer_assignment_values", "live_range")
 )
-MODULE_KINDS: frozenset[Kind] = frozenset(("hlo_text", "log")) | ASSIGNMENT_KINDS
+MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(("hlo_text", "log"))
 """Kinds of file that make a module, alone or with others."""
 
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS | frozenset(
+PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(
     ("memory_report", "memory_report_proto")
 )
 
