@@ -37,14 +37,16 @@ edges AS MATERIALIZED (
 ),
 origins AS (
   SELECT
-    n.module_id, n.instruction_id AS gather_id, e.operand_id AS origin_id, 1 AS depth
+    n.module_id, n.instruction_id AS gather_id, n.name AS gather_instruction,
+    e.operand_id AS origin_id, 1 AS depth
   FROM nodes AS n
   JOIN edges AS e
     ON e.module_id = n.module_id
     AND e.reader_id = n.instruction_id
   WHERE n.is_gather
   UNION
-  SELECT o.module_id, o.gather_id, e.operand_id, o.depth + 1
+  SELECT
+    o.module_id, o.gather_id, o.gather_instruction, e.operand_id, o.depth + 1
   FROM origins AS o
   JOIN nodes AS n
     ON n.module_id = o.module_id
@@ -57,14 +59,14 @@ origins AS (
 ),
 gathers AS (
   SELECT
-    o.module_id, o.gather_id,
+    o.module_id, o.gather_id, o.gather_instruction,
     min(coalesce(nullif(n.op_name, ''), n.name)) AS weight
   FROM origins AS o
   JOIN nodes AS n
     ON n.module_id = o.module_id
     AND n.instruction_id = o.origin_id
   WHERE n.opcode = 'parameter'
-  GROUP BY o.module_id, o.gather_id
+  GROUP BY o.module_id, o.gather_id, o.gather_instruction
 ),
 followed AS (
   SELECT module_id, gather_id, gather_id AS instruction_id, 0 AS depth FROM gathers
@@ -79,15 +81,15 @@ followed AS (
     AND n.instruction_id = e.reader_id
   WHERE n.is_passing
     AND f.depth < 20
+),
+reached AS MATERIALIZED (
+  SELECT
+    f.module_id, f.instruction_id, min(g.gather_instruction) AS gather_instruction,
+    min(g.weight) AS weight
+  FROM followed AS f
+  JOIN gathers AS g USING (module_id, gather_id)
+  GROUP BY f.module_id, f.instruction_id
 )
-SELECT
-  v.module_id, v.value_id, min(n.name) AS gather_instruction, min(g.weight) AS weight
-FROM followed AS f
-JOIN gathers AS g USING (module_id, gather_id)
-JOIN nodes AS n
-  ON n.module_id = f.module_id
-  AND n.instruction_id = f.gather_id
-JOIN "values" AS v
-  ON v.module_id = f.module_id
-  AND v.instruction_id = f.instruction_id
-GROUP BY v.module_id, v.value_id
+SELECT v.module_id, v.value_id, r.gather_instruction, r.weight
+FROM reached AS r
+JOIN "values" AS v USING (module_id, instruction_id)
