@@ -81,6 +81,12 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
     _rule(rb"(?:strict )?digraph\b[^\n]*\{", "ignored", "graph (DOT)"),
     _rule(rb"(?i:<!doctype html|<html|<svg|<\?xml)", "ignored", "picture"),
     _rule(rb"buffer_id,buffer_name,", "ignored", "table of buffers"),
+    _rule(
+        rb"(?:\[\s*)?\{\s*\"module\":\s*\"[^\"\n]{0,1000}\",\s*\"\w{1,40}_in_bytes\":",
+        "memory_analysis",
+        "what JAX reports of programs' memory",
+        certain=False,
+    ),
     _rule(rb"[\[{]\s*[\"\[{\]}]", "ignored", "JSON", certain=False),
     _rule(rb"--[A-Za-z]\w*(?:=|\s*\n|\Z)", "flagfile", "compiler flags", False),
 )
