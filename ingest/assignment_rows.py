@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hlodb.ingest.analyse import allocation_kind, memory_facts
 from hlodb.ingest.columns import NO_ID, Columns
@@ -117,23 +118,38 @@ class AssignmentRows:
         return {v.value_id: size for v, size in pairs if size is not None}
 
     def _add_places(self) -> None:
+        """Add positions and uses in the order of instructions.
+
+        The order in which XLA prints them is that in which passes added them; only the
+        first position means something, the definition.
+        """
         positions, uses = self.assignment.positions, self.assignment.uses
+        ids = np.array([p.value_id for p in positions], np.int64)
+        places = self._numbers([p.instruction for p in positions])
+        indexes = [p.shape_index for p in positions]
+        is_first = _ordinals(ids) == 0
+        order = np.lexsort((_ranks(indexes), places, ~is_first, _groups(ids)))
         self._add(
             "store.value_positions",
             len(positions),
-            value_id=[p.value_id for p in positions],
-            ordinal=_ordinals([p.value_id for p in positions]),
-            instruction_id=self._numbers([p.instruction for p in positions]),
-            shape_index=[p.shape_index for p in positions],
+            value_id=ids[order],
+            ordinal=_ordinals(ids[order]),
+            instruction_id=places[order],
+            shape_index=[indexes[at] for at in order.tolist()],
         )
+        ids = np.array([u.value_id for u in uses], np.int64)
+        places = self._numbers([u.instruction for u in uses])
+        numbers = np.array([u.operand_index for u in uses], np.int32)
+        indexes = [u.shape_index for u in uses]
+        order = np.lexsort((_ranks(indexes), numbers, places, _groups(ids)))
         self._add(
             "store.value_uses",
             len(uses),
-            value_id=[u.value_id for u in uses],
-            ordinal=_ordinals([u.value_id for u in uses]),
-            instruction_id=self._numbers([u.instruction for u in uses]),
-            operand_index=[u.operand_index for u in uses],
-            shape_index=[u.shape_index for u in uses],
+            value_id=ids[order],
+            ordinal=_ordinals(ids[order]),
+            instruction_id=places[order],
+            operand_index=numbers[order],
+            shape_index=[indexes[at] for at in order.tolist()],
         )
 
     def _add_ranges(self) -> None:
@@ -196,11 +212,21 @@ class AssignmentRows:
         )
 
 
-def _ordinals(ids: list[int]) -> Ints:
+def _ordinals(ids: NDArray[np.int64]) -> Ints:
     """Give 0, 1, 2 … within each run of equal ids."""
-    values = np.array(ids, np.int64)
-    if not len(values):
-        return np.empty(0, np.int32)
-    starts = np.flatnonzero(np.r_[True, values[1:] != values[:-1]])
-    counts = np.diff(np.r_[starts, len(values)])
-    return (np.arange(len(values)) - np.repeat(starts, counts)).astype(np.int32)
+    groups = _groups(ids)
+    starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]][: len(ids)])
+    return (np.arange(len(ids)) - starts[groups]).astype(np.int32)
+
+
+def _groups(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Give 0, 1, 2 … for each run of equal ids."""
+    if not len(ids):
+        return ids
+    return np.r_[0, np.cumsum(ids[1:] != ids[:-1])]
+
+
+def _ranks(texts: list[str | None]) -> Ints:
+    """Give the place of each text among the sorted distinct ones; None comes first."""
+    rank = {text: at for at, text in enumerate(sorted({t or "" for t in texts}))}
+    return np.array([rank[text or ""] for text in texts], np.int32)

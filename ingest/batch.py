@@ -9,8 +9,9 @@ import pyarrow as pa
 
 from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.normalise import Batch, Seen
-from hlodb.ingest.parse_unit import FileReport, UnitFile, parse_unit
+from hlodb.ingest.parse_unit import parse_unit
 from hlodb.ingest.records import Reject
+from hlodb.ingest.unit_files import FileReport, UnitFile
 
 _MAX_ROWS = 400_000
 """Distinct instructions, beyond which a process forgets and starts anew."""
@@ -21,14 +22,15 @@ class BatchResult:
     """Tables of one batch (run_id to be added), file reports and rejects.
 
     `detailed` are the modules, `located` the locations, `reported` the modules with a
-    memory report whose rows are among the tables. `evidence` holds rows of tables that
-    are keyed by run and path.
+    memory report, `described` those with a proto whose rows are among the tables.
+    `evidence` holds rows of tables that are keyed by run and path.
     """
 
     tables: dict[str, pa.Table]
     detailed: frozenset[int] = frozenset()
     located: frozenset[int] = frozenset()
     reported: frozenset[int] = frozenset()
+    described: frozenset[int] = frozenset()
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
@@ -76,4 +78,5 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
     result.detailed = frozenset(batch.detailed)
     result.located = frozenset(batch.located)
     result.reported = frozenset(batch.reported)
+    result.described = frozenset(batch.described)
     return result

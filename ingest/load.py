@@ -13,15 +13,17 @@ import duckdb
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from hlodb.errors import WarehouseError
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.evidence import copy_evidence, load_evidence
 from hlodb.ingest.forget import forget_metrics
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
-from hlodb.ingest.parse_unit import FileReport
+from hlodb.ingest.proto_rows import PROTO_TABLES
 from hlodb.ingest.records import Reject
 from hlodb.ingest.report_rows import REPORT_TABLES
 from hlodb.ingest.statements import statement
+from hlodb.ingest.unit_files import FileReport
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -45,7 +47,8 @@ def load_batches(
 def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int:
     modules = _stored(connection, "module_id", (r.detailed for r in results))
     places = _stored(connection, "locations_id", (r.located for r in results))
-    reports = _reported(connection)
+    reports = _all_modules(connection, "memory_reports")
+    protos = _all_modules(connection, "proto_facts")
     known = len(modules)
     detailed = frozenset().union(*(r.detailed for r in results))
     forget_metrics(connection, detailed - modules)
@@ -60,17 +63,28 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int
                 table = _without(table, "locations_id", result.located & places)
             elif name in REPORT_TABLES:
                 table = _without(table, "module_id", result.reported & reports)
+            elif name in PROTO_TABLES:
+                table = _without(table, "module_id", result.described & protos)
             tables.setdefault(name, []).append(table)
         modules |= result.detailed
         places |= result.located
         reports |= result.reported
-    forms = pa.concat_tables(tables.pop("store.instruction_forms"))
+        protos |= result.described
+    forms = _joined(tables.pop("store.instruction_forms"))
     _run_on(connection, "insert_forms", forms)
-    instructions = pa.concat_tables(tables.pop("store.instructions"))
-    _run_on(connection, "insert_instructions", instructions)
+    instructions = _joined(tables.pop("store.instructions"))
+    stored = _run_on(connection, "insert_instructions", instructions)
+    if stored != instructions.num_rows:
+        lost = instructions.num_rows - stored
+        raise WarehouseError(f"{lost} instructions have no form; ingest again")
     for name, parts in tables.items():
-        _insert(connection, name, pa.concat_tables(parts))
+        _insert(connection, name, _joined(parts))
     return len(modules) - known
+
+
+def _joined(parts: list[pa.Table]) -> pa.Table:
+    """Join tables; an empty one does not know whether its texts are dictionaries."""
+    return pa.concat_tables([p for p in parts if p.num_rows] or parts[:1])
 
 
 def _stored(
@@ -87,9 +101,9 @@ def _stored(
     return {row[0] for row in rows}
 
 
-def _reported(connection: Connection) -> set[int]:
-    """Give the modules whose memory report the warehouse holds."""
-    rows = connection.execute("SELECT DISTINCT module_id FROM memory_reports")
+def _all_modules(connection: Connection, table: str) -> set[int]:
+    """Give the modules of which a table of evidence has rows."""
+    rows = connection.execute(f"SELECT DISTINCT module_id FROM {table}")
     return {row[0] for row in rows.fetchall()}
 
 
@@ -103,11 +117,12 @@ def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Ta
 
 def _run_on(
     connection: Connection, name: str, incoming: pa.Table, **parameters: int
-) -> None:
-    """Execute `sql/NAME.sql`, which reads the table `incoming`."""
+) -> int:
+    """Execute `sql/NAME.sql`, which reads the table `incoming`; give its row count."""
     connection.register("incoming", incoming)
-    connection.execute(statement(name), parameters or None)
+    row = connection.execute(statement(name), parameters or None).fetchone()
     connection.unregister("incoming")
+    return int(row[0]) if row else 0
 
 
 def _insert(connection: Connection, name: str, table: pa.Table, **fixed: Any) -> None:

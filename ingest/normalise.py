@@ -18,11 +18,13 @@ from hlodb.ingest.assignment_rows import AssignmentRows
 from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
 from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
 from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
+from hlodb.ingest.formats.hlo_proto import ProtoFacts
 from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct, Form, Ints, Rows
+from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
 from hlodb.ingest.records import BufferAssignment, Frame, HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
 from hlodb.ingest.user_frames import user_frame_ids
@@ -74,8 +76,8 @@ class ModuleUnit:
     """One module snapshot with its companions, ready to be normalised.
 
     `occurrence` holds the columns of `modules` that come from names and places;
-    `companion_digests` are the digests of its other texts. Reports are evidence beside
-    the content: they don't change what the module is.
+    `companion_digests` are the digests of its other texts. Reports, and what only a
+    proto says, are evidence beside the content: they don't change what the module is.
     """
 
     hlo: HloModule
@@ -83,6 +85,7 @@ class ModuleUnit:
     occurrence: dict[str, Any]
     companion_digests: tuple[bytes, ...] = ()
     reports: tuple[MemoryReport, ...] = ()
+    proto: ProtoFacts | None = None
 
 
 @dataclass(slots=True)
@@ -97,6 +100,7 @@ class Seen:
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     locations: set[int] = field(default_factory=set)
     reports: set[int] = field(default_factory=set)
+    protos: set[int] = field(default_factory=set)
 
 
 class Batch:
@@ -109,13 +113,14 @@ class Batch:
         self.detailed: list[int] = []
         self.located: list[int] = []
         self.reported: list[int] = []
+        self.described: list[int] = []
         self.tables: dict[str, Columns] = {}
         for name in DETAIL_TABLES:
             extra = _FORM_KEY if name == "store.instructions" else {}
             dropped = ("form_id",) if name == "store.instructions" else ()
             schema = arrow_schema(name, extra, dropped)
             self.tables[name] = Columns(schema, _NULLABLE_IDS.get(name, ()))
-        for name in (*LOCATION_TABLES, *REPORT_TABLES):
+        for name in (*LOCATION_TABLES, *REPORT_TABLES, *PROTO_TABLES):
             nullable = _NULLABLE_IDS.get(name, ())
             self.tables[name] = Columns(arrow_schema(name), nullable)
 
@@ -133,10 +138,14 @@ class Batch:
             add_report(module_id, unit.reports, self.tables)
             self.seen.reports.add(module_id)
             self.reported.append(module_id)
+        if unit.proto is not None and module_id not in self.seen.protos:
+            add_proto_facts(module_id, unit.proto, self.tables)
+            self.seen.protos.add(module_id)
+            self.described.append(module_id)
         keys = {
             "module_id": module_id,
             "locations_id": locations_id,
-            "first_line": _first_line(unit.hlo),
+            "first_line": _first_line(unit.hlo) or None,
         }
         self.occurrences.append(unit.occurrence | facts | keys)
         return module_id, locations_id

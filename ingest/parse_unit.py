@@ -1,63 +1,41 @@
-"""The files of one unit → modules, file reports and rejects; pure, runs anywhere."""
+"""The files of one unit → modules, file reports and rejects; pure, runs anywhere.
+
+Text and proto of one stage are one module: the text gives the rows, the proto what only
+it has, and the two are compared. A proto alone gives the same rows as the text.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Any, NamedTuple
+from typing import Any
 
 from hlodb.ingest.evidence import Evidence
-from hlodb.ingest.file_kinds import TEXT_KINDS, Kind
+from hlodb.ingest.file_kinds import Kind
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_blocks import BlockCache
+from hlodb.ingest.formats.hlo_proto import ParsedProto, parse_hlo_proto
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
+from hlodb.ingest.formats.xplane import parse_xplane
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.normalise import ModuleUnit
 from hlodb.ingest.parse_log import parse_log
-from hlodb.ingest.recognise import Recognised, rank
+from hlodb.ingest.proto_rows import Described, compare_forms
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
-
-ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
-    ("buffer_assignment", "buffer_assignment_values", "live_range")
-)
-MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(("hlo_text", "log"))
-"""Kinds of file that make a module, alone or with others."""
-
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(
-    ("memory_report", "memory_report_proto")
+from hlodb.ingest.unit_files import (
+    FileReport,
+    UnitFile,
+    file_report,
+    occurrence_columns,
+    unit_digest,
 )
 
-PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
-
-
-class UnitFile(NamedTuple):
-    """A file of a unit as read: its bytes and what it is."""
-
-    path: str
-    data: bytes
-    sha256: str
-    recognised: Recognised
-
-
-@dataclass(slots=True)
-class FileReport:
-    """A row of dump_files in the making."""
-
-    path: str
-    kind: str
-    stage: str | None
-    sha256: str
-    size_bytes: int
-    status: str = "loaded"
-    module_id: int | None = None
-    lines_total: int | None = None
-    lines_unclaimed: int | None = None
-    reason: str | None = None
+Cache = BlockCache[Any]
 
 
 @dataclass(slots=True)
@@ -67,154 +45,163 @@ class ParsedUnit:
     modules: list[ModuleUnit] = field(default_factory=list)
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
-    reports: list[MemoryReport] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
 
 
-def unit_digest(files: Sequence[UnitFile]) -> int:
-    """Give a hash of kinds and bytes: units with equal digests hold equal modules."""
-    parts = sorted(f"{f.recognised.kind} {f.sha256}" for f in files)
-    digest = blake2b("\n".join(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+@dataclass(slots=True)
+class _Parts:
+    """What was read of a unit's files, before it is put together."""
+
+    cache: Cache
+    unit: ParsedUnit = field(default_factory=ParsedUnit)
+    hlos: list[tuple[UnitFile, HloModule]] = field(default_factory=list)
+    assignments: list[tuple[UnitFile, BufferAssignment]] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+    protos: list[tuple[UnitFile, ParsedProto]] = field(default_factory=list)
+    reports: list[MemoryReport] = field(default_factory=list)
+
+    def report(
+        self,
+        file: UnitFile,
+        rejects: Sequence[Reject],
+        unclaimed: Sequence[Unclaimed] = (),
+        lines_total: int | None = None,
+    ) -> None:
+        """Account for a file that was read."""
+        report = file_report(file)
+        report.lines_total = lines_total
+        report.lines_unclaimed = None if lines_total is None else len(unclaimed)
+        if rejects:
+            report.status = "rejected"
+            report.reason = rejects[0].message
+        elif unclaimed:
+            first = unclaimed[0]
+            report.reason = f"line {first.line} was not understood: {first.text}"
+        self.unit.files.append(report)
+        self.unit.rejects += [(file.path, reject) for reject in rejects]
 
 
-def parse_unit(files: Sequence[UnitFile], cache: BlockCache[Any]) -> ParsedUnit:
+def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
     """Parse all files of one unit and put them together; never raises for bad input."""
-    unit = ParsedUnit()
-    hlos: list[tuple[UnitFile, HloModule]] = []
-    parts: list[tuple[UnitFile, BufferAssignment]] = []
-    digests: list[bytes] = []
+    parts = _Parts(cache)
     for file in files:
-        kind = file.recognised.kind
-        text = file.data.decode("utf-8", "replace") if kind in TEXT_KINDS else ""
-        if kind == "log":
-            log = parse_log(file.path, text, cache)
-            hlos += [(file, module) for module in log.hlo.modules]
-            unit.evidence += log.evidence
-            _report(unit, file, log.hlo.rejects, log.hlo.unclaimed, log.hlo.lines_total)
-            if log.is_empty:
-                _reject_empty(unit, file)
-        elif kind == "hlo_text":
-            hlo = parse_hlo(text, cache)
-            hlos += [(file, module) for module in hlo.modules]
-            _report(unit, file, hlo.rejects, hlo.unclaimed, hlo.lines_total)
-            if not hlo.modules and not hlo.rejects:
-                _reject_empty(unit, file)
-        elif kind in ASSIGNMENT_KINDS:
-            parsed = parse_assignment(text)
-            parts.append((file, parsed.assignment))
-            digests.append(companion_digest(file.data))
-            _report(unit, file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
-        elif kind == "memory_report":
-            report = parse_memory_report(text)
-            unit.reports.append(report.report)
-            _report(unit, file, report.rejects, report.unclaimed, report.lines_total)
-        elif kind == "memory_report_proto":
-            exact = parse_memory_report_proto(file.data)
-            unit.reports.insert(0, exact.report)
-            _report(unit, file, exact.rejects, exact.unclaimed, None)
-    _join(unit, files, hlos, parts, tuple(digests))
-    return unit
+        _READERS[file.recognised.kind](parts, file)
+    _settle_forms(parts)
+    _join(parts, None if parts.unit.rejects else unit_digest(files))
+    return parts.unit
 
 
-def _report(
-    unit: ParsedUnit,
-    file: UnitFile,
-    rejects: Sequence[Reject],
-    unclaimed: Sequence[Unclaimed],
-    lines_total: int | None,
-) -> None:
-    report = file_report(file)
-    report.lines_total = lines_total
-    report.lines_unclaimed = len(unclaimed)
-    if rejects:
-        report.status = "rejected"
-        report.reason = rejects[0].message
-    elif unclaimed:
-        first = unclaimed[0]
-        report.reason = f"line {first.line} was not understood: {first.text}"
-    unit.files.append(report)
-    unit.rejects += [(file.path, reject) for reject in rejects]
+# --- One reader a kind of file ---------------------------------------------------
 
 
-def _reject_empty(unit: ParsedUnit, file: UnitFile) -> None:
-    reject = Reject(1, 1, "file", "no_module", "expected a HloModule", "")
-    unit.files[-1].status = "rejected"
-    unit.files[-1].reason = reject.message
-    unit.rejects.append((file.path, reject))
+def _text(file: UnitFile) -> str:
+    return file.data.decode("utf-8", "replace")
 
 
-def file_report(file: UnitFile) -> FileReport:
-    """Give a file's row of dump_files before anything is known of its lines."""
-    recognised = file.recognised
-    return FileReport(
-        file.path,
-        recognised.kind,
-        recognised.stage,
-        file.sha256,
-        len(file.data),
-        reason=recognised.description or None,
-    )
+def _read_log(parts: _Parts, file: UnitFile) -> None:
+    log = parse_log(file.path, _text(file), parts.cache)
+    parts.hlos += [(file, module) for module in log.hlo.modules]
+    parts.unit.evidence += log.evidence
+    rejects = log.hlo.rejects or ([_NO_MODULE] if log.is_empty else [])
+    parts.report(file, rejects, log.hlo.unclaimed, log.hlo.lines_total)
 
 
-def _join(
-    unit: ParsedUnit,
-    files: Sequence[UnitFile],
-    hlos: list[tuple[UnitFile, HloModule]],
-    parts: list[tuple[UnitFile, BufferAssignment]],
-    digests: tuple[bytes, ...],
-) -> None:
+def _read_hlo_text(parts: _Parts, file: UnitFile) -> None:
+    hlo = parse_hlo(_text(file), parts.cache)
+    parts.hlos += [(file, module) for module in hlo.modules]
+    rejects = hlo.rejects or ([] if hlo.modules else [_NO_MODULE])
+    parts.report(file, rejects, hlo.unclaimed, hlo.lines_total)
+
+
+def _read_assignment(parts: _Parts, file: UnitFile) -> None:
+    parsed = parse_assignment(_text(file))
+    parts.assignments.append((file, parsed.assignment))
+    parts.digests.append(companion_digest(file.data))
+    parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
+
+
+def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
+    parsed = parse_memory_report(_text(file))
+    parts.reports.append(parsed.report)
+    parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
+
+
+def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
+    exact = parse_memory_report_proto(file.data)
+    parts.reports.insert(0, exact.report)
+    parts.report(file, exact.rejects)
+
+
+def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
+    proto = parse_hlo_proto(file.data)
+    parts.protos.append((file, proto))
+    parts.report(file, proto.rejects)
+
+
+def _read_xplane(parts: _Parts, file: UnitFile) -> None:
+    """Read the modules of a profile, each a module like any other."""
+    profile = parse_xplane(file.data)
+    protos = [parse_hlo_proto(module.data) for module in profile.modules]
+    parts.hlos += [(file, p.module) for p in protos if p.module is not None]
+    rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
+    parts.report(file, rejects or ([] if protos else [_NO_MODULE]))
+
+
+_NO_MODULE = Reject(1, 1, "file", "no_module", "expected a HloModule", "")
+_READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
+    "hlo_text": _read_hlo_text,
+    "log": _read_log,
+    "buffer_assignment": _read_assignment,
+    "buffer_assignment_values": _read_assignment,
+    "live_range": _read_assignment,
+    "memory_report": _read_memory_report,
+    "memory_report_proto": _read_memory_report_proto,
+    "hlo_proto": _read_hlo_proto,
+    "xplane": _read_xplane,
+}
+
+# --- Text and proto --------------------------------------------------------------
+
+
+def _settle_forms(parts: _Parts) -> None:
+    """Take from protos what no text gave; compare where both are there."""
+    for file, proto in parts.protos:
+        if proto.module is not None and len(parts.hlos) == 1:
+            assignments = [a for _, a in parts.assignments]
+            joined = join_assignments(assignments) if assignments else None
+            text = Described(parts.hlos[0][1], joined)
+            form = Described(proto.module, proto.assignment)
+            parts.unit.evidence += compare_forms(file.path, text, form)
+        elif proto.module is not None and not parts.hlos:
+            parts.hlos.append((file, proto.module))
+        if proto.assignment is not None and not parts.assignments:
+            parts.assignments.append((file, proto.assignment))
+            described = repr(proto.assignment).encode("utf-8", "surrogateescape")
+            parts.digests.append(blake2b(described, digest_size=16).digest())
+
+
+def _join(parts: _Parts, digest: int | None) -> None:
     """Give the assignment to the unit's module, or to one that it alone describes."""
-    digest = None if unit.rejects else unit_digest(files)
-    assignment = join_assignments([a for _, a in parts]) if parts else None
+    hlos, found = parts.hlos, [a for _, a in parts.assignments]
+    assignment = join_assignments(found) if found else None
     if assignment is not None and len(hlos) != 1:
-        name = _fallback_name(parts[0][0])
-        empty = HloModule(name, {}, (), [], [])
-        hlos = [*hlos, (parts[0][0], empty)]
+        file = parts.assignments[0][0]
+        hlos = [*hlos, (file, HloModule(_fallback_name(file), {}, (), [], []))]
     for number, (file, hlo) in enumerate(hlos):
         is_last = number == len(hlos) - 1
         own = assignment if is_last else None
-        if own is not None:
-            hlo = with_named_only(hlo, own)
         part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
-        occurrence = occurrence_columns(file) | {"part": part, "unit_digest": digest}
-        unit.modules.append(
+        parts.unit.modules.append(
             ModuleUnit(
-                hlo,
+                hlo if own is None else with_named_only(hlo, own),
                 own,
-                occurrence,
-                digests if own is not None else (),
-                tuple(unit.reports) if is_last else (),
+                occurrence_columns(file) | {"part": part, "unit_digest": digest},
+                () if own is None else tuple(parts.digests),
+                tuple(parts.reports) if is_last else (),
+                parts.protos[0][1].facts if is_last and parts.protos else None,
             )
         )
 
 
 def _fallback_name(file: UnitFile) -> str:
     return file.recognised.module_name or PurePosixPath(file.path).name.split(".")[0]
-
-
-def occurrence_columns(file: UnitFile) -> dict[str, Any]:
-    """Give the columns of `modules` that come from a file's name and place."""
-    r = file.recognised
-    return {
-        "path": file.path,
-        "module_number": r.module_number,
-        "rank": rank(file.path),
-        "stage": r.stage or "unknown",
-        "pipeline": r.pipeline,
-        "pass_after": r.pass_after,
-        "pass_before": r.pass_before,
-        "pass_step": r.pass_step,
-        "platform": platform_of(r),
-    }
-
-
-def platform_of(recognised: Recognised) -> str | None:
-    """Give the platform that a file name tells: cpu, gpu, rocm, tpu or None."""
-    if recognised.cl:
-        return "tpu"
-    prefix = (recognised.platform_prefix or "").split("_")[0]
-    for start, platform in PLATFORM_OF_PREFIX.items():
-        if prefix.startswith(start):
-            return platform
-    return None

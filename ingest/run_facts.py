@@ -8,9 +8,9 @@ from hlodb.ingest.formats.flags import Flags, parse_flags
 from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
 from hlodb.ingest.formats.module_metadata import parse_module_metadata
 from hlodb.ingest.formats.target import Target, parse_target
-from hlodb.ingest.parse_unit import FileReport, UnitFile, platform_of
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_records import RunFacts
+from hlodb.ingest.unit_files import FileReport, UnitFile, platform_of
 
 FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
 TARGET_KINDS = frozenset(

@@ -16,15 +16,6 @@ from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import RunSource, Unit
 from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
 from hlodb.ingest.load import load_batches, load_files, load_known, load_rejects
-from hlodb.ingest.parse_unit import (
-    MODULE_KINDS,
-    PARSED_KINDS,
-    FileReport,
-    UnitFile,
-    file_report,
-    occurrence_columns,
-    unit_digest,
-)
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
 from hlodb.ingest.run_records import (
@@ -37,6 +28,16 @@ from hlodb.ingest.run_records import (
     rejected_files,
 )
 from hlodb.ingest.statements import statement
+from hlodb.ingest.unit_files import (
+    MODULE_KINDS,
+    PARSED_KINDS,
+    FileReport,
+    UnitFile,
+    file_report,
+    main_file,
+    occurrence_columns,
+    unit_digest,
+)
 from hlodb.schema.warehouse import connect, transaction
 
 BATCH_BYTES = 4_000_000
@@ -222,10 +223,7 @@ class RunIngest:
         digest = unit_digest(files)
         if digest not in self.known_digests:
             return files
-        main = next(
-            (f for f in files if f.recognised.kind in ("hlo_text", "log")), None
-        )
-        occurrence = occurrence_columns(main or files[0]) | {"unit_digest": digest}
+        occurrence = occurrence_columns(main_file(files)) | {"unit_digest": digest}
         self.known_occurrences.append(occurrence)
         self.known_files += [
             {

@@ -19,7 +19,7 @@ from threading import Thread
 from typing import TypeVar
 
 from hlodb.ingest.batch import BatchResult, parse_batch, start_process
-from hlodb.ingest.parse_unit import UnitFile
+from hlodb.ingest.unit_files import UnitFile
 
 Units = Sequence[Sequence[UnitFile]]
 Tag = TypeVar("Tag")

@@ -439,7 +439,10 @@ VALUE_POSITIONS = _public(
     "Places where a value appears; ordinal 0 is its definition.",
     _module(),
     _int("value_id", "The value."),
-    _int("ordinal", "Order as printed, from 0."),
+    _int(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
     _text("instruction", "Name of the instruction."),
     _instruction(),
     _text("shape_index", "Index into its result; NULL for an array."),
@@ -451,7 +454,10 @@ VALUE_USES = _public(
     "Operands that read a value.",
     _module(),
     _int("value_id", "The value."),
-    _int("ordinal", "Order as printed, from 0."),
+    _int(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
     _text("instruction", "Name of the reader."),
     _instruction("The reader"),
     _int("operand_index", "Operand number, from 0."),
@@ -645,6 +651,63 @@ MEMORY_ANALYSIS = _public(
     _big("peak_bytes", "XLA's own peak, which mixes colours: never the peak (bytes)."),
 )
 
+PROTO_FACTS = _public(
+    "proto_facts",
+    "Modules of which a proto was read: what only it says.",
+    _module(),
+    _flag("is_dynamic", "Whether shapes are dynamic."),
+    _int("cross_program_prefetch_count", "Parameters prefetched for it (count)."),
+)
+
+ELIDED_LITERALS = _public(
+    "elided_literals",
+    "Constants that the text elides as {...}, from the proto.",
+    _module(),
+    _instruction("The constant"),
+    _big("size_bytes", "Size of the literal's message (bytes)."),
+    _text("digest", "Digest that tells constants apart, hexadecimal."),
+)
+
+ALLOCATION_FLAGS = _public(
+    "allocation_flags",
+    "What the proto says of an allocation beyond the text.",
+    _module(),
+    _big("allocation_id", "XLA's number."),
+    _flag("is_tuple", "Whether it holds a table of pointers."),
+    _flag(
+        "is_aliased",
+        "Whether it is a parameter that shares its buffer with an output (since 2025).",
+    ),
+)
+
+HEAP_TRACES = _public(
+    "heap_traces",
+    "Runs of XLA's heap simulator, from the proto.",
+    _module(),
+    _int("trace_id", "Number of the run, from 0."),
+    _big("allocation_id", "Allocation that its first buffer lies in."),
+    _flag("is_whole_module", "Whether it covers the whole module."),
+)
+
+HEAP_EVENTS = _public(
+    "heap_events",
+    "Events of XLA's heap simulator, from the proto.",
+    _module(),
+    _int("trace_id", "The run."),
+    _int("event", "Place in the run, from 0."),
+    _text("kind", "alloc, free or share_with."),
+    _big("value_id", "The value."),
+    _big("shared_value_id", "The value whose buffer it shares; NULL for others."),
+)
+
+PEAK_BUFFERS = _public(
+    "peak_buffers",
+    "Values live at the peak of their allocation by XLA's account, from the proto.",
+    _module(),
+    _big("allocation_id", "The allocation."),
+    _big("value_id", "The value."),
+)
+
 PROTO_COMPARISONS = _public(
     "proto_comparisons",
     "Text and proto of one module, table by table: evidence for checks.",
@@ -755,7 +818,10 @@ STORED_POSITIONS = _store(
     "Positions without the name of the instruction.",
     _module(),
     _int("value_id", "The value."),
-    _int("ordinal", "Order as printed, from 0."),
+    _int(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
     _instruction(),
     _text("shape_index", "Index into its result; NULL for an array."),
 )
@@ -765,7 +831,10 @@ STORED_USES = _store(
     "Uses without the name of the instruction.",
     _module(),
     _int("value_id", "The value."),
-    _int("ordinal", "Order as printed, from 0."),
+    _int(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
     _instruction("The reader"),
     _int("operand_index", "Operand number, from 0."),
     _text("shape_index", "Index into that operand; NULL for an array."),
