@@ -7,8 +7,7 @@
 --   without an alias, beside a parameter of the same shape that is neither donated nor
 --   live-out; the n-th such output of a shape goes with the n-th such parameter.
 -- grain: module occurrence, alias or pair
--- needs: chosen_modules, modules, aliases, allocations, allocation_values,
---   value_positions, computations, values
+-- needs: chosen_modules, aliases, allocations, result_places, values
 -- param run
 -- param program
 -- column run
@@ -39,21 +38,7 @@ parameters AS (
   WHERE a.parameter_number IS NOT NULL
 ),
 outputs AS (
-  SELECT
-    p.module_id, coalesce(p.shape_index, '{}') AS output_index,
-    s.allocation_id, s.value_id
-  FROM (
-    SELECT DISTINCT m.module_id, c.root_instruction_id AS instruction_id
-    FROM modules AS m
-    JOIN chosen USING (module_id)
-    JOIN computations AS c
-      ON c.module_id = m.module_id
-      AND c.computation_id = m.entry_computation_id
-  ) AS r
-  JOIN value_positions AS p USING (module_id, instruction_id)
-  JOIN allocation_values AS s
-    ON s.module_id = p.module_id
-    AND s.value_id = p.value_id
+  SELECT * FROM result_places(run := $run, program := $program)
 ),
 declared AS (
   SELECT

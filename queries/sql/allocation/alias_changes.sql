@@ -1,0 +1,102 @@
+-- title: Aliases lost and gained
+-- question: Which donations were lost or gained between two runs?
+-- definition: Aliases of outputs with parameters, and missed pairs, of donation_ledger in
+--   both runs, by program, rank, module (n-th by number), output and parameter. change:
+--   lost (realised in the base only), gained (realised in the candidate only), status
+--   (declared or missed otherwise), moved (the output is aliased with another parameter).
+--   Where nothing changed there is no row.
+-- grain: program, rank, module, output, parameter
+-- needs: chosen_pair, donation_ledger
+-- param base
+-- param candidate
+-- param program
+-- column program
+-- column rank
+-- column change VARCHAR name neutral: lost, gained, moved or status.
+-- column output_index VARCHAR name neutral: Index into the result; NULL for a donor.
+-- column parameter_number INTEGER id neutral: The entry parameter.
+-- column parameter_index VARCHAR name neutral: Index into that parameter.
+-- column base_status VARCHAR name neutral: Status in the base; NULL where none.
+-- column candidate_status VARCHAR name neutral: Status in the candidate.
+-- column donated_bytes BIGINT bytes neutral: Size of the parameter's allocation.
+-- column lost_bytes BIGINT bytes lower_is_better: That size where lost, its negative
+--   where gained, else 0.
+-- column shape VARCHAR text neutral: Shape of the parameter.
+WITH base_side AS (
+  SELECT
+    *, dense_rank() OVER (
+      PARTITION BY d.program, d.rank ORDER BY d.module_number
+    ) AS ordinal
+  FROM donation_ledger(
+    run := (
+      SELECT c.base
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS d
+),
+candidate_side AS (
+  SELECT
+    *, dense_rank() OVER (
+      PARTITION BY d.program, d.rank ORDER BY d.module_number
+    ) AS ordinal
+  FROM donation_ledger(
+    run := (
+      SELECT c.candidate
+      FROM chosen_pair(base := $base, candidate := $candidate) AS c
+    ),
+    program := $program
+  ) AS d
+),
+compared AS (
+  SELECT DISTINCT
+    coalesce(b.program, c.program) AS program_name, coalesce(b.rank, c.rank) AS rank,
+    coalesce(b.ordinal, c.ordinal) AS ordinal,
+    coalesce(b.output_index, c.output_index) AS output_index,
+    coalesce(b.parameter_number, c.parameter_number) AS parameter_number,
+    coalesce(b.parameter_index, c.parameter_index) AS parameter_index,
+    b.status AS base_status, c.status AS candidate_status,
+    coalesce(c.donated_bytes, b.donated_bytes) AS donated_bytes,
+    coalesce(c.shape, b.shape) AS shape
+  FROM base_side AS b
+  FULL JOIN candidate_side AS c
+    ON c.program = b.program
+    AND c.rank IS NOT DISTINCT FROM b.rank
+    AND c.ordinal = b.ordinal
+    AND c.output_index IS NOT DISTINCT FROM b.output_index
+    AND c.parameter_number = b.parameter_number
+    AND c.parameter_index = b.parameter_index
+),
+judged AS (
+  SELECT
+    *,
+    CASE
+      WHEN base_status = 'realised' AND candidate_status IS DISTINCT FROM 'realised'
+      THEN CASE
+        WHEN bool_or(candidate_status = 'realised') OVER same_output THEN 'moved'
+        ELSE 'lost'
+      END
+      WHEN candidate_status = 'realised' AND base_status IS DISTINCT FROM 'realised'
+      THEN CASE
+        WHEN bool_or(base_status = 'realised') OVER same_output THEN 'moved'
+        ELSE 'gained'
+      END
+      WHEN base_status IS DISTINCT FROM candidate_status THEN 'status'
+    END AS change
+  FROM compared
+  WINDOW same_output AS (PARTITION BY program_name, rank, ordinal, output_index)
+)
+SELECT
+  j.program_name AS program, j.rank, j.change, j.output_index, j.parameter_number,
+  j.parameter_index, j.base_status, j.candidate_status, j.donated_bytes,
+  CASE j.change
+    WHEN 'lost' THEN j.donated_bytes WHEN 'gained' THEN -j.donated_bytes ELSE 0
+  END AS lost_bytes,
+  j.shape
+FROM judged AS j
+WHERE j.change IS NOT NULL
+  AND j.program_name IN (SELECT b.program FROM base_side AS b)
+  AND j.program_name IN (SELECT c.program FROM candidate_side AS c)
+ORDER BY
+  j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal, j.output_index,
+  j.parameter_number, j.parameter_index

@@ -1,0 +1,134 @@
+-- title: What a missed donation costs
+-- question: What would donating an input save at the peak?
+-- definition: For every missed pair of donation_ledger: the live peak of the colour if the
+--   output lay in the parameter's allocation, so that its own allocation is not held.
+--   Possible without a copy where the parameter is last read no later than the output's
+--   allocation is first held. saved_at_peak_bytes is exact for one pair at a time.
+-- grain: module occurrence, pair
+-- needs: chosen_memory, donation_ledger, result_places, allocations, placed_values,
+--   memory_timeline, value_uses, instructions
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column parameter_number INTEGER id neutral: The entry parameter.
+-- column parameter_index VARCHAR name neutral: Index into that parameter.
+-- column output_index VARCHAR name neutral: Index into the result.
+-- column shape VARCHAR text neutral: Shape of the parameter.
+-- column output_bytes BIGINT bytes neutral: Size of the output's allocation.
+-- column last_use_step INTEGER step neutral: Last step at which the parameter is read.
+-- column output_step INTEGER step neutral: First step at which the output is held.
+-- column is_possible BOOLEAN flag neutral: Whether it needs no copy.
+-- column live_peak_bytes
+-- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak falls by.
+WITH tenants AS (
+  SELECT * FROM placed_values(run := $run, program := $program)
+),
+pairs AS (
+  SELECT DISTINCT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    m.color AS space_color, m.live_peak_bytes, d.parameter_number, d.parameter_index,
+    d.output_index, d.shape, o.allocation_id AS output_id,
+    p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
+  FROM donation_ledger(run := $run, program := $program) AS d
+  JOIN chosen_memory(run := $run, program := $program) AS m
+    ON m.program = d.program
+    AND m.module_number IS NOT DISTINCT FROM d.module_number
+    AND m.rank IS NOT DISTINCT FROM d.rank
+    AND m.color = d.color
+  JOIN result_places(run := $run, program := $program) AS o
+    ON o.module_id = m.module_id
+    AND o.output_index = d.output_index
+  JOIN allocations AS a
+    ON a.module_id = o.module_id
+    AND a.allocation_id = o.allocation_id
+    AND a.color = m.color
+    AND a.kind = 'live_out'
+  JOIN allocations AS p
+    ON p.module_id = m.module_id
+    AND p.parameter_number = d.parameter_number
+    AND coalesce(p.parameter_shape_index, '{}') = d.parameter_index
+  WHERE d.status = 'missed'
+),
+held AS (
+  SELECT
+    p.module_id, p.output_id, t.start_step, t.end_step
+  FROM (SELECT DISTINCT module_id, output_id FROM pairs) AS p
+  JOIN tenants AS t
+    ON t.module_id = p.module_id
+    AND t.allocation_id = p.output_id
+  WHERE t.start_step IS NOT NULL
+),
+edges AS (
+  SELECT h.module_id, h.output_id, h.start_step AS step FROM held AS h
+  UNION
+  SELECT h.module_id, h.output_id, h.end_step + 1 FROM held AS h
+  UNION
+  SELECT p.module_id, p.output_id, t.from_step
+  FROM (SELECT DISTINCT module_id, output_id, space_color FROM pairs) AS p
+  JOIN memory_timeline AS t
+    ON t.module_id = p.module_id
+    AND t.color = p.space_color
+),
+levels AS (
+  SELECT
+    p.module_id, p.output_id, p.space_color, e.step, t.live_bytes,
+    coalesce(bool_or(e.step BETWEEN h.start_step AND h.end_step), FALSE) AS is_held
+  FROM (SELECT DISTINCT module_id, output_id, space_color FROM pairs) AS p
+  JOIN edges AS e USING (module_id, output_id)
+  JOIN memory_timeline AS t
+    ON t.module_id = p.module_id
+    AND t.color = p.space_color
+    AND e.step BETWEEN t.from_step AND t.to_step
+  LEFT JOIN held AS h
+    ON h.module_id = p.module_id
+    AND h.output_id = p.output_id
+  GROUP BY ALL
+),
+uses AS (
+  SELECT p.module_id, p.parameter_id, max(i.schedule_step) AS last_use_step
+  FROM (SELECT DISTINCT module_id, parameter_id FROM pairs) AS p
+  JOIN tenants AS t
+    ON t.module_id = p.module_id
+    AND t.allocation_id = p.parameter_id
+  JOIN value_uses AS u
+    ON u.module_id = t.module_id
+    AND u.value_id = t.value_id
+  JOIN instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+  GROUP BY p.module_id, p.parameter_id
+),
+starts AS (
+  SELECT module_id, output_id, min(start_step) AS output_step
+  FROM held
+  GROUP BY module_id, output_id
+),
+lowered AS (
+  SELECT
+    p.module_id, p.output_id, p.space_color,
+    max(
+      l.live_bytes - CASE WHEN l.is_held THEN p.output_bytes ELSE 0 END
+    ) AS new_peak_bytes
+  FROM (
+    SELECT DISTINCT module_id, output_id, space_color, output_bytes FROM pairs
+  ) AS p
+  JOIN levels AS l USING (module_id, output_id, space_color)
+  GROUP BY p.module_id, p.output_id, p.space_color
+)
+SELECT
+  p.run_name AS run, p.program_name AS program, p.module_number, p.rank,
+  p.space_color AS color, p.parameter_number, p.parameter_index, p.output_index,
+  p.shape, p.output_bytes, u.last_use_step, s.output_step,
+  coalesce(u.last_use_step, -1) <= s.output_step AS is_possible, p.live_peak_bytes,
+  p.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
+FROM pairs AS p
+JOIN lowered AS l USING (module_id, output_id, space_color)
+LEFT JOIN uses AS u USING (module_id, parameter_id)
+LEFT JOIN starts AS s USING (module_id, output_id)
+ORDER BY
+  saved_at_peak_bytes DESC, p.output_bytes DESC, p.program_name, p.module_number,
+  p.rank, p.parameter_number, p.parameter_index, p.output_index

@@ -1,0 +1,86 @@
+-- title: Starts and dones
+-- question: Which done belongs to which start, and when do they run?
+-- definition: Instructions whose opcode ends in -start and the -done of the same operation
+--   that reads it, directly or through -update and get-tuple-element; wrapped is the
+--   operation that an async-start calls, else the opcode without -start. Of the last
+--   snapshot of every module.
+-- grain: module content, start
+-- needs: final_modules, instructions, operands, called_computations, computations
+-- param run
+-- param program
+-- column module_id
+-- column instruction_id INTEGER id neutral: The start.
+-- column instruction VARCHAR name neutral: Its name.
+-- column wrapped VARCHAR name neutral: What is done asynchronously.
+-- column done_instruction VARCHAR name neutral: The done; NULL where none reads it.
+-- column start_at_step INTEGER step neutral: Step of the start.
+-- column done_at_step INTEGER step neutral: Step of the done.
+WITH RECURSIVE nodes AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.name, i.opcode, i.schedule_step
+  FROM (
+    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN instructions AS i USING (module_id)
+  WHERE regexp_matches(i.opcode, '-(start|update|done)$')
+    OR i.opcode = 'get-tuple-element'
+),
+edges AS MATERIALIZED (
+  SELECT
+    p.module_id, p.operand_id, n.instruction_id, n.name, n.opcode, n.schedule_step
+  FROM operands AS p
+  JOIN nodes AS n USING (module_id, instruction_id)
+  WHERE p.operand_index = 0
+),
+followed AS (
+  SELECT
+    n.module_id, n.instruction_id AS start_id, n.instruction_id, n.opcode, n.name,
+    n.schedule_step, 0 AS depth
+  FROM nodes AS n
+  WHERE n.opcode LIKE '%-start'
+  UNION
+  SELECT
+    f.module_id, f.start_id, e.instruction_id, e.opcode, e.name, e.schedule_step,
+    f.depth + 1
+  FROM followed AS f
+  JOIN edges AS e
+    ON e.module_id = f.module_id
+    AND e.operand_id = f.instruction_id
+  WHERE f.depth < 20
+    AND f.opcode NOT LIKE '%-done'
+    AND e.opcode NOT LIKE '%-start'
+),
+dones AS (
+  SELECT
+    module_id, start_id, min(schedule_step) AS done_at_step,
+    arg_min(name, (schedule_step, instruction_id)) AS done_instruction
+  FROM followed
+  WHERE opcode LIKE '%-done'
+  GROUP BY module_id, start_id
+),
+called AS (
+  SELECT
+    s.module_id, s.instruction_id, min(r.opcode) AS wrapped
+  FROM nodes AS s
+  JOIN called_computations AS c USING (module_id, instruction_id)
+  JOIN computations AS d
+    ON d.module_id = c.module_id
+    AND d.computation_id = c.computation_id
+  JOIN instructions AS r
+    ON r.module_id = d.module_id
+    AND r.instruction_id = d.root_instruction_id
+  WHERE s.opcode = 'async-start'
+  GROUP BY s.module_id, s.instruction_id
+)
+SELECT
+  n.module_id, n.instruction_id, n.name AS instruction,
+  coalesce(c.wrapped, regexp_replace(n.opcode, '-start$', '')) AS wrapped,
+  d.done_instruction, n.schedule_step AS start_at_step, d.done_at_step
+FROM nodes AS n
+LEFT JOIN dones AS d
+  ON d.module_id = n.module_id
+  AND d.start_id = n.instruction_id
+LEFT JOIN called AS c
+  ON c.module_id = n.module_id
+  AND c.instruction_id = n.instruction_id
+WHERE n.opcode LIKE '%-start'
