@@ -49,6 +49,7 @@ gold: $(VENV)/dev  ## Renew the expected results of queries; review them with gi
 	$(BIN)/python -m tests.gold
 
 docs: $(VENV)/dev  ## Renew the pages made from the code
+	$(BIN)/python -m hlodb.schema.generate
 	$(BIN)/python -m docs.generate
 
 bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser

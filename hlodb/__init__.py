@@ -19,13 +19,13 @@ __all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "open"]
 if TYPE_CHECKING:
     from hlodb import errors
     from hlodb.jax_capture import capture
-    from hlodb.schema.warehouse import engine
+    from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
 
 _HOMES = {
     "Warehouse": "hlodb.warehouse",
     "capture": "hlodb.jax_capture",
-    "engine": "hlodb.schema.warehouse",
+    "engine": "hlodb.schema.engine",
     "open": "hlodb.warehouse",
 }
 

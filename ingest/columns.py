@@ -9,26 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from sqlalchemy import Table
-from sqlalchemy.types import BigInteger, Boolean, Double, Integer
 
-from hlodb.schema.tables import PUBLIC, STORE
+from hlodb.schema.stored import stored_tables
 
-_ARROW: list[tuple[type, pa.DataType]] = [
-    (BigInteger, pa.int64()),
-    (Integer, pa.int32()),
-    (Boolean, pa.bool_()),
-    (Double, pa.float64()),
-]
+_ARROW = {
+    "BIGINT": pa.int64(),
+    "INTEGER": pa.int32(),
+    "BOOLEAN": pa.bool_(),
+    "DOUBLE": pa.float64(),
+}
 NO_ID = -1
 """Stands for NULL in a numpy array of ids."""
-
-
-def _arrow_type(column: Any) -> pa.DataType:
-    for kind, arrow in _ARROW:
-        if isinstance(column.type, kind):
-            return arrow
-    return pa.string()
 
 
 def arrow_schema(
@@ -40,11 +31,10 @@ def arrow_schema(
 
     `extra` columns come at the end.
     """
-    declared: Table = (
-        STORE.tables[table] if table.startswith("store.") else PUBLIC.tables[table]
-    )
     fields = [
-        (c.name, _arrow_type(c)) for c in declared.columns if c.name not in dropped
+        (name, _ARROW.get(kind, pa.string()))
+        for name, kind in stored_tables()[table].items()
+        if name not in dropped
     ]
     return pa.schema([*fields, *(extra or {}).items()])
 

@@ -6,11 +6,13 @@ paths → RunSource (one per directory or archive) → Unit → DumpFile
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from glob import has_magic
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -20,7 +22,6 @@ from hlodb.ingest.file_kinds import READ_KINDS
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.local_files import entry_at, expand, files_below, local_entry
 from hlodb.ingest.recognise import Recognised, recognise
-from hlodb.ingest.remote import is_url, remote_entries
 from hlodb.ingest.run_names import run_names
 from hlodb.ingest.sniff import HEAD_BYTES
 from hlodb.ingest.streams import LimitedReader
@@ -34,6 +35,9 @@ from hlodb.ingest.units import (
 )
 
 __all__ = ["DumpFile", "Limits", "RefusedFile", "RunSource", "Unit", "discover"]
+
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
+"""`gs://…`, `s3://…`, `https://…`, and no drive letter."""
 
 _Read: TypeAlias = Callable[[Refuse], Iterator[Unit]]
 
@@ -96,8 +100,8 @@ def discover(
     loose: list[Path] = []
     named = False
     for path in paths:
-        if is_url(path):
-            found.extend(_find(path, remote_entries(path, limits), [], limits))
+        if _URL.match(path):
+            found.extend(_find(path, _remote_entries(path, limits), [], limits))
             continue
         for local in expand(path):
             if local.is_dir():
@@ -111,6 +115,13 @@ def discover(
         # A pattern for dumps may well match a README beside them.
         found.extend(_find_loose(loose, limits, required=named or not found))
     return _named(found, run_name)
+
+
+def _remote_entries(url: str, limits: Limits) -> list[Entry]:
+    # fsspec takes as long to load as all of ingest, and few paths are URLs.
+    remote = import_module("hlodb.ingest.remote")
+    entries: list[Entry] = remote.remote_entries(url, limits)
+    return entries
 
 
 def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:

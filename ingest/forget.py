@@ -6,14 +6,13 @@ metrics as long as any run does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import duckdb
-from sqlalchemy import Table
 
 from hlodb.ingest.statements import statement
-from hlodb.schema.tables import PUBLIC, STORE
+from hlodb.schema.stored import stored_tables
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -21,20 +20,15 @@ METRIC_TABLES = frozenset(("memory_profile", "memory_timeline"))
 """What stays of a module when the runs that hold it are pruned."""
 
 
-def _stored_tables() -> Iterator[Table]:
-    for table in (*PUBLIC.sorted_tables, *STORE.sorted_tables):
-        if not table.info.get("view"):
-            yield table
+_TABLES = stored_tables()
+_RUN_TABLES = [name for name, c in _TABLES.items() if "run_id" in c]
+_SHARED_TABLES = [name for name, c in _TABLES.items() if "run_id" not in c]
+_MODULE_TABLES = [name for name in _SHARED_TABLES if "module_id" in _TABLES[name]]
+_LOCATION_TABLES = [name for name in _SHARED_TABLES if "locations_id" in _TABLES[name]]
 
 
-def _quoted(table: Table) -> str:
-    return ".".join(f'"{part}"' for part in table.fullname.split("."))
-
-
-_RUN_TABLES = [t for t in _stored_tables() if "run_id" in t.c]
-_SHARED_TABLES = [t for t in _stored_tables() if "run_id" not in t.c]
-_MODULE_TABLES = [t for t in _SHARED_TABLES if "module_id" in t.c]
-_LOCATION_TABLES = [t for t in _SHARED_TABLES if "locations_id" in t.c]
+def _quoted(table: str) -> str:
+    return ".".join(f'"{part}"' for part in table.split("."))
 
 
 def forget_run(connection: Connection, run_id: int) -> None:
@@ -52,7 +46,7 @@ def forget_paths(
     Their details become orphans.
     """
     for table in _RUN_TABLES:
-        if "path" not in table.c:
+        if "path" not in _TABLES[table]:
             continue
         connection.execute(
             f"DELETE FROM {_quoted(table)} WHERE run_id = $run_id"
@@ -113,7 +107,7 @@ def delete_orphans(connection: Connection) -> None:
     """Delete details, metrics, locations and forms that nothing refers to."""
     connection.execute(statement("list_used_modules"))
     for table in _MODULE_TABLES:
-        what = "measured" if table.name in METRIC_TABLES else "detailed"
+        what = "measured" if table in METRIC_TABLES else "detailed"
         connection.execute(
             f"DELETE FROM {_quoted(table)} WHERE module_id NOT IN"
             f" (SELECT module_id FROM used_modules WHERE {what})"

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import duckdb
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from hlodb.errors import WarehouseError
 from hlodb.ingest.batch import BatchResult
@@ -110,9 +110,8 @@ def _all_modules(connection: Connection, table: str) -> set[int]:
 def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Table:
     if not ids or not table.num_rows:
         return table
-    return table.filter(
-        pc.invert(pc.is_in(table[key], pa.array(list(ids), pa.int64())))
-    )
+    is_known = np.isin(table[key].to_numpy(), list(ids))
+    return table.filter(pa.array(~is_known))
 
 
 def _run_on(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
@@ -20,17 +19,11 @@ try:
 except ImportError:  # an extra
     fsspec = None
 
-_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 _INSTALL = "Install it with: pip install 'hlodb[remote]'"
 _TIMES = ("mtime", "LastModified", "last_modified", "updated", "modified", "created")
 _DEEPEST = 16
 
 _T = TypeVar("_T")
-
-
-def is_url(path: str) -> bool:
-    """Tell a URL (`gs://…`, `s3://…`, `https://…`) from a path."""
-    return _URL.match(path) is not None
 
 
 def remote_entries(url: str, limits: Limits) -> list[Entry]:

@@ -13,11 +13,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import duckdb
-from sqlalchemy import create_engine
-from sqlalchemy.schema import CreateTable
 
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.schema.tables import PUBLIC, SCHEMA_VERSION, STORE
+from hlodb.schema.stored import script_of
+from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_when_free
 
 
@@ -85,42 +84,20 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
 
 def ddl() -> list[str]:
     """Give the statements that make tables, views and comments, in order."""
-    scheme = create_engine("duckdb:///:memory:").dialect
-    tables = [*STORE.sorted_tables, *PUBLIC.sorted_tables]
-    creates = [
-        str(CreateTable(t).compile(dialect=scheme)).strip()
-        for t in tables
-        if not t.info.get("view")
-    ]
-    return [*creates, *views_and_comments()]
+    return [*statements(script_of("tables")), *views_and_comments()]
 
 
 def views_and_comments() -> list[str]:
     """Give the statements that make or renew all that is derived from the tables."""
-    views = (files("hlodb.schema") / "views.sql").read_text(encoding="utf-8")
-    return [*statements(views), *_comments()]
+    return [
+        *statements(script_of("views")),
+        *statements(script_of("comments")),
+    ]
 
 
 def statements(script: str) -> list[str]:
     """Give the statements of a script; each ends in a semicolon at a line's end."""
     return [s.strip() for s in script.split(";\n") if s.strip()]
-
-
-def _comments() -> list[str]:
-    comments = []
-    for table in (*STORE.sorted_tables, *PUBLIC.sorted_tables):
-        full = f'"{table.schema}"."{table.name}"' if table.schema else f'"{table.name}"'
-        what = "VIEW" if table.info.get("view") else "TABLE"
-        comments.append(f"COMMENT ON {what} {full} IS {_quote(table.comment or '')}")
-        comments += [
-            f'COMMENT ON COLUMN {full}."{c.name}" IS {_quote(c.comment or "")}'
-            for c in table.columns
-        ]
-    return comments
-
-
-def _quote(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:

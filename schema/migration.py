@@ -18,8 +18,7 @@ import duckdb
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.backup import copy_open_file, draft_beside, remove_file, settle, sync
 from hlodb.schema.creation import create_schema, statements, views_and_comments
-from hlodb.schema.tables import SCHEMA_VERSION
-from hlodb.schema.versions import stored_version
+from hlodb.schema.versions import SCHEMA_VERSION, stored_version
 from hlodb.schema.waiting import lock_timeout, open_when_free
 
 Steps = Mapping[int, str]

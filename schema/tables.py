@@ -21,9 +21,6 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_VERSION = 1
-"""1: first version."""
-
 PUBLIC = MetaData()
 STORE = MetaData(schema="store")
 

@@ -7,7 +7,9 @@ from pathlib import Path
 import duckdb
 
 from hlodb.errors import WarehouseError
-from hlodb.schema.tables import SCHEMA_VERSION
+
+SCHEMA_VERSION = 1
+"""1: first version."""
 
 
 def stored_version(connection: duckdb.DuckDBPyConnection) -> int | None:

@@ -10,8 +10,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import duckdb
-from sqlalchemy import Engine, create_engine
-from sqlalchemy.pool import NullPool
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.creation import create_file, create_schema
@@ -89,17 +87,3 @@ def close_to_the_world(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("SET python_enable_replacements = false")
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
-
-
-def engine(path: str | Path, *, read_only: bool = True) -> Engine:
-    """Give a SQLAlchemy engine over the warehouse at `path`.
-
-    NullPool: a pooled connection would keep the file locked.
-    """
-    if read_only and not Path(path).exists():
-        raise UsageError(f"there is no warehouse at {path}")
-    return create_engine(
-        f"duckdb:///{path}",
-        poolclass=NullPool,
-        connect_args={"read_only": read_only, "config": {}},
-    )

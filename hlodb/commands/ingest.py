@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.options import db_option, format_option, write_result
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_ingest import RunSummary
+from hlodb.ingest.run_ingest import Progress, RunSummary
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging import staging_folder
 from hlodb.queries.macros import renew_macros
@@ -193,19 +191,11 @@ def _narrate(summaries: list[RunSummary]) -> None:
     )
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int], None] | None]:
+def _progress() -> AbstractContextManager[Progress | None]:
     """Show what has been read on a terminal; give None where there is none."""
-    console = Console(stderr=True)
-    if not (console.is_terminal and sys.stderr.isatty()):
-        yield None
-        return
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=console, transient=True) as bar:
-        task = bar.add_task("reading")
-
-        def update(size: int, files: int) -> None:
-            text = f"{files} files, {size / _MEGABYTE:.1f} MB read"
-            bar.update(task, description=text)
-
-        yield update
+    if not sys.stderr.isatty():
+        return nullcontext()
+    # The library that draws it takes longer to load than a small dump to be read.
+    bar = import_module("hlodb.commands.progress_bar")
+    shown: AbstractContextManager[Progress | None] = bar.progress_bar()
+    return shown

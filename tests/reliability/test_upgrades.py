@@ -13,7 +13,7 @@ from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest.ingest import ingest
 from hlodb.schema.backup import back_up
 from hlodb.schema.migration import Migration, migrate, read_steps
-from hlodb.schema.tables import SCHEMA_VERSION
+from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reliability.content import content, differences

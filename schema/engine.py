@@ -1,0 +1,24 @@
+"""The warehouse through SQLAlchemy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sqlalchemy import Engine, create_engine
+from sqlalchemy.pool import NullPool
+
+from hlodb.errors import UsageError
+
+
+def engine(path: str | Path, *, read_only: bool = True) -> Engine:
+    """Give a SQLAlchemy engine over the warehouse at `path`.
+
+    NullPool: a pooled connection would keep the file locked.
+    """
+    if read_only and not Path(path).exists():
+        raise UsageError(f"there is no warehouse at {path}")
+    return create_engine(
+        f"duckdb:///{path}",
+        poolclass=NullPool,
+        connect_args={"read_only": read_only, "config": {}},
+    )

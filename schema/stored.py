@@ -1,0 +1,29 @@
+"""The stored tables and their columns, from tables.sql: names and SQL types alone."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from importlib.resources import files
+
+_TABLE = re.compile(r"^CREATE TABLE ([\w.\"]+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
+_COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
+
+
+@lru_cache(maxsize=1)
+def stored_tables() -> dict[str, dict[str, str]]:
+    """Give the SQL type of every column of every stored table.
+
+    Tables of the schema `store` are called `store.NAME`.
+    """
+    script = script_of("tables")
+    return {
+        name.replace('"', ""): dict(_COLUMN.findall(columns))
+        for name, columns in _TABLE.findall(script)
+    }
+
+
+@lru_cache(maxsize=8)
+def script_of(name: str) -> str:
+    """Give the text of `schema/NAME.sql`."""
+    return (files("hlodb.schema") / f"{name}.sql").read_text(encoding="utf-8")
