@@ -28,7 +28,8 @@ def explanations(
     flags_differ = any(change.is_memory_relevant for change in environment)
     moved = [m for v in verdicts if (m := _moved(v)) is not None]
     stepped = [m for s in steps if (m := _moved(s.verdict)) is not None]
-    older = [m for m in stepped if m not in set(moved)]
+    already = set(moved)
+    older = [m for m in stepped if m not in already]
     top = settings.top
     return {
         **explain(connection, older, scene.profiles, top=top, flags_differ=False),

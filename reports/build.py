@@ -8,9 +8,8 @@ request and settings give the same report.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import date
 from fnmatch import fnmatchcase
 from hashlib import blake2b
@@ -18,6 +17,7 @@ from hashlib import blake2b
 import duckdb
 
 from hlodb import __version__
+from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.definitions import METRICS
@@ -52,6 +52,7 @@ def build_report(
     """
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
+    catalogue = load_catalogue()
     environment = _environment(connection, scene)
     verdicts = [
         verdict
@@ -64,7 +65,11 @@ def build_report(
         if is_report
         else []
     )
-    trends = history.trends(scene.tracks, scene.profiles, steps, scene.candidate)
+    trends = (
+        history.trends(scene.tracks, scene.profiles, steps, scene.candidate)
+        if is_report
+        else []
+    )
     explained = explanations(connection, scene, verdicts, steps, settings, environment)
     found = findings_of(scene, verdicts, steps, explained, trends, settings)
     decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
@@ -94,7 +99,9 @@ def build_report(
         capacity=sections.capacity(
             connection, scene.present, scene.profiles, scene.candidate.device, settings
         ),
-        waste=sections.waste(connection, programs, scene.candidate, settings.top),
+        waste=sections.waste(
+            connection, programs, scene.candidate, catalogue, settings.top
+        ),
         health=sections.health(
             connection,
             scene.baseline.run,
@@ -103,8 +110,8 @@ def build_report(
             scene.bands,
             settings.top,
         ),
-        trends=trends if is_report else [],
-        quality=sections.quality(connection, scene.compared, settings),
+        trends=trends,
+        quality=sections.quality(connection, scene.compared, catalogue, settings),
         waivers=waiver_rows(gates, facts, settings) if is_report else [],
         settings=settings.described(),
         metrics=list(METRICS),
@@ -231,8 +238,7 @@ def _fits(glob: str, row: ProgramRow) -> bool:
 
 
 def _with_id(report: Report) -> Report:
-    """Give the report its id: a hash of its content without the stamp."""
-    content = json.dumps(asdict(replace(report, stamp=None)), sort_keys=True)
-    return replace(
-        report, report_id=blake2b(content.encode(), digest_size=8).hexdigest()
-    )
+    """Give the report its id: a hash of its content without stamp and version."""
+    bare = replace(report, stamp=None, hlodb_version="")
+    digest = blake2b(repr(bare).encode(), digest_size=8)
+    return replace(report, report_id=digest.hexdigest())

@@ -146,12 +146,14 @@ def _anywhere(_: Buffer) -> Hashable:
 
 def _climb(
     rung: Rung,
-    base: Iterable[Buffer],
-    candidate: Iterable[Buffer],
+    base: Sequence[Buffer],
+    candidate: Sequence[Buffer],
     matches: list[BufferMatch],
     place: Key,
 ) -> tuple[list[Buffer], list[Buffer]]:
     """Add to `matches`; give what is left of both sides, in order."""
+    if not base or not candidate:
+        return list(base), list(candidate)
     waiting: dict[Hashable, list[Buffer]] = defaultdict(list)
     kept: list[Buffer] = []
     for buffer in candidate:

@@ -15,6 +15,19 @@ FAIL_ON = ("regression", "budget", "quality", "none")
 
 MARKS = {"pass": "✅", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
 
+_WORDS = {
+    "improved": "improved",
+    "fixed": "fixed",
+    "waived": "waived",
+    "accepted": "accepted",
+    "invalid": "invalid",
+    "new": "new",
+    "failed": "missing",
+    "recovered": "recovered",
+    "same": "same",
+    "not_comparable": "not comparable",
+}
+
 GATE_FAILED = 1
 UNSOUND_DATA = 3
 NOTHING_TO_COMPARE = 4
@@ -101,7 +114,7 @@ def _worst(findings: Sequence[Finding], failed: Sequence[Gate]) -> Finding | Non
     ids = {g.finding_id for g in failed}
     mine = [f for f in findings if f.scope == "candidate"]
     return next((f for f in mine if f.id in ids), None) or next(
-        (f for f in mine if f.change in ALERTING), None
+        (f for f in mine if f.state in ALERTING), None
     )
 
 
@@ -133,25 +146,14 @@ def _differences(
 
 def _worst_text(f: Finding) -> str:
     if f.delta_bytes is None:
-        return f"{f.program} {f.space} {f.change}"
+        return f"{f.program} {f.space} is {_WORDS.get(f.change, f.change)}"
     text = f"{f.program} {f.space} {signed_bytes(f.delta_bytes)}"
     text += f" ({signed_percent(f.delta_ratio)})"
     return text + (f", cause: {f.cause.title}" if f.cause else "")
 
 
 def _others(counts: Counter[str]) -> list[str]:
-    words = {
-        "improved": "improved",
-        "fixed": "fixed",
-        "waived": "waived",
-        "accepted": "accepted",
-        "new": "new",
-        "failed": "missing",
-        "recovered": "recovered",
-        "same": "same",
-        "not_comparable": "not comparable",
-    }
-    return [f"{counts[k]} {word}" for k, word in words.items() if counts[k]]
+    return [f"{counts[k]} {word}" for k, word in _WORDS.items() if counts[k]]
 
 
 def _headroom(report: Report) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
@@ -105,8 +106,16 @@ def read_outputs(
 def rows(
     connection: duckdb.DuckDBPyConnection, name: str, **parameters: Any
 ) -> list[tuple[Any, ...]]:
-    """Give the rows of `sql/NAME.sql`; parameters are bound, never pasted."""
-    return connection.execute(_sql(name), parameters or None).fetchall()
+    """Give the rows of `sql/NAME.sql`; parameters are bound, never pasted.
+
+    Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
+    looks for pandas at each.
+    """
+    bound = {
+        key: json.dumps(value) if isinstance(value, list) else value
+        for key, value in parameters.items()
+    }
+    return connection.execute(_sql(name), bound or None).fetchall()
 
 
 @cache

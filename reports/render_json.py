@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from typing import Any
 
 from hlodb.reports.model import Report
 
 
 def render(report: Report) -> str:
     """Give the whole model; bytes are integers, also beyond 2^53."""
-    return json.dumps(asdict(report), ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(plain(report), ensure_ascii=False, indent=1) + "\n"
 
 
 def render_lines(report: Report) -> str:
@@ -21,7 +21,17 @@ def render_lines(report: Report) -> str:
         "verdict": report.verdict,
     }
     lines = [
-        json.dumps({**head, **asdict(finding)}, ensure_ascii=False)
+        json.dumps({**head, **plain(finding)}, ensure_ascii=False)
         for finding in report.findings
     ]
     return "".join(f"{line}\n" for line in lines)
+
+
+def plain(value: Any) -> Any:
+    """Give records of the model as dictionaries: dataclasses.asdict copies more."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    names = getattr(value, "__dataclass_fields__", None)
+    if names is None:
+        return value
+    return {name: plain(getattr(value, name)) for name in names}

@@ -115,7 +115,11 @@ def _run_pairs(
     similarities: Similarities,
     request: Request,
 ) -> list[Pair]:
-    """Pair the modules of base and candidate; what has no base may be older still."""
+    """Pair the modules of base and candidate; what has no base may be older still.
+
+    A program that is compiled more often than before is held against its first
+    compilation there; one that is compiled less often is not missing.
+    """
     if baseline.run is None:
         return []
     base = _named(modules[baseline.run.run_id], request.base_program or request.program)
@@ -130,12 +134,28 @@ def _run_pairs(
         for m in matches
         if m.base.has_assignment or m.candidate.has_assignment
     ]
-    pairs += [Pair(m, None, baseline.run, None, None) for m in gone if m.has_assignment]
+    still_there = {(m.program, m.rank) for m in present}
+    pairs += [
+        Pair(m, None, baseline.run, None, None)
+        for m in gone
+        if m.has_assignment and (m.program, m.rank) not in still_there
+    ]
+    first_base = {_kind(m): true_base[id(m)] for m in reversed(called)}
     before = _sightings_before(tracks, candidate)
     for module in new:
-        if module.has_assignment:
+        if not module.has_assignment:
+            continue
+        if _kind(module) in first_base:
+            again = first_base[_kind(module)]
+            pairs.append(Pair(again, module, baseline.run, "compiled again", 0.9))
+        else:
             pairs.append(_new_pair(module, before.get(id(module)), request))
     return pairs
+
+
+def _kind(module: Module) -> tuple[object, ...]:
+    """What several compilations of one program have in common."""
+    return (module.program, module.program_key, module.rank)
 
 
 def _named(modules: Sequence[Module], program: str | None) -> list[Module]:

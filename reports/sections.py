@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
+from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model import Capacity, Health, ProgramRow, QualityRow, Waste
@@ -61,6 +62,7 @@ def waste(
     connection: duckdb.DuckDBPyConnection,
     programs: Iterable[ProgramRow],
     candidate: Run,
+    catalogue: Catalogue,
     top: int,
 ) -> list[Waste]:
     """Give the most wasteful places of the candidate, by what they could free."""
@@ -74,7 +76,9 @@ def waste(
         if p.padding_bytes:
             note = "room beyond the data of what is live at the peak"
             found.append(_waste("padding", p, p.padding_bytes, note))
-    ledger = run_query(connection, "donation_ledger", {"run": candidate.name})
+    ledger = run_query(
+        connection, "donation_ledger", {"run": candidate.name}, catalogue
+    )
     for row in ledger.dicts():
         if row["status"] == "missed":
             size = row["donated_bytes"]
@@ -155,7 +159,10 @@ def replicated_bytes(
 
 
 def quality(
-    connection: duckdb.DuckDBPyConnection, runs: Sequence[Run], settings: Settings
+    connection: duckdb.DuckDBPyConnection,
+    runs: Sequence[Run],
+    catalogue: Catalogue,
+    settings: Settings,
 ) -> list[QualityRow]:
     """Give what is unsound in the data of the runs compared.
 
@@ -182,15 +189,21 @@ def quality(
     for run, code, count, example in rows(connection, "unclaimed", runs=ids):
         found.append(QualityRow(run, "noted", code, int(count), example, False))
     for each in runs:
-        found += _faults(connection, each, settings.consistency)
+        found += _faults(connection, each, catalogue, settings.consistency)
     return found
 
 
 def _faults(
-    connection: duckdb.DuckDBPyConnection, run: Run, is_gating: bool
+    connection: duckdb.DuckDBPyConnection,
+    run: Run,
+    catalogue: Catalogue,
+    is_gating: bool,
 ) -> list[QualityRow]:
     faults = run_query(
-        connection, "self_consistency", {"run": run.name, "only_faults": True}
+        connection,
+        "self_consistency",
+        {"run": run.name, "only_faults": True},
+        catalogue,
     )
     by_check: dict[str, list[str]] = defaultdict(list)
     for row in faults.dicts():

@@ -23,7 +23,7 @@ WITH ranked AS (
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) AS source_id
   FROM modules AS m
-  WHERE m.run_id IN (SELECT unnest($runs))
+  WHERE m.run_id IN (SELECT unnest(from_json($runs, '["BIGINT"]')))
 ),
 sources AS (
   SELECT

@@ -19,5 +19,5 @@ JOIN allocation_values AS s
 JOIN allocations AS a
   ON a.module_id = s.module_id
   AND a.allocation_id = s.allocation_id
-WHERE m.module_id IN (SELECT unnest($modules))
+WHERE m.module_id IN (SELECT unnest(from_json($modules, '["BIGINT"]')))
 ORDER BY ALL

@@ -7,7 +7,7 @@ SELECT
   / sum(t.to_step - t.from_step + 1) AS plateau_ratio
 FROM memory_profile AS p
 JOIN memory_timeline AS t USING (module_id, color)
-WHERE p.module_id IN (SELECT unnest($modules))
+WHERE p.module_id IN (SELECT unnest(from_json($modules, '["BIGINT"]')))
   AND p.live_peak_bytes > 0
 GROUP BY ALL
 ORDER BY ALL

@@ -1,6 +1,6 @@
 -- Memory per colour of the modules $modules, $platforms side by side.
 WITH wanted AS (
-  SELECT unnest($modules) AS module_id, unnest($platforms) AS platform
+  SELECT unnest(from_json($modules, '["BIGINT"]')) AS module_id, unnest(from_json($platforms, '["VARCHAR"]')) AS platform
 )
 SELECT DISTINCT
   p.module_id, p.color,

@@ -6,6 +6,6 @@ SELECT
   ) AS example
 FROM rejects AS j
 JOIN runs AS r USING (run_id)
-WHERE j.run_id IN (SELECT unnest($runs))
+WHERE j.run_id IN (SELECT unnest(from_json($runs, '["BIGINT"]')))
 GROUP BY ALL
 ORDER BY ALL

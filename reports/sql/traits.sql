@@ -2,7 +2,7 @@
 -- instructions recomputed on the user's demand (checkpoint) or by XLA (.remat), and
 -- outputs that may share a parameter's memory.
 WITH wanted AS (
-  SELECT DISTINCT unnest($modules) AS module_id
+  SELECT DISTINCT unnest(from_json($modules, '["BIGINT"]')) AS module_id
 ),
 marks AS (
   SELECT

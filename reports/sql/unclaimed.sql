@@ -4,14 +4,14 @@ SELECT
   min(f.path) AS example
 FROM dump_files AS f
 JOIN runs AS r USING (run_id)
-WHERE f.run_id IN (SELECT unnest($runs))
+WHERE f.run_id IN (SELECT unnest(from_json($runs, '["BIGINT"]')))
   AND f.lines_unclaimed > 0
 GROUP BY ALL
 UNION ALL
 SELECT r.name, 'no_live_ranges', count(*), min(m.path)
 FROM modules AS m
 JOIN runs AS r USING (run_id)
-WHERE m.run_id IN (SELECT unnest($runs))
+WHERE m.run_id IN (SELECT unnest(from_json($runs, '["BIGINT"]')))
   AND m.has_assignment
   AND NOT coalesce(m.has_live_ranges, FALSE)
 GROUP BY ALL

@@ -1,0 +1,149 @@
+"""Forms that other programs read hold to their own rules, in every situation."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
+from hlodb.reports.model import Report
+from hlodb.reports.render import renderer
+from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
+from hlodb.reports.render_sarif import MOST_RESULTS
+from tests.conftest import REPOSITORY
+from tests.reports.situations import SITUATIONS
+
+SARIF_SCHEMA = json.loads(
+    (Path(__file__).parent / "sarif-2.1.0-used.schema.json").read_text()
+)
+
+
+@pytest.fixture(params=SITUATIONS)
+def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) -> Report:
+    return reported(request.param)
+
+
+def test_the_published_schema_is_up_to_date() -> None:
+    published = REPOSITORY / "reports" / FILE_NAME
+    assert published.read_text() == schema_text(), (
+        "python -m hlodb.reports.json_schema writes it anew"
+    )
+
+
+def test_every_definition_says_what_it_is() -> None:
+    assert [n for n, d in json_schema()["$defs"].items() if not d["description"]] == []
+
+
+def test_json_holds_to_the_published_schema(report: Report) -> None:
+    found = json.loads(renderer("json")(report))
+    jsonschema.Draft202012Validator(json_schema()).validate(found)
+
+
+def test_jsonl_has_a_finding_on_each_line(report: Report) -> None:
+    lines = renderer("jsonl")(report).splitlines()
+    ids = [json.loads(line)["id"] for line in lines]
+    assert ids == [finding.id for finding in report.findings]
+    assert len(set(ids)) == len(ids)
+
+
+def test_sarif_holds_to_the_standard(report: Report) -> None:
+    log = json.loads(renderer("sarif")(report))
+    jsonschema.Draft202012Validator(SARIF_SCHEMA).validate(log)
+    (run,) = log["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+    assert len(run["results"]) <= MOST_RESULTS
+    prints = [json.dumps(r["partialFingerprints"]) for r in run["results"]]
+    assert len(set(prints)) == len(prints)
+
+
+def test_junit_counts_its_cases(report: Report) -> None:
+    suites = ET.fromstring(renderer("junit")(report).encode())
+    (suite,) = suites
+    cases = suite.findall("testcase")
+    assert (suites.tag, suite.tag) == ("testsuites", "testsuite")
+    assert suite.get("tests") == str(len(cases))
+    for name, tag in (
+        ("failures", "failure"),
+        ("errors", "error"),
+        ("skipped", "skipped"),
+    ):
+        assert suite.get(name) == str(sum(c.find(tag) is not None for c in cases))
+    failed = sum(gate.status == "fail" for gate in report.gates)
+    assert suite.get("failures") == str(failed)
+
+
+@pytest.mark.parametrize("form", ["markdown", "summary", "comment"])
+def test_markdown_tables_hold_their_columns(report: Report, form: str) -> None:
+    for table in tables(renderer(form)(report)):
+        widths = {len(cells(row)) for row in table}
+        assert len(widths) == 1, table
+        assert set("".join(cells(table[1]))) <= set("-: ")
+
+
+@pytest.mark.parametrize("form", ["markdown", "summary", "comment"])
+def test_markdown_has_no_markup_of_others(report: Report, form: str) -> None:
+    text = outside_fences(renderer(form)(report))
+    assert "<script>" not in text
+    assert "@all" not in text
+
+
+def test_markdown_keeps_the_limits_of_github(report: Report) -> None:
+    assert len(renderer("summary")(report).encode()) <= SUMMARY_BYTES
+    assert len(renderer("comment")(report).encode()) <= COMMENT_BYTES < 65_536
+
+
+@pytest.mark.parametrize("form", ["csv", "csv-gates", "csv-parts", "csv-programs"])
+def test_csv_rows_have_the_columns_of_the_header(report: Report, form: str) -> None:
+    header, *rows = csv.reader(io.StringIO(renderer(form)(report)))
+    assert {len(row) for row in rows} <= {len(header)}
+
+
+def test_csv_parts_add_up_to_the_difference(report: Report) -> None:
+    sums: dict[str, int] = {}
+    for row in csv.DictReader(io.StringIO(renderer("csv-parts")(report))):
+        sums[row["id"]] = sums.get(row["id"], 0) + int(row["delta_bytes"])
+    deltas = {f.id: f.delta_bytes for f in report.findings if f.parts}
+    assert sums == deltas
+
+
+ANNOTATION = re.compile(r"::(error|warning|notice)( \w+=[^,:]*(,\w+=[^,:]*)*)?::[^\n]+")
+
+
+def test_annotations_are_workflow_commands(report: Report) -> None:
+    lines = renderer("github")(report).splitlines()
+    assert [line for line in lines if not ANNOTATION.fullmatch(line)] == []
+    assert sum(line.startswith("::error") for line in lines) <= 12
+
+
+def test_every_form_is_the_same_again(report: Report) -> None:
+    for form in ("text", "markdown", "json", "junit", "sarif"):
+        assert renderer(form)(report) == renderer(form)(report)
+
+
+def tables(text: str) -> list[list[str]]:
+    found: list[list[str]] = [[]]
+    for line in text.split("\n"):
+        if line.startswith("| "):
+            found[-1].append(line)
+        elif found[-1]:
+            found.append([])
+    return [table for table in found if table]
+
+
+def cells(row: str) -> list[Any]:
+    return re.split(r"(?<!\\)\|", row)[1:-1]
+
+
+def outside_fences(text: str) -> str:
+    return re.sub(r"^(`{3,})sh\n.*?^\1$", "", text, flags=re.DOTALL | re.MULTILINE)

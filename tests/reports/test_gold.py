@@ -1,0 +1,90 @@
+"""Every situation in every form against what is kept in gold/.
+
+`HLODB_GOLD=renew pytest tests/reports/test_gold.py` writes what comes out now; `git
+diff` shows what that changed. Long outputs are kept as their length and digest.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from hlodb import __version__
+from hlodb.reports.model import Report
+from hlodb.reports.render import FORMATS, renderer
+from tests.reports.situations import SITUATIONS
+
+GOLD = Path(__file__).parent / "gold"
+LONGEST = 40_000
+
+Reported = Callable[[str], Report]
+
+
+def kept(report: Report, form: str) -> str:
+    text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
+    text = text.replace(f"hlodb {__version__}", "hlodb VERSION")
+    if len(text) <= LONGEST:
+        return text
+    return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}\n"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_situation(reported: Reported, name: str, form: str) -> None:
+    path = GOLD / name / f"{form}.txt"
+    text = kept(reported(name), form)
+    if os.environ.get("HLODB_GOLD") == "renew":
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(text.encode())
+    assert path.read_bytes().decode() == text
+
+
+def test_nothing_else_is_kept() -> None:
+    found = {p.relative_to(GOLD).as_posix() for p in GOLD.rglob("*.txt")}
+    assert found == {f"{name}/{form}.txt" for name in SITUATIONS for form in FORMATS}
+
+
+EXIT_CODES = {
+    "no_change": 0,
+    "one_regression": 1,
+    "improvement_only": 0,
+    "mixed": 1,
+    "all_waived": 0,
+    "waiver_expired": 1,
+    "no_baseline": 4,
+    "not_comparable": 4,
+    "missing_program": 1,
+    "new_program": 0,
+    "recovered_program": 0,
+    "fixed": 0,
+    "renamed_program": 1,
+    "rejects": 3,
+    "consistency_failure": 3,
+    "noise_inside": 0,
+    "noise_outside": 1,
+    "zero_modules": 4,
+    "budget_failed": 1,
+    "budget_waived": 0,
+    "two_spaces": 1,
+    "hostile_names": 1,
+    "huge_bytes": 1,
+    "ties": 1,
+    "ten_thousand_programs": 1,
+}
+
+
+def test_exit_codes(reported: Reported) -> None:
+    assert {name: reported(name).exit_code for name in SITUATIONS} == EXIT_CODES
+
+
+def test_bytes_beyond_what_a_double_holds_stay_exact(reported: Reported) -> None:
+    (finding,) = reported("huge_bytes").findings
+    assert (finding.base_bytes, finding.candidate_bytes) == (
+        2**53 + 1,
+        2**53 + 3 + 2**20,
+    )
+    assert f'"base_bytes": {2**53 + 1},' in renderer("json")(reported("huge_bytes"))
