@@ -67,7 +67,7 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
     result = BatchResult({})
     for files in units:
         parsed = parse_unit(files, _process.seen.distinct)
-        ids = [batch.add(module)[0] for module in parsed.modules]
+        ids = [batch.add(module, files[0].is_detailed) for module in parsed.modules]
         for report in parsed.files:
             report.module_id = ids[-1] if ids else None
         result.files += parsed.files

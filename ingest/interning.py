@@ -74,10 +74,12 @@ class Forms(Numbers[tuple[Any, ...]]):
         super().__init__()
         self._graph_keys = array("q")
         self._exact_keys = array("q")
+        self._fusions = array("b")
 
     def __missing__(self, value: tuple[Any, ...]) -> int:
         """Give the form of these fields the next number."""
         number = super().__missing__(value)
+        self._fusions.append(value[0] == "fusion")
         graph = graph_text(*value)
         self._graph_keys.append(hash64(graph))
         self._exact_keys.append(hash64(exact_text(value[1], value[4], graph)))
@@ -90,6 +92,10 @@ class Forms(Numbers[tuple[Any, ...]]):
     def exact_keys_of(self, numbers: Ints) -> Longs:
         """Give hashes of what the exact fingerprint sees of forms."""
         return _taken(self._exact_keys, np.int64, numbers)
+
+    def fusion_count(self, numbers: Ints) -> int:
+        """Give how many of these forms are fusions."""
+        return int(_taken(self._fusions, np.int8, numbers).sum())
 
     def since(self, number: int) -> list[Form]:
         """Give the forms from `number` on."""

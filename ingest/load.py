@@ -95,7 +95,7 @@ def _stored(
     connection.register("wanted_ids", wanted)
     rows = connection.execute(
         f"SELECT id FROM wanted_ids WHERE id IN (SELECT {column} FROM modules"
-        " JOIN runs USING (run_id) WHERE pruned_at IS NULL)"
+        " JOIN runs USING (run_id) WHERE pruned_at IS NULL AND is_detailed)"
     ).fetchall()
     connection.unregister("wanted_ids")
     return {row[0] for row in rows}

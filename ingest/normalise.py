@@ -98,6 +98,7 @@ class Seen:
     distinct: Distinct = field(default_factory=Distinct)
     form_count: int = 0
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
+    modules: set[int] = field(default_factory=set)
     locations: set[int] = field(default_factory=set)
     reports: set[int] = field(default_factory=set)
     protos: set[int] = field(default_factory=set)
@@ -124,15 +125,23 @@ class Batch:
             nullable = _NULLABLE_IDS.get(name, ())
             self.tables[name] = Columns(arrow_schema(name), nullable)
 
-    def add(self, unit: ModuleUnit) -> tuple[int, int]:
-        """Add one module; give its module_id and locations_id."""
+    def add(self, unit: ModuleUnit, is_detailed: bool = True) -> int:
+        """Add one module, with its rows or its counts and fingerprints only.
+
+        Gives its module_id.
+        """
         rows = self.distinct.rows_of(unit.hlo.instructions)
         module_id = _module_id(self.distinct, rows, unit)
-        locations_id = self._add_locations(unit.hlo, rows)
-        facts = self.seen.facts.get(module_id)
-        if facts is None:
-            facts = self._add_details(module_id, rows, unit)
+        locations_id = self._add_locations(unit.hlo, rows) if is_detailed else None
+        graph: Graph | None = None
+        if module_id not in self.seen.facts:
+            graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
+            facts = _derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
+        if is_detailed and module_id not in self.seen.modules:
+            graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
+            self._add_details(module_id, rows, unit, graph)
+            self.seen.modules.add(module_id)
             self.detailed.append(module_id)
         if unit.reports and module_id not in self.seen.reports:
             add_report(module_id, unit.reports, self.tables)
@@ -146,17 +155,20 @@ class Batch:
             "module_id": module_id,
             "locations_id": locations_id,
             "first_line": _first_line(unit.hlo) or None,
+            "is_detailed": is_detailed,
         }
+        if not is_detailed:
+            keys["unit_digest"] = None
+        facts = self.seen.facts[module_id]
         self.occurrences.append(unit.occurrence | facts | keys)
-        return module_id, locations_id
+        return module_id
 
     # --- details ---
 
     def _add_details(
-        self, module_id: int, rows: Ints, unit: ModuleUnit
-    ) -> dict[str, Any]:
+        self, module_id: int, rows: Ints, unit: ModuleUnit, graph: Graph
+    ) -> None:
         hlo, distinct = unit.hlo, self.distinct
-        graph = resolve_graph(distinct, rows, hlo.computations)
         self._add_computations(module_id, hlo, rows, graph)
         self._add_edges(module_id, graph)
         self._add_aliases(module_id, hlo)
@@ -167,7 +179,6 @@ class Batch:
             assignment.add_all()
             steps = assignment.first_steps(len(rows))
         self._add_instructions(module_id, rows, hlo, graph, steps)
-        return _derived_facts(distinct, rows, unit, graph)
 
     def _add_instructions(
         self,
@@ -349,6 +360,7 @@ def _derived_facts(
         "entry_layout": layout,
         "computation_count": len(hlo.computations),
         "instruction_count": sum(c.stop - c.start for c in hlo.computations),
+        "fusion_count": distinct.forms.fusion_count(forms),
         "graph_fingerprint": graph_fingerprint(
             distinct.forms.graph_keys_of(forms), readers, operands, places
         ),

@@ -13,7 +13,7 @@ import duckdb
 
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
-from hlodb.ingest.discover import RunSource, Unit
+from hlodb.ingest.discover import DumpFile, RunSource, Unit
 from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
 from hlodb.ingest.load import load_batches, load_files, load_known, load_rejects
 from hlodb.ingest.records import Reject
@@ -165,10 +165,7 @@ class RunIngest:
 
     def _take_unit(self, unit: Unit) -> list[UnitFile]:
         """Read a unit; give the files to be parsed, account for the others."""
-        files = [
-            UnitFile(f.path, f.data, sha256(f.data).hexdigest(), f.recognised)
-            for f in unit.files
-        ]
+        files = [self._unit_file(f) for f in unit.files]
         for dumped, file in zip(unit.files, files, strict=True):
             self.summary.files += 1
             self.summary.bytes += len(file.data)
@@ -193,9 +190,18 @@ class RunIngest:
         for file, report, rejects in zip(files, facts, told, strict=True):
             if file.recognised.kind not in PARSED_KINDS:
                 self._account(file, report, rejects)
+        if self.request.passes == "none" and _is_pass(files[0]):
+            self.other_files += [_left_out(f) for f in parsed]
+            return []
         if not any(f.recognised.kind in MODULE_KINDS for f in parsed):
             return parsed
         return self._new_unit(parsed)
+
+    def _unit_file(self, file: DumpFile) -> UnitFile:
+        digest = sha256(file.data).hexdigest()
+        read = UnitFile(file.path, file.data, digest, file.recognised)
+        is_detailed = self.request.passes == "full" or not _is_pass(read)
+        return read._replace(is_detailed=is_detailed)
 
     def _holds(self, file: UnitFile) -> bool:
         recorded = self.recorded.get(file.path)
@@ -221,7 +227,7 @@ class RunIngest:
 
     def _new_unit(self, files: list[UnitFile]) -> list[UnitFile]:
         digest = unit_digest(files)
-        if digest not in self.known_digests:
+        if digest not in self.known_digests or not files[0].is_detailed:
             return files
         occurrence = occurrence_columns(main_file(files)) | {"unit_digest": digest}
         self.known_occurrences.append(occurrence)
@@ -298,6 +304,16 @@ class RunIngest:
             delete_orphans(connection)
             self.written.difference_update(self.replaced)
             self.replaced = []
+
+
+def _is_pass(file: UnitFile) -> bool:
+    return file.recognised.stage == "pass"
+
+
+def _left_out(file: UnitFile) -> FileReport:
+    report = file_report(file)
+    report.status, report.reason = "ignored", "left out by --passes none"
+    return report
 
 
 def _claims_a_dump(file: UnitFile) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import duckdb
 import pyarrow as pa
@@ -32,6 +32,10 @@ LABEL_COLUMNS = (
 """Labels that fill a column of `runs` where the dump itself says nothing."""
 
 
+Passes = Literal["full", "metrics", "none"]
+"""What is kept of per-pass dumps: everything, no instructions, or nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunRequest:
     """What the user says about the runs to be ingested.
@@ -44,6 +48,7 @@ class RunRequest:
     commit: str | None = None
     labels: Mapping[str, str] = field(default_factory=dict)
     started_at: datetime | None = None
+    passes: Passes = "full"
     retry_rejects: bool = False
 
 

@@ -26,12 +26,16 @@ PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
 
 
 class UnitFile(NamedTuple):
-    """A file of a unit as read: its bytes and what it is."""
+    """A file of a unit as read: its bytes and what it is.
+
+    Of a unit that is not `is_detailed` only counts, fingerprints and memory are kept.
+    """
 
     path: str
     data: bytes
     sha256: str
     recognised: Recognised
+    is_detailed: bool = True
 
 
 @dataclass(slots=True)

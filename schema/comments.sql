@@ -336,6 +336,7 @@ COMMENT ON COLUMN "modules"."entry_computation_id" IS 'The entry computation.';
 COMMENT ON COLUMN "modules"."entry_layout" IS 'entry_computation_layout as printed.';
 COMMENT ON COLUMN "modules"."computation_count" IS 'Number of computations (count).';
 COMMENT ON COLUMN "modules"."instruction_count" IS 'Number of instructions of the HLO text (count).';
+COMMENT ON COLUMN "modules"."fusion_count" IS 'Number of its fusion instructions (count).';
 COMMENT ON COLUMN "modules"."graph_fingerprint" IS 'Hash of the opcode, shape and operand structure, without names, metadata, layouts, schedule.';
 COMMENT ON COLUMN "modules"."exact_fingerprint" IS 'The same with layouts, schedule and backend config.';
 COMMENT ON COLUMN "modules"."printed_total_bytes" IS 'XLA''s own ''Total bytes used'', over all colours (bytes).';
@@ -343,6 +344,7 @@ COMMENT ON COLUMN "modules"."first_line" IS 'Line of the first computation in th
 COMMENT ON COLUMN "modules"."unit_digest" IS 'Hash of the bytes of all its files: equal bytes are not parsed twice.';
 COMMENT ON COLUMN "modules"."has_assignment" IS 'Whether a buffer assignment was found.';
 COMMENT ON COLUMN "modules"."has_live_ranges" IS 'Whether live ranges were found.';
+COMMENT ON COLUMN "modules"."is_detailed" IS 'Whether its instructions are stored; not of passes under --passes metrics.';
 COMMENT ON TABLE "oom_buffers" IS 'The largest buffers that a report of running out of memory lists.';
 COMMENT ON COLUMN "oom_buffers"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "oom_buffers"."path" IS 'File inside the run.';

@@ -210,6 +210,7 @@ MODULES = _public(
     _text("entry_layout", "entry_computation_layout as printed."),
     _int("computation_count", "Number of computations (count)."),
     _int("instruction_count", "Number of instructions of the HLO text (count)."),
+    _int("fusion_count", "Number of its fusion instructions (count)."),
     _big(
         "graph_fingerprint",
         "Hash of the opcode, shape and operand structure, without"
@@ -230,6 +231,10 @@ MODULES = _public(
     ),
     _flag("has_assignment", "Whether a buffer assignment was found."),
     _flag("has_live_ranges", "Whether live ranges were found."),
+    _flag(
+        "is_detailed",
+        "Whether its instructions are stored; not of passes under --passes metrics.",
+    ),
 )
 
 COMPUTATIONS = _public(

@@ -320,13 +320,15 @@ CREATE TABLE modules (
   entry_layout TEXT,
   computation_count INTEGER,
   instruction_count INTEGER,
+  fusion_count INTEGER,
   graph_fingerprint BIGINT,
   exact_fingerprint BIGINT,
   printed_total_bytes BIGINT,
   first_line INTEGER,
   unit_digest BIGINT,
   has_assignment BOOLEAN,
-  has_live_ranges BOOLEAN
+  has_live_ranges BOOLEAN,
+  is_detailed BOOLEAN
 );
 
 CREATE TABLE oom_buffers (

@@ -17,7 +17,7 @@ from hlodb.commands.options import db_option, format_option, write_result
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_ingest import Progress, RunSummary
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.staging import staging_folder
 from hlodb.queries.macros import renew_macros
 from hlodb.queries.result import Result, plain_column
@@ -75,6 +75,14 @@ _MEGABYTE = 1e6
     is_flag=True,
     help="Read files again that were rejected; without PATH where they came from.",
 )
+@click.option(
+    "--passes",
+    type=click.Choice(["full", "metrics", "none"]),
+    default="full",
+    show_default=True,
+    help="What to keep of per-pass dumps: metrics leaves the instructions out. A run"
+    " ingested before keeps what it has.",
+)
 @limit_option
 @click.option("--strict", is_flag=True, help="Exit 3 where anything was rejected.")
 @db_option
@@ -88,6 +96,7 @@ def command(
     started_at: datetime | None,
     jobs: int | None,
     retry_rejects: bool,
+    passes: Passes,
     limits: tuple[str, ...],
     strict: bool,
     db: Path,
@@ -119,6 +128,7 @@ def command(
         commit=commit,
         labels=_parse_labels(labels),
         started_at=started_at,
+        passes=passes,
         retry_rejects=retry_rejects,
     )
     with _progress() as progress:

@@ -7,7 +7,8 @@ SELECT
   m.is_scheduled, m.num_partitions, m.replica_count, m.entry_computation_id,
   m.entry_layout, m.computation_count, m.instruction_count,
   m.graph_fingerprint, m.exact_fingerprint, m.printed_total_bytes,
-  m.first_line, m.has_assignment, m.has_live_ranges
+  m.first_line, m.has_assignment, m.has_live_ranges,
+  m.is_detailed, m.fusion_count
 FROM incoming AS i
 JOIN (
   SELECT DISTINCT ON (unit_digest, part) *

@@ -44,7 +44,7 @@ TABLES = (
     "locations",
     "stack_frames",
 )
-ARCHIVES = sorted((DATA / "proto").glob("*.tar.xz"))
+ARCHIVES = sorted((DATA / "proto").glob("*pu-*.tar.xz"))
 
 
 def split(archive: Path, folder: Path) -> None:

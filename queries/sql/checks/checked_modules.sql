@@ -16,5 +16,6 @@ SELECT
 FROM modules AS m
 JOIN runs AS r USING (run_id)
 WHERE r.pruned_at IS NULL
+  AND m.is_detailed
   AND ($run IS NULL OR r.name = $run)
 GROUP BY m.module_id

@@ -1,0 +1,66 @@
+-- title: A module from pass to pass
+-- question: Which pass changed a module, and what did it do to its size and memory?
+-- definition: The snapshots of every module of the run that was dumped after passes, in
+--   the order in which they were made: before_optimizations, the passes by number, the
+--   stages after optimisation. is_changed says whether a snapshot differs from the one
+--   before it (module_id, which sees all but source locations). Memory is that of colour
+--   0 where the snapshot has a buffer assignment, else NULL.
+-- grain: module, snapshot
+-- needs: chosen_run, modules, memory_profile
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column snapshot BIGINT count neutral: Place among the snapshots of the module, from 0.
+-- column stage VARCHAR name neutral: Stage of compilation.
+-- column pass_step INTEGER count neutral: XLA's number of the snapshot.
+-- column pipeline VARCHAR name neutral: Pass pipeline.
+-- column pass_after VARCHAR name neutral: Pass that ran before the snapshot.
+-- column pass_before VARCHAR name neutral: Pass that runs after it.
+-- column is_changed BOOLEAN flag neutral: Whether it differs from the one before.
+-- column instruction_count INTEGER count neutral: Instructions.
+-- column delta_instruction_count INTEGER count neutral: Change since the one before.
+-- column fusion_count INTEGER count neutral: Fusion instructions.
+-- column computation_count INTEGER count neutral: Computations.
+-- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of colour 0.
+-- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of colour 0.
+WITH dumped AS (
+  SELECT
+    c.run AS run_name, m.program AS program_name,
+    m.* EXCLUDE (run_id, program),
+    CASE m.stage
+      WHEN 'before_optimizations' THEN 0
+      WHEN 'pass' THEN 1
+      WHEN 'after_optimizations_before_buffer_assignment' THEN 2
+      WHEN 'after_optimizations_after_buffer_assignment' THEN 3
+      WHEN 'after_optimizations' THEN 4
+      ELSE 5
+    END AS stage_place
+  FROM chosen_run(run := $run) AS c
+  JOIN modules AS m USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+),
+ordered AS (
+  SELECT
+    *,
+    row_number() OVER snapshots - 1 AS snapshot,
+    lag(module_id) OVER snapshots AS module_before,
+    lag(instruction_count) OVER snapshots AS instructions_before
+  FROM dumped
+  WINDOW snapshots AS (
+    PARTITION BY rank, module_number, program_name
+    ORDER BY stage_place, pass_step, path
+  )
+)
+SELECT
+  o.run_name AS run, o.program_name AS program, o.module_number, o.snapshot, o.stage, o.pass_step,
+  o.pipeline, o.pass_after, o.pass_before,
+  o.module_id <> o.module_before AS is_changed, o.instruction_count,
+  o.instruction_count - o.instructions_before AS delta_instruction_count,
+  o.fusion_count, o.computation_count, p.reserved_bytes, p.live_peak_bytes
+FROM ordered AS o
+LEFT JOIN memory_profile AS p ON p.module_id = o.module_id
+  AND p.color = 0
+ORDER BY o.rank, o.module_number, o.program_name, o.snapshot
