@@ -27,8 +27,9 @@
 -- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of colour 0.
 WITH dumped AS (
   SELECT
-    c.run AS run_name, m.program AS program_name,
-    m.* EXCLUDE (run_id, program),
+    c.run AS run_name, m.program AS program_name, m.rank, m.module_number,
+    m.module_id, m.path, m.stage, m.pass_step, m.pipeline, m.pass_after,
+    m.pass_before, m.instruction_count, m.fusion_count, m.computation_count,
     CASE m.stage
       WHEN 'before_optimizations' THEN 0
       WHEN 'pass' THEN 1
