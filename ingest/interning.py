@@ -97,9 +97,10 @@ class Forms(Numbers[tuple[Any, ...]]):
         """Give how many of these forms are fusions."""
         return int(_taken(self._fusions, np.int8, numbers).sum())
 
-    def since(self, number: int) -> list[Form]:
-        """Give the forms from `number` on."""
-        return [Form(*value) for value in self.values_by_number[number:]]
+    def of(self, numbers: Ints) -> list[Form]:
+        """Give forms by their numbers."""
+        values = self.values_by_number
+        return [Form(*values[number]) for number in numbers.tolist()]
 
 
 class Distinct(BlockCache[Ints]):

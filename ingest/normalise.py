@@ -23,7 +23,7 @@ from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.identity import program_key, program_name
-from hlodb.ingest.interning import Distinct, Form, Ints, Rows
+from hlodb.ingest.interning import Distinct, Forms, Ints, Rows
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
 from hlodb.ingest.records import BufferAssignment, Frame, HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
@@ -92,11 +92,11 @@ class ModuleUnit:
 class Seen:
     """What one process has seen: distinct text, and modules it has built rows for.
 
-    `form_count` forms of `distinct` have been given out.
+    `given` are the numbers of the forms of `distinct` that were given out.
     """
 
     distinct: Distinct = field(default_factory=Distinct)
-    form_count: int = 0
+    given: Ints = field(default_factory=lambda: np.empty(0, np.int32))
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
     modules: set[int] = field(default_factory=set)
     locations: set[int] = field(default_factory=set)
@@ -115,6 +115,7 @@ class Batch:
         self.located: list[int] = []
         self.reported: list[int] = []
         self.described: list[int] = []
+        self.used_forms: list[Ints] = []
         self.tables: dict[str, Columns] = {}
         for name in DETAIL_TABLES:
             extra = _FORM_KEY if name == "store.instructions" else {}
@@ -189,6 +190,8 @@ class Batch:
         steps: Ints,
     ) -> None:
         distinct = self.distinct
+        forms = distinct.form_ids(rows)
+        self.used_forms.append(forms)
         names = distinct.names.values_by_number
         self.tables["store.instructions"].add(
             len(rows),
@@ -200,7 +203,7 @@ class Batch:
             position=graph.positions,
             schedule_step=steps,
             line_offset=np.array(hlo.lines, np.int32) - _first_line(hlo),
-            form_key=distinct.forms.keys_of(distinct.form_ids(rows)),
+            form_key=distinct.forms.keys_of(forms),
         )
 
     def _add_computations(
@@ -307,15 +310,16 @@ class Batch:
         """Give the forms that no earlier batch of this process has given."""
         schema = arrow_schema("store.instruction_forms", dropped=("form_id",))
         forms, seen = Columns(schema), self.seen
-        new = seen.distinct.forms.since(seen.form_count)
-        numbers = np.arange(seen.form_count, seen.form_count + len(new), dtype=np.int32)
-        keys = seen.distinct.forms.keys_of(numbers)
-        forms.add(len(new), form_key=keys, **_form_columns(new))
-        seen.form_count += len(new)
+        used = np.unique(np.concatenate([*self.used_forms, seen.given[:0]]))
+        new = np.setdiff1d(used, seen.given, assume_unique=True)
+        keys = self.distinct.forms.keys_of(new)
+        forms.add(len(new), form_key=keys, **_form_columns(self.distinct.forms, new))
+        seen.given = np.concatenate([seen.given, new])
         return forms.table()
 
 
-def _form_columns(forms: list[Form]) -> dict[str, Any]:
+def _form_columns(known: Forms, numbers: Ints) -> dict[str, Any]:
+    forms = known.of(numbers)
     shapes = [parse_shape(f.shape) if f.shape else None for f in forms]
     attributes = [f.attributes for f in forms]
     return {
