@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+from hlodb.version import __version__
 
 __all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "open"]
 

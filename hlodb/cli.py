@@ -14,8 +14,8 @@ from importlib import import_module
 
 import click
 
-from hlodb import __version__
 from hlodb.errors import HlodbError
+from hlodb.version import __version__
 
 COMMANDS = {
     "ingest": "Bring dumps into the warehouse.",

@@ -223,7 +223,8 @@ def _groups(ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Give 0, 1, 2 … for each run of equal ids."""
     if not len(ids):
         return ids
-    return np.r_[0, np.cumsum(ids[1:] != ids[:-1])]
+    changes = np.cumsum(ids[1:] != ids[:-1], dtype=np.int64)
+    return np.concatenate([np.zeros(1, np.int64), changes])
 
 
 def _ranks(texts: list[str | None]) -> Ints:

@@ -53,7 +53,7 @@ class _Piece(NamedTuple):
     """Some rows of a column: an array, texts, a list, or one value for all of them."""
 
     kind: str
-    count: int
+    rows: int
     value: Any
 
 
@@ -97,7 +97,7 @@ class Columns:
     def _joined(self, field: pa.Field, kind: str, pieces: list[_Piece]) -> pa.Array:
         values = [piece.value for piece in pieces]
         if kind == "null":
-            return pa.nulls(sum(piece.count for piece in pieces), field.type)
+            return pa.nulls(sum(piece.rows for piece in pieces), field.type)
         if kind == "array":
             joined = np.concatenate(values)
             mask = joined == NO_ID if field.name in self._nullable else None
@@ -107,7 +107,7 @@ class Columns:
             return _dictionary(numbers, values[-1].texts)
         if kind == "list":
             return pa.array(list(chain.from_iterable(values)), field.type)
-        counts = [piece.count for piece in pieces]
+        counts = [piece.rows for piece in pieces]
         return pa.array(np.repeat(np.array(values), counts), field.type)
 
 

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from hlodb.ingest.formats.shapes import without_layout
 from hlodb.ingest.interning import hash64
 
-_UNIQUE = re.compile(r"(?:\.\d+)+$")
+# Of a name spelled backwards: `.12.3` at its end is found at once.
+_UNIQUE = re.compile(r"(?:\d++\.)++")
 _PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
 _BUILD = re.compile(r"\.cl_\d+")
 
@@ -25,7 +26,9 @@ _EMPTY = re.compile(rb", metadata=\{\}")
 def program_name(module_name: str) -> str:
     """Give a module's name without number, build and unique suffixes."""
     name = _BUILD.sub("", _PREFIX.sub("", module_name))
-    return _UNIQUE.sub("", name).rstrip("_") or module_name
+    unique = _UNIQUE.match(name[::-1])
+    stem = name[: len(name) - unique.end()] if unique else name
+    return stem.rstrip("_") or module_name
 
 
 def program_key(program: str, entry_layout: str, num_partitions: int) -> int:

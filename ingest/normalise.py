@@ -255,7 +255,7 @@ class Batch:
     def _add_locations(self, hlo: HloModule, rows: Ints) -> int:
         distinct = self.distinct
         ids = distinct.location_ids(rows)
-        located = np.flatnonzero(ids != NO_ID)
+        located = np.flatnonzero(ids != NO_ID).astype(np.int32)
         locations_id = _locations_id(distinct, ids[located], located, hlo.frames)
         if locations_id in self.seen.locations:
             return locations_id
@@ -266,7 +266,7 @@ class Batch:
         self.tables["locations"].add(
             len(located),
             locations_id=locations_id,
-            instruction_id=located.astype(np.int32),
+            instruction_id=located,
             source_file=Numbered(ids[located], files),
             source_line=places[0],
             source_end_line=places[1],

@@ -12,12 +12,12 @@ from typing import Any, Literal, NamedTuple
 import duckdb
 import pyarrow as pa
 
-from hlodb import __version__
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.evidence import Evidence, load_evidence
 from hlodb.ingest.forget import restore_pruned
 from hlodb.ingest.formats.memory_analysis import MemoryAnalysis
 from hlodb.ingest.formats.module_metadata import PassTiming
+from hlodb.version import __version__
 
 Connection = duckdb.DuckDBPyConnection
 

@@ -16,7 +16,6 @@ from hashlib import blake2b
 
 import duckdb
 
-from hlodb import __version__
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
@@ -39,6 +38,7 @@ from hlodb.reports.pairs import Pair, is_identical, judge
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.triage import holding, read_triage
+from hlodb.version import __version__
 
 
 def build_report(

@@ -101,7 +101,7 @@ def statements(script: str) -> list[str]:
 
 
 def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:
-    from hlodb import __version__
+    from hlodb.version import __version__
 
     rows = (files("hlodb.schema") / "memory_spaces.csv").read_text(encoding="utf-8")
     spaces = [

@@ -13,7 +13,7 @@ from hlodb.schema.tables import ALLOCATIONS, INSTRUCTIONS, MODULES, RUNS
 def test_public_names() -> None:
     assert all(hasattr(hlodb, name) for name in hlodb.__all__)
     with pytest.raises(AttributeError):
-        _ = hlodb.nothing  # type: ignore[attr-defined]
+        _ = hlodb.nothing
 
 
 def test_query_and_sql(demo_warehouse: Path) -> None:

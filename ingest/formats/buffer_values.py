@@ -52,7 +52,7 @@ _VALUE = re.compile(
     rf"{_HEAD}\n(?:{_POSITIONS}\n)?{_INDENTED}(?:{_USES}\n{_INDENTED}|{_NO_USES}\n)?"
     rf"(?:{_FROM}([^\n<]*+(?:{_GLUED}[^\n<]*+)*+)\n?)?"
 )
-_GLUED_HEAD = re.compile(rf"<{NUMBER} {NAME}[^<>]*>$")
+_GLUED_HEAD = re.compile(rf"<{NUMBER} (?>{NAME})[^<>]*+>$")
 
 
 def _grammar() -> Grammar:

@@ -33,7 +33,7 @@ CALL_ROLES = frozenset(
 _METADATA = re.compile(
     r', metadata=\{((?:[^"{}]|"(?:[^"\\]|\\.)*+"|\{[^{}]*\})*+)\}', re.DOTALL
 )
-_FIELD = re.compile(r'(\w+)=("(?:[^"\\]|\\.)*+"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
+_FIELD = re.compile(r'\b(\w+)=("(?:[^"\\]|\\.)*+"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
 _FIELDS = {
     "sharding": "sharding",
     "kind": "fusion_kind",

@@ -15,9 +15,8 @@ from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_instruction import parse_instructions
 from hlodb.ingest.records import Instruction
 
-_COMPUTATION = re.compile(
-    r"\s*(ENTRY\s+)?%?([^\s(){}=]+)\s*(?:\(.*\)\s*->\s*.+)?\{\s*$", re.DOTALL
-)
+_NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
+_ARROW = re.compile(r"\)\s*+->\s*+\S")
 _MAX_BLOCK_CHARACTERS = 32_000_000
 MAX_LINES = 200_000
 """How many lines a cache knows at most; about 100 MB."""
@@ -42,10 +41,14 @@ class Block(NamedTuple, Generic[Items]):
 
 def computation_head(line: str) -> Head | None:
     """Give what the first line of a computation says, None where `line` is none."""
-    if not line.rstrip().endswith("{"):
+    line = line.rstrip()
+    match = _NAME.match(line) if line.endswith("{") else None
+    if match is None:
         return None
-    match = _COMPUTATION.match(line)
-    return Head(match.group(2), match.group(1) is not None) if match else None
+    types = line[match.end() : -1].rstrip()
+    if types and not (types.startswith("(") and _ARROW.search(types)):
+        return None
+    return Head(match.group(2), match.group(1) is not None)
 
 
 class BlockCache(ABC, Generic[Items]):

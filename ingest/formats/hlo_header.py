@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from hlodb.ingest.formats.scan import without_comments
 from hlodb.ingest.records import Alias
 
 _ALIAS = re.compile(
     r"(\{[\d, ]*\}): \((\d+)(?:, (\{[\d, ]*\}))?(?:, (may-alias|must-alias))?\)"
 )
 _DONOR = re.compile(r"\((\d+), (\{[\d, ]*\})\)")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
 def aliases(header: Mapping[str, str]) -> list[Alias]:
@@ -32,7 +32,7 @@ def aliases(header: Mapping[str, str]) -> list[Alias]:
 def entry_layout(header: Mapping[str, str]) -> str | None:
     """Give `entry_computation_layout` without its braces and index comments."""
     layout = header.get("entry_computation_layout")
-    return _COMMENT.sub("", layout[1:-1]) if layout else None
+    return without_comments(layout[1:-1]) if layout else None
 
 
 def header_number(header: Mapping[str, str], name: str, default: int) -> int:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import re
 
-# A closed string, a bracket, a comma or a comment; nothing else matters to nesting.
+# A string, a bracket, a comma or a comment; nothing else matters to nesting. What isn't
+# closed reaches to the end: looking for its end anew from each place takes for ever.
 _TOKEN = re.compile(
     r"""
-    "(?:[^"\\]|\\.)*+"      # double-quoted, with escapes
-  | '(?:[^'\\\n]|\\.)*+'    # single-quoted, as mesh axes are
-  | /\*.*?\*/               # comment
+    "(?:[^"\\]|\\.)*+(?:"|\\?\Z)    # double-quoted, with escapes
+  | '(?:[^'\\\n]|\\.){0,200}+'      # single-quoted, as mesh axes are
+  | /\*(?>.*?(?:\*/|\Z))            # comment
   | [()\[\]{},]
     """,
     re.VERBOSE | re.DOTALL,
 )
 _OPEN = frozenset("([{")
 _CLOSE = frozenset(")]}")
-_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 

@@ -16,7 +16,7 @@ from hlodb.ingest.records import Frame
 _TITLES = frozenset(("FileNames", "FunctionNames", "FileLocations", "StackFrames"))
 _NAME = re.compile(r'(\d{1,9}) ("(?:[^"\\]|\\.)*+")\s*$')
 _FIELDS = re.compile(r"(\d{1,9}) \{([^{}]*)\}\s*$")
-_PAIR = re.compile(r"(\w+)=(-?\d{1,9})(?!\d)")
+_PAIR = re.compile(r"\b(\w+)=(-?\d{1,9})(?!\d)")
 
 
 class FrameTables(NamedTuple):

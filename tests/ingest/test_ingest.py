@@ -235,13 +235,13 @@ def test_a_missing_path(tmp_path: Path) -> None:
 
 
 def test_an_empty_directory(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="is empty. XLA writes a dump when"):
+    with pytest.raises(UsageError, match=r"is empty\. XLA writes a dump when"):
         load(tmp_path / "w.duckdb", tmp_path)
 
 
 def test_a_directory_without_a_dump(tmp_path: Path) -> None:
     (tmp_path / "notes.md").write_text("hi")
-    with pytest.raises(UsageError, match="holds no XLA dump, only notes.md"):
+    with pytest.raises(UsageError, match=r"holds no XLA dump, only notes\.md"):
         load(tmp_path / "w.duckdb", tmp_path)
 
 

@@ -154,7 +154,7 @@ def _fields(module: HloModule) -> dict[str, tuple[Any, ...]]:
 
 
 def _of(module: HloModule, computation: Any) -> list[Instruction]:
-    return module.instructions[computation.start : computation.stop]
+    return list(module.instructions[computation.start : computation.stop])
 
 
 def _framed(

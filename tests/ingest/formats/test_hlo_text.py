@@ -1,8 +1,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hlodb.ingest.formats.hlo_header import aliases, entry_layout
 from hlodb.ingest.formats.hlo_blocks import InstructionCache
+from hlodb.ingest.formats.hlo_header import aliases, entry_layout
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.records import (
     Alias,
