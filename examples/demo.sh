@@ -3,32 +3,50 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p .demo
-export HLODB_DB=.demo/demo.duckdb
+export HLODB_DB=.demo/demo.duckdb COLUMNS="${COLUMNS:-160}"
 rm -f "$HLODB_DB"*
 
 say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
 show() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@"; }
+ask() { printf '\033[2m$ hlodb sql "%s"\033[0m\n' "$1"; hlodb sql "$1"; }
+
+releases="0.4.13 0.4.20 0.4.30 0.4.35 0.5.3 0.6.2 0.7.2 0.9.2 0.10.2"
+archives=()
+for release in $releases; do
+  archives+=("examples/dumps/cpu/jaxlib-$release.tar.xz")
+done
 
 say "Ten dumps in: nine XLA releases on CPU, one on TPU"
-for release in 0.4.13 0.4.20 0.4.30 0.4.35 0.5.3 0.6.2 0.7.2 0.9.2 0.10.2; do
-  hlodb ingest "examples/dumps/cpu/jaxlib-$release.tar.xz" --series xla-releases \
-    --label "compiler_version=$release" --format jsonl >/dev/null
-done
+hlodb ingest "${archives[@]}" --series xla-releases --format jsonl >/dev/null
 hlodb ingest examples/dumps/tpu/v5e-jax-0.10.2.tar.xz --format jsonl >/dev/null
-show hlodb runs
+ask "SELECT r.name AS run, r.platform, r.device, r.compiler_version,
+  count(*) AS modules, sum(m.instruction_count)::BIGINT AS instructions
+FROM runs AS r JOIN modules AS m USING (run_id)
+GROUP BY ALL ORDER BY min(r.run_id)"
 
-say "The peak of every program over nine XLA releases"
-show hlodb query peak_history -p series=xla-releases -p program=jit_cnn
-show hlodb query peak_history -p series=xla-releases
+say "Peak of every program over nine XLA releases (reserved, MiB)"
+ask "SELECT program,
+$(for release in $releases; do
+  printf "  round(any_value(reserved_bytes) FILTER (WHERE run = 'jaxlib-%s') / 1048576, 2) AS \"%s\",\n" "$release" "$release"
+done)
+FROM peak_history(series := 'xla-releases')
+GROUP BY program HAVING max(reserved_bytes) > 100000 ORDER BY program"
 
-say "What grew between 0.4.35 and 0.5.3"
-show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p new=jaxlib-0.5.3
+say "Every step of one percent or more"
+ask "SELECT program, run, reserved_bytes, delta_reserved_bytes, delta_reserved_ratio
+FROM peak_history(series := 'xla-releases')
+WHERE abs(delta_reserved_ratio) >= 0.01 ORDER BY delta_reserved_ratio DESC"
 
-say "What is in memory at the peak of cnn, and from which line"
-show hlodb query peak_contents -p run=jaxlib-0.5.3 -p program=jit_cnn -p top=8
-show hlodb query peak_by_source_line -p run=jaxlib-0.5.3 -p program=jit_cnn
+say "What regressed from 0.4.35 to 0.5.3"
+show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p candidate=jaxlib-0.5.3
+
+say "Why cnn grew: the largest buffers at its peak, with their source lines"
+ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line
+FROM peak_contents(run := 'jaxlib-0.5.3', program := 'jit_cnn') LIMIT 6"
 
 say "Fragmentation per memory space on TPU v5e"
-show hlodb query frag_by_space -p run=v5e-jax-0.10.2
+ask "SELECT program, space_name, temp_bytes, temp_live_peak_bytes, fragmentation_bytes, fragmentation_ratio
+FROM frag_by_space(run := 'v5e-jax-0.10.2')
+WHERE temp_bytes > 0 ORDER BY fragmentation_bytes DESC LIMIT 10"
 
 say "Now your own: hlodb ingest DIR; hlodb query; duckdb .demo/demo.duckdb"

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import click
@@ -131,6 +132,7 @@ def command(
         passes=passes,
         retry_rejects=retry_rejects,
     )
+    began = perf_counter()
     with _progress() as progress:
         summaries = ingest(
             paths,
@@ -142,7 +144,7 @@ def command(
             prepare=renew_macros,
         )
     _write(summaries, form)
-    _narrate(summaries)
+    _narrate(summaries, perf_counter() - began)
     rejects = sum(summary.rejects for summary in summaries)
     if strict and rejects:
         raise DataQualityError(
@@ -176,7 +178,7 @@ def _plain(summary: RunSummary, key: str) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _narrate(summaries: list[RunSummary]) -> None:
+def _narrate(summaries: list[RunSummary], seconds: float) -> None:
     for summary in summaries:
         for note in summary.notes:
             click.echo(f"hlodb: {note}", err=True)
@@ -192,7 +194,6 @@ def _narrate(summaries: list[RunSummary]) -> None:
                 err=True,
             )
     size = sum(summary.bytes for summary in summaries) / _MEGABYTE
-    seconds = sum(summary.seconds for summary in summaries)
     files = sum(summary.files for summary in summaries)
     rate = size / seconds if seconds else 0
     click.echo(
