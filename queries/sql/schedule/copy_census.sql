@@ -1,0 +1,110 @@
+-- title: Copies the compiler inserted
+-- question: Which copies did the compiler insert, and for what reason?
+-- definition: copy and copy-start instructions outside of fusions, by reason, the
+--   first that holds: space (memory spaces differ), layout (order or tiling of
+--   dimensions differ), loop (the computation is a loop's body or condition, or a while
+--   reads the copy), output (a parameter or constant that is copied into the result),
+--   async (a copy-start), interference (all others: the value is needed again after it
+--   is overwritten). at_peak_bytes are own bytes of the live peaks, all colours.
+-- grain: module occurrence, reason
+-- needs: final_modules, instructions, operands, computations, peak_values
+-- param run
+-- param program
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column reason VARCHAR name neutral: space, layout, loop, output, async or interference.
+-- column copy_count BIGINT count lower_is_better: Copies.
+-- column copied_bytes BIGINT bytes lower_is_better: Their logical sizes.
+-- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the live peaks.
+-- column largest_instruction VARCHAR name neutral: The largest of them.
+WITH copies AS MATERIALIZED (
+  SELECT DISTINCT
+    i.module_id, i.instruction_id, i.name, i.opcode, i.shape, i.color AS space_color,
+    o.logical_bytes, o.opcode AS operand_opcode, o.shape AS operand_shape,
+    o.color AS operand_color, c.kind AS computation_kind, c.root_instruction_id
+  FROM final_modules(run := $run, program := $program) AS m
+  JOIN instructions AS i USING (module_id)
+  JOIN operands AS p
+    ON p.module_id = i.module_id
+    AND p.instruction_id = i.instruction_id
+    AND p.operand_index = 0
+  JOIN instructions AS o
+    ON o.module_id = p.module_id
+    AND o.instruction_id = p.operand_id
+  LEFT JOIN computations AS c
+    ON c.module_id = i.module_id
+    AND c.computation_id = i.computation_id
+  WHERE i.opcode IN ('copy', 'copy-start')
+    AND coalesce(c.kind, 'entry') NOT IN ('fusion', 'reducer')
+),
+readers AS (
+  SELECT
+    c.module_id, c.instruction_id,
+    bool_or(r.opcode = 'while') AS feeds_loop,
+    bool_or(p.instruction_id = c.root_instruction_id) AS feeds_result
+  FROM copies AS c
+  JOIN operands AS p
+    ON p.module_id = c.module_id
+    AND p.operand_id = c.instruction_id
+  JOIN instructions AS r
+    ON r.module_id = p.module_id
+    AND r.instruction_id = p.instruction_id
+  GROUP BY c.module_id, c.instruction_id
+),
+tuples AS (
+  SELECT DISTINCT c.module_id, c.instruction_id
+  FROM copies AS c
+  JOIN operands AS p
+    ON p.module_id = c.module_id
+    AND p.operand_id = c.instruction_id
+  JOIN instructions AS t
+    ON t.module_id = p.module_id
+    AND t.instruction_id = p.instruction_id
+    AND t.opcode = 'tuple'
+  JOIN operands AS q
+    ON q.module_id = t.module_id
+    AND q.operand_id = t.instruction_id
+  JOIN instructions AS w
+    ON w.module_id = q.module_id
+    AND w.instruction_id = q.instruction_id
+    AND w.opcode = 'while'
+),
+peaks AS (
+  SELECT module_id, instruction_id, sum(owned_bytes) AS owned_bytes
+  FROM peak_values(run := $run, program := $program)
+  WHERE instruction_id IS NOT NULL
+  GROUP BY module_id, instruction_id
+),
+reasons AS (
+  SELECT
+    c.module_id, c.instruction_id, c.name, c.logical_bytes,
+    coalesce(k.owned_bytes, 0) AS owned_bytes,
+    CASE
+      WHEN c.opcode = 'copy' AND c.space_color <> c.operand_color THEN 'space'
+      WHEN c.opcode = 'copy'
+        AND regexp_replace(c.shape, 'S\([0-9]+\)', '', 'g')
+        <> regexp_replace(c.operand_shape, 'S\([0-9]+\)', '', 'g') THEN 'layout'
+      WHEN c.computation_kind IN ('while_body', 'while_condition') THEN 'loop'
+      WHEN r.feeds_loop OR t.instruction_id IS NOT NULL THEN 'loop'
+      WHEN c.operand_opcode IN ('parameter', 'constant')
+        AND (r.feeds_result OR c.instruction_id = c.root_instruction_id) THEN 'output'
+      WHEN c.opcode = 'copy-start' THEN 'async'
+      ELSE 'interference'
+    END AS reason
+  FROM copies AS c
+  LEFT JOIN readers AS r USING (module_id, instruction_id)
+  LEFT JOIN tuples AS t USING (module_id, instruction_id)
+  LEFT JOIN peaks AS k USING (module_id, instruction_id)
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, r.reason, count(*) AS copy_count,
+  CAST(coalesce(sum(r.logical_bytes), 0) AS BIGINT) AS copied_bytes,
+  CAST(sum(r.owned_bytes) AS BIGINT) AS at_peak_bytes,
+  arg_max(r.name, (r.logical_bytes, -r.instruction_id)) AS largest_instruction
+FROM final_modules(run := $run, program := $program) AS m
+JOIN reasons AS r USING (module_id)
+GROUP BY
+  m.run, m.program, m.module_number, m.rank, m.module_id, m.path, r.reason
+ORDER BY copied_bytes DESC, m.program, m.module_number, m.rank, r.reason

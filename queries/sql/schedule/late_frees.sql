@@ -1,0 +1,130 @@
+-- title: Held for one late reader
+-- question: What dies only because its last reader is scheduled late, across the peak?
+-- definition: Temporary array values that are live at the peak of their colour, of which
+--   the last scheduled read lies after the peak and the one before it at or before the
+--   peak. gap_steps is the distance between the two. is_movable: no operand of the last
+--   reader other than the value is made after the peak, so that it could run earlier.
+--   net_saving_bytes is the value's leverage minus the temporary results of that reader
+--   in the colour, at least 0; 0 where it is not movable.
+-- grain: module occurrence, value
+-- needs: chosen_memory, placed_values, value_uses, instructions, operands,
+--   value_leverage
+-- param run
+-- param program
+-- param color
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column instruction
+-- column shape_index
+-- column opcode
+-- column shape
+-- column size_bytes
+-- column use_step_before INTEGER step neutral: Last use but one, or its definition.
+-- column last_use_step INTEGER step neutral: Last step at which it is read.
+-- column gap_steps BIGINT steps lower_is_better: Steps between the two.
+-- column last_reader VARCHAR name neutral: Instruction that reads it last.
+-- column is_movable BOOLEAN flag neutral: Whether that could run before the peak.
+-- column result_bytes BIGINT bytes neutral: Temporary results of that reader.
+-- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak falls by at
+--   most.
+-- column op_name
+WITH tenants AS (
+  SELECT *
+  FROM placed_values(run := $run, program := $program)
+  WHERE kind = 'temp'
+    AND start_step IS NOT NULL
+    AND size_bytes > 0
+),
+reads AS MATERIALIZED (
+  SELECT DISTINCT
+    t.module_id, t.value_id, t.start_step, t.end_step, u.instruction_id AS reader_id,
+    i.name AS reader, i.schedule_step AS step
+  FROM tenants AS t
+  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+),
+numbered AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY module_id, value_id ORDER BY step DESC, reader_id DESC
+    ) AS place,
+    lead(step, 1, start_step) OVER (
+      PARTITION BY module_id, value_id ORDER BY step DESC, reader_id DESC
+    ) AS step_before
+  FROM reads
+  WHERE step BETWEEN start_step AND end_step
+),
+late AS MATERIALIZED (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.space_name, m.peak_step, t.*, n.reader_id, n.reader, n.step AS last_use_step, n.step_before
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN tenants AS t USING (module_id, color)
+  JOIN numbered AS n USING (module_id, value_id)
+  WHERE n.place = 1
+    AND n.step > m.peak_step
+    AND n.step_before <= m.peak_step
+    AND t.start_step <= m.peak_step
+    AND t.shape NOT LIKE '(%'
+),
+late_operands AS MATERIALIZED (
+  SELECT l.module_id, l.value_id, l.instruction_id, l.peak_step, p.operand_id
+  FROM late AS l
+  JOIN operands AS p
+    ON p.module_id = l.module_id
+    AND p.instruction_id = l.reader_id
+),
+blocked AS (
+  SELECT DISTINCT l.module_id, l.value_id
+  FROM late_operands AS l
+  JOIN instructions AS o
+    ON o.module_id = l.module_id
+    AND o.instruction_id = l.operand_id
+  WHERE l.operand_id <> l.instruction_id
+    AND o.schedule_step > l.peak_step
+),
+results AS (
+  SELECT l.module_id, l.value_id, sum(r.size_bytes) AS result_bytes
+  FROM late AS l
+  JOIN tenants AS r
+    ON r.module_id = l.module_id
+    AND r.instruction_id = l.reader_id
+    AND r.color = l.color
+  GROUP BY l.module_id, l.value_id
+)
+SELECT
+  l.run_name AS run, l.program_name AS program, l.module_number, l.rank,
+  l.color AS color, l.space_name, l.instruction, l.shape_index, i.opcode, l.shape,
+  l.size_bytes, l.step_before AS use_step_before, l.last_use_step,
+  CAST(l.last_use_step - l.step_before AS BIGINT) AS gap_steps, l.reader AS last_reader,
+  b.value_id IS NULL AS is_movable,
+  CAST(coalesce(s.result_bytes, 0) AS BIGINT) AS result_bytes,
+  CAST(CASE
+    WHEN b.value_id IS NOT NULL THEN 0
+    ELSE greatest(0, coalesce(v.leverage_bytes, 0) - coalesce(s.result_bytes, 0))
+  END AS BIGINT) AS net_saving_bytes,
+  i.op_name
+FROM late AS l
+JOIN instructions AS i USING (module_id, instruction_id)
+LEFT JOIN blocked AS b
+  ON b.module_id = l.module_id
+  AND b.value_id = l.value_id
+LEFT JOIN results AS s
+  ON s.module_id = l.module_id
+  AND s.value_id = l.value_id
+LEFT JOIN value_leverage(run := $run, program := $program) AS v
+  ON v.module_id = l.module_id
+  AND v.allocation_id = l.allocation_id
+  AND v.value_id = l.value_id
+ORDER BY
+  net_saving_bytes DESC, l.size_bytes DESC, l.program_name, l.module_number, l.rank,
+  l.value_id
+LIMIT $top

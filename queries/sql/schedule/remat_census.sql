@@ -1,0 +1,58 @@
+-- title: Recomputed instructions
+-- question: What is recomputed, how often, and what does it cost?
+-- definition: Instructions of the last snapshot of every module that rematerialisation
+--   made: by the compiler (name with .remat) or by the framework (op_name with
+--   rematted_computation). Grouped by original: the name without .remat and what
+--   follows, else the op_path. recomputed_bytes are their logical result sizes, flop
+--   that of dot_work. Fused instructions count where they stand (in_fusion_count).
+-- grain: module occurrence, made by, original
+-- needs: final_modules, instructions, computations, op_paths, dot_work
+-- param run
+-- param program
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column made_by VARCHAR name neutral: compiler or framework.
+-- column original VARCHAR name neutral: What is recomputed.
+-- column clone_count BIGINT count lower_is_better: Recomputed instructions.
+-- column in_fusion_count BIGINT count neutral: Those of them inside of fusions.
+-- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
+-- column flop BIGINT flop lower_is_better: Their work in dots and convolutions.
+WITH clones AS (
+  SELECT DISTINCT
+    i.module_id, i.instruction_id, i.logical_bytes, coalesce(w.flop, 0) AS flop,
+    coalesce(c.kind = 'fusion', FALSE) AS is_fused,
+    CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END AS made_by,
+    CASE WHEN i.name LIKE '%.remat%'
+      THEN regexp_replace(i.name, '\.remat.*$', '') ELSE o.op_path END AS original
+  FROM final_modules(run := $run, program := $program) AS m
+  JOIN instructions AS i USING (module_id)
+  JOIN op_paths(run := $run, program := $program) AS o
+    ON o.module_id = i.module_id
+    AND o.instruction_id = i.instruction_id
+  LEFT JOIN computations AS c
+    ON c.module_id = i.module_id
+    AND c.computation_id = i.computation_id
+  LEFT JOIN dot_work(run := $run, program := $program) AS w
+    ON w.module_id = i.module_id
+    AND w.instruction_id = i.instruction_id
+    AND i.opcode IN ('dot', 'convolution')
+  WHERE (i.name LIKE '%.remat%' OR i.op_name LIKE '%rematted_computation%')
+    AND i.opcode NOT IN ('parameter', 'constant', 'tuple', 'get-tuple-element')
+)
+SELECT
+  m.run, m.program, m.module_number, m.rank, c.made_by, c.original,
+  count(*) AS clone_count, count(*) FILTER (WHERE c.is_fused) AS in_fusion_count,
+  CAST(coalesce(sum(c.logical_bytes), 0) AS BIGINT) AS recomputed_bytes,
+  CAST(sum(c.flop) AS BIGINT) AS flop
+FROM final_modules(run := $run, program := $program) AS m
+JOIN clones AS c USING (module_id)
+GROUP BY
+  m.run, m.program, m.module_number, m.rank, m.module_id, m.path, c.made_by,
+  c.original
+ORDER BY
+  flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank, c.made_by,
+  c.original
+LIMIT $top

@@ -1,0 +1,115 @@
+-- title: Same collectives on all ranks
+-- question: Do all ranks issue the same sequence of collectives, or may they hang?
+-- definition: Per program and module (n-th by number on its rank) the sequence of
+--   collectives in schedule order with opcode, channel, replica groups and shape,
+--   compared with that of the lowest rank. A row per rank that differs, with the first
+--   place where it does; with matching := true also those that don't. Runs of one rank
+--   give no rows.
+-- grain: program, module, rank
+-- needs: final_modules, replica_groups, instructions
+-- param run
+-- param program
+-- param matching BOOLEAN = false: Also ranks that agree.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column is_same BOOLEAN flag higher_is_better: Whether the sequences agree.
+-- column collective_count BIGINT count neutral: Collectives of the rank.
+-- column first_divergence BIGINT count neutral: Place in the sequence, from 0.
+-- column divergence_step INTEGER step neutral: Step of the rank's collective there.
+-- column expected VARCHAR text neutral: Collective of the lowest rank; NULL past its end.
+-- column found VARCHAR text neutral: Collective of this rank; NULL past its end.
+WITH modules_of_ranks AS (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    dense_rank() OVER (
+      PARTITION BY m.program, m.rank ORDER BY m.module_number, m.path
+    ) AS ordinal
+  FROM final_modules(run := $run, program := $program) AS m
+  WHERE m.rank IS NOT NULL
+),
+leaders AS (
+  SELECT program_name, ordinal, min(rank) AS lead_rank, count(*) AS rank_count
+  FROM modules_of_ranks
+  GROUP BY program_name, ordinal
+  HAVING count(*) > 1
+),
+sequences AS (
+  SELECT
+    m.program_name, m.ordinal, m.rank, i.schedule_step,
+    row_number() OVER (
+      PARTITION BY m.program_name, m.ordinal, m.rank
+      ORDER BY i.schedule_step, i.instruction_id
+    ) - 1 AS place,
+    concat_ws(
+      ' ', i.opcode, 'channel ' || i.channel_id, i.replica_groups,
+      regexp_replace(i.shape, '\{[^}]*\}', '', 'g')
+    ) AS label
+  FROM modules_of_ranks AS m
+  JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
+  JOIN instructions AS i USING (module_id, instruction_id)
+),
+expected_ones AS (
+  SELECT s.program_name, s.ordinal, s.place, s.label
+  FROM sequences AS s
+  JOIN leaders AS l
+    ON l.program_name = s.program_name
+    AND l.ordinal = s.ordinal
+    AND l.lead_rank = s.rank
+),
+places AS (
+  SELECT m.program_name, m.ordinal, m.rank, s.place
+  FROM modules_of_ranks AS m
+  JOIN sequences AS s
+    ON s.program_name = m.program_name
+    AND s.ordinal = m.ordinal
+    AND s.rank = m.rank
+  UNION
+  SELECT m.program_name, m.ordinal, m.rank, e.place
+  FROM modules_of_ranks AS m
+  JOIN expected_ones AS e
+    ON e.program_name = m.program_name
+    AND e.ordinal = m.ordinal
+),
+compared AS (
+  SELECT
+    p.program_name, p.ordinal, p.rank, p.place, e.label AS expected, s.label AS found,
+    s.schedule_step,
+    row_number() OVER (
+      PARTITION BY p.program_name, p.ordinal, p.rank
+      ORDER BY e.label IS NOT DISTINCT FROM s.label, p.place
+    ) AS nearest,
+    count(s.label) OVER (
+      PARTITION BY p.program_name, p.ordinal, p.rank
+    ) AS collective_count,
+    e.label IS NOT DISTINCT FROM s.label AS is_equal
+  FROM places AS p
+  LEFT JOIN expected_ones AS e
+    ON e.program_name = p.program_name
+    AND e.ordinal = p.ordinal
+    AND e.place = p.place
+  LEFT JOIN sequences AS s
+    ON s.program_name = p.program_name
+    AND s.ordinal = p.ordinal
+    AND s.rank = p.rank
+    AND s.place = p.place
+)
+SELECT
+  m.run_name AS run, m.program_name AS program, m.module_number, m.rank,
+  coalesce(c.is_equal, TRUE) AS is_same,
+  coalesce(c.collective_count, 0) AS collective_count,
+  CASE WHEN NOT c.is_equal THEN c.place END AS first_divergence,
+  CASE WHEN NOT c.is_equal THEN c.schedule_step END AS divergence_step,
+  CASE WHEN NOT c.is_equal THEN c.expected END AS expected,
+  CASE WHEN NOT c.is_equal THEN c.found END AS found
+FROM modules_of_ranks AS m
+JOIN leaders AS l USING (program_name, ordinal)
+LEFT JOIN compared AS c
+  ON c.program_name = m.program_name
+  AND c.ordinal = m.ordinal
+  AND c.rank = m.rank
+  AND c.nearest = 1
+WHERE NOT coalesce(c.is_equal, TRUE)
+  OR $matching
+ORDER BY is_same, m.program_name, m.ordinal, m.rank

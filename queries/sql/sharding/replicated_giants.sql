@@ -1,0 +1,112 @@
+-- title: Replicated tensors
+-- question: Which big tensors are replicated or under-sharded?
+-- definition: Entry parameters of modules with several partitions, by their sharding:
+--   shards is the product of the device dimensions that split data (not those of
+--   last_tile_dim_replicate or last_tile_dims, of named axes those in the dimension
+--   list), 1 for replicated and maximal. bytes are those of the allocation (of the
+--   shape without an assignment) on one device; saving_bytes is what it would shrink by
+--   with as many shards as partitions. Shardings that say nothing of data (manual,
+--   unknown) are left out.
+-- grain: module occurrence, parameter
+-- needs: final_modules, modules, instructions, allocations
+-- param run
+-- param program
+-- param min_bytes BIGINT = 0: Only parameters of at least this size.
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column parameter_number INTEGER id neutral: The entry parameter.
+-- column op_name
+-- column shape VARCHAR text neutral: Shape on one device.
+-- column sharding VARCHAR text neutral: As printed.
+-- column shards BIGINT count higher_is_better: Parts the data is split into.
+-- column partitions BIGINT count neutral: Partitions of the module.
+-- column device_bytes BIGINT bytes lower_is_better: Bytes on one device.
+-- column saving_bytes BIGINT bytes higher_is_better: What full sharding would save there.
+WITH parameters AS (
+  SELECT
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    n.num_partitions, i.instruction_id, i.parameter_number, i.op_name, i.shape,
+    i.sharding, i.logical_bytes
+  FROM final_modules(run := $run, program := $program) AS m
+  JOIN modules AS n
+    ON n.run_id = m.run_id
+    AND n.module_id = m.module_id
+    AND n.path = m.path
+  JOIN instructions AS i
+    ON i.module_id = m.module_id
+    AND i.computation_id = n.entry_computation_id
+  WHERE i.opcode = 'parameter'
+    AND i.sharding IS NOT NULL
+    AND n.num_partitions > 1
+),
+parsed AS (
+  SELECT
+    *,
+    regexp_extract(sharding, 'devices=\[([0-9,]+)\]', 1) AS device_dimensions,
+    sharding LIKE '%last_tile_dim_replicate%' AS last_replicates,
+    regexp_extract(sharding, 'last_tile_dims=\{([^}]*)\}', 1) AS last_dims,
+    regexp_extract(sharding, '^\{mesh\[([^\]]*)\]', 1) AS mesh,
+    regexp_extract_all(
+      regexp_extract(sharding, '\[(\{.*\})\]', 1),
+      '''[^'']+''(:\([0-9]+\)[0-9]+)?'
+    ) AS axes
+  FROM parameters
+),
+counted AS (
+  SELECT
+    *,
+    CASE
+      WHEN sharding LIKE '{replicated%' OR sharding LIKE '{maximal%' THEN 1
+      WHEN device_dimensions <> '' THEN list_reduce(
+        list_transform(
+          string_split(device_dimensions, ',')[
+            :len(string_split(device_dimensions, ','))
+              - CASE WHEN last_replicates THEN 1 ELSE 0 END
+              - CASE WHEN last_dims = '' THEN 0
+                ELSE len(string_split(last_dims, ',')) END
+          ],
+          lambda x: CAST(x AS BIGINT)
+        ),
+        lambda x, y: x * y, CAST(1 AS BIGINT)
+      )
+      WHEN mesh <> '' THEN list_reduce(
+        list_transform(axes, lambda axis: CASE
+          WHEN axis LIKE '%:(%'
+          THEN TRY_CAST(regexp_extract(axis, '\)([0-9]+)$', 1) AS BIGINT)
+          ELSE TRY_CAST(
+            regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1) AS BIGINT
+          )
+        END),
+        lambda x, y: x * y, CAST(1 AS BIGINT)
+      )
+    END AS shards
+  FROM parsed
+),
+sized AS (
+  SELECT
+    c.*, coalesce(a.size_bytes, c.logical_bytes) AS device_bytes
+  FROM counted AS c
+  LEFT JOIN (
+    SELECT module_id, parameter_number, sum(size_bytes) AS size_bytes
+    FROM allocations
+    WHERE parameter_number IS NOT NULL
+    GROUP BY module_id, parameter_number
+  ) AS a USING (module_id, parameter_number)
+  WHERE c.shards IS NOT NULL
+)
+SELECT
+  s.run_name AS run, s.program_name AS program, s.module_number, s.rank,
+  s.parameter_number, s.op_name, s.shape, s.sharding, CAST(s.shards AS BIGINT) AS shards,
+  CAST(s.num_partitions AS BIGINT) AS partitions,
+  CAST(s.device_bytes AS BIGINT) AS device_bytes,
+  CAST(s.device_bytes - s.device_bytes * s.shards // s.num_partitions AS BIGINT)
+    AS saving_bytes
+FROM sized AS s
+WHERE s.shards < s.num_partitions
+  AND s.device_bytes >= $min_bytes
+ORDER BY
+  saving_bytes DESC, s.program_name, s.module_number, s.rank, s.parameter_number
+LIMIT $top
