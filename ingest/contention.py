@@ -35,17 +35,16 @@ def require_untouched(
 def require_whole(
     connection: Connection, run_id: int, name: str, unit_digests: Sequence[int]
 ) -> None:
-    """Raise WarehouseLocked where modules of the run have lost what they share.
+    """Raise WarehouseLocked where units could not be copied from other runs.
 
     That is the case where the run that brought their details was removed or pruned
-    after we had seen that nothing need be parsed. `unit_digests` are those of the units
-    that were to be copied from other runs.
+    after we had seen that nothing need be parsed.
     """
     lost = connection.execute(
         statement("count_lost"),
         {"run_id": run_id, "unit_digests": list(unit_digests)},
     ).fetchone()
-    if lost is not None and any(lost):
+    if lost is not None and lost[0]:
         raise WarehouseLocked(
             f"modules of run {name} were removed with another run while it was being"
             " ingested"

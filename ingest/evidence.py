@@ -23,18 +23,16 @@ class Evidence(NamedTuple):
 
 
 def load_evidence(
-    connection: duckdb.DuckDBPyConnection, run_id: int, found: Iterable[Evidence]
+    connection: duckdb.DuckDBPyConnection, found: Iterable[tuple[int, Evidence]]
 ) -> None:
-    """Store evidence of a run. Belongs in a transaction."""
+    """Store evidence, given with its runs. Belongs in a transaction."""
     rows: dict[str, list[dict[str, Any]]] = {}
-    for each in found:
-        rows.setdefault(each.table, []).append(each.row)
+    for run_id, each in found:
+        rows.setdefault(each.table, []).append(each.row | {"run_id": run_id})
     for table, listed in rows.items():
-        schema = arrow_schema(table, dropped=("run_id",))
-        connection.register("incoming", pa.Table.from_pylist(listed, schema))
-        connection.execute(
-            f"INSERT INTO {table} BY NAME SELECT *, ? AS run_id FROM incoming", [run_id]
-        )
+        incoming = pa.Table.from_pylist(listed, arrow_schema(table))
+        connection.register("incoming", incoming)
+        connection.execute(f"INSERT INTO {table} BY NAME FROM incoming")
         connection.unregister("incoming")
 
 

@@ -24,6 +24,7 @@ from hlodb.ingest.retry import rejected_runs
 from hlodb.ingest.run_ingest import Progress, RunIngest, RunSummary
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging import Package, stage_run, take_packages
+from hlodb.ingest.store import Store
 from hlodb.ingest.workers import Units, default_jobs, parse_batches
 from hlodb.schema.warehouse import connect
 
@@ -80,11 +81,11 @@ def ingest_sources(
     before WarehouseLocked is raised.
     """
     database = Path(database)
-    runs = [RunIngest(source, database, request, progress) for source in sources]
+    runs = [RunIngest(source, request, progress) for source in sources]
     packages, faults = take_packages(database)
     for fault in faults:
         _log.warning("hlodb: %s", fault)
-    staged = [RunIngest(p.source, database, p.request, progress) for p in packages]
+    staged = [RunIngest(p.source, p.request, progress) for p in packages]
     again: list[RunIngest] = []
     done: list[RunSummary] = []
     try:
@@ -93,13 +94,13 @@ def ingest_sources(
                 prepare(connection)
         if request.retry_rejects and not sources:
             found = rejected_runs(database, limits)
-            again = [RunIngest(s, database, r, progress) for s, r in found]
-        # Staged runs are older, and have to come first.
-        every = [*staged, *again, *runs]
-        for summary in _store(every, jobs or default_jobs()):
-            if len(done) < len(packages):
-                _absorbed(packages[len(done)], summary)
-            done.append(summary)
+            again = [RunIngest(s, r, progress) for s, r in found]
+        # Staged runs are older, and have to be in before others get their names.
+        for group in (staged, [*again, *runs]):
+            for summary in _store(group, database, jobs or default_jobs()):
+                if len(done) < len(packages):
+                    _absorbed(packages[len(done)], summary)
+                done.append(summary)
     except BrokenExecutor as error:
         raise HlodbError(
             "a worker process was killed, mostly for want of memory: try fewer --jobs."
@@ -114,16 +115,22 @@ def ingest_sources(
     return [*done[len(staged) :], *done[: len(staged)]]
 
 
-def _store(runs: list[RunIngest], jobs: int) -> Iterator[RunSummary]:
-    finished = 0
+def _store(runs: list[RunIngest], database: Path, jobs: int) -> Iterator[RunSummary]:
+    """Ingest runs; give the summary of each when it is written."""
+    if not runs:
+        return
+    store = Store(database)
+    store.settle(runs)
+    ended = 0
     for run, result in parse_batches(_tagged(runs), jobs):
         # Results come in order, so an earlier run has given all of its own.
-        while runs[finished] is not run:
-            finished += 1
-            yield runs[finished - 1].finish()
-        run.take(result)
-    for run in runs[finished:]:
-        yield run.finish()
+        while runs[ended] is not run:
+            store.end(runs[ended])
+            ended += 1
+        yield from store.take(run, result)
+    for run in runs[ended:]:
+        store.end(run)
+    yield from store.flush()
 
 
 def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:

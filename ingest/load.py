@@ -1,19 +1,19 @@
 """Arrow tables → warehouse, a batch of modules a transaction.
 
-Details of a module are stored once; what another run brought already is left out. The
-file is opened late and closed early, since no other process can use it meanwhile.
+Details of a module are stored once; what another run brought already is left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence, Set
+from itertools import compress
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
 import pyarrow as pa
 
-from hlodb.errors import WarehouseError
+from hlodb.errors import WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.evidence import copy_evidence, load_evidence
@@ -28,58 +28,118 @@ from hlodb.ingest.unit_files import FileReport
 Connection = duckdb.DuckDBPyConnection
 
 
-def load_batches(
-    connection: Connection, run_id: int, results: Sequence[BatchResult]
-) -> int:
-    """Store what the batches hold, given in their order; give how many modules are new.
+class _Group(NamedTuple):
+    """Tables whose rows are stored once per `key`; `stored` selects those that are.
 
+    `members` gives the keys of which a result has rows.
+    """
+
+    tables: Sequence[str]
+    key: str
+    members: Callable[[BatchResult], frozenset[int]]
+    stored: str
+
+
+_HELD = (
+    "SELECT {} FROM modules JOIN runs USING (run_id)"
+    " WHERE pruned_at IS NULL AND is_detailed"
+)
+_DETAILS = _Group(
+    DETAIL_TABLES, "module_id", lambda r: r.detailed, _HELD.format("module_id")
+)
+_OTHERS = (
+    _Group(
+        LOCATION_TABLES, "locations_id", lambda r: r.located,
+        _HELD.format("locations_id"),
+    ),
+    _Group(
+        REPORT_TABLES, "module_id", lambda r: r.reported,
+        "SELECT module_id FROM memory_reports",
+    ),
+    _Group(
+        PROTO_TABLES, "module_id", lambda r: r.described,
+        "SELECT module_id FROM proto_facts",
+    ),
+)  # fmt: skip
+
+
+def load_batches(
+    connection: Connection, results: Sequence[tuple[int, BatchResult]]
+) -> list[int]:
+    """Store results, given with their runs in order; give the count of new modules.
+
+    New are modules whose details neither the warehouse nor an earlier result holds.
     Belongs in a transaction.
     """
-    new = _load_details(connection, results)
-    for result in results:
-        _insert(connection, "modules", result.tables["modules"], run_id=run_id)
-        load_files(connection, run_id, result.files)
-        load_rejects(connection, run_id, result.rejects)
-        load_evidence(connection, run_id, result.evidence)
-    return new
+    if not results:
+        return []
+    counts = _load_details(connection, [result for _, result in results])
+    modules = [_of_run(result.tables["modules"], run) for run, result in results]
+    _insert(connection, "modules", pa.concat_tables(modules))
+    load_files(connection, [(run, f) for run, result in results for f in result.files])
+    rejects = [(run, *r) for run, result in results for r in result.rejects]
+    load_rejects(connection, rejects)
+    load_evidence(connection, [(run, e) for run, r in results for e in r.evidence])
+    return counts
 
 
-def _load_details(connection: Connection, results: Sequence[BatchResult]) -> int:
-    modules = _stored(connection, "module_id", (r.detailed for r in results))
-    places = _stored(connection, "locations_id", (r.located for r in results))
-    reports = _all_modules(connection, "memory_reports")
-    protos = _all_modules(connection, "proto_facts")
-    known = len(modules)
-    detailed = frozenset().union(*(r.detailed for r in results))
-    forget_metrics(connection, detailed - modules)
-    tables: dict[str, list[pa.Table]] = {}
+def _of_run(modules: pa.Table, run_id: int) -> pa.Table:
+    runs = pa.repeat(pa.scalar(run_id, pa.int64()), modules.num_rows)
+    return modules.append_column("run_id", runs)
+
+
+def _load_details(connection: Connection, results: Sequence[BatchResult]) -> list[int]:
+    held = [_detailed_modules(result.tables["modules"]) for result in results]
+    modules = _stored(connection, _DETAILS, held)
+    brought = set().union(*(result.detailed for result in results))
+    if set().union(*held) - modules - brought:
+        raise WarehouseLocked(
+            "modules were removed with another run while runs that share them were"
+            " being ingested"
+        )
+    forget_metrics(connection, brought - modules)
+    forms = "store.instruction_forms"
+    tables = {forms: [result.tables[forms] for result in results]}
+    counts = _take_new(_DETAILS, results, modules, tables)
+    for group in _OTHERS:
+        known = _stored(connection, group, map(group.members, results))
+        _take_new(group, results, known, tables)
+    _insert_all(connection, {name: _joined(parts) for name, parts in tables.items()})
+    return counts
+
+
+def _detailed_modules(modules: pa.Table) -> set[int]:
+    ids, is_detailed = modules["module_id"].to_pylist(), modules["is_detailed"]
+    return set(compress(ids, is_detailed.to_pylist()))
+
+
+def _take_new(
+    group: _Group,
+    results: Iterable[BatchResult],
+    known: set[int],
+    tables: dict[str, list[pa.Table]],
+) -> list[int]:
+    """Put rows whose key is not `known` yet into `tables`; count the new keys."""
+    counts: list[int] = []
     for result in results:
-        for name, table in result.tables.items():
-            if name == "modules":
-                continue
-            if name in DETAIL_TABLES:
-                table = _without(table, "module_id", result.detailed & modules)
-            elif name in LOCATION_TABLES:
-                table = _without(table, "locations_id", result.located & places)
-            elif name in REPORT_TABLES:
-                table = _without(table, "module_id", result.reported & reports)
-            elif name in PROTO_TABLES:
-                table = _without(table, "module_id", result.described & protos)
-            tables.setdefault(name, []).append(table)
-        modules |= result.detailed
-        places |= result.located
-        reports |= result.reported
-        protos |= result.described
-    forms = _joined(tables.pop("store.instruction_forms"))
-    _run_on(connection, "insert_forms", forms)
-    instructions = _joined(tables.pop("store.instructions"))
+        members = group.members(result)
+        for name in group.tables:
+            rows = _without(result.tables[name], group.key, members & known)
+            tables.setdefault(name, []).append(rows)
+        counts.append(len(members - known))
+        known |= members
+    return counts
+
+
+def _insert_all(connection: Connection, tables: dict[str, pa.Table]) -> None:
+    _run_on(connection, "insert_forms", tables.pop("store.instruction_forms"))
+    instructions = tables.pop("store.instructions")
     stored = _run_on(connection, "insert_instructions", instructions)
     if stored != instructions.num_rows:
         lost = instructions.num_rows - stored
         raise WarehouseError(f"{lost} instructions have no form; ingest again")
-    for name, parts in tables.items():
-        _insert(connection, name, _joined(parts))
-    return len(modules) - known
+    for name, rows in tables.items():
+        _insert(connection, name, rows)
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:
@@ -88,23 +148,19 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
 
 
 def _stored(
-    connection: Connection, column: str, ids: Iterable[frozenset[int]]
+    connection: Connection, group: _Group, keys: Iterable[Set[int]]
 ) -> set[int]:
-    """Give those of `ids` whose rows the warehouse holds; pruned runs have none."""
-    wanted = pa.table({"id": pa.array(sorted(set().union(*ids)), pa.int64())})
-    connection.register("wanted_ids", wanted)
+    """Give those of `keys` whose rows the warehouse holds; pruned runs have none."""
+    wanted = set().union(*keys)
+    if not wanted:
+        return set()
+    ids = pa.table({"id": pa.array(sorted(wanted), pa.int64())})
+    connection.register("wanted_ids", ids)
     rows = connection.execute(
-        f"SELECT id FROM wanted_ids WHERE id IN (SELECT {column} FROM modules"
-        " JOIN runs USING (run_id) WHERE pruned_at IS NULL AND is_detailed)"
+        f"SELECT id FROM wanted_ids WHERE id IN ({group.stored})"
     ).fetchall()
     connection.unregister("wanted_ids")
     return {row[0] for row in rows}
-
-
-def _all_modules(connection: Connection, table: str) -> set[int]:
-    """Give the modules of which a table of evidence has rows."""
-    rows = connection.execute(f"SELECT DISTINCT module_id FROM {table}")
-    return {row[0] for row in rows.fetchall()}
 
 
 def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Table:
@@ -124,32 +180,35 @@ def _run_on(
     return int(row[0]) if row else 0
 
 
-def _insert(connection: Connection, name: str, table: pa.Table, **fixed: Any) -> None:
+def _insert(connection: Connection, name: str, table: pa.Table) -> None:
     if not table.num_rows:
         return
-    extra = "".join(f", {int(value)} AS {key}" for key, value in fixed.items())
     connection.register("incoming", table)
     target = ".".join(f'"{part}"' for part in name.split("."))
-    connection.execute(f"INSERT INTO {target} BY NAME SELECT *{extra} FROM incoming")
+    connection.execute(f"INSERT INTO {target} BY NAME FROM incoming")
     connection.unregister("incoming")
 
 
 def load_files(
-    connection: Connection, run_id: int, reports: Sequence[FileReport]
+    connection: Connection, reports: Sequence[tuple[int, FileReport]]
 ) -> None:
-    """Store rows of dump_files."""
-    names = [n for n in arrow_schema("dump_files").names if n != "run_id"]
-    rows = [{name: getattr(report, name) for name in names} for report in reports]
-    schema = arrow_schema("dump_files", dropped=("run_id",))
-    _insert(connection, "dump_files", pa.Table.from_pylist(rows, schema), run_id=run_id)
+    """Store rows of dump_files, given with their runs."""
+    schema = arrow_schema("dump_files")
+    names = schema.names[1:]
+    rows = [
+        {"run_id": run_id} | {name: getattr(report, name) for name in names}
+        for run_id, report in reports
+    ]
+    _insert(connection, "dump_files", pa.Table.from_pylist(rows, schema))
 
 
 def load_rejects(
-    connection: Connection, run_id: int, rejects: Sequence[tuple[str, Reject]]
+    connection: Connection, rejects: Sequence[tuple[int, str, Reject]]
 ) -> None:
-    """Store rows of rejects."""
+    """Store rows of rejects, given with their runs and paths."""
     rows = [
         {
+            "run_id": run_id,
             "path": path,
             "line": reject.line,
             "column_number": reject.column,
@@ -158,10 +217,9 @@ def load_rejects(
             "message": reject.message,
             "snippet": reject.snippet,
         }
-        for path, reject in rejects
+        for run_id, path, reject in rejects
     ]
-    schema = arrow_schema("rejects", dropped=("run_id",))
-    _insert(connection, "rejects", pa.Table.from_pylist(rows, schema), run_id=run_id)
+    _insert(connection, "rejects", pa.Table.from_pylist(rows, arrow_schema("rejects")))
 
 
 def load_known(

@@ -375,6 +375,9 @@ def _derived_facts(
             np.array([c.start for c in hlo.computations], np.int32),
         ),
         "printed_total_bytes": assignment.printed_total_bytes if assignment else None,
+        "allocation_count": len(assignment.allocations) if assignment else 0,
+        "value_count": len(assignment.values) if assignment else 0,
+        "live_range_count": len(assignment.live_ranges) if assignment else 0,
         "has_assignment": bool(assignment and assignment.allocations),
         "has_live_ranges": bool(assignment and assignment.live_ranges),
     }

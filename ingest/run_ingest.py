@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -15,7 +15,7 @@ from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import DumpFile, RunSource, Unit
 from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
-from hlodb.ingest.load import load_batches, load_files, load_known, load_rejects
+from hlodb.ingest.load import load_files, load_known, load_rejects
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
 from hlodb.ingest.run_records import (
@@ -24,6 +24,7 @@ from hlodb.ingest.run_records import (
     RunRequest,
     begin_run,
     finish_run,
+    is_run_pruned,
     recorded_files,
     rejected_files,
 )
@@ -38,11 +39,10 @@ from hlodb.ingest.unit_files import (
     occurrence_columns,
     unit_digest,
 )
-from hlodb.schema.warehouse import connect, transaction
+from hlodb.schema.warehouse import connect
 
 BATCH_BYTES = 4_000_000
-FLUSH_BYTES = 48_000_000
-"""Text parsed between two transactions (bytes)."""
+"""Text that a worker parses at a time (bytes)."""
 
 Progress = Callable[[int, int], None]
 """Called with bytes and files read so far."""
@@ -78,31 +78,39 @@ _COUNTED = (
 )
 
 
+@dataclass(slots=True)
+class Units:
+    """Digests of units: met in this ingest, and `stored` or about to be."""
+
+    met: set[int] = field(default_factory=set)
+    stored: set[int] = field(default_factory=set)
+
+
 class RunIngest:
-    """One run: `batches` to be parsed, `take` for their results, then `finish`."""
+    """One run: `settle`, `batches` to be parsed, and what is written of it.
+
+    In every transaction that concerns the run come `begin`, the results of batches and
+    `wrote`, in the last one `finish`.
+    """
 
     def __init__(
-        self,
-        source: RunSource,
-        database: Path,
-        request: RunRequest,
-        progress: Progress | None,
+        self, source: RunSource, request: RunRequest, progress: Progress | None
     ) -> None:
         self.source = source
-        self.database = database
         self.request = request
         self.progress = progress
         self.facts = RunFacts()
         self.recorded: dict[str, RecordedFile] = {}
         self.retried: set[str] = set()
         self.written: set[str] = set()
-        self.known_digests: set[int] = set()
+        self.units = Units()
+        self.repeated: set[str] = set()
         self.known_occurrences: list[dict[str, Any]] = []
         self.known_files: list[dict[str, Any]] = []
         self.other_files: list[FileReport] = []
         self.other_rejects: list[tuple[str, Reject]] = []
         self.replaced: list[str] = []
-        self.waiting: list[BatchResult] = []
+        self.is_begun = False
         self.began = 0.0
         self.summary = RunSummary(0, source.name)
 
@@ -111,7 +119,6 @@ class RunIngest:
     def batches(self) -> Iterator[list[list[UnitFile]]]:
         """Read the run; give the units that have to be parsed, a few MB at a time."""
         self.began = perf_counter()
-        self._begin()
         batch: list[list[UnitFile]] = []
         size = 0
         for unit in self.source.units():
@@ -125,35 +132,33 @@ class RunIngest:
         if batch:
             yield batch
 
-    def _begin(self) -> None:
-        self._settle_name()
-        with transaction(self.database) as connection:
-            self.summary.run_id = begin_run(
-                connection, self.summary.name, self.source.origin, self.request
-            )
-            self.recorded = recorded_files(connection, self.summary.name) or {}
-            self.written = set(self.recorded)
-            if self.request.retry_rejects:
-                self.retried = rejected_files(connection, self.summary.name)
-            rows = connection.execute(statement("list_known_units")).fetchall()
-            self.known_digests = {row[0] for row in rows}
-
-    def _settle_name(self) -> None:
-        """Complete a run of the same name and content; never mix two dumps in one."""
+    def settle(self, database: Path, taken: Set[str]) -> None:
+        """Take a name; one that is `taken` only to complete the run that has it."""
         number = 1
-        while True:
-            name = self.source.name if number == 1 else f"{self.source.name}~{number}"
-            with connect(self.database) as connection:
-                recorded = recorded_files(connection, name)
-            if recorded is None or self._agrees_with(recorded):
-                break
+        name = self.source.name
+        while name in taken and not self._completes(database, name):
             number += 1
+            name = f"{self.source.name}~{number}"
         self.summary.name = name
-        if number > 1 and recorded is None:
+        if number > 1 and name not in taken:
             self.summary.notes.append(
                 f"run {self.source.name} holds other files; stored as {name}"
                 " (give runs their own names with --run)"
             )
+
+    def _completes(self, database: Path, name: str) -> bool:
+        """Tell whether the run of that name has these files, as far as it goes."""
+        with connect(database) as connection:
+            recorded = recorded_files(connection, name)
+            is_pruned = is_run_pruned(connection, name)
+            if self.request.retry_rejects:
+                self.retried = rejected_files(connection, name)
+        if recorded is None or not self._agrees_with(recorded):
+            return False
+        # A pruned run is emptied when it is begun again.
+        self.recorded = {} if is_pruned else recorded
+        self.written = set(self.recorded)
+        return True
 
     def _agrees_with(self, recorded: dict[str, RecordedFile]) -> bool:
         """Tell whether the files that the run recorded have at most grown since."""
@@ -227,7 +232,10 @@ class RunIngest:
 
     def _new_unit(self, files: list[UnitFile]) -> list[UnitFile]:
         digest = unit_digest(files)
-        if digest not in self.known_digests or not files[0].is_detailed:
+        if digest in self.units.met:
+            self.repeated.update(file.path for file in files)
+        self.units.met.add(digest)
+        if digest not in self.units.stored or not files[0].is_detailed:
             return files
         occurrence = occurrence_columns(main_file(files)) | {"unit_digest": digest}
         self.known_occurrences.append(occurrence)
@@ -246,64 +254,53 @@ class RunIngest:
 
     # --- writing ---
 
-    def take(self, result: BatchResult) -> None:
-        """Take the result of the next batch; store what has gathered if it is much."""
-        self.waiting.append(result)
-        if sum(r.input_bytes for r in self.waiting) >= FLUSH_BYTES:
-            self._flush()
+    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Begin the run, or make sure that it is as our last transaction left it."""
+        run, source = self.summary, self.source
+        if not self.is_begun:
+            run.run_id = begin_run(connection, run.name, source.origin, self.request)
+            self.is_begun = True
+        require_untouched(connection, run.run_id, run.name, self.written)
+        if self.replaced:
+            forget_paths(connection, run.run_id, self.replaced)
+            delete_orphans(connection)
+            self.written.difference_update(self.replaced)
+            self.replaced = []
 
-    def _flush(self) -> None:
-        results, self.waiting = self.waiting, []
-        if not results:
-            return
-        with transaction(self.database) as connection:
-            connection.execute("SET preserve_insertion_order = false")
-            self._require_untouched(connection)
-            self._forget_replaced(connection)
-            new = load_batches(connection, self.summary.run_id, results)
-        self.summary.new_modules += new
-        self.written.update(f.path for result in results for f in result.files)
+    def took(self, result: BatchResult) -> None:
+        """Learn which units need not be parsed again; what repeats one says so."""
+        digests = result.tables["modules"]["unit_digest"]
+        self.units.stored.update(digests.drop_null().to_pylist())
+        for report in result.files:
+            if report.path in self.repeated and report.status == "loaded":
+                report.status = "duplicate"
 
-    def finish(self) -> RunSummary:
-        """Store the rest, and what the run says of itself; give the summary."""
-        self._flush()
+    def wrote(self, result: BatchResult, new_modules: int) -> None:
+        """Learn that a result was written, and how many of its modules were new."""
+        self.written.update(file.path for file in result.files)
+        self.summary.new_modules += new_modules
+
+    def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write what was not parsed, and what the run says of itself; count it."""
+        run_id = self.summary.run_id
         if not self.source.has_dump:
             self.summary.notes.append(f"{self.source.origin} holds no XLA dump")
         refused = [
             (r.path, Reject(1, 1, "file", "refused", r.reason, ""))
             for r in self.source.refused
         ]
-        run_id = self.summary.run_id
-        with transaction(self.database) as connection:
-            self._require_untouched(connection)
-            self._forget_replaced(connection)
-            forget_refusals(connection, run_id)
-            load_known(connection, run_id, self.known_occurrences, self.known_files)
-            load_files(connection, run_id, self.other_files)
-            load_rejects(connection, run_id, self.other_rejects + refused)
-            digests = [
-                occurrence["unit_digest"] for occurrence in self.known_occurrences
-            ]
-            require_whole(connection, run_id, self.summary.name, digests)
-            finish_run(connection, run_id, self.request, self.facts)
-            row = connection.execute(
-                statement("count_run"), {"run_id": run_id}
-            ).fetchone()
-        for name, value in zip(_COUNTED, row or (), strict=True):
+        forget_refusals(connection, run_id)
+        load_known(connection, run_id, self.known_occurrences, self.known_files)
+        load_files(connection, [(run_id, file) for file in self.other_files])
+        rejects = self.other_rejects + refused
+        load_rejects(connection, [(run_id, *reject) for reject in rejects])
+        digests = [occurrence["unit_digest"] for occurrence in self.known_occurrences]
+        require_whole(connection, run_id, self.summary.name, digests)
+        finish_run(connection, run_id, self.request, self.facts)
+        counts = connection.execute(statement("count_run"), {"run_id": run_id})
+        for name, value in zip(_COUNTED, counts.fetchone() or (), strict=True):
             setattr(self.summary, name, int(value))
         self.summary.seconds = perf_counter() - self.began
-        return self.summary
-
-    def _require_untouched(self, connection: duckdb.DuckDBPyConnection) -> None:
-        run_id, name = self.summary.run_id, self.summary.name
-        require_untouched(connection, run_id, name, self.written)
-
-    def _forget_replaced(self, connection: duckdb.DuckDBPyConnection) -> None:
-        if self.replaced:
-            forget_paths(connection, self.summary.run_id, self.replaced)
-            delete_orphans(connection)
-            self.written.difference_update(self.replaced)
-            self.replaced = []
 
 
 def _is_pass(file: UnitFile) -> bool:

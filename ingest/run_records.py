@@ -164,6 +164,19 @@ def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile]
     return {path: RecordedFile(*file) for path, *file in rows}
 
 
+def run_names(connection: Connection) -> set[str]:
+    """Give the names of all runs."""
+    return {row[0] for row in connection.execute("SELECT name FROM runs").fetchall()}
+
+
+def is_run_pruned(connection: Connection, name: str) -> bool:
+    """Tell whether a run is there and has lost its details."""
+    found = connection.execute(
+        "SELECT 1 FROM runs WHERE name = ? AND pruned_at IS NOT NULL", [name]
+    )
+    return found.fetchone() is not None
+
+
 def rejected_files(connection: Connection, name: str) -> set[str]:
     """Give the paths of a run's files that were rejected, wholly or in part."""
     run_id = _run_id(connection, name)
@@ -247,7 +260,7 @@ def _replace_analyses(connection: Connection, run_id: int, facts: RunFacts) -> N
         [run_id, list(facts.analyses)],
     )
     rows = [Evidence("memory_analysis", row) for row in facts.analysis_rows()]
-    load_evidence(connection, run_id, rows)
+    load_evidence(connection, [(run_id, row) for row in rows])
 
 
 def _moment(seconds: float | None) -> datetime | None:

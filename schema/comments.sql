@@ -342,6 +342,9 @@ COMMENT ON COLUMN "modules"."exact_fingerprint" IS 'The same with layouts, sched
 COMMENT ON COLUMN "modules"."printed_total_bytes" IS 'XLA''s own ''Total bytes used'', over all colours (bytes).';
 COMMENT ON COLUMN "modules"."first_line" IS 'Line of the first computation in the file; add line_offset of an instruction to it.';
 COMMENT ON COLUMN "modules"."unit_digest" IS 'Hash of the bytes of all its files: equal bytes are not parsed twice.';
+COMMENT ON COLUMN "modules"."allocation_count" IS 'Number of allocations of its assignment (count).';
+COMMENT ON COLUMN "modules"."value_count" IS 'Number of values of its assignment (count).';
+COMMENT ON COLUMN "modules"."live_range_count" IS 'Number of live ranges of its assignment (count).';
 COMMENT ON COLUMN "modules"."has_assignment" IS 'Whether a buffer assignment was found.';
 COMMENT ON COLUMN "modules"."has_live_ranges" IS 'Whether live ranges were found.';
 COMMENT ON COLUMN "modules"."is_detailed" IS 'Whether its instructions are stored; not of passes under --passes metrics.';

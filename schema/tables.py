@@ -229,6 +229,9 @@ MODULES = _public(
         "unit_digest",
         "Hash of the bytes of all its files: equal bytes are not parsed twice.",
     ),
+    _int("allocation_count", "Number of allocations of its assignment (count)."),
+    _int("value_count", "Number of values of its assignment (count)."),
+    _int("live_range_count", "Number of live ranges of its assignment (count)."),
     _flag("has_assignment", "Whether a buffer assignment was found."),
     _flag("has_live_ranges", "Whether live ranges were found."),
     _flag(

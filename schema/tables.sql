@@ -326,6 +326,9 @@ CREATE TABLE modules (
   printed_total_bytes BIGINT,
   first_line INTEGER,
   unit_digest BIGINT,
+  allocation_count INTEGER,
+  value_count INTEGER,
+  live_range_count INTEGER,
   has_assignment BOOLEAN,
   has_live_ranges BOOLEAN,
   is_detailed BOOLEAN

@@ -10,7 +10,6 @@ JOIN (
     ON o.run_id = d.run_id
     AND o.path = d.path
   WHERE d.sha256 IN (SELECT sha256 FROM incoming)
-    AND d.run_id <> $run_id
   ORDER BY d.sha256, d.kind, d.run_id, d.path
 ) AS f USING (sha256, kind)
 JOIN evidence_table AS e

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError
-from hlodb.ingest import run_ingest
+from hlodb.ingest import run_ingest, store
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.normalise import DETAIL_TABLES
@@ -160,7 +160,7 @@ def test_workers_and_one_process_give_the_same(
 ) -> None:
     archives = [str(DUMPS / "cpu" / f"jaxlib-{v}.tar.xz") for v in ("0.4.13", "0.9.2")]
     monkeypatch.setattr(run_ingest, "BATCH_BYTES", 200_000)
-    monkeypatch.setattr(run_ingest, "FLUSH_BYTES", 1_000_000)
+    monkeypatch.setattr(store, "FLUSH_BYTES", 1_000_000)
     one, three = tmp_path / "one.duckdb", tmp_path / "three.duckdb"
     counts = [
         [(s.files, s.modules, s.instructions) for s in ingest(archives, db, jobs=jobs)]
@@ -168,6 +168,30 @@ def test_workers_and_one_process_give_the_same(
     ]
     assert counts[0] == counts[1] == [(30, 20, 18708), (55, 22, 18400)]
     assert changed(one, three) == set()
+
+
+def test_ranks_that_dump_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether a repeated unit was parsed again or known by then can't be seen."""
+    for rank in range(3):
+        shutil.copytree(BEFORE, tmp_path / "dump" / f"rank_{rank}")
+    together, apart = tmp_path / "together.duckdb", tmp_path / "apart.duckdb"
+    load(together, tmp_path / "dump")
+    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 1)
+    [summary] = load(apart, tmp_path / "dump")
+    assert all_rows(together) == all_rows(apart)
+    assert (summary.modules, summary.new_modules) == (12, 4)
+    with connect(apart) as connection:
+        found = connection.execute("""
+            SELECT path[1:6], status, count(*) FROM dump_files
+            WHERE module_id IS NOT NULL GROUP BY ALL ORDER BY ALL
+        """).fetchall()
+    assert found == [
+        ("rank_0", "loaded", 12),
+        ("rank_1", "duplicate", 12),
+        ("rank_2", "duplicate", 12),
+    ]
 
 
 def test_changed_files_under_an_old_name_become_a_run_of_their_own(

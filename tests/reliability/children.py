@@ -21,7 +21,7 @@ from typing import Any
 import duckdb
 
 from hlodb.errors import HlodbError
-from hlodb.ingest import run_ingest, workers
+from hlodb.ingest import run_ingest, store, workers
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
@@ -75,7 +75,7 @@ def ingest_paths(
     paths: Sequence[str], database: Path, jobs: int = 1, name: str | None = None
 ) -> None:
     """Ingest in small batches, so that a small dump has many transactions."""
-    run_ingest.BATCH_BYTES, run_ingest.FLUSH_BYTES = 10_000, 25_000
+    run_ingest.BATCH_BYTES, store.FLUSH_BYTES = 10_000, 25_000
     ingest(paths, database, jobs=jobs, request=RunRequest(name=name))
 
 

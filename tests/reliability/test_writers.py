@@ -19,6 +19,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_ingest import RunIngest, RunSummary
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging import stage_run, staging_folder, take_packages
+from hlodb.ingest.store import Store
 from hlodb.schema.waiting import lock_timeout
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA
@@ -135,15 +136,15 @@ def test_two_ingests_of_one_name_at_a_time(tmp_path: Path) -> None:
     """The later one finds files that it didn't write, and stages its own."""
     db = tmp_path / "w.duckdb"
     one, other = write_dump(tmp_path / "1/d", 1), write_dump(tmp_path / "2/d", 2)
-    taken = RunIngest.take
+    taken = Store.take
 
-    def take(self: RunIngest, result: BatchResult) -> None:
-        if self.source.origin == str(one):
+    def take(self: Store, run: RunIngest, result: BatchResult) -> list[RunSummary]:
+        if run.source.origin == str(one):
             ingest([str(other)], db)
-        taken(self, result)
+        return taken(self, run, result)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RunIngest, "take", take)
+        patch.setattr(Store, "take", take)
         with pytest.raises(WarehouseLocked, match="another process ingests a run"):
             ingest([str(one)], db)
     ingest([], db)
@@ -155,16 +156,16 @@ def test_a_run_removed_while_it_is_ingested(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     dump, same = write_dump(tmp_path / "a", 1), write_dump(tmp_path / "b", 1)
     ingest([str(dump)], db)
-    finished = RunIngest.finish
+    flushed = Store.flush
 
-    def finish(self: RunIngest) -> RunSummary:
+    def flush(self: Store) -> list[RunSummary]:
         # What run b is copied from goes before b is stored.
         with transaction(db) as connection:
             forget_run(connection, 1)
-        return finished(self)
+        return flushed(self)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(RunIngest, "finish", finish)
+        patch.setattr(Store, "flush", flush)
         with pytest.raises(WarehouseLocked, match="were removed with another run"):
             ingest([str(same)], db)
     assert faults(db) == []

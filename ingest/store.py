@@ -1,0 +1,77 @@
+"""What runs bring, gathered and written: many batches and runs in one transaction.
+
+The file is opened late and closed early, since no other process can use it meanwhile;
+and seldom, because each closing writes a checkpoint and leaves half-filled blocks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.load import load_batches
+from hlodb.ingest.run_ingest import RunIngest, RunSummary, Units
+from hlodb.ingest.run_records import run_names
+from hlodb.ingest.statements import statement
+from hlodb.schema.warehouse import connect, transaction
+
+FLUSH_BYTES = 48_000_000
+"""Text parsed between two transactions (bytes)."""
+
+
+class Store:
+    """Takes results of runs, in the order of the runs, and writes them now and then."""
+
+    def __init__(self, database: Path) -> None:
+        self._database = database
+        self._gathered: list[tuple[RunIngest, BatchResult]] = []
+        self._ended: list[RunIngest] = []
+        self._units = Units()
+
+    def settle(self, runs: Sequence[RunIngest]) -> None:
+        """Give runs their names, and what the warehouse knows already."""
+        with connect(self._database) as connection:
+            taken = run_names(connection)
+            found = connection.execute(statement("list_known_units")).fetchnumpy()
+        self._units.stored.update(found["unit_digest"].tolist())
+        for run in runs:
+            run.units = self._units
+            run.settle(self._database, taken)
+            taken.add(run.summary.name)
+
+    def take(self, run: RunIngest, result: BatchResult) -> list[RunSummary]:
+        """Take the next result of a run; write if it is much, give runs then whole."""
+        self._gathered.append((run, result))
+        run.took(result)
+        if sum(r.input_bytes for _, r in self._gathered) >= FLUSH_BYTES:
+            return self.flush()
+        return []
+
+    def end(self, run: RunIngest) -> None:
+        """Say that a run has given all its results."""
+        self._ended.append(run)
+
+    def flush(self) -> list[RunSummary]:
+        """Write what has gathered; give the summaries of runs that are now whole."""
+        gathered, self._gathered = self._gathered, []
+        ended, self._ended = self._ended, []
+        runs = list(dict.fromkeys([run for run, _ in gathered] + ended))
+        if not runs:
+            return []
+        with transaction(self._database) as connection:
+            # One thread packs blocks fuller, and the other cores are busy parsing.
+            connection.execute("SET threads = 1")
+            try:
+                for run in runs:
+                    run.begin(connection)
+                results = [(run.summary.run_id, result) for run, result in gathered]
+                counts = load_batches(connection, results)
+                for (run, result), new_modules in zip(gathered, counts, strict=True):
+                    run.wrote(result, new_modules)
+                for run in ended:
+                    run.finish(connection)
+            finally:
+                # Connections of one process to one file share their settings.
+                connection.execute("RESET threads")
+        return [run.summary for run in ended]
