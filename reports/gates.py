@@ -26,6 +26,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.catalogue import nearest
 from hlodb.reports.settings import Budget, Device, Settings, Waiver
 from hlodb.reports.sizes import parse_size
+from hlodb.reports.toml_lines import key_lines
 
 FILE_NAME = "hlodb.toml"
 
@@ -164,7 +165,7 @@ def parse_settings(text: str, path: str = FILE_NAME) -> Settings:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {_with_line_first(str(error))}") from error
-    return _Reader(path, _key_lines(text)).settings(content)
+    return _Reader(path, key_lines(text)).settings(content)
 
 
 class _Reader:
@@ -253,33 +254,6 @@ class _Reader:
             (table, number, ""), 1
         )
         raise UsageError(f"{self.path}:{line}: {message}")
-
-
-_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\"-]+)\s*\]")
-_KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
-
-
-def _key_lines(text: str) -> dict[tuple[str, int, str], int]:
-    """Give the line of every key by (table, number of the entry, key).
-
-    tomllib keeps no lines. Reading them line by line is enough for a settings file:
-    where a key is written in some rarer way, the line of its table stands in.
-    """
-    lines: dict[tuple[str, int, str], int] = {}
-    counts: dict[str, int] = {}
-    table, number = "", 0
-    for line_number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = header[2].strip('"')
-            counts[table] = counts.get(table, -1) + 1
-            number = counts[table] if header[1] == "[[" else 0
-            lines.setdefault((table, number, ""), line_number)
-        elif key := _KEY.match(line):
-            name = key[1] or key[2] or key[3] or ""
-            lines.setdefault((table, number, name), line_number)
-            if not table:
-                lines.setdefault((name, 0, ""), line_number)
-    return lines
 
 
 def _with_line_first(message: str) -> str:

@@ -6,15 +6,14 @@ bottom. Nothing here is escaped or aligned: that is the renderer's.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
+from hlodb.reports import outline_more as more
 from hlodb.reports.cards import finding_card
-from hlodb.reports.model import CauseGroup, Finding, Report, RunFacts, Trend
-from hlodb.reports.outline_blocks import Block, Paragraph, table
+from hlodb.reports.model import CauseGroup, Report, RunFacts
+from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.render_github import gate_sentence
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
-from hlodb.reports.sparkline import sparkline
 
 MARKS = {
     "worse": "+",
@@ -50,12 +49,12 @@ def outline(report: Report, top: int) -> list[Section]:
         Section("Findings", _cards(report, top)),
         Section("Causes of improvements", _causes(report, "improved", top)),
         Section("Programs", _programs(report, top)),
-        Section("Capacity", _capacity(report)),
-        Section("Waste", _waste(report, top)),
-        Section("Compile health", _health(report, top)),
-        Section("History", _history(report, top)),
-        Section("Data quality", _quality(report, top)),
-        Section("Waivers", _waivers(report, top)),
+        Section("Capacity", more.capacity(report)),
+        Section("Waste", more.waste(report, top)),
+        Section("Compile health", more.health(report, top)),
+        Section("History", more.history(report, top)),
+        Section("Data quality", more.quality(report, top)),
+        Section("Waivers", more.waivers(report, top)),
         Section("Notes", [Paragraph(note) for note in report.notes]),
         Section("Definitions", _definitions(report)),
     ]
@@ -138,17 +137,12 @@ def _cause_row(g: CauseGroup) -> list[str]:
     return [
         g.title,
         g.blame,
-        _few(g.programs, 3),
+        few(g.programs, 3),
         signed_bytes(g.sum_delta_bytes),
         signed_bytes(g.max_delta_bytes),
         g.first_run or "-",
-        _few(g.owners, 2) or "-",
+        few(g.owners, 2) or "-",
     ]
-
-
-def _few(names: Sequence[str], most: int) -> str:
-    shown = ", ".join(names[:most])
-    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def _cards(report: Report, top: int) -> list[Block]:
@@ -187,121 +181,6 @@ def _programs(report: Report, top: int) -> list[Block]:
         return blocks if report.programs else []
     numeric = (3, 4, 5, 6)
     return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
-
-
-def _capacity(report: Report) -> list[Block]:
-    rows = [
-        [
-            c.space,
-            c.program,
-            plain_bytes(c.used_bytes),
-            plain_bytes(c.limit_bytes),
-            signed_percent(c.headroom_ratio).lstrip("+"),
-            _few(c.near_limit, 3) or "-",
-            "-" if c.plateau_ratio is None else f"{100 * c.plateau_ratio:.0f} %",
-        ]
-        for c in report.capacity
-    ]
-    header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
-    return [table(header, rows, 20, numeric=(2, 3, 4, 6))] if rows else []
-
-
-def _waste(report: Report, top: int) -> list[Block]:
-    rows = [
-        [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
-        for w in report.waste
-    ]
-    header = ["waste", "program", "space", "frees", "what"]
-    return [table(header, rows, top, numeric=(3,))] if rows else []
-
-
-def _health(report: Report, top: int) -> list[Block]:
-    rows = [
-        [
-            h.kind,
-            h.name,
-            _health_amount(h.base, h.unit),
-            _health_amount(h.candidate, h.unit),
-        ]
-        for h in report.health
-    ]
-    header = ["what", "name", "base", "candidate"]
-    return [table(header, rows, 3 * top, numeric=(2, 3))] if rows else []
-
-
-def _health_amount(value: int, unit: str) -> str:
-    if unit == "microseconds":
-        return f"{value / 1000:,.1f} ms"
-    return plain_bytes(value) if unit == "bytes" else str(value)
-
-
-def _history(report: Report, top: int) -> list[Block]:
-    places = {run: i for i, run in enumerate(report.comparison.series_runs)}
-    steps = sorted(
-        (f for f in report.findings if f.scope == "history"),
-        key=lambda f: (-places.get(f.candidate_run, 0), -abs(f.delta_bytes or 0)),
-    )
-    blocks: list[Block] = []
-    rows = [_step_row(f) for f in steps]
-    if rows:
-        header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
-        blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
-    moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
-    lines = [_trend_row(t) for t in moved]
-    if lines:
-        header = ["program", "space", "series", "steps", "now"]
-        blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
-    return blocks
-
-
-def _step_row(f: Finding) -> list[str]:
-    return [
-        f.candidate_run,
-        f.program,
-        f.space,
-        signed_bytes(f.delta_bytes),
-        signed_percent(f.delta_ratio),
-        f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
-        f.id,
-    ]
-
-
-def _trend_row(t: Trend) -> list[str]:
-    steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
-    return [
-        t.program if t.rank is None else f"{t.program} rank {t.rank}",
-        t.space,
-        sparkline([p.bytes for p in t.points]),
-        _few(steps, 6) or "-",
-        plain_bytes(t.points[-1].bytes),
-    ]
-
-
-def _quality(report: Report, top: int) -> list[Block]:
-    rows = [
-        [
-            "GATING" if q.is_gating else "noted",
-            q.run,
-            q.kind,
-            q.code,
-            str(q.count),
-            q.example,
-        ]
-        for q in report.quality
-    ]
-    header = ["", "run", "kind", "code", "count", "example"]
-    if not rows:
-        return [Paragraph("No rejects, no contradictions.")]
-    return [table(header, rows, top, numeric=(4,))]
-
-
-def _waivers(report: Report, top: int) -> list[Block]:
-    rows = [
-        [w.status, w.gate, w.program, w.until, w.owner, w.reason]
-        for w in report.waivers
-    ]
-    header = ["status", "gate", "program", "until", "owner", "reason"]
-    return [table(header, rows, max(top, 20))] if rows else []
 
 
 def _definitions(report: Report) -> list[Block]:

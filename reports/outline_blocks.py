@@ -56,3 +56,9 @@ def table(
             last[others[0]] = others[1]
         shown.append(tuple(last))
     return Table(tuple(header), tuple(shown), tuple(numeric))
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Give at most `most` names in a line, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -39,6 +39,10 @@ PARTS = {
 KINDS = ("parameter", "constant", "live_out", "thread_local", "temp")
 
 
+Owned = tuple[dict[int, int], dict[int, int]]
+"""Own bytes of the buffers of base and candidate, by the buffer's `id`."""
+
+
 class Change(NamedTuple):
     """Bytes of a difference in one part; `base` or `candidate` is the buffer."""
 
@@ -116,15 +120,15 @@ def _unsplit(b: Profile | None, c: Profile | None) -> Change:
 
 
 def _buffer_changes(base: Side, candidate: Side) -> Iterator[tuple[int, Change]]:
-    owned = owned_bytes(base.buffers) | owned_bytes(candidate.buffers)
+    owned = owned_bytes(base.buffers), owned_bytes(candidate.buffers)
     lost = _aliased_elsewhere(candidate, base)
     gained = _aliased_elsewhere(base, candidate)
     for buffer, output in gained:
         note = f"output {output.output_index} now shares its memory with a parameter"
-        yield buffer.color, _alias(buffer, None, -owned[id(buffer)], note)
+        yield buffer.color, _alias(buffer, None, -owned[0][id(buffer)], note)
     for buffer, output in lost:
         note = f"output {output.output_index} shared its memory with a parameter"
-        yield buffer.color, _alias(None, buffer, owned[id(buffer)], note)
+        yield buffer.color, _alias(None, buffer, owned[1][id(buffer)], note)
     done = {id(buffer) for buffer, _ in (*lost, *gained)}
     for match in match_buffers(
         [b for b in base.buffers if id(b) not in done],
@@ -158,7 +162,7 @@ def _aliased_elsewhere(one: Side, other: Side) -> list[tuple[Buffer, Output]]:
     return list(found.values())
 
 
-def _split(match: BufferMatch, owned: dict[int, int]) -> Iterator[tuple[int, Change]]:
+def _split(match: BufferMatch, owned: Owned) -> Iterator[tuple[int, Change]]:
     b, c = match.base, match.candidate
     if b is None or c is None:
         yield from _one_sided(match, owned, "gone" if c is None else "new", "")
@@ -183,20 +187,19 @@ def _split(match: BufferMatch, owned: dict[int, int]) -> Iterator[tuple[int, Cha
 
 
 def _one_sided(
-    match: BufferMatch, owned: dict[int, int], part: str, note: str
+    match: BufferMatch, owned: Owned, part: str, note: str
 ) -> Iterator[tuple[int, Change]]:
-    for buffer, sign in ((match.base, -1), (match.candidate, 1)):
+    sides = ((match.base, -1, owned[0]), (match.candidate, 1, owned[1]))
+    for buffer, sign, own in sides:
         if buffer is not None and buffer.is_counted:
-            delta = sign * owned[id(buffer)]
+            delta = sign * own[id(buffer)]
             yield (
                 buffer.color,
                 Change(part, buffer.kind, delta, *match, note),
             )
 
 
-def _both_counted(
-    b: Buffer, c: Buffer, owned: dict[int, int]
-) -> Iterator[tuple[str, int, str]]:
+def _both_counted(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
     """Split the difference of one buffer; the parts add up to it."""
     b_data, c_data = _data_bytes(b), _data_bytes(c)
     types = element_type(b.array_type), element_type(c.array_type)
@@ -211,15 +214,13 @@ def _both_counted(
     yield "resized", resized, note
     padding = (c.size_bytes - c_data) - (b.size_bytes - b_data)
     yield "re-padded", padding, f"{b.size_bytes} B to {c.size_bytes} B"
-    shared = (owned[id(c)] - c.size_bytes) - (owned[id(b)] - b.size_bytes)
+    shared = (owned[1][id(c)] - c.size_bytes) - (owned[0][id(b)] - b.size_bytes)
     yield "alias", shared, "shares less in place" if shared > 0 else "shares in place"
 
 
-def _same_size(
-    b: Buffer, c: Buffer, owned: dict[int, int]
-) -> Iterator[tuple[str, int, str]]:
+def _same_size(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
     """Two buffers of one size, perhaps of unlike shapes: only sharing can differ."""
-    yield "alias", owned[id(c)] - owned[id(b)], "shares more or less in place"
+    yield "alias", owned[1][id(c)] - owned[0][id(b)], "shares more or less in place"
 
 
 def _of_dimensions(

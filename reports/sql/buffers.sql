@@ -6,8 +6,10 @@
 -- are values that a counted one of the partner may correspond to.
 WITH sides AS (
   SELECT
-    unnest(from_json($pairs, '["BIGINT"]')) AS pair, unnest(from_json($modules, '["BIGINT"]')) AS module_id,
-    unnest(from_json($partners, '["BIGINT"]')) AS partner_id, unnest(from_json($candidates, '["BOOLEAN"]')) AS is_candidate
+    unnest(from_json($pairs, '["BIGINT"]')) AS pair,
+    unnest(from_json($modules, '["BIGINT"]')) AS module_id,
+    unnest(from_json($partners, '["BIGINT"]')) AS partner_id,
+    unnest(from_json($candidates, '["BOOLEAN"]')) AS is_candidate
 ),
 wanted AS (
   SELECT DISTINCT module_id FROM sides

@@ -1,6 +1,8 @@
 -- Memory per colour of the modules $modules, $platforms side by side.
 WITH wanted AS (
-  SELECT unnest(from_json($modules, '["BIGINT"]')) AS module_id, unnest(from_json($platforms, '["VARCHAR"]')) AS platform
+  SELECT
+    unnest(from_json($modules, '["BIGINT"]')) AS module_id,
+    unnest(from_json($platforms, '["VARCHAR"]')) AS platform
 )
 SELECT DISTINCT
   p.module_id, p.color,

@@ -1,7 +1,9 @@
 -- Bytes of entry parameters of at least $least bytes that every device holds whole, in
 -- the partitioned modules $modules; $sources are the snapshots they were compiled from.
 WITH wanted AS (
-  SELECT unnest(from_json($modules, '["BIGINT"]')) AS module_id, unnest(from_json($sources, '["BIGINT"]')) AS source_id
+  SELECT
+    unnest(from_json($modules, '["BIGINT"]')) AS module_id,
+    unnest(from_json($sources, '["BIGINT"]')) AS source_id
 )
 SELECT w.module_id, sum(i.logical_bytes) AS replicated_bytes
 FROM wanted AS w

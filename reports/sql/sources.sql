@@ -1,7 +1,8 @@
 -- Source lines of instructions: $locations and $instructions lie side by side.
 WITH wanted AS (
   SELECT DISTINCT
-    unnest(from_json($locations, '["BIGINT"]')) AS locations_id, unnest(from_json($instructions, '["INTEGER"]')) AS instruction_id
+    unnest(from_json($locations, '["BIGINT"]')) AS locations_id,
+    unnest(from_json($instructions, '["INTEGER"]')) AS instruction_id
 )
 SELECT
   w.locations_id, w.instruction_id,

@@ -2,8 +2,11 @@
 -- $programs and $numbers lie side by side; $keys numbers them.
 WITH wanted AS (
   SELECT
-    unnest(from_json($keys, '["BIGINT"]')) AS key, unnest(from_json($runs, '["BIGINT"]')) AS run_id, unnest(from_json($ranks, '["INTEGER"]')) AS rank,
-    unnest(from_json($programs, '["VARCHAR"]')) AS program, unnest(from_json($numbers, '["INTEGER"]')) AS module_number
+    unnest(from_json($keys, '["BIGINT"]')) AS key,
+    unnest(from_json($runs, '["BIGINT"]')) AS run_id,
+    unnest(from_json($ranks, '["INTEGER"]')) AS rank,
+    unnest(from_json($programs, '["VARCHAR"]')) AS program,
+    unnest(from_json($numbers, '["INTEGER"]')) AS module_number
 )
 SELECT
   w.key, m.stage, m.pipeline, m.pass_after, m.pass_before, m.graph_fingerprint,

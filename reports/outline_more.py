@@ -1,0 +1,129 @@
+"""The sections of the outline below the findings."""
+
+from __future__ import annotations
+
+from hlodb.reports.model import Finding, Report, Trend
+from hlodb.reports.outline_blocks import Block, Paragraph, few, table
+from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.reports.sparkline import sparkline
+
+
+def capacity(report: Report) -> list[Block]:
+    """Give the largest program of every memory space."""
+    rows = [
+        [
+            c.space,
+            c.program,
+            plain_bytes(c.used_bytes),
+            plain_bytes(c.limit_bytes),
+            signed_percent(c.headroom_ratio).lstrip("+"),
+            few(c.near_limit, 3) or "-",
+            "-" if c.plateau_ratio is None else f"{100 * c.plateau_ratio:.0f} %",
+        ]
+        for c in report.capacity
+    ]
+    header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
+    return [table(header, rows, 20, numeric=(2, 3, 4, 6))] if rows else []
+
+
+def waste(report: Report, top: int) -> list[Block]:
+    """Give what the candidate holds for nothing."""
+    rows = [
+        [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
+        for w in report.waste
+    ]
+    header = ["waste", "program", "space", "frees", "what"]
+    return [table(header, rows, top, numeric=(3,))] if rows else []
+
+
+def health(report: Report, top: int) -> list[Block]:
+    """Give compilations worth a look."""
+    rows = [
+        [
+            h.kind,
+            h.name,
+            _health_amount(h.base, h.unit),
+            _health_amount(h.candidate, h.unit),
+        ]
+        for h in report.health
+    ]
+    header = ["what", "name", "base", "candidate"]
+    return [table(header, rows, 3 * top, numeric=(2, 3))] if rows else []
+
+
+def _health_amount(value: int, unit: str) -> str:
+    if unit == "microseconds":
+        return f"{value / 1000:,.1f} ms"
+    return plain_bytes(value) if unit == "bytes" else str(value)
+
+
+def history(report: Report, top: int) -> list[Block]:
+    """Give the steps of the series, the latest first, and every series that moved."""
+    places = {run: i for i, run in enumerate(report.comparison.series_runs)}
+    steps = sorted(
+        (f for f in report.findings if f.scope == "history"),
+        key=lambda f: (-places.get(f.candidate_run, 0), -abs(f.delta_bytes or 0)),
+    )
+    blocks: list[Block] = []
+    rows = [_step_row(f) for f in steps]
+    if rows:
+        header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
+        blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
+    moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
+    lines = [_trend_row(t) for t in moved]
+    if lines:
+        header = ["program", "space", "series", "steps", "now"]
+        blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
+    return blocks
+
+
+def _step_row(f: Finding) -> list[str]:
+    return [
+        f.candidate_run,
+        f.program,
+        f.space,
+        signed_bytes(f.delta_bytes),
+        signed_percent(f.delta_ratio),
+        f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
+        f.id,
+    ]
+
+
+def _trend_row(t: Trend) -> list[str]:
+    steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
+    return [
+        t.program if t.rank is None else f"{t.program} rank {t.rank}",
+        t.space,
+        sparkline([p.bytes for p in t.points]),
+        few(steps, 6) or "-",
+        plain_bytes(t.points[-1].bytes),
+    ]
+
+
+def quality(report: Report, top: int) -> list[Block]:
+    """Give what is unsound in the data."""
+    rows = [
+        [
+            "GATING" if q.is_gating else "noted",
+            q.run,
+            q.kind,
+            q.code,
+            str(q.count),
+            q.example,
+        ]
+        for q in report.quality
+    ]
+    header = ["", "run", "kind", "code", "count", "example"]
+    if not rows:
+        return [Paragraph("No rejects, no contradictions.")]
+    return [table(header, rows, top, numeric=(4,))]
+
+
+def waivers(report: Report, top: int) -> list[Block]:
+    """Give every waiver and what became of it."""
+    rows = [
+        [w.status, w.gate, w.program, w.until, w.owner, w.reason]
+        for w in report.waivers
+    ]
+    header = ["status", "gate", "program", "until", "owner", "reason"]
+    return [table(header, rows, max(top, 20))] if rows else []

@@ -1,0 +1,214 @@
+"""The examples run as they stand: workflow, cron line, timer, pytest plugin."""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import DATA, REPOSITORY
+
+EXAMPLES = REPOSITORY / "examples"
+CHANGES = DATA / "changes"
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> dict[str, str]:
+    """An environment in which `hlodb` is this checkout's, and pip installs nothing."""
+    binaries = tmp_path / "bin"
+    binaries.mkdir()
+    script(binaries / "hlodb", f'exec {sys.executable} -m hlodb "$@"')
+    script(binaries / "pip", "exit 0")
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("HLODB")}
+    python_path = os.pathsep.join([str(REPOSITORY), environment.get("PYTHONPATH", "")])
+    path = f"{binaries}{os.pathsep}{environment['PATH']}"
+    return {**environment, "PATH": path, "PYTHONPATH": python_path}
+
+
+def script(path: Path, text: str) -> None:
+    path.write_text(f"#!/usr/bin/env bash\n{text}\n")
+    path.chmod(0o755)
+
+
+def run_steps(workflow: str) -> dict[str, str]:
+    """The shell of every step that has any, by its name."""
+    steps = {}
+    for step in re.split(r"^      - ", workflow, flags=re.MULTILINE)[1:]:
+        name = re.match(r"name: (.*)", step)
+        shell = re.search(
+            r"^        run: (?:\|\n((?:          .*\n|\n)+)|(.*))", step, re.M
+        )
+        if name and shell:
+            steps[name[1]] = textwrap.dedent(shell[1] or shell[2])
+    return steps
+
+
+def night(folder: Path, variant: str, commands: dict[str, str]) -> list[int]:
+    """Run the steps of the workflow on a dump; give their exit codes."""
+    script(folder / "compile.sh", f'mkdir "$DUMP" && cp {CHANGES / variant}/* "$DUMP"')
+    shutil.rmtree(folder / "dump", ignore_errors=True)
+    steps = run_steps((EXAMPLES / "github-actions.yml").read_text())
+    assert list(steps) == [
+        "Install",
+        "Compile the programs that matter, and dump them",
+        "Ingest",
+        "Report",
+        "Gate",
+    ]
+    environment = {
+        **commands,
+        "HLODB_DB": "hlodb.duckdb",
+        "DUMP": "dump",
+        "RUN": variant,
+        "BRANCH": "main",
+        "FORK_POINT": "",
+        "GITHUB_SHA": "abc",
+        "GITHUB_STEP_SUMMARY": str(folder / "step_summary.md"),
+    }
+    return [
+        subprocess.run(
+            ["bash", "-e", "-c", shell],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+        ).returncode
+        for shell in steps.values()
+    ]
+
+
+def test_the_workflow(tmp_path: Path, commands: dict[str, str]) -> None:
+    (tmp_path / "hlodb.toml").write_text('[floors]\nbytes = "1 KiB"\n')
+    assert night(tmp_path, "donation/base", commands) == [0, 0, 0, 0, 0]
+    assert night(tmp_path, "donation/dropped", commands) == [0, 0, 0, 0, 1]
+    summary = (tmp_path / "step_summary.md").read_text()
+    assert summary.count("\n## ") + summary.startswith("## ") == 2
+    marker = (tmp_path / "comment.md").read_text().splitlines()[0]
+    assert marker == "<!-- hlodb-report: main -->"
+    (run,) = json.loads((tmp_path / "hlodb.sarif").read_text())["runs"]
+    rules = [result["ruleId"] for result in run["results"]]
+    assert sorted(rules) == ["donation_loss", "regression"]
+
+
+@pytest.fixture
+def dumps(tmp_path: Path) -> Path:
+    folder = tmp_path / "dumps"
+    shutil.copytree(CHANGES / "donation" / "base", folder / "2027-01-01")
+    return folder
+
+
+def nightly(tmp_path: Path, commands: dict[str, str], command: str) -> tuple[int, str]:
+    environment = {
+        **commands,
+        "DUMPS": str(tmp_path / "dumps"),
+        "HLODB_DB": str(tmp_path / "hlodb.duckdb"),
+        "REPORTS": str(tmp_path / "reports"),
+    }
+    done = subprocess.run(
+        ["bash", "-c", command],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    return done.returncode, done.stdout.partition("\n")[0]
+
+
+def test_a_timer_calls_the_service_that_calls_the_script() -> None:
+    timer, service = (
+        configparser.ConfigParser(),
+        configparser.ConfigParser(strict=False),
+    )
+    service.optionxform = str  # type: ignore[assignment,method-assign]
+    timer.read(EXAMPLES / "hlodb.timer")
+    service.read(EXAMPLES / "hlodb.service")
+    assert timer["Timer"]["persistent"] == "true"
+    assert service["Service"]["ExecStart"] == "/usr/share/hlodb/nightly.sh"
+    assert (EXAMPLES / "nightly.sh").stat().st_mode & 0o111
+
+
+def test_the_nights_of_a_timer(
+    tmp_path: Path, dumps: Path, commands: dict[str, str]
+) -> None:
+    (tmp_path / "hlodb.toml").write_text('[floors]\nbytes = "1 KiB"\n')
+    command = str(EXAMPLES / "nightly.sh")
+    first = nightly(tmp_path, commands, command)
+    assert first == (
+        0,
+        "⚪ nothing to compare: there is no comparable run before the candidate",
+    )
+    # A night is missed; the next one is held against the last there is.
+    shutil.copytree(CHANGES / "donation" / "dropped", dumps / "2027-01-03")
+    code, line = nightly(tmp_path, commands, command)
+    assert (code, line.partition(":")[0]) == (1, "❌ 1 regression (2 gates failed)")
+    # Its dump comes late: the regression was there a night before.
+    shutil.copytree(CHANGES / "donation" / "dropped", dumps / "2027-01-02")
+    assert nightly(tmp_path, commands, command) == (0, "✅ no regression; 1 same")
+    report = json.loads((tmp_path / "reports" / "latest.json").read_text())
+    assert [(f["scope"], f["first_run"]) for f in report["findings"]] == [
+        ("history", "2027-01-02")
+    ]
+    assert report["notes"][1].startswith("Run 2027-01-02 came late")
+
+
+def test_the_cron_line(tmp_path: Path, dumps: Path, commands: dict[str, str]) -> None:
+    assert dumps.is_dir()
+    lines = (EXAMPLES / "hlodb.cron").read_text().splitlines()
+    (line,) = [one for one in lines if one[:1].isdigit()]
+    *times, command = line.split(maxsplit=5)
+    assert times == ["17", "3", "*", "*", "*"]
+    here = command.replace("/var/lib/hlodb", str(tmp_path))
+    here = here.replace("/usr/share/hlodb", str(EXAMPLES))
+    code, headline = nightly(tmp_path, commands, here)
+    assert (code, headline[:1]) == (0, "⚪")
+
+
+PLUGIN_TEST = """
+import pytest
+
+def test_peak(hlodb_peak):
+    hlodb_peak("jit_update").assert_within("256 KiB")
+
+def test_a_dump_of_its_own(hlodb_peak):
+    assert hlodb_peak("jit_step", dump={dump!r}).reserved_bytes == 82251
+
+def test_too_much(hlodb_peak):
+    hlodb_peak("jit_update", run="dropped", space="host").assert_within("200 KiB")
+
+def test_unknown(hlodb_peak):
+    hlodb_peak("jit_updat")
+"""
+
+
+def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> None:
+    for variant in ("base", "dropped"):
+        ingest = [
+            *(sys.executable, "-m", "hlodb", "ingest", "--db", "h.duckdb"),
+            *("--run", variant, str(CHANGES / "donation" / variant)),
+        ]
+        subprocess.run(ingest, cwd=tmp_path, env=commands, check=True)
+    dump = str(CHANGES / "tensor" / "base")
+    (tmp_path / "test_memory.py").write_text(PLUGIN_TEST.format(dump=dump))
+    (tmp_path / "pytest.ini").write_text("[pytest]\nhlodb_db = h.duckdb\n")
+    options = ("-q", "-p", "hlodb.pytest_plugin", "-p", "no:cacheprovider")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", *options],
+        cwd=tmp_path,
+        # An installed hlodb brings the plugin along; loaded twice it complains.
+        env={**commands, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.splitlines()[-1].startswith("2 failed, 2 passed"), done.stdout
+    assert (
+        "jit_update reserves 224.02 KiB of host, 24.02 KiB more than 200.00 KiB"
+        in done.stdout
+    )
+    assert "did you mean jit_update?" in done.stdout

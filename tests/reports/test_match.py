@@ -1,0 +1,159 @@
+"""Programs are found again under other names, numbers and places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import (
+    Match,
+    differing_keys,
+    match_modules,
+    opcode_similarity,
+)
+from hlodb.reports.tracks import follow
+
+PLAIN = Module(
+    run_id=1,
+    module_id=1,
+    locations_id=1,
+    module_number=1,
+    rank=None,
+    program="jit_f",
+    program_key=7,
+    platform="cpu",
+    num_partitions=1,
+    entry_shapes="(f32[8])->f32[8]",
+    source_shapes="(f32[8])->f32[8]",
+    graph_fingerprint=11,
+    exact_fingerprint=12,
+    source_id=2,
+    source_graph=21,
+    source_exact=22,
+    path="m.txt",
+    has_assignment=True,
+)
+
+
+def module(program: str = "jit_f", **more: Any) -> Module:
+    return PLAIN._replace(program=program, **more)
+
+
+def other(program: str, **more: Any) -> Module:
+    """A program that has nothing of PLAIN."""
+    facts = {
+        "program_key": 8,
+        "entry_shapes": "(s32[])->s32[]",
+        "source_shapes": "(s32[])->s32[]",
+        "graph_fingerprint": 13,
+        "exact_fingerprint": 14,
+        "source_graph": 23,
+        "source_exact": 24,
+    }
+    return module(program, **{**facts, **more})
+
+
+def alike(score: float):  # type: ignore[no-untyped-def]
+    return lambda pairs: [score for _ in pairs]
+
+
+def unasked(pairs: Sequence[tuple[Module, Module]]) -> list[float]:
+    assert pairs == []
+    return []
+
+
+def ways(base: list[Module], candidate: list[Module], score: float = 0.0) -> object:
+    matches, gone, new = match_modules(base, candidate, alike(score))
+    return (
+        [
+            (m.base.program, m.candidate.program, m.method, m.confidence)
+            for m in matches
+        ],
+        [m.program for m in gone],
+        [m.program for m in new],
+    )
+
+
+def test_the_same_name_and_shapes() -> None:
+    base, candidate = [module()], [module(module_number=9, exact_fingerprint=99)]
+    assert ways(base, candidate) == ([("jit_f", "jit_f", "program", 1.0)], [], [])
+
+
+def test_the_nth_compilation_goes_with_the_nth() -> None:
+    base = [module(module_number=n, module_id=n) for n in (3, 5)]
+    candidate = [module(module_number=n, module_id=n) for n in (4, 8)]
+    matches, _, _ = match_modules(base, candidate, unasked)
+    pairs = [(m.base.module_number, m.candidate.module_number) for m in matches]
+    assert pairs == [(3, 4), (5, 8)]
+
+
+def test_another_name_and_the_same_content() -> None:
+    found = ways([module("jit_a")], [module("jit_b", program_key=9)])
+    assert found == ([("jit_a", "jit_b", "exact fingerprint", 0.95)], [], [])
+
+
+def test_another_name_and_a_like_content() -> None:
+    candidate = module(
+        "jit_b", program_key=9, exact_fingerprint=1, graph_fingerprint=2, source_graph=3
+    )
+    found = ways([module("jit_a")], [candidate], 0.9)
+    assert found == ([("jit_a", "jit_b", "entry shapes and opcodes", 0.9)], [], [])
+
+
+def test_programs_that_only_share_their_shapes_are_not_the_same() -> None:
+    candidate = module(
+        "jit_b", program_key=9, exact_fingerprint=1, graph_fingerprint=2, source_graph=3
+    )
+    assert ways([module("jit_a")], [candidate], 0.4) == ([], ["jit_a"], ["jit_b"])
+
+
+def test_partitioned_shapes_changed_and_the_source_did_not() -> None:
+    candidate = module(program_key=9, entry_shapes="(f32[4])->f32[4]")
+    found = ways([module()], [candidate])
+    way = ("jit_f", "jit_f", "program and source shapes", 0.95)
+    assert found == ([way], [], [])
+    assert differing_keys(Match(PLAIN, candidate, "", 0)) == []
+
+
+def test_other_shapes_are_matched_but_not_comparable() -> None:
+    candidate = other("jit_f")
+    assert ways([module()], [candidate])[0] == [  # type: ignore[index]
+        ("jit_f", "jit_f", "program name", 0.7)
+    ]
+    assert differing_keys(Match(PLAIN, candidate, "", 0)) == ["entry shapes"]
+
+
+def test_partitions_and_platforms_are_keys() -> None:
+    candidate = module(num_partitions=8, platform="tpu")
+    keys = differing_keys(Match(PLAIN, candidate, "", 0))
+    assert keys == ["num_partitions", "platform"]
+
+
+def test_partitions_that_an_old_release_does_not_print_are_unknown() -> None:
+    old = module(entry_shapes="(f32[4])->f32[4]")
+    new = old._replace(num_partitions=2)
+    assert differing_keys(Match(old, new, "", 0)) == []
+
+
+def test_ranks_are_matched_apart() -> None:
+    base = [module(rank=0), module(rank=1)]
+    found = ways(base, [module(rank=1)])
+    assert found == ([("jit_f", "jit_f", "program", 1.0)], ["jit_f"], [])
+
+
+def test_similarity_counts_equal_opcodes() -> None:
+    assert opcode_similarity({"add": 3, "dot": 1}, {"add": 1, "exp": 1}) == 1 / 5
+    assert opcode_similarity({}, {}) == 1.0
+
+
+def test_a_track_goes_on_after_a_missed_night_and_a_new_name() -> None:
+    nights = [[module("jit_a")], [], [module("jit_b", program_key=9)], [other("jit_c")]]
+    runs = [_run(number) for number in range(len(nights))]
+    tracks = follow(runs, dict(enumerate(nights)), alike(0))
+    found = [[(s.run.run_id, s.module.program) for s in t.sightings] for t in tracks]
+    assert found == [[(0, "jit_a"), (2, "jit_b")], [(3, "jit_c")]]
+
+
+def _run(number: int) -> Run:
+    return Run(number, f"r{number}", *[None] * 11)

@@ -1,0 +1,200 @@
+"""All pairs of real runs: waterfalls close, A and A are the same, B and A mirror."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from hlodb.reports.build import build_report
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Match, match_modules
+from hlodb.reports.model import ProgramRow, Report
+from hlodb.reports.pairs import Pair, Profiles, judge
+from hlodb.reports.read import (
+    read_buffers,
+    read_modules,
+    read_outputs,
+    read_profiles,
+    read_runs,
+)
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import similarities_from
+from hlodb.reports.waterfall import Side, Waterfall, part_sums, waterfalls
+from hlodb.schema.warehouse import connect
+
+EXACT = Settings(floor_bytes=0, floor_ratio=0.0, top=3)
+OPPOSITE = {"worse": "improved", "improved": "worse", "new": "failed", "failed": "new"}
+MIRRORED = {"new": "gone", "gone": "new"}
+
+Rows = set[tuple[object, ...]]
+Connection = duckdb.DuckDBPyConnection
+
+
+# --- The whole report ---------------------------------------------------------------
+
+
+def diff(path: Path, base: str, candidate: str) -> Report:
+    with connect(path) as connection:
+        request = Request(candidate=candidate, baseline=f"run:{base}", kind="diff")
+        return build_report(connection, request, EXACT)
+
+
+def rows(report: Report) -> Rows:
+    return {(*_program(row), row.change, row.delta_bytes) for row in report.programs}
+
+
+def mirrored(report: Report) -> Rows:
+    return {
+        (
+            *_program(row),
+            OPPOSITE.get(row.change, row.change),
+            None if row.delta_bytes is None else -row.delta_bytes,
+        )
+        for row in report.programs
+    }
+
+
+def _program(row: ProgramRow) -> tuple[object, ...]:
+    """Name a row by both programs, in an order that doesn't depend on the side."""
+    names = sorted({row.program, row.base_program or row.program})
+    sizes = sorted([row.base_bytes or 0, row.candidate_bytes or 0])
+    return (*names, row.rank, row.color, *sizes)
+
+
+def parts(report: Report, sign: int) -> Rows:
+    names = MIRRORED if sign < 0 else {}
+    return {
+        (f.color, p.kind, names.get(p.part, p.part), sign * p.delta_bytes)
+        for f in report.findings
+        for p in f.parts
+    }
+
+
+def names_of(path: Path) -> list[str]:
+    with connect(path) as connection:
+        return [run.name for run in read_runs(connection)]
+
+
+def test_a_run_is_the_same_as_itself(demo_warehouse: Path) -> None:
+    for name in names_of(demo_warehouse):
+        report = diff(demo_warehouse, name, name)
+        assert {row.change for row in report.programs} == {"same"}
+        assert {row.rule for row in report.programs} == {"identical_artefact"}
+        assert (report.findings, report.exit_code) == ([], 0)
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate"),
+    [
+        ("jaxlib-0.4.13", "jaxlib-0.4.20"),
+        ("jaxlib-0.4.35", "jaxlib-0.5.3"),
+        ("jaxlib-0.10.2", "v5e-jax-0.10.2"),
+    ],
+)
+def test_a_report_mirrors(demo_warehouse: Path, base: str, candidate: str) -> None:
+    there = diff(demo_warehouse, base, candidate)
+    back = diff(demo_warehouse, candidate, base)
+    assert mirrored(there) == rows(back)
+    assert parts(there, -1) == parts(back, 1)
+    for finding in (*there.findings, *back.findings):
+        assert finding.residual_bytes == 0
+        assert sum(p.delta_bytes for p in finding.parts) == (
+            finding.delta_bytes if finding.parts else 0
+        )
+
+
+# --- All pairs of runs, every program of them --------------------------------------
+
+
+class World(NamedTuple):
+    connection: Connection
+    runs: list[Run]
+    modules: dict[int, list[Module]]
+    profiles: Profiles
+
+
+def read_world(connection: Connection) -> World:
+    runs = read_runs(connection)
+    modules = read_modules(connection, runs)
+    every = (module for found in modules.values() for module in found)
+    return World(connection, runs, modules, read_profiles(connection, every))
+
+
+def matched(world: World, base: Run, candidate: Run) -> list[Match]:
+    found, _, _ = match_modules(
+        world.modules[base.run_id],
+        world.modules[candidate.run_id],
+        similarities_from(world.connection),
+    )
+    return [m for m in found if m.base.has_assignment and m.candidate.has_assignment]
+
+
+def falls(world: World, matches: list[Match]) -> list[list[Waterfall]]:
+    pairs = [(m.base.module_id, m.candidate.module_id) for m in matches]
+    buffers = read_buffers(world.connection, pairs)
+    outputs = read_outputs(world.connection, (i for both in pairs for i in both))
+
+    def side(number: int, module: int, is_candidate: bool) -> Side:
+        profiles = dict(world.profiles.get(module, {}))
+        held = buffers.get((number, is_candidate), [])
+        return Side(profiles, held, outputs.get(module, []))
+
+    return [
+        waterfalls(side(number, b, False), side(number, c, True))
+        for number, (b, c) in enumerate(pairs)
+    ]
+
+
+def swapped(match: Match) -> Match:
+    return match._replace(base=match.candidate, candidate=match.base)
+
+
+def changes(world: World, match: Match) -> list[tuple[int, str]]:
+    pair = Pair(match.base, match.candidate, None, None, None)
+    return [(v.color, v.change) for v in judge(pair, world.profiles, {}, EXACT)]
+
+
+def check_all_pairs(world: World) -> int:
+    matches: list[Match] = []
+    for base, candidate in combinations(world.runs, 2):
+        there = matched(world, base, candidate)
+        back = matched(world, candidate, base)
+        assert {(m.base, m.candidate) for m in there} == {
+            (m.candidate, m.base) for m in back
+        }
+        matches += there
+    backwards = [swapped(match) for match in matches]
+    for match, there_falls, back_falls in zip(
+        matches, falls(world, matches), falls(world, backwards), strict=True
+    ):
+        for forth, back_fall in zip(there_falls, back_falls, strict=True):
+            assert (forth.residual_bytes, back_fall.residual_bytes) == (0, 0)
+            assert part_sums(back_fall.changes) == {
+                (MIRRORED.get(part, part), kind): -size
+                for (part, kind), size in part_sums(forth.changes).items()
+            }
+        assert changes(world, swapped(match)) == [
+            (color, OPPOSITE.get(change, change))
+            for color, change in changes(world, match)
+        ]
+    return len(matches)
+
+
+def test_all_pairs_of_releases(demo_warehouse: Path) -> None:
+    with connect(demo_warehouse) as connection:
+        assert check_all_pairs(read_world(connection)) == 442
+
+
+@pytest.mark.shared
+def test_all_pairs_of_tpu_dumps(shared: Path, tmp_path: Path) -> None:
+    path = tmp_path / "tpu.duckdb"
+    archives = [*(shared / "tpu").iterdir(), *(shared / "proto").iterdir()]
+    ingest([str(archive) for archive in sorted(archives)], path)
+    with connect(path) as connection:
+        assert check_all_pairs(read_world(connection)) > 100
