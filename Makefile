@@ -46,7 +46,7 @@ check: $(VENV)/dev  ## Lint, format, types, import directions
 	$(BIN)/lint-imports
 
 gold: $(VENV)/dev  ## Renew the expected results of queries; review them with git diff
-	$(BIN)/python -m tests.gold
+	$(BIN)/python -m tests.gold_results
 
 docs: $(VENV)/dev  ## Renew the pages made from the code
 	$(BIN)/python -m hlodb.schema.generate
