@@ -1,0 +1,77 @@
+"""Writes the pages that follow from the code: schema.md, queries.md, cli.md.
+
+python -m docs.generate
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+
+from hlodb.cli import COMMANDS, cli
+from hlodb.commands.schema import described_tables, schema_page
+from hlodb.queries.catalogue import GROUPS, load_catalogue
+from hlodb.queries.describe import query_help
+
+FOLDER = Path(__file__).parent
+GOLD = FOLDER.parent / "tests" / "gold"
+ABOUT = "<!-- Made from the code by `make docs`. -->\n"
+SHOWN_LINES = 8
+
+
+def schema() -> str:
+    """Give every table and column, with units."""
+    return f"{ABOUT}\n# Tables\n\n{schema_page(described_tables())}"
+
+
+def queries() -> str:
+    """Give every canned query as its help has it, with the beginning of an answer."""
+    parts = [f"{ABOUT}\n# Canned queries\n"]
+    group = ""
+    for query in load_catalogue().values():
+        if query.group != group:
+            group = query.group
+            parts.append(f"## {group}: {GROUPS.get(group, '')}\n")
+        parts.append(f"### {query.name}\n\n```text\n{query_help(query)}\n```\n")
+        parts.append(f"On the demo dumps:\n\n```text\n{example(query.name)}\n```\n")
+    return "\n".join(parts)
+
+
+def example(name: str) -> str:
+    """Give the first lines of a query's gold result."""
+    lines = (GOLD / f"{name}.csv").read_text(encoding="utf-8").splitlines()
+    return "\n".join(line[:160] for line in lines[:SHOWN_LINES])
+
+
+def command_line() -> str:
+    """Give the help of every command."""
+    parts = [f"{ABOUT}\n# Command line\n"]
+    with click.Context(cli, info_name="hlodb", terminal_width=80) as context:
+        parts.append(f"```text\n{cli.get_help(context)}\n```\n")
+        for name in COMMANDS:
+            command = cli.get_command(context, name)
+            assert command is not None
+            with click.Context(
+                command, context, info_name=name, terminal_width=80
+            ) as inner:
+                parts.append(f"## {name}\n\n```text\n{command.get_help(inner)}\n```\n")
+    return "\n".join(parts)
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "schema.md": schema,
+    "queries.md": queries,
+    "cli.md": command_line,
+}
+
+
+def main() -> None:
+    """Write every page."""
+    for name, make in PAGES.items():
+        (FOLDER / name).write_text(make(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
