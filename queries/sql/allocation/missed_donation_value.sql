@@ -62,12 +62,14 @@ held AS (
     AND t.allocation_id = p.output_id
   WHERE t.start_step IS NOT NULL
 ),
-edges AS (
-  SELECT h.module_id, h.output_id, h.start_step AS step FROM held AS h
-  UNION
-  SELECT h.module_id, h.output_id, h.end_step + 1 FROM held AS h
-  UNION
-  SELECT p.module_id, p.output_id, t.from_step
+events AS (
+  SELECT h.module_id, h.output_id, h.start_step AS step, 1 AS change,
+    CAST(NULL AS BIGINT) AS live_bytes
+  FROM held AS h
+  UNION ALL
+  SELECT h.module_id, h.output_id, h.end_step + 1, -1, NULL FROM held AS h
+  UNION ALL
+  SELECT p.module_id, p.output_id, t.from_step, 0, t.live_bytes
   FROM (SELECT DISTINCT module_id, output_id, space_color FROM pairs) AS p
   JOIN memory_timeline AS t
     ON t.module_id = p.module_id
@@ -75,18 +77,12 @@ edges AS (
 ),
 levels AS (
   SELECT
-    p.module_id, p.output_id, p.space_color, e.step, t.live_bytes,
-    coalesce(bool_or(e.step BETWEEN h.start_step AND h.end_step), FALSE) AS is_held
-  FROM (SELECT DISTINCT module_id, output_id, space_color FROM pairs) AS p
-  JOIN edges AS e USING (module_id, output_id)
-  JOIN memory_timeline AS t
-    ON t.module_id = p.module_id
-    AND t.color = p.space_color
-    AND e.step BETWEEN t.from_step AND t.to_step
-  LEFT JOIN held AS h
-    ON h.module_id = p.module_id
-    AND h.output_id = p.output_id
-  GROUP BY ALL
+    module_id, output_id, step,
+    sum(sum(change)) OVER same_output > 0 AS is_held,
+    last_value(max(live_bytes) IGNORE NULLS) OVER same_output AS live_bytes
+  FROM events
+  GROUP BY module_id, output_id, step
+  WINDOW same_output AS (PARTITION BY module_id, output_id ORDER BY step)
 ),
 uses AS (
   SELECT p.module_id, p.parameter_id, max(i.schedule_step) AS last_use_step
@@ -107,17 +103,24 @@ starts AS (
   FROM held
   GROUP BY module_id, output_id
 ),
+ends AS (
+  SELECT module_id, t.color AS space_color, max(to_step) AS last_step
+  FROM memory_timeline AS t
+  GROUP BY module_id, t.color
+),
 lowered AS (
   SELECT
-    p.module_id, p.output_id, p.space_color,
+    p.module_id, p.output_id,
     max(
       l.live_bytes - CASE WHEN l.is_held THEN p.output_bytes ELSE 0 END
     ) AS new_peak_bytes
   FROM (
     SELECT DISTINCT module_id, output_id, space_color, output_bytes FROM pairs
   ) AS p
-  JOIN levels AS l USING (module_id, output_id, space_color)
-  GROUP BY p.module_id, p.output_id, p.space_color
+  JOIN ends AS e USING (module_id, space_color)
+  JOIN levels AS l USING (module_id, output_id)
+  WHERE l.step <= e.last_step
+  GROUP BY p.module_id, p.output_id
 )
 SELECT
   p.run_name AS run, p.program_name AS program, p.module_number, p.rank,
@@ -126,7 +129,7 @@ SELECT
   coalesce(u.last_use_step, -1) <= s.output_step AS is_possible, p.live_peak_bytes,
   p.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
 FROM pairs AS p
-JOIN lowered AS l USING (module_id, output_id, space_color)
+JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS s USING (module_id, output_id)
 ORDER BY

@@ -5,7 +5,7 @@
 --   which a sound dump never has; in_place where they only touch at one step, shown
 --   with in_place := true. Thread-local allocations are left out.
 -- grain: module occurrence, pair of values
--- needs: chosen_memory, placed_values
+-- needs: chosen_memory, placed_values, memory_profile
 -- param run
 -- param program
 -- param color
@@ -32,27 +32,66 @@ WITH tenants AS (
     AND start_step IS NOT NULL
     AND size_bytes > 0
 ),
-pairs AS (
+suspects AS (
+  SELECT t.*
+  FROM tenants AS t
+  JOIN memory_profile AS p
+    ON p.module_id = t.module_id
+    AND p.color = t.color
+  WHERE coalesce(p.conflict_count, 1) > 0
+),
+conflicts AS (
   SELECT
-    a.module_id, a.color AS space_color, a.allocation_id, a.instruction,
-    a.shape_index, a.value_id, b.value_id AS other_id,
-    b.instruction AS other_instruction, b.shape_index AS other_shape_index,
-    least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
-      - greatest(a.offset_bytes, b.offset_bytes) AS overlap_bytes,
-    greatest(a.start_step, b.start_step) AS from_step,
-    least(a.end_step, b.end_step) AS to_step,
-    CASE
-      WHEN a.start_step < b.end_step AND b.start_step < a.end_step THEN 'conflict'
-      ELSE 'in_place'
-    END AS verdict
+    a.module_id, a.allocation_id, a.value_id, b.value_id AS other_id,
+    'conflict' AS verdict
+  FROM suspects AS a
+  JOIN suspects AS b
+    ON b.module_id = a.module_id
+    AND b.allocation_id = a.allocation_id
+  WHERE (a.start_step, a.value_id) < (b.start_step, b.value_id)
+    AND a.start_step < b.end_step
+    AND b.start_step < a.end_step
+    AND a.offset_bytes < b.offset_bytes + b.size_bytes
+    AND b.offset_bytes < a.offset_bytes + a.size_bytes
+),
+touches AS (
+  SELECT DISTINCT
+    a.module_id, a.allocation_id,
+    CASE WHEN (a.start_step, a.value_id) < (b.start_step, b.value_id)
+      THEN a.value_id ELSE b.value_id END AS value_id,
+    CASE WHEN (a.start_step, a.value_id) < (b.start_step, b.value_id)
+      THEN b.value_id ELSE a.value_id END AS other_id,
+    'in_place' AS verdict
   FROM tenants AS a
   JOIN tenants AS b
     ON b.module_id = a.module_id
     AND b.allocation_id = a.allocation_id
-    AND b.start_step BETWEEN a.start_step AND a.end_step
-  WHERE (a.start_step, a.value_id) < (b.start_step, b.value_id)
+    AND b.start_step = a.end_step
+  WHERE $in_place
+    AND a.value_id <> b.value_id
     AND a.offset_bytes < b.offset_bytes + b.size_bytes
     AND b.offset_bytes < a.offset_bytes + a.size_bytes
+),
+found AS MATERIALIZED (
+  SELECT * FROM conflicts
+  UNION ALL
+  SELECT * FROM touches
+),
+pairs AS (
+  SELECT
+    f.module_id, a.color AS space_color, f.allocation_id, a.instruction,
+    a.shape_index, f.value_id, f.other_id, b.instruction AS other_instruction,
+    b.shape_index AS other_shape_index, f.verdict,
+    least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
+      - greatest(a.offset_bytes, b.offset_bytes) AS overlap_bytes,
+    greatest(a.start_step, b.start_step) AS from_step,
+    least(a.end_step, b.end_step) AS to_step
+  FROM found AS f
+  JOIN tenants AS a USING (module_id, allocation_id, value_id)
+  JOIN tenants AS b
+    ON b.module_id = f.module_id
+    AND b.allocation_id = f.allocation_id
+    AND b.value_id = f.other_id
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, p.verdict,
@@ -62,8 +101,6 @@ FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN pairs AS p
   ON p.module_id = m.module_id
   AND p.space_color = m.color
-WHERE p.verdict = 'conflict'
-  OR $in_place
 ORDER BY
   p.verdict, p.overlap_bytes DESC, m.program, m.module_number, m.rank,
   p.allocation_id, p.value_id, p.other_id
