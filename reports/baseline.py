@@ -79,7 +79,7 @@ def choose_baseline(
 
 
 def _automatic(earlier: list[Run], candidate: Run, main: str) -> Baseline:
-    fork = labels(candidate).get("fork_point")
+    fork = labels(candidate).get("fork_point") or None
     if fork is not None:
         for run in reversed(earlier):
             if run.commit_sha and run.commit_sha.startswith(str(fork)):

@@ -23,7 +23,6 @@ from hlodb.reports.definitions import METRICS
 from hlodb.reports.environment import environment_changes, run_facts
 from hlodb.reports.findings import cause_groups, in_order, with_triage
 from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
-from hlodb.reports.match import Match, differing_keys
 from hlodb.reports.model import (
     REPORT_SCHEMA,
     Comparison,
@@ -188,11 +187,8 @@ def _comparison(
     request: Request,
     environment: list[EnvironmentChange],
 ) -> Comparison:
-    both = [
-        (p.base, p.candidate)
-        for p in scene.pairs
-        if p.base is not None and p.candidate is not None
-    ]
+    pairs = [p for p in scene.pairs if p.base is not None and p.candidate is not None]
+    both = [(p.base, p.candidate) for p in pairs if p.base and p.candidate]
     base = scene.baseline.run
     return Comparison(
         candidate=run_facts(scene.candidate, scene.present),
@@ -203,7 +199,7 @@ def _comparison(
         series_runs=[run.name for run in scene.line],
         environment=environment,
         matched=len(both),
-        comparable=sum(not differing_keys(Match(b, c, "", 0)) for b, c in both),
+        comparable=sum(not pair.differing_keys for pair in pairs),
         identical=sum(is_identical(b, c) for b, c in both),
         same_source=sum(
             b.source_graph is not None and b.source_graph == c.source_graph

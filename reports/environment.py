@@ -27,6 +27,14 @@ MEMORY_WORDS = (
 )
 """A flag whose name contains one of these may move memory."""
 
+_PLATFORM_PREFIXES = {
+    "cpu": ("xla_cpu_",),
+    "gpu": ("xla_gpu_",),
+    "rocm": ("xla_gpu_",),
+    "tpu": ("xla_tpu_", "xla_jf_", "xla_sc_"),
+}
+"""How flags begin that only one platform heeds."""
+
 _SHOWN = 120
 _FACTS = (
     "compiler_version",
@@ -69,7 +77,10 @@ def environment_changes(
     if not _only_one_side(flags):
         changes += [
             EnvironmentChange(
-                f"flag {name}", _shown(b), _shown(c), _is_memory_relevant(name)
+                f"flag {name}",
+                _shown(b),
+                _shown(c),
+                None not in (b, c) and _is_memory_relevant(name, candidate.platform),
             )
             for name, b, c in flags
         ]
@@ -100,5 +111,10 @@ def _shown(value: str | None) -> str | None:
     return value[: _SHOWN - 1] + "…"
 
 
-def _is_memory_relevant(name: str) -> bool:
+def _is_memory_relevant(name: str, platform: str | None) -> bool:
+    """A flag that only one release knows, or of another platform, moves nothing."""
+    prefixes = _PLATFORM_PREFIXES.get(platform or "", ())
+    foreign = [p for known in _PLATFORM_PREFIXES.values() for p in known]
+    if prefixes and name.startswith(tuple(p for p in foreign if p not in prefixes)):
+        return False
     return any(word in name for word in MEMORY_WORDS)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 from hlodb.reports.explain import Explanation
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import Match, differing_keys
 from hlodb.reports.model import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Verdict, live_delta, tags
 from hlodb.reports.settings import Settings
@@ -89,7 +88,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         delta_live_peak_bytes=live_delta(v),
         relevance=_relevance(v, settings, limit_bytes),
         tags=tags(v),
-        differing_keys=_differing(base, candidate),
+        differing_keys=v.pair.differing_keys,
         match_method=v.pair.method,
         match_confidence=v.pair.confidence,
         owner=settings.owner_of(module.program),
@@ -116,12 +115,6 @@ def _other_name(base: Module | None, candidate: Module | None) -> str | None:
     if base is None or candidate is None or base.program == candidate.program:
         return None
     return base.program
-
-
-def _differing(base: Module | None, candidate: Module | None) -> list[str]:
-    if base is None or candidate is None:
-        return []
-    return differing_keys(Match(base, candidate, "", 0))
 
 
 def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:

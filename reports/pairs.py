@@ -27,6 +27,15 @@ class Pair(NamedTuple):
     method: str | None
     confidence: float | None
     is_recovered: bool = False
+    is_other_device: bool = False
+
+    @property
+    def differing_keys(self) -> list[str]:
+        """Name what makes base and candidate incomparable; [] where nothing does."""
+        if self.base is None or self.candidate is None:
+            return []
+        device = ["device"] if self.is_other_device else []
+        return differing_keys(Match(self.base, self.candidate, "", 0)) + device
 
     @property
     def program(self) -> str:
@@ -102,7 +111,7 @@ def _change(v: Verdict, settings: Settings) -> tuple[str, str]:
         return "failed", rule
     if base is None or not base.has_assignment:
         return "new", "only_in_candidate"
-    if differing_keys(Match(base, candidate, "", 0)):
+    if v.pair.differing_keys:
         return "not_comparable", "differing_keys"
     change, rule = _difference(v, base, candidate, settings)
     return ("recovered", rule) if v.pair.is_recovered else (change, rule)

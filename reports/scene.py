@@ -124,13 +124,23 @@ def _run_pairs(
         return []
     base = _named(modules[baseline.run.run_id], request.base_program or request.program)
     present = _named(modules[candidate.run_id], request.program)
+    # Whoever asks for a diff of two devices wants to see it.
+    devices = {run.device for run in (baseline.run, candidate) if run.device}
+    is_other_device = len(devices) > 1 and request.kind != "diff"
     # A diff that names both programs wants them compared, whatever they are called.
     called = [m._replace(program=request.program or m.program) for m in base]
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
     matches, left, new = match_modules(called, present, similarities)
     gone = [true_base[id(m)] for m in left]
     pairs = [
-        Pair(true_base[id(m.base)], m.candidate, baseline.run, m.method, m.confidence)
+        Pair(
+            true_base[id(m.base)],
+            m.candidate,
+            baseline.run,
+            m.method,
+            m.confidence,
+            is_other_device=is_other_device,
+        )
         for m in matches
         if m.base.has_assignment or m.candidate.has_assignment
     ]

@@ -92,6 +92,13 @@ SITUATIONS = {
             night(2, replace(GROWN, source=None, shapes="(f32[16]{0})->f32[8]{0}")),
         )
     ),
+    "other_device": Situation(
+        (
+            night(1, STEP, platform="tpu", device="TPU v5e"),
+            night(2, GROWN, platform="tpu", device="TPU v5p"),
+        ),
+        request=Request(baseline="night-1"),
+    ),
     "missing_program": Situation((night(1, STEP, EVAL), night(2, STEP))),
     "new_program": Situation((night(1, STEP), night(2, STEP, EVAL))),
     "recovered_program": Situation(

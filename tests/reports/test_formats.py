@@ -27,7 +27,10 @@ SARIF_SCHEMA = json.loads(
 )
 
 
-@pytest.fixture(params=SITUATIONS)
+LARGE = "ten_thousand_programs"
+
+
+@pytest.fixture(params=[name for name in SITUATIONS if name != LARGE])
 def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) -> Report:
     return reported(request.param)
 
@@ -98,9 +101,16 @@ def test_markdown_has_no_markup_of_others(report: Report, form: str) -> None:
     assert "@all" not in text
 
 
-def test_markdown_keeps_the_limits_of_github(report: Report) -> None:
+def test_a_large_report_keeps_the_limits_of_github(
+    reported: Callable[[str], Report],
+) -> None:
+    report = reported(LARGE)
     assert len(renderer("summary")(report).encode()) <= SUMMARY_BYTES
     assert len(renderer("comment")(report).encode()) <= COMMENT_BYTES < 65_536
+    log = json.loads(renderer("sarif")(report))
+    assert len(log["runs"][0]["results"]) == MOST_RESULTS
+    annotations = renderer("github")(report).splitlines()
+    assert sum(line.startswith("::error") for line in annotations) == 11
 
 
 @pytest.mark.parametrize("form", ["csv", "csv-gates", "csv-parts", "csv-programs"])

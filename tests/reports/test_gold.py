@@ -57,6 +57,7 @@ EXIT_CODES = {
     "waiver_expired": 1,
     "no_baseline": 4,
     "not_comparable": 4,
+    "other_device": 4,
     "missing_program": 1,
     "new_program": 0,
     "recovered_program": 0,

@@ -1,0 +1,106 @@
+"""Which run a candidate is held against."""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime
+from typing import Any
+
+import pytest
+
+from hlodb.errors import UsageError
+from hlodb.reports.baseline import candidate_run, choose_baseline, earlier_runs
+from hlodb.reports.facts import Run
+from hlodb.reports.settings import Settings
+
+
+def run(number: int, name: str, **more: Any) -> Run:
+    labels = json.dumps(more.pop("labels")) if "labels" in more else None
+    plain = Run(
+        run_id=number,
+        name=name,
+        series="s",
+        started_at=datetime(2027, 1, number),
+        commit_sha=None,
+        branch=None,
+        compiler_version=None,
+        framework_version=None,
+        platform="cpu",
+        device=None,
+        topology=None,
+        labels=labels,
+        ingested_at=None,
+    )
+    return plain._replace(**more)
+
+
+def chosen(runs: list[Run], rule: str = "auto") -> tuple[str | None, str]:
+    found = choose_baseline(runs, runs[-1], rule, Settings())
+    return found.run.name if found.run else None, found.text
+
+
+def test_the_latest_comparable_run_before() -> None:
+    runs = [run(1, "a"), run(2, "b"), run(3, "tpu", platform="tpu"), run(4, "c")]
+    assert chosen(runs) == ("b", "the latest comparable run before")
+    assert chosen(runs, "previous") == ("b", "the latest comparable run before")
+
+
+def test_the_series_comes_first_and_else_any_run() -> None:
+    runs = [run(1, "a"), run(2, "other", series="t"), run(3, "b")]
+    assert chosen(runs)[0] == "a"
+    assert chosen(runs[1:])[0] == "other"
+
+
+def test_the_fork_point_of_a_branch() -> None:
+    runs = [
+        run(1, "a", commit_sha="abc1", branch="main"),
+        run(2, "b", commit_sha="def2", branch="main"),
+        run(3, "c", branch="feature", labels={"fork_point": "abc"}),
+    ]
+    assert chosen(runs) == ("a", "the fork point, commit abc")
+    unknown = [*runs[:2], run(3, "c", labels={"branch": "feature", "fork_point": "x"})]
+    assert chosen(unknown) == ("b", "the latest run of main before")
+
+
+def test_an_empty_fork_point_is_none() -> None:
+    runs = [
+        run(1, "a", commit_sha="abc1"),
+        run(2, "b", commit_sha="def2"),
+        run(3, "c", labels={"fork_point": ""}),
+    ]
+    assert chosen(runs)[0] == "b"
+    runs = [run(1, "a", commit_sha="abc1"), run(2, "b"), runs[2]]
+    assert chosen(runs)[0] == "b"
+
+
+def test_the_last_accepted_run() -> None:
+    runs = [run(1, "a", labels={"accepted": "true"}), run(2, "b"), run(3, "c")]
+    assert chosen(runs) == ("a", "the last accepted run")
+
+
+def test_a_run_by_its_name() -> None:
+    runs = [run(1, "a"), run(2, "auto"), run(3, "c")]
+    assert chosen(runs, "a") == ("a", "the run named as base")
+    assert chosen(runs, "run:auto") == ("auto", "the run named as base")
+    with pytest.raises(UsageError, match="no run 'd'"):
+        chosen(runs, "d")
+
+
+def test_nothing_before() -> None:
+    text = "there is no comparable run before the candidate"
+    assert chosen([run(1, "a")]) == (None, text)
+
+
+def test_the_window() -> None:
+    runs = [run(n, f"r{n}") for n in range(1, 12)]
+    found = choose_baseline(runs, runs[-1], "window", Settings(window=3))
+    assert [one.name for one in found.window] == ["r8", "r9", "r10"]
+
+
+def test_the_candidate() -> None:
+    runs = [run(1, "a"), run(2, "b", series="t")]
+    assert candidate_run(runs, None, None) == runs[1]
+    assert candidate_run(runs, None, "s") == runs[0]
+    assert candidate_run(runs, "a", "t") == runs[0]
+    assert candidate_run(runs, None, "u") is None
+    assert earlier_runs(runs, runs[0]) == []

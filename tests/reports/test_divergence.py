@@ -1,0 +1,114 @@
+"""Where two compilations part, and who is to look."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hlodb.reports.divergence import (
+    Compilation,
+    Snapshot,
+    Traits,
+    divergence,
+    op_mix,
+)
+from hlodb.reports.model import Count, Divergence
+from tests.reports.test_match import module
+
+
+def snapshot(stage: str, graph: int, after: str | None = None) -> Snapshot:
+    return Snapshot(stage, "p" if after else None, after, None, graph, graph)
+
+
+def compilation(
+    snapshots: Sequence[Snapshot] = (),
+    opcodes: dict[str, int] | None = None,
+    source: dict[str, int] | None = None,
+    aliases: int = 0,
+    **more: Any,
+) -> Compilation:
+    return Compilation(
+        module(**more),
+        snapshots,
+        source or {"dot": 10},
+        opcodes or {"fusion": 10},
+        Traits(0, 0, aliases),
+    )
+
+
+OTHER: dict[str, Any] = {"exact_fingerprint": 1, "graph_fingerprint": 2}
+FUSED = {"fusion": 7, "add": 3}
+
+
+def blame(base: Compilation, candidate: Compilation, part: str = "new") -> str:
+    return divergence(base, candidate, part, flags_differ=False).blame
+
+
+def test_the_first_pass_that_differs() -> None:
+    def passes(*graphs: int) -> list[Snapshot]:
+        names = ("start", "spmd-partitioner", "fusion")
+        inner = [
+            snapshot("pass", g, n) for g, n in zip(graphs[1:-1], names, strict=True)
+        ]
+        return [
+            snapshot("before_optimizations", graphs[0]),
+            *inner,
+            snapshot("after_optimizations", graphs[-1]),
+        ]
+
+    found = divergence(
+        compilation(passes(1, 2, 3, 4, 5)),
+        compilation(passes(1, 2, 9, 8, 7), **OTHER),
+        "new",
+        flags_differ=False,
+    )
+    assert found == Divergence(
+        "p: after start",
+        "p: after spmd-partitioner",
+        "partitioner",
+        "first difference p: after spmd-partitioner",
+    )
+
+
+def test_the_same_program_packed_otherwise() -> None:
+    assert blame(compilation(), compilation()) == "packing"
+
+
+def test_the_same_graph_in_another_order() -> None:
+    assert blame(compilation(), compilation(exact_fingerprint=1)) == "scheduler"
+
+
+def test_the_same_source() -> None:
+    assert blame(compilation(), compilation(opcodes=FUSED, **OTHER)) == "fusion"
+    assert blame(compilation(), compilation(**OTHER), "life") == "scheduler"
+    assert blame(compilation(), compilation(**OTHER), "fragmentation") == "packing"
+    gathered = {"fusion": 9, "all-gather-start": 1}
+    assert blame(compilation(), compilation(opcodes=gathered, **OTHER)) == "partitioner"
+
+
+def test_the_same_source_under_other_flags() -> None:
+    found = divergence(compilation(), compilation(**OTHER), "new", flags_differ=True)
+    assert found.blame == "environment"
+
+
+def test_another_source() -> None:
+    other = compilation(source={"dot": 5, "exp": 5}, source_graph=99, **OTHER)
+    assert blame(compilation(), other) == "framework"
+    slightly = {"dot": 97, "exp": 1}
+    other = compilation(opcodes=FUSED, source=slightly, source_graph=99, **OTHER)
+    assert blame(compilation(source={"dot": 98}), other) == "fusion"
+
+
+def test_a_donation_that_is_no_longer_declared() -> None:
+    found = divergence(
+        compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
+    )
+    assert (found.blame, found.reason) == (
+        "framework",
+        "1 outputs may share the memory of a parameter, 2 before",
+    )
+
+
+def test_the_op_mix_lists_what_changed_most() -> None:
+    base, candidate = {"add": 1, "dot": 2, "exp": 3}, {"add": 5, "dot": 2, "sort": 1}
+    assert op_mix(base, candidate, 2) == [Count("add", 1, 5), Count("exp", 3, 0)]
