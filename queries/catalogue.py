@@ -30,6 +30,9 @@ GROUPS = {
 }
 """Groups in the order they are listed; a user's own groups come after them."""
 
+REPLACEABLE = ("owner_rules", "role_rules")
+"""Tables of rules that a query of a user, with the same columns, may replace."""
+
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 Catalogue = Mapping[str, Query]
@@ -64,15 +67,18 @@ def read_queries(folders: Iterable[Path] = ()) -> Iterator[Query | HlodbError]:
     vocabulary = parse_vocabulary(
         (root / "vocabulary.sql").read_text(encoding="utf-8"), "vocabulary.sql"
     )
-    seen: dict[str, str] = {}
+    seen: dict[str, Query] = {}
     for group, path, file in (*_built_in(root), *_of_users(folders)):
         name = path.rpartition("/")[2].removesuffix(".sql")
         try:
-            _require_name(name, path, seen)
-            yield _read(file, name, group, path, vocabulary)
+            _require_name(name, path)
+            query = _read(file, name, group, path, vocabulary)
+            _require_place(query, seen)
         except UsageError as error:
             yield error
-        seen[name] = path
+        else:
+            seen[name] = query
+            yield query
 
 
 def find_query(catalogue: Catalogue, name: str) -> Query:
@@ -107,11 +113,21 @@ def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, str, Traversable]]
             yield file.parent.name, file.as_posix(), file
 
 
-def _require_name(name: str, path: str, seen: dict[str, str]) -> None:
+def _require_name(name: str, path: str) -> None:
     if not _NAME.fullmatch(name):
         raise UsageError(f"{path}:1: a query is named like a_b_2, not {name!r}")
-    if name in seen:
-        raise UsageError(f"{path}:1: {name!r} is already the query of {seen[name]}")
+
+
+def _require_place(query: Query, seen: dict[str, Query]) -> None:
+    other = seen.get(query.name)
+    if other is None:
+        return
+    if query.name not in REPLACEABLE:
+        known = f"{query.name!r} is already the query of {other.path}"
+        raise UsageError(f"{query.path}:1: {known}")
+    if [c[:2] for c in query.columns] != [c[:2] for c in other.columns]:
+        columns = ", ".join(f"{c.name} {c.type}" for c in other.columns)
+        raise UsageError(f"{query.path}:1: {query.name} has the columns {columns}")
 
 
 def _read(

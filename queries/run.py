@@ -35,8 +35,8 @@ def run_query(
     query = find_query(catalogue, name)
     _require_parameters(query, parameters)
     _require_known_values(connection, query, parameters)
-    install_temporary(connection, query, catalogue)
     try:
+        install_temporary(connection, query, catalogue)
         cursor = connection.execute(call_sql(query, parameters), [*parameters.values()])
         rows = cursor.fetchall()
     except duckdb.Error as error:

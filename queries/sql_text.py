@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
@@ -27,9 +26,14 @@ def code_tokens(sql: str) -> Iterator[tuple[int, str]]:
 
 
 def source_names(sql: str) -> set[str]:
-    """Give every name that stands after FROM or JOIN: tables, queries and CTEs."""
+    """Give every name after FROM or JOIN, without schema: tables, queries and CTEs."""
     words = [token for _, token in code_tokens(sql)]
-    return {b.strip('"') for a, b in pairwise(words) if a.upper() in ("FROM", "JOIN")}
+    names = set()
+    for at, word in enumerate(words[:-1]):
+        if word.upper() in ("FROM", "JOIN"):
+            is_qualified = words[at + 2 : at + 3] == ["."] and at + 3 < len(words)
+            names.add(words[at + 3 if is_qualified else at + 1].strip('"'))
+    return names
 
 
 def macro_body(sql: str) -> str:

@@ -14,9 +14,10 @@ from hlodb.commands.options import (
     output_option,
     write_result,
 )
-from hlodb.errors import HlodbError
-from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue, read_queries
+from hlodb.errors import UsageError
+from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
+from hlodb.queries.lint import lint as lint_queries
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import explain, parse_parameters, run_query
 
@@ -106,9 +107,8 @@ def _list(catalogue: Catalogue, form: str, output: Path | None) -> None:
 
 
 def _lint(folders: tuple[Path, ...]) -> int:
-    found = list(read_queries(folders))
-    faults = [each for each in found if isinstance(each, HlodbError)]
+    count, faults = lint_queries(folders)
     for fault in faults:
-        click.echo(str(fault), err=True)
-    click.echo(f"{len(found) - len(faults)} sound queries, {len(faults)} faulty")
-    return faults[0].exit_code if faults else 0
+        click.echo(fault, err=True)
+    click.echo(f"{count} queries, {len(faults)} faults")
+    return UsageError.exit_code if faults else 0

@@ -1,12 +1,16 @@
--- param run VARCHAR = NULL of runs.name: Name of the run; NULL for the latest one.
--- param program VARCHAR = NULL of modules.program: Name of the program; NULL for all.
--- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for the latest
---   comparable one before the candidate.
--- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for the latest.
--- param series VARCHAR = NULL of runs.series: Only runs of this series; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Name of the run; NULL for the latest
+--   one.
+-- param program VARCHAR = NULL of modules.program: Name of the program; NULL
+--   for all.
+-- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
+--   the latest comparable one before the candidate.
+-- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for
+--   the latest.
+-- param series VARCHAR = NULL of runs.series: Only runs of this series; NULL
+--   for all.
 -- param color BIGINT = NULL: Only this memory space number; NULL for all.
--- param stage VARCHAR = NULL of modules.stage: Only this stage of compilation; NULL for
---   all.
+-- param stage VARCHAR = NULL of modules.stage: Only this stage of compilation;
+--   NULL for all.
 -- param top BIGINT = 20: At most this many rows.
 --
 -- column run VARCHAR name neutral: Name of the run.
@@ -14,8 +18,10 @@
 -- column base VARCHAR name neutral: The run compared with.
 -- column candidate VARCHAR name neutral: The run in question.
 -- column series VARCHAR name neutral: Series of the run.
--- column program VARCHAR name neutral: Name of the program, the same across runs.
--- column module_number INTEGER id neutral: XLA's number of the module in file names.
+-- column program VARCHAR name neutral: Name of the program, the same across
+--   runs.
+-- column module_number INTEGER id neutral: XLA's number of the module in file
+--   names.
 -- column rank INTEGER id neutral: Process or host the module came from.
 -- column stage VARCHAR name neutral: Stage of compilation.
 -- column platform VARCHAR name neutral: cpu, gpu, rocm or tpu.
@@ -25,28 +31,33 @@
 -- column color INTEGER id neutral: Memory space number.
 -- column space_name VARCHAR name neutral: Name of the memory space.
 -- column allocation_id INTEGER id neutral: XLA's number of the allocation.
--- column kind VARCHAR name neutral: parameter, constant, thread_local, live_out or
---   temp.
+-- column kind VARCHAR name neutral: parameter, constant, thread_local,
+--   live_out or temp.
 -- column value_id INTEGER id neutral: XLA's number of the value.
--- column instruction_id INTEGER id neutral: Number of the instruction in its module.
+-- column instruction_id INTEGER id neutral: Number of the instruction in its
+--   module.
 -- column instruction VARCHAR name neutral: Name of the instruction.
--- column shape_index VARCHAR name neutral: Index into a tuple-shaped result; NULL for
---   an array.
+-- column shape_index VARCHAR name neutral: Index into a tuple-shaped result;
+--   NULL for an array.
 -- column opcode VARCHAR name neutral: Operation of the instruction.
 -- column op_name VARCHAR name neutral: Framework path, from the metadata.
 -- column shape VARCHAR text neutral: Shape with layout.
--- column source_file VARCHAR name neutral: Source file of the innermost frame that is
---   not a framework's own.
+-- column source_file VARCHAR name neutral: Source file of the innermost frame
+--   that is not a framework's own.
 -- column source_line INTEGER id neutral: Line in that file.
 -- column function_name VARCHAR name neutral: Function of that frame.
 -- column size_bytes BIGINT bytes neutral: Room it takes, padding included.
--- column logical_bytes BIGINT bytes neutral: Elements times element width, without
---   padding.
--- column offset_bytes BIGINT bytes neutral: Offset from the start of the allocation.
+-- column logical_bytes BIGINT bytes neutral: Elements times element width,
+--   without padding.
+-- column offset_bytes BIGINT bytes neutral: Offset from the start of the
+--   allocation.
 -- column start_step INTEGER step neutral: First step at which it is live.
 -- column end_step INTEGER step neutral: Last step at which it is live.
--- column peak_step INTEGER step neutral: First step that reaches the live peak.
--- column reserved_bytes BIGINT bytes lower_is_better: Sum of all allocation sizes.
--- column live_peak_bytes BIGINT bytes lower_is_better: Most bytes live at one step;
---   NULL without live ranges.
--- column cumulative_ratio DOUBLE ratio neutral: Share of this row and all above it.
+-- column peak_step INTEGER step neutral: First step that reaches the live
+--   peak.
+-- column reserved_bytes BIGINT bytes lower_is_better: Sum of all allocation
+--   sizes.
+-- column live_peak_bytes BIGINT bytes lower_is_better: Most bytes live at one
+--   step; NULL without live ranges.
+-- column cumulative_ratio DOUBLE ratio neutral: Share of this row and all
+--   above it.

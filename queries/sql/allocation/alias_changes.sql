@@ -1,10 +1,11 @@
 -- title: Aliases lost and gained
 -- question: Which donations were lost or gained between two runs?
--- definition: Aliases of outputs with parameters, and missed pairs, of donation_ledger in
---   both runs, by program, rank, module (n-th by number), output and parameter. change:
---   lost (realised in the base only), gained (realised in the candidate only), status
---   (declared or missed otherwise), moved (the output is aliased with another parameter).
---   Where nothing changed there is no row.
+-- definition: Aliases of outputs with parameters, and missed pairs, of
+--   donation_ledger in both runs, by program, rank, module (n-th by number),
+--   output and parameter. change: lost (realised in the base only), gained
+--   (realised in the candidate only), status (declared or missed otherwise),
+--   moved (the output is aliased with another parameter). Where nothing
+--   changed there is no row.
 -- grain: program, rank, module, output, parameter
 -- needs: chosen_pair, donation_ledger
 -- param base
@@ -13,14 +14,17 @@
 -- column program
 -- column rank
 -- column change VARCHAR name neutral: lost, gained, moved or status.
--- column output_index VARCHAR name neutral: Index into the result; NULL for a donor.
+-- column output_index VARCHAR name neutral: Index into the result; NULL for a
+--   donor.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
--- column base_status VARCHAR name neutral: Status in the base; NULL where none.
+-- column base_status VARCHAR name neutral: Status in the base; NULL where
+--   none.
 -- column candidate_status VARCHAR name neutral: Status in the candidate.
--- column donated_bytes BIGINT bytes neutral: Size of the parameter's allocation.
--- column lost_bytes BIGINT bytes lower_is_better: That size where lost, its negative
---   where gained, else 0.
+-- column donated_bytes BIGINT bytes neutral: Size of the parameter's
+--   allocation.
+-- column lost_bytes BIGINT bytes lower_is_better: That size where lost, its
+--   negative where gained, else 0.
 -- column shape VARCHAR text neutral: Shape of the parameter.
 WITH base_side AS (
   SELECT
@@ -50,7 +54,8 @@ candidate_side AS (
 ),
 compared AS (
   SELECT DISTINCT
-    coalesce(b.program, c.program) AS program_name, coalesce(b.rank, c.rank) AS rank,
+    coalesce(b.program, c.program) AS program_name,
+    coalesce(b.rank, c.rank) AS rank,
     coalesce(b.ordinal, c.ordinal) AS ordinal,
     coalesce(b.output_index, c.output_index) AS output_index,
     coalesce(b.parameter_number, c.parameter_number) AS parameter_number,
@@ -71,12 +76,15 @@ judged AS (
   SELECT
     *,
     CASE
-      WHEN base_status = 'realised' AND candidate_status IS DISTINCT FROM 'realised'
+      WHEN base_status = 'realised' AND candidate_status IS DISTINCT
+        FROM 'realised'
       THEN CASE
-        WHEN bool_or(candidate_status = 'realised') OVER same_output THEN 'moved'
+        WHEN bool_or(candidate_status = 'realised') OVER same_output
+          THEN 'moved'
         ELSE 'lost'
       END
-      WHEN candidate_status = 'realised' AND base_status IS DISTINCT FROM 'realised'
+      WHEN candidate_status = 'realised' AND base_status IS DISTINCT
+        FROM 'realised'
       THEN CASE
         WHEN bool_or(base_status = 'realised') OVER same_output THEN 'moved'
         ELSE 'gained'
@@ -84,10 +92,12 @@ judged AS (
       WHEN base_status IS DISTINCT FROM candidate_status THEN 'status'
     END AS change
   FROM compared
-  WINDOW same_output AS (PARTITION BY program_name, rank, ordinal, output_index)
+  WINDOW same_output
+    AS (PARTITION BY program_name, rank, ordinal, output_index)
 )
 SELECT
-  j.program_name AS program, j.rank, j.change, j.output_index, j.parameter_number,
+  j.program_name AS program, j.rank, j.change, j.output_index,
+  j.parameter_number,
   j.parameter_index, j.base_status, j.candidate_status, j.donated_bytes,
   CASE j.change
     WHEN 'lost' THEN j.donated_bytes WHEN 'gained' THEN -j.donated_bytes ELSE 0
@@ -98,5 +108,6 @@ WHERE j.change IS NOT NULL
   AND j.program_name IN (SELECT b.program FROM base_side AS b)
   AND j.program_name IN (SELECT c.program FROM candidate_side AS c)
 ORDER BY
-  j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal, j.output_index,
+  j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal,
+  j.output_index,
   j.parameter_number, j.parameter_index

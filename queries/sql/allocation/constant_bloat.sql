@@ -1,9 +1,10 @@
 -- title: Folded constants
--- question: How much memory do folded constants take, and which are stored twice?
--- definition: Constant allocations of a run by printed literal and shape, each content
---   of a module once per occurrence. Copies beyond the first are wasted. Constants of
---   more than ten elements are elided in dumps ({...}): each of those counts as
---   distinct.
+-- question: How much memory do folded constants take, and which are stored
+--   twice?
+-- definition: Constant allocations of a run by printed literal and shape, each
+--   content of a module once per occurrence. Copies beyond the first are
+--   wasted. Constants of more than ten elements are elided in dumps ({...}):
+--   each of those counts as distinct.
 -- grain: run, literal, shape, colour
 -- needs: chosen_memory, placed_values, instructions
 -- param run
@@ -18,12 +19,13 @@
 -- column copy_count BIGINT count lower_is_better: Allocations of it.
 -- column module_count BIGINT count neutral: Modules that hold it.
 -- column constant_bytes BIGINT bytes lower_is_better: Bytes of all copies.
--- column wasted_bytes BIGINT bytes lower_is_better: Bytes of the copies beyond the
---   first.
+-- column wasted_bytes BIGINT bytes lower_is_better: Bytes of the copies beyond
+--   the first.
 -- column example VARCHAR name neutral: program:instruction of the first one.
 WITH constants AS (
   SELECT
-    m.run AS run_name, m.color AS space_color, m.space_name, v.shape, i.literal,
+    m.run AS run_name, m.color AS space_color, m.space_name, v.shape,
+    i.literal,
     v.allocation_bytes, m.module_id, m.module_number, m.rank,
     m.program || ':' || v.instruction AS label,
     CASE
@@ -32,7 +34,8 @@ WITH constants AS (
       ELSE ''
     END AS identity
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN placed_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
@@ -43,7 +46,8 @@ SELECT
   count(*) AS copy_count,
   count(DISTINCT (c.module_id, c.module_number, c.rank)) AS module_count,
   CAST(sum(c.allocation_bytes) AS BIGINT) AS constant_bytes,
-  CAST(sum(c.allocation_bytes) - max(c.allocation_bytes) AS BIGINT) AS wasted_bytes,
+  CAST(sum(c.allocation_bytes) - max(c.allocation_bytes) AS BIGINT)
+    AS wasted_bytes,
   min(c.label) AS example
 FROM constants AS c
 GROUP BY

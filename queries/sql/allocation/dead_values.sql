@@ -1,11 +1,11 @@
 -- title: Values that nothing reads
 -- question: What is written to memory and never read?
--- definition: Values of temporary allocations without any use and without a position
---   beside their definition, with a live range; the tables of tuples are left out unless
---   tuples is true.
+-- definition: Values of temporary allocations without any use and without a
+--   position beside their definition, with a live range; the tables of tuples
+--   are left out unless tuples is true.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, value_positions, instructions,
---   instruction_sources
+-- needs: chosen_memory, placed_values, value_uses, value_positions,
+--   instructions, instruction_sources
 -- param run
 -- param program
 -- param color
@@ -32,7 +32,8 @@ SELECT
   v.instruction, v.shape_index, i.opcode, v.shape, v.size_bytes, v.start_step,
   v.end_step, i.op_name, s.source_file, s.source_line
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+JOIN placed_values(run := $run, program := $program) AS v
+  USING (module_id, color)
 ANTI JOIN value_uses AS u
   ON u.module_id = v.module_id
   AND u.value_id = v.value_id

@@ -1,11 +1,12 @@
 -- title: Donated inputs
--- question: Which donated inputs are really updated in place, and where was a donation
---   missed?
--- definition: For every alias of an output with a parameter: realised where the output's
---   value lies in the parameter's allocation, else declared_only. A buffer donor without
---   an output is realised where its allocation is live-out. missed: a live-out array
---   without an alias, beside a parameter of the same shape that is neither donated nor
---   live-out; the n-th such output of a shape goes with the n-th such parameter.
+-- question: Which donated inputs are really updated in place, and where was a
+--   donation missed?
+-- definition: For every alias of an output with a parameter: realised where
+--   the output's value lies in the parameter's allocation, else declared_only.
+--   A buffer donor without an output is realised where its allocation is
+--   live-out. missed: a live-out array without an alias, beside a parameter of
+--   the same shape that is neither donated nor live-out; the n-th such output
+--   of a shape goes with the n-th such parameter.
 -- grain: module occurrence, alias or pair
 -- needs: chosen_modules, aliases, allocations, result_places, values
 -- param run
@@ -17,16 +18,18 @@
 -- column status VARCHAR name neutral: realised, declared_only or missed.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
--- column output_index VARCHAR name neutral: Index into the result; NULL for a donor.
--- column alias_kind VARCHAR name neutral: may-alias, must-alias or donor; NULL where
---   missed.
--- column donated_bytes BIGINT bytes neutral: Size of the parameter's allocation: saved
---   where realised, lost where not.
+-- column output_index VARCHAR name neutral: Index into the result; NULL for a
+--   donor.
+-- column alias_kind VARCHAR name neutral: may-alias, must-alias or donor; NULL
+--   where missed.
+-- column donated_bytes BIGINT bytes neutral: Size of the parameter's
+--   allocation: saved where realised, lost where not.
 -- column color
 -- column shape VARCHAR text neutral: Shape of the parameter.
 -- column reason VARCHAR text neutral: Why it is not realised.
 WITH chosen AS (
-  SELECT DISTINCT module_id FROM chosen_modules(run := $run, program := $program)
+  SELECT DISTINCT module_id
+    FROM chosen_modules(run := $run, program := $program)
 ),
 parameters AS (
   SELECT
@@ -81,7 +84,8 @@ free_outputs AS (
     regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS shape,
     row_number() OVER (
       PARTITION BY
-        o.module_id, regexp_replace(v.shape, '\{[^}]*\}', '', 'g'), a.size_bytes,
+        o.module_id, regexp_replace(v.shape, '\{[^}]*\}', '', 'g'),
+        a.size_bytes,
         a.color
       ORDER BY o.output_index
     ) AS ordinal
@@ -99,7 +103,8 @@ free_outputs AS (
 ),
 entries AS (
   SELECT
-    module_id, CASE WHEN is_realised THEN 'realised' ELSE 'declared_only' END AS status,
+    module_id, CASE WHEN is_realised THEN 'realised' ELSE 'declared_only' END
+      AS status,
     parameter_number, parameter_index, output_index, alias_kind, size_bytes,
     space_color, shape,
     CASE
@@ -112,15 +117,18 @@ entries AS (
   FROM declared
   UNION ALL
   SELECT
-    p.module_id, 'missed', p.parameter_number, p.parameter_index, o.output_index,
+    p.module_id, 'missed', p.parameter_number, p.parameter_index,
+    o.output_index,
     NULL, p.size_bytes, p.space_color, p.shape,
     'an output of the same shape has memory of its own'
   FROM free_parameters AS p
-  JOIN free_outputs AS o USING (module_id, shape, size_bytes, space_color, ordinal)
+  JOIN free_outputs AS o
+    USING (module_id, shape, size_bytes, space_color, ordinal)
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, e.status, e.parameter_number,
-  e.parameter_index, e.output_index, e.alias_kind, e.size_bytes AS donated_bytes,
+  e.parameter_index, e.output_index, e.alias_kind,
+  e.size_bytes AS donated_bytes,
   e.space_color AS color, e.shape, e.reason
 FROM chosen_modules(run := $run, program := $program) AS m
 JOIN entries AS e USING (module_id)

@@ -1,7 +1,8 @@
 -- title: Largest allocations
 -- question: Which allocations are the largest, and what do they hold?
--- definition: Allocations of every module by size. largest_instruction defines the
---   largest value placed in the allocation (the lowest value_id among equals).
+-- definition: Allocations of every module by size. largest_instruction defines
+--   the largest value placed in the allocation (the lowest value_id among
+--   equals).
 -- grain: module occurrence, allocation
 -- needs: chosen_memory, allocations, placed_values, instructions
 -- param run
@@ -17,16 +18,19 @@
 -- column allocation_id
 -- column kind
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
--- column space_ratio DOUBLE ratio neutral: Share of all that the module reserves in the
---   colour.
+-- column space_ratio DOUBLE ratio neutral: Share of all that the module
+--   reserves in the colour.
 -- column parameter_number INTEGER id neutral: Entry parameter it holds.
 -- column is_live_out BOOLEAN flag neutral: Whether it may outlive the program.
 -- column value_count BIGINT count neutral: Values placed in it.
--- column value_bytes BIGINT bytes neutral: Their sizes; more than size_bytes where they
---   share it over time.
--- column largest_instruction VARCHAR name neutral: Instruction of the largest value.
--- column largest_op_name VARCHAR name neutral: Framework path of that instruction.
--- column shape VARCHAR text neutral: Shape of parameter or result, else of that value.
+-- column value_bytes BIGINT bytes neutral: Their sizes; more than size_bytes
+--   where they share it over time.
+-- column largest_instruction VARCHAR name neutral: Instruction of the largest
+--   value.
+-- column largest_op_name VARCHAR name neutral: Framework path of that
+--   instruction.
+-- column shape VARCHAR text neutral: Shape of parameter or result, else of
+--   that value.
 WITH ranked AS (
   SELECT
     v.*,
@@ -41,7 +45,8 @@ WITH ranked AS (
   FROM placed_values(run := $run, program := $program) AS v
 ),
 totals AS (
-  SELECT module_id, allocations.color AS space_color, sum(size_bytes) AS space_bytes
+  SELECT module_id, allocations.color AS space_color,
+    sum(size_bytes) AS space_bytes
   FROM allocations
   GROUP BY module_id, allocations.color
 )

@@ -1,10 +1,13 @@
 -- title: Longest live ranges
--- question: Which temporary values are held the longest, and from where to where?
--- definition: Values of temporary allocations by live steps, end_step - start_step + 1;
---   among equals the larger first. span_ratio is the share of the schedule's steps.
---   With all_kinds also parameters, constants and live-outs.
+-- question: Which temporary values are held the longest, and from where to
+--   where?
+-- definition: Values of temporary allocations by live steps, end_step -
+--   start_step + 1; among equals the larger first. span_ratio is the share of
+--   the schedule's steps. With all_kinds also parameters, constants and
+--   live-outs.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, schedule, instructions, instruction_sources
+-- needs: chosen_memory, placed_values, schedule, instructions,
+--   instruction_sources
 -- param run
 -- param program
 -- param color
@@ -30,17 +33,20 @@
 -- column source_file
 -- column source_line
 WITH lengths AS (
-  SELECT module_id, max(step) + 1 AS step_count FROM schedule GROUP BY module_id
+  SELECT module_id,
+    max(step) + 1 AS step_count FROM schedule GROUP BY module_id
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   v.instruction, v.shape_index, i.opcode, v.kind, v.shape, v.size_bytes,
   v.start_step, v.end_step,
   CAST(v.end_step - v.start_step + 1 AS BIGINT) AS live_steps,
-  least(1, (v.end_step - v.start_step + 1) / nullif(l.step_count, 0)) AS span_ratio,
+  least(1, (v.end_step - v.start_step + 1) / nullif(l.step_count, 0))
+    AS span_ratio,
   i.op_name, s.source_file, s.source_line
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+JOIN placed_values(run := $run, program := $program) AS v
+  USING (module_id, color)
 LEFT JOIN lengths AS l USING (module_id)
 LEFT JOIN instructions AS i
   ON i.module_id = v.module_id

@@ -1,12 +1,13 @@
 -- title: What a missed donation costs
 -- question: What would donating an input save at the peak?
--- definition: For every missed pair of donation_ledger: the live peak of the colour if the
---   output lay in the parameter's allocation, so that its own allocation is not held.
---   Possible without a copy where the parameter is last read no later than the output's
---   allocation is first held. saved_at_peak_bytes is exact for one pair at a time.
+-- definition: For every missed pair of donation_ledger: the live peak of the
+--   colour if the output lay in the parameter's allocation, so that its own
+--   allocation is not held. Possible without a copy where the parameter is
+--   last read no later than the output's allocation is first held.
+--   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
--- needs: chosen_memory, donation_ledger, result_places, allocations, placed_values,
---   memory_timeline, value_uses, instructions
+-- needs: chosen_memory, donation_ledger, result_places, allocations,
+--   placed_values, memory_timeline, value_uses, instructions
 -- param run
 -- param program
 -- column run
@@ -19,18 +20,23 @@
 -- column output_index VARCHAR name neutral: Index into the result.
 -- column shape VARCHAR text neutral: Shape of the parameter.
 -- column output_bytes BIGINT bytes neutral: Size of the output's allocation.
--- column last_use_step INTEGER step neutral: Last step at which the parameter is read.
--- column output_step INTEGER step neutral: First step at which the output is held.
+-- column last_use_step INTEGER step neutral: Last step at which the parameter
+--   is read.
+-- column output_step INTEGER step neutral: First step at which the output is
+--   held.
 -- column is_possible BOOLEAN flag neutral: Whether it needs no copy.
 -- column live_peak_bytes
--- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak falls by.
+-- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by.
 WITH tenants AS (
   SELECT * FROM placed_values(run := $run, program := $program)
 ),
 pairs AS (
   SELECT DISTINCT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
-    m.color AS space_color, m.live_peak_bytes, d.parameter_number, d.parameter_index,
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.module_id,
+    m.color AS space_color, m.live_peak_bytes, d.parameter_number,
+    d.parameter_index,
     d.output_index, d.shape, o.allocation_id AS output_id,
     p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
   FROM donation_ledger(run := $run, program := $program) AS d
@@ -124,14 +130,17 @@ lowered AS (
 )
 SELECT
   p.run_name AS run, p.program_name AS program, p.module_number, p.rank,
-  p.space_color AS color, p.parameter_number, p.parameter_index, p.output_index,
+  p.space_color AS color, p.parameter_number, p.parameter_index,
+  p.output_index,
   p.shape, p.output_bytes, u.last_use_step, s.output_step,
-  coalesce(u.last_use_step, -1) <= s.output_step AS is_possible, p.live_peak_bytes,
+  coalesce(u.last_use_step, -1) <= s.output_step AS is_possible,
+  p.live_peak_bytes,
   p.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
 FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS s USING (module_id, output_id)
 ORDER BY
-  saved_at_peak_bytes DESC, p.output_bytes DESC, p.program_name, p.module_number,
+  saved_at_peak_bytes DESC, p.output_bytes DESC, p.program_name,
+  p.module_number,
   p.rank, p.parameter_number, p.parameter_index, p.output_index

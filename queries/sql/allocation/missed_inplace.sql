@@ -1,14 +1,16 @@
 -- title: Missed reuse in place
--- question: Where does an operand die exactly where a result of the same size is born,
---   in other bytes?
--- definition: Pairs of temporary values of one colour: the older is read by the
---   instruction that defines the newer and dies at the step at which the newer is born;
---   sizes are equal, the places differ, and the instruction can work in place
---   (element-wise operations, fusions of kind loop or input, dynamic-update-slice,
---   scatter, sort, copy). saved_bytes is the size; leverage_bytes what the live peak
---   would fall by if the pair shared its bytes at that step.
+-- question: Where does an operand die exactly where a result of the same size
+--   is born, in other bytes?
+-- definition: Pairs of temporary values of one colour: the older is read by
+--   the instruction that defines the newer and dies at the step at which the
+--   newer is born; sizes are equal, the places differ, and the instruction can
+--   work in place (element-wise operations, fusions of kind loop or input,
+--   dynamic-update-slice, scatter, sort, copy). saved_bytes is the size;
+--   leverage_bytes what the live peak would fall by if the pair shared its
+--   bytes at that step.
 -- grain: module occurrence, pair of values
--- needs: chosen_memory, placed_values, value_uses, instructions, memory_timeline
+-- needs: chosen_memory, placed_values, value_uses, instructions,
+--   memory_timeline
 -- param run
 -- param program
 -- param color
@@ -19,13 +21,17 @@
 -- column rank
 -- column color
 -- column space_name
--- column instruction VARCHAR name neutral: Instruction that defines the newer value.
+-- column instruction VARCHAR name neutral: Instruction that defines the newer
+--   value.
 -- column opcode
--- column operand_instruction VARCHAR name neutral: Instruction of the dying operand.
--- column step INTEGER step neutral: Step at which one dies and the other is born.
+-- column operand_instruction VARCHAR name neutral: Instruction of the dying
+--   operand.
+-- column step INTEGER step neutral: Step at which one dies and the other is
+--   born.
 -- column shape VARCHAR text neutral: Shape of the newer value.
 -- column saved_bytes BIGINT bytes higher_is_better: Size of either.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak would fall by.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
+--   would fall by.
 -- column op_name
 WITH tenants AS (
   SELECT *
@@ -37,7 +43,8 @@ WITH tenants AS (
 pairs AS (
   SELECT DISTINCT
     b.module_id, b.color AS space_color, b.instruction_id, b.instruction,
-    a.instruction AS operand_instruction, b.start_step AS step, b.shape, b.size_bytes,
+    a.instruction AS operand_instruction, b.start_step AS step, b.shape,
+    b.size_bytes,
     i.opcode, i.op_name, a.value_id AS older_id, b.value_id AS newer_id
   FROM tenants AS a
   JOIN value_uses AS u
@@ -53,16 +60,22 @@ pairs AS (
   JOIN instructions AS i
     ON i.module_id = b.module_id
     AND i.instruction_id = b.instruction_id
-  WHERE (a.allocation_id <> b.allocation_id OR a.offset_bytes <> b.offset_bytes)
+  WHERE (a.allocation_id <> b.allocation_id OR a.offset_bytes
+    <> b.offset_bytes)
     AND (
       i.opcode IN (
-        'abs', 'add', 'and', 'atan2', 'bitcast-convert', 'cbrt', 'ceil', 'clamp',
-        'compare', 'convert', 'copy', 'cosine', 'divide', 'dynamic-update-slice',
+        'abs', 'add', 'and', 'atan2', 'bitcast-convert', 'cbrt', 'ceil',
+        'clamp',
+        'compare', 'convert', 'copy', 'cosine', 'divide',
+        'dynamic-update-slice',
         'erf', 'exponential', 'exponential-minus-one', 'floor', 'log',
-        'log-plus-one', 'logistic', 'maximum', 'minimum', 'multiply', 'negate', 'not',
+        'log-plus-one', 'logistic', 'maximum', 'minimum', 'multiply', 'negate',
+        'not',
         'or', 'popcnt', 'power', 'reduce-precision', 'remainder',
-        'round-nearest-afz', 'round-nearest-even', 'rsqrt', 'scatter', 'select',
-        'shift-left', 'shift-right-arithmetic', 'shift-right-logical', 'sign', 'sine',
+        'round-nearest-afz', 'round-nearest-even', 'rsqrt', 'scatter',
+        'select',
+        'shift-left', 'shift-right-arithmetic', 'shift-right-logical', 'sign',
+        'sine',
         'sort', 'sqrt', 'subtract', 'tan', 'tanh', 'xor'
       )
       OR (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))

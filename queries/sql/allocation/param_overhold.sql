@@ -1,11 +1,11 @@
 -- title: Parameters held too long
--- question: Which entry parameters stay in memory to the end only because they are not
---   donated?
--- definition: Parameter allocations that hold nothing but parameters and are not
---   live-out. last_use_step is the last step at which an instruction reads a value of
---   the allocation (NULL: never); overhold_byte_steps is the size times the steps it is
---   still held after that. overheld_at_peak_bytes is the size where the peak of the
---   colour lies after the last use.
+-- question: Which entry parameters stay in memory to the end only because they
+--   are not donated?
+-- definition: Parameter allocations that hold nothing but parameters and are
+--   not live-out. last_use_step is the last step at which an instruction reads
+--   a value of the allocation (NULL: never); overhold_byte_steps is the size
+--   times the steps it is still held after that. overheld_at_peak_bytes is the
+--   size where the peak of the colour lies after the last use.
 -- grain: module occurrence, allocation
 -- needs: chosen_memory, allocations, placed_values, value_uses, instructions
 -- param run
@@ -25,10 +25,12 @@
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
 -- column last_use_step INTEGER step neutral: Last step at which it is read.
 -- column end_step
--- column overhold_steps BIGINT steps lower_is_better: Steps held after the last use.
--- column overhold_byte_steps BIGINT byte_steps lower_is_better: Size times those steps.
--- column overheld_at_peak_bytes BIGINT bytes lower_is_better: Size where it is held at
---   the peak without a later use, else 0.
+-- column overhold_steps BIGINT steps lower_is_better: Steps held after the
+--   last use.
+-- column overhold_byte_steps BIGINT byte_steps lower_is_better: Size times
+--   those steps.
+-- column overheld_at_peak_bytes BIGINT bytes lower_is_better: Size where it is
+--   held at the peak without a later use, else 0.
 WITH pinned AS (
   SELECT
     v.module_id, v.allocation_id, min(v.start_step) AS start_step,
@@ -54,7 +56,8 @@ held AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.peak_step, a.parameter_number,
-    coalesce(a.parameter_shape_index, '{}') AS parameter_index, p.op_name, a.shape,
+    coalesce(a.parameter_shape_index, '{}') AS parameter_index, p.op_name,
+    a.shape,
     a.size_bytes, u.last_use_step, p.end_step,
     p.end_step - coalesce(u.last_use_step, p.start_step - 1) AS overhold_steps
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m

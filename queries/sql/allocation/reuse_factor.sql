@@ -1,11 +1,12 @@
 -- title: Reuse of arenas
 -- question: How well is each arena reused over time?
--- definition: Per temporary allocation: reuse_x is the sum of its values' sizes divided
---   by its size. max_chain is the greatest number of values that cover the same byte
---   over time. busy_ratio is the share of byte-steps, size times steps of the schedule,
---   at which its bytes are live.
+-- definition: Per temporary allocation: reuse_x is the sum of its values'
+--   sizes divided by its size. max_chain is the greatest number of values that
+--   cover the same byte over time. busy_ratio is the share of byte-steps, size
+--   times steps of the schedule, at which its bytes are live.
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, placed_values, arena_timeline, memory_timeline
+-- needs: chosen_memory, allocations, placed_values, arena_timeline,
+--   memory_timeline
 -- param run
 -- param program
 -- param color
@@ -16,12 +17,16 @@
 -- column color
 -- column space_name
 -- column allocation_id
--- column allocation_bytes BIGINT bytes lower_is_better: Size of the allocation.
+-- column allocation_bytes BIGINT bytes lower_is_better: Size of the
+--   allocation.
 -- column tenant_count BIGINT count neutral: Values placed in it.
 -- column tenant_bytes BIGINT bytes neutral: Their sizes.
--- column reuse_x DOUBLE score higher_is_better: tenant_bytes divided by its size.
--- column max_chain BIGINT count higher_is_better: Most values on one byte over time.
--- column busy_ratio DOUBLE ratio higher_is_better: Share of its byte-steps in use.
+-- column reuse_x DOUBLE score higher_is_better: tenant_bytes divided by its
+--   size.
+-- column max_chain BIGINT count higher_is_better: Most values on one byte over
+--   time.
+-- column busy_ratio DOUBLE ratio higher_is_better: Share of its byte-steps in
+--   use.
 WITH tenants AS (
   SELECT *
   FROM placed_values(run := $run, program := $program)

@@ -1,9 +1,11 @@
 -- title: One program on several backends
--- question: How does the same program compare on TPU, GPU and CPU, or on two chips?
--- definition: Per program, the latest run of every platform, device and compiler version
---   that holds it with a buffer assignment, per colour, of its first module. ratios are
---   to the least of the same program and colour. is_same_graph: before_optimizations has
---   the graph_fingerprint that most of them have.
+-- question: How does the same program compare on TPU, GPU and CPU, or on two
+--   chips?
+-- definition: Per program, the latest run of every platform, device and
+--   compiler version that holds it with a buffer assignment, per colour, of
+--   its first module. ratios are to the least of the same program and colour.
+--   is_same_graph: before_optimizations has the graph_fingerprint that most of
+--   them have.
 -- grain: program, colour, platform, device, compiler version
 -- needs: module_memory, modules, runs, run_order
 -- param program
@@ -16,11 +18,13 @@
 -- column run
 -- column space_name
 -- column reserved_bytes
--- column reserved_x DOUBLE score lower_is_better: Times the least reserved_bytes.
+-- column reserved_x DOUBLE score lower_is_better: Times the least
+--   reserved_bytes.
 -- column live_peak_bytes
--- column live_peak_x DOUBLE score lower_is_better: Times the least live_peak_bytes.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Fragmented share of the
---   temporaries.
+-- column live_peak_x DOUBLE score lower_is_better: Times the least
+--   live_peak_bytes.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Fragmented share of
+--   the temporaries.
 -- column padding_bytes BIGINT bytes lower_is_better: Padding at the peak.
 -- column is_same_graph BOOLEAN flag neutral: Whether the input is the same.
 WITH held AS (
@@ -65,8 +69,10 @@ graphs AS (
 SELECT
   l.program_name AS program, l.space_color AS color, l.platform, l.device,
   l.compiler_version, l.run_name AS run, l.space_name, l.reserved_bytes,
-  l.reserved_bytes / nullif(l.least_reserved, 0) AS reserved_x, l.live_peak_bytes,
-  l.live_peak_bytes / nullif(l.least_live, 0) AS live_peak_x, l.fragmentation_ratio,
+  l.reserved_bytes / nullif(l.least_reserved, 0) AS reserved_x,
+  l.live_peak_bytes,
+  l.live_peak_bytes / nullif(l.least_live, 0) AS live_peak_x,
+  l.fragmentation_ratio,
   l.padding_bytes,
   coalesce(l.graph_fingerprint = g.graph_fingerprint, FALSE) AS is_same_graph
 FROM latest AS l

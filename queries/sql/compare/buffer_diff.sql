@@ -1,14 +1,15 @@
 -- title: Buffers that changed
--- question: Which buffers are new, gone, larger, longer-lived or in another memory space,
---   and what do they do to the peak?
--- definition: Values of two runs matched by matched_values. delta_peak_bytes is the
---   difference of a value's own bytes at the live peak of its colour, base and candidate
---   each at its own peak; with the rows of status uncovered (room of parameters,
---   constants and live-outs that no value covers) it adds up to the difference of
---   live_peak_bytes over all colours of a pair of modules. status, the first that holds:
---   new, gone, uncovered, moved (other memory space), resized (other dimensions),
---   retyped (other element type), repadded (other room), at_peak_now, not_at_peak_now,
---   shared (owns other bytes at the peak), lifetime (other live steps), same.
+-- question: Which buffers are new, gone, larger, longer-lived or in another
+--   memory space, and what do they do to the peak?
+-- definition: Values of two runs matched by matched_values. delta_peak_bytes
+--   is the difference of a value's own bytes at the live peak of its colour,
+--   base and candidate each at its own peak; with the rows of status uncovered
+--   (room of parameters, constants and live-outs that no value covers) it adds
+--   up to the difference of live_peak_bytes over all colours of a pair of
+--   modules. status, the first that holds: new, gone, uncovered, moved (other
+--   memory space), resized (other dimensions), retyped (other element type),
+--   repadded (other room), at_peak_now, not_at_peak_now, shared (owns other
+--   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
 -- needs: chosen_pair, matched_values, placed_values, peak_values,
 --   value_sources, instructions, memory_timeline
@@ -21,7 +22,8 @@
 -- column program
 -- column rank
 -- column status VARCHAR name neutral: What happened to it.
--- column color INTEGER id neutral: Memory space in the candidate, else in the base.
+-- column color INTEGER id neutral: Memory space in the candidate, else in the
+--   base.
 -- column base_instruction VARCHAR name neutral: Instruction in the base.
 -- column instruction VARCHAR name neutral: Instruction in the candidate.
 -- column shape_index
@@ -31,13 +33,17 @@
 -- column base_bytes BIGINT bytes lower_is_better: Room in the base.
 -- column candidate_bytes BIGINT bytes lower_is_better: Room in the candidate.
 -- column delta_bytes BIGINT bytes lower_is_better: The difference.
--- column base_peak_bytes BIGINT bytes lower_is_better: Own bytes at the peak of the base.
--- column candidate_peak_bytes BIGINT bytes lower_is_better: The same of the candidate.
+-- column base_peak_bytes BIGINT bytes lower_is_better: Own bytes at the peak
+--   of the base.
+-- column candidate_peak_bytes BIGINT bytes lower_is_better: The same of the
+--   candidate.
 -- column delta_peak_bytes BIGINT bytes lower_is_better: The difference.
--- column delta_life_ratio DOUBLE ratio lower_is_better: Difference of live steps, each as
---   a share of its schedule.
--- column match_method VARCHAR name neutral: parameter, name, path, similar or none.
--- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for none.
+-- column delta_life_ratio DOUBLE ratio lower_is_better: Difference of live
+--   steps, each as a share of its schedule.
+-- column match_method VARCHAR name neutral: parameter, name, path, similar or
+--   none.
+-- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
+--   none.
 -- column op_name
 -- column source_file
 -- column source_line
@@ -120,7 +126,8 @@ matches AS (
 valued AS (
   SELECT
     m.program_name, m.rank, m.pair, m.base_module_id, m.candidate_module_id,
-    m.match_method, m.match_confidence, coalesce(c.color, b.color) AS space_color,
+    m.match_method, m.match_confidence,
+    coalesce(c.color, b.color) AS space_color,
     b.color AS base_color, c.color AS candidate_color,
     b.value_id AS base_value_id, c.value_id AS candidate_value_id,
     b.instruction AS base_instruction, c.instruction,
@@ -131,7 +138,8 @@ valued AS (
     c.size_bytes AS candidate_bytes, c.life - b.life AS life_delta,
     coalesce(x.owned_bytes, 0) AS base_peak_bytes,
     coalesce(y.owned_bytes, 0) AS candidate_peak_bytes,
-    x.value_id IS NOT NULL AS in_base_peak, y.value_id IS NOT NULL AS in_candidate_peak,
+    x.value_id IS NOT NULL AS in_base_peak,
+    y.value_id IS NOT NULL AS in_candidate_peak,
     coalesce(t.op_name, s.op_name) AS op_name,
     coalesce(t.source_file, s.source_file) AS source_file,
     coalesce(t.source_line, s.source_line) AS source_line
@@ -165,7 +173,8 @@ modules_compared AS (
 ),
 uncovered AS (
   SELECT
-    m.program_name, m.rank, m.pair, x.color AS space_color, x.owned_bytes AS base_bytes,
+    m.program_name, m.rank, m.pair, x.color AS space_color,
+    x.owned_bytes AS base_bytes,
     0 AS candidate_bytes
   FROM modules_compared AS m
   JOIN base_peaks AS x ON x.module_id = m.base_module_id
@@ -205,7 +214,8 @@ judged AS (
     AND i.instruction_id = v.instruction_id
   UNION ALL
   SELECT
-    u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL, NULL, NULL,
+    u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL,
+    NULL, NULL,
     NULL, NULL, sum(u.base_bytes), sum(u.candidate_bytes), sum(u.base_bytes),
     sum(u.candidate_bytes), NULL, 'none', 0.0, NULL, NULL, NULL,
     NULL, NULL
@@ -214,14 +224,16 @@ judged AS (
 )
 SELECT
   j.program_name AS program, j.rank, j.status, j.space_color AS color,
-  j.base_instruction, j.instruction, j.shape_index, j.opcode, j.base_shape, j.shape,
+  j.base_instruction, j.instruction, j.shape_index, j.opcode, j.base_shape,
+  j.shape,
   CAST(j.base_bytes AS BIGINT) AS base_bytes,
   CAST(j.candidate_bytes AS BIGINT) AS candidate_bytes,
   CAST(coalesce(j.candidate_bytes, 0) - coalesce(j.base_bytes, 0) AS BIGINT)
     AS delta_bytes,
   CAST(j.base_peak_bytes AS BIGINT) AS base_peak_bytes,
   CAST(j.candidate_peak_bytes AS BIGINT) AS candidate_peak_bytes,
-  CAST(j.candidate_peak_bytes - j.base_peak_bytes AS BIGINT) AS delta_peak_bytes,
+  CAST(j.candidate_peak_bytes - j.base_peak_bytes AS BIGINT)
+    AS delta_peak_bytes,
   j.life_delta AS delta_life_ratio, j.match_method,
   CAST(j.match_confidence AS DOUBLE) AS match_confidence, j.op_name,
   j.source_file, j.source_line

@@ -1,10 +1,12 @@
 -- title: What a change consists of
--- question: Why exactly did the reserved memory change? Parts add up to the difference.
--- definition: Per pair of matched modules and colour the difference of reserved_bytes,
---   split into parameter, constant, live_out, thread_local, temp_live_peak (most
---   temporary bytes live at one step) and fragmentation (temporary bytes beyond that);
---   without live ranges the last two are one part, temp. delta_bytes of all parts add up
---   to total_delta_bytes; a colour or module that one side lacks counts as 0 there.
+-- question: Why exactly did the reserved memory change? Parts add up to the
+--   difference.
+-- definition: Per pair of matched modules and colour the difference of
+--   reserved_bytes, split into parameter, constant, live_out, thread_local,
+--   temp_live_peak (most temporary bytes live at one step) and fragmentation
+--   (temporary bytes beyond that); without live ranges the last two are one
+--   part, temp. delta_bytes of all parts add up to total_delta_bytes; a colour
+--   or module that one side lacks counts as 0 there.
 -- grain: pair of modules, colour, part
 -- needs: matched_modules, memory_profile
 -- param base
@@ -18,16 +20,20 @@
 -- column color
 -- column part VARCHAR name neutral: Which part.
 -- column base_bytes BIGINT bytes lower_is_better: Its bytes in the base.
--- column candidate_bytes BIGINT bytes lower_is_better: Its bytes in the candidate.
+-- column candidate_bytes BIGINT bytes lower_is_better: Its bytes in the
+--   candidate.
 -- column delta_bytes BIGINT bytes lower_is_better: The difference.
 -- column delta_ratio DOUBLE ratio neutral: Its share of total_delta_bytes.
--- column total_delta_bytes BIGINT bytes lower_is_better: Difference of reserved_bytes.
+-- column total_delta_bytes BIGINT bytes lower_is_better: Difference of
+--   reserved_bytes.
 WITH pairs AS (
   SELECT
-    m.base AS base_run, m.candidate AS candidate_run, m.program AS program_name,
+    m.base AS base_run, m.candidate AS candidate_run,
+    m.program AS program_name,
     m.rank, m.base_module_id, m.candidate_module_id,
     row_number() OVER (
-      ORDER BY m.program, m.rank, m.base_module_number, m.candidate_module_number
+      ORDER BY m.program, m.rank, m.base_module_number,
+        m.candidate_module_number
     ) AS pair
   FROM matched_modules(
     base := $base, candidate := $candidate, program := $program
@@ -65,7 +71,8 @@ deltas AS (
     n.part, coalesce(b.part_bytes, 0) AS base_bytes,
     coalesce(c.part_bytes, 0) AS candidate_bytes,
     coalesce(c.part_bytes, 0) - coalesce(b.part_bytes, 0) AS delta_bytes,
-    coalesce(c.reserved_bytes, 0) - coalesce(b.reserved_bytes, 0) AS total_delta_bytes
+    coalesce(c.reserved_bytes, 0) - coalesce(b.reserved_bytes, 0)
+      AS total_delta_bytes
   FROM pairs AS a
   JOIN spaces AS s USING (pair)
   CROSS JOIN names AS n
@@ -79,9 +86,12 @@ deltas AS (
     AND c.part = n.part
 )
 SELECT
-  d.base_run AS base, d.candidate_run AS candidate, d.program_name AS program, d.rank,
-  d.space_color AS color, d.part, d.base_bytes, d.candidate_bytes, d.delta_bytes,
-  d.delta_bytes / nullif(d.total_delta_bytes, 0) AS delta_ratio, d.total_delta_bytes
+  d.base_run AS base, d.candidate_run AS candidate, d.program_name AS program,
+  d.rank,
+  d.space_color AS color, d.part, d.base_bytes, d.candidate_bytes,
+  d.delta_bytes,
+  d.delta_bytes / nullif(d.total_delta_bytes, 0) AS delta_ratio,
+  d.total_delta_bytes
 FROM deltas AS d
 WHERE d.delta_bytes <> 0
   OR (NOT $only_changes AND (d.base_bytes > 0 OR d.candidate_bytes > 0))

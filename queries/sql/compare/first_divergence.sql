@@ -1,14 +1,16 @@
 -- title: Where two compilations part
--- question: Framework, partitioner, fusion, scheduler or buffer assignment: at which
---   stage do two compilations of a program begin to differ?
--- definition: Snapshots of a program in two runs in pipeline order (before_optimizations,
---   passes by number, the stages after optimisation), matched by stage, pass names and
---   occurrence; only those that both runs hold. A snapshot differs where its
---   graph_fingerprint does, else in_order_only where only exact_fingerprint does (layouts,
---   schedule, backend config). blame: framework where before_optimizations differs;
---   partitioner, layout, fusion, scheduler or pass by the name of the pass before the
---   first difference; compiler where no passes are dumped; buffer_assignment where all
---   snapshots are equal and the memory differs; none.
+-- question: Framework, partitioner, fusion, scheduler or buffer assignment: at
+--   which stage do two compilations of a program begin to differ?
+-- definition: Snapshots of a program in two runs in pipeline order
+--   (before_optimizations, passes by number, the stages after optimisation),
+--   matched by stage, pass names and occurrence; only those that both runs
+--   hold. A snapshot differs where its graph_fingerprint does, else
+--   in_order_only where only exact_fingerprint does (layouts, schedule,
+--   backend config). blame: framework where before_optimizations differs;
+--   partitioner, layout, fusion, scheduler or pass by the name of the pass
+--   before the first difference; compiler where no passes are dumped;
+--   buffer_assignment where all snapshots are equal and the memory differs;
+--   none.
 -- grain: program, rank, n-th module of that name
 -- needs: chosen_pair, modules, memory_profile
 -- param base
@@ -19,20 +21,24 @@
 -- column program
 -- column rank
 -- column blame VARCHAR name neutral: Where the difference comes from.
--- column difference VARCHAR name neutral: graph, in_order_only, memory or none.
+-- column difference VARCHAR name neutral: graph, in_order_only, memory or
+--   none.
 -- column last_equal_stage VARCHAR name neutral: Last snapshot before it.
--- column first_different_stage VARCHAR name neutral: First snapshot that differs.
--- column base_instruction_count INTEGER count neutral: Instructions of that snapshot in
---   the base.
+-- column first_different_stage VARCHAR name neutral: First snapshot that
+--   differs.
+-- column base_instruction_count INTEGER count neutral: Instructions of that
+--   snapshot in the base.
 -- column candidate_instruction_count INTEGER count neutral: In the candidate.
 -- column compared_stages BIGINT count neutral: Snapshots compared.
--- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of reserved bytes
---   of colour 0.
+-- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
+--   reserved bytes of colour 0.
 WITH numbered AS (
   SELECT
     p.base AS base_run, p.candidate AS candidate_run,
-    m.run_id = p.candidate_run_id AS is_candidate, m.program AS program_name, m.rank,
-    m.module_number, m.module_id, m.stage AS stage_name, m.pass_step, m.pass_after,
+    m.run_id = p.candidate_run_id AS is_candidate, m.program AS program_name,
+    m.rank,
+    m.module_number, m.module_id, m.stage AS stage_name, m.pass_step,
+    m.pass_after,
     m.pass_before, m.pipeline, m.graph_fingerprint, m.exact_fingerprint,
     m.instruction_count, m.has_assignment,
     dense_rank() OVER (
@@ -56,11 +62,13 @@ snapshots AS (
   SELECT
     *,
     concat_ws(
-      '.', stage_name, pipeline, 'after_' || pass_after, 'before_' || pass_before
+      '.', stage_name, pipeline, 'after_' || pass_after,
+      'before_' || pass_before
     ) AS label,
     row_number() OVER (
       PARTITION BY
-        is_candidate, program_name, rank, ordinal, stage_name, pipeline, pass_after,
+        is_candidate, program_name, rank, ordinal, stage_name, pipeline,
+        pass_after,
         pass_before
       ORDER BY pass_step, module_id
     ) AS occurrence
@@ -76,7 +84,8 @@ compared AS (
       ORDER BY b.stage_place, b.pass_step, b.label
     ) AS place,
     CASE
-      WHEN b.graph_fingerprint IS DISTINCT FROM c.graph_fingerprint THEN 'graph'
+      WHEN b.graph_fingerprint IS DISTINCT FROM c.graph_fingerprint
+        THEN 'graph'
       WHEN b.exact_fingerprint IS DISTINCT FROM c.exact_fingerprint
       THEN 'in_order_only'
     END AS difference
@@ -101,7 +110,8 @@ firsts AS (
 memory AS (
   SELECT
     s.program_name, s.rank, s.ordinal,
-    sum(CASE WHEN s.is_candidate THEN 1 ELSE -1 END * p.reserved_bytes) AS main_delta
+    sum(CASE WHEN s.is_candidate THEN 1 ELSE -1 END * p.reserved_bytes)
+      AS main_delta
   FROM snapshots AS s
   JOIN memory_profile AS p USING (module_id)
   WHERE s.has_assignment
@@ -111,12 +121,14 @@ memory AS (
     AND NOT bool_and(s.is_candidate)
 )
 SELECT
-  f.base_run AS base, f.candidate_run AS candidate, f.program_name AS program, f.rank,
+  f.base_run AS base, f.candidate_run AS candidate, f.program_name AS program,
+  f.rank,
   CASE
     WHEN d.stage_name = 'before_optimizations' THEN 'framework'
     WHEN d.stage_name = 'pass' THEN
       CASE
-        WHEN regexp_matches(d.pass_after, 'spmd|shard|partition') THEN 'partitioner'
+        WHEN regexp_matches(d.pass_after, 'spmd|shard|partition')
+          THEN 'partitioner'
         WHEN regexp_matches(d.pass_after, 'layout') THEN 'layout'
         WHEN regexp_matches(d.pass_after, 'fusion') THEN 'fusion'
         WHEN regexp_matches(d.pass_after, 'schedul|remat') THEN 'scheduler'

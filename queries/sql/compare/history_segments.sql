@@ -1,9 +1,9 @@
 -- title: Change points of a series
 -- question: Between which runs did a program's memory really change?
--- definition: Points of peak_history cut into segments of consecutive runs with the same
---   reserved_bytes and live_peak_bytes: exact change points of a deterministic series.
---   The change lies between the last commit of the segment before and the first of this
---   one.
+-- definition: Points of peak_history cut into segments of consecutive runs
+--   with the same reserved_bytes and live_peak_bytes: exact change points of a
+--   deterministic series. The change lies between the last commit of the
+--   segment before and the first of this one.
 -- grain: program, platform, colour, segment
 -- needs: peak_history, runs, run_order
 -- param series
@@ -17,20 +17,23 @@
 -- column last_run VARCHAR name neutral: Its last run.
 -- column run_count BIGINT count neutral: Runs in it.
 -- column reserved_bytes
--- column delta_reserved_bytes BIGINT bytes lower_is_better: Change from the segment
---   before.
+-- column delta_reserved_bytes BIGINT bytes lower_is_better: Change from the
+--   segment before.
 -- column live_peak_bytes
--- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change from the segment
---   before.
+-- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change from the
+--   segment before.
 -- column commit_before VARCHAR name neutral: Commit of the last run before it.
 -- column first_commit VARCHAR name neutral: Commit of its first run.
 WITH points AS (
   SELECT
-    h.program AS program_name, h.platform, h.color AS space_color, h.space_name,
-    h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes, h.live_peak_bytes,
+    h.program AS program_name, h.platform, h.color AS space_color,
+    h.space_name,
+    h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes,
+    h.live_peak_bytes,
     coalesce(h.delta_reserved_bytes, 1) <> 0
       OR coalesce(h.delta_live_peak_bytes, 0) <> 0 AS is_change
-  FROM peak_history(series := $series, program := $program, color := $color) AS h
+  FROM peak_history(series := $series, program := $program, color := $color)
+    AS h
   JOIN runs AS r ON r.name = h.run
   JOIN run_order() AS o ON o.run_id = r.run_id
 ),
@@ -46,8 +49,10 @@ numbered AS (
 ),
 segments AS (
   SELECT
-    program_name, platform, space_color, space_name, segment, count(*) AS run_count,
-    arg_max(run_name, place) AS first_run, arg_min(run_name, place) AS last_run,
+    program_name, platform, space_color, space_name, segment,
+    count(*) AS run_count,
+    arg_max(run_name, place) AS first_run,
+    arg_min(run_name, place) AS last_run,
     max(place) AS first_place, max(reserved_bytes) AS reserved_bytes,
     max(live_peak_bytes) AS live_peak_bytes,
     arg_max(commit_sha, place) AS first_commit,
@@ -58,12 +63,15 @@ segments AS (
 SELECT
   s.program_name AS program, s.platform, s.space_color AS color, s.space_name,
   s.first_run, s.last_run, s.run_count, s.reserved_bytes,
-  s.reserved_bytes - lag(s.reserved_bytes) OVER history AS delta_reserved_bytes,
+  s.reserved_bytes - lag(s.reserved_bytes) OVER history
+    AS delta_reserved_bytes,
   s.live_peak_bytes,
-  s.live_peak_bytes - lag(s.live_peak_bytes) OVER history AS delta_live_peak_bytes,
+  s.live_peak_bytes - lag(s.live_peak_bytes) OVER history
+    AS delta_live_peak_bytes,
   s.commit_before, s.first_commit
 FROM segments AS s
 WINDOW history AS (
-  PARTITION BY s.program_name, s.platform, s.space_color ORDER BY s.first_place DESC
+  PARTITION BY s.program_name, s.platform,
+    s.space_color ORDER BY s.first_place DESC
 )
 ORDER BY s.program_name, s.platform, s.space_color, s.first_place DESC

@@ -1,9 +1,11 @@
 -- title: Nondeterministic compilation
--- question: Does the same input compile to different programs or different memory?
+-- question: Does the same input compile to different programs or different
+--   memory?
 -- definition: Modules with a before_optimizations snapshot, grouped by its
---   exact_fingerprint, program, compiler_version, platform, device and the compiler flags
---   of the run. variant_count counts exact_fingerprints of what they compiled to. Groups
---   with fewer than min_compiles modules are left out. Bytes per colour.
+--   exact_fingerprint, program, compiler_version, platform, device and the
+--   compiler flags of the run. variant_count counts exact_fingerprints of what
+--   they compiled to. Groups with fewer than min_compiles modules are left
+--   out. Bytes per colour.
 -- grain: input, colour
 -- needs: modules, runs, compiler_flags, memory_profile
 -- param program
@@ -14,10 +16,11 @@
 -- column compile_count BIGINT count neutral: Compilations of the same input.
 -- column run_count BIGINT count neutral: Runs they belong to.
 -- column variant_count BIGINT count lower_is_better: Distinct results.
--- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved bytes.
+-- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved
+--   bytes.
 -- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes.
--- column band_ratio DOUBLE ratio lower_is_better: Their difference as a share of the
---   least.
+-- column band_ratio DOUBLE ratio lower_is_better: Their difference as a share
+--   of the least.
 -- column example_run VARCHAR name neutral: A run with the most reserved bytes.
 WITH flags AS (
   SELECT run_id, string_agg(DISTINCT f.name || '=' || f.value, ' '
@@ -29,7 +32,8 @@ WITH flags AS (
 compiled AS (
   SELECT
     b.program AS program_name, b.exact_fingerprint AS input, r.run_id,
-    r.name AS run_name, r.compiler_version, coalesce(a.platform, r.platform) AS platform,
+    r.name AS run_name, r.compiler_version,
+    coalesce(a.platform, r.platform) AS platform,
     r.device, coalesce(f.flag_text, '') AS flag_text,
     a.exact_fingerprint AS output, p.color AS space_color, p.reserved_bytes
   FROM modules AS b
@@ -48,21 +52,26 @@ compiled AS (
 grouped AS (
   SELECT
     program_name, space_color, input, count(*) AS compile_count,
-    count(DISTINCT run_id) AS run_count, count(DISTINCT output) AS variant_count,
+    count(DISTINCT run_id) AS run_count,
+    count(DISTINCT output) AS variant_count,
     min(reserved_bytes) AS min_bytes, max(reserved_bytes) AS max_bytes,
     arg_max(run_name, (reserved_bytes, run_id)) AS example_run
   FROM compiled
   GROUP BY
-    program_name, space_color, input, compiler_version, platform, device, flag_text
+    program_name, space_color, input, compiler_version, platform, device,
+    flag_text
 )
 SELECT
-  g.program_name AS program, g.space_color AS color, g.compile_count, g.run_count,
+  g.program_name AS program, g.space_color AS color, g.compile_count,
+  g.run_count,
   g.variant_count, g.min_bytes AS min_reserved_bytes,
   g.max_bytes AS max_reserved_bytes,
-  (g.max_bytes - g.min_bytes) / nullif(g.min_bytes, 0) AS band_ratio, g.example_run
+  (g.max_bytes - g.min_bytes) / nullif(g.min_bytes, 0) AS band_ratio,
+  g.example_run
 FROM grouped AS g
 WHERE g.compile_count >= $min_compiles
   AND (g.variant_count > 1 OR NOT $only_variants)
 ORDER BY
-  g.max_bytes - g.min_bytes DESC, g.variant_count DESC, g.program_name, g.space_color,
+  g.max_bytes - g.min_bytes DESC, g.variant_count DESC, g.program_name,
+  g.space_color,
   g.input

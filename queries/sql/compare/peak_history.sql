@@ -1,9 +1,9 @@
 -- title: Peak memory over runs
 -- question: How did every program's memory move from run to run?
--- definition: Per program, platform and colour: the greatest reserved_bytes and
---   live_peak_bytes among the modules of that program in each run, in the order of
---   started_at, ingested_at, run_id, with the difference to the run before that holds
---   the program. Of a series, or of all runs.
+-- definition: Per program, platform and colour: the greatest reserved_bytes
+--   and live_peak_bytes among the modules of that program in each run, in the
+--   order of started_at, ingested_at, run_id, with the difference to the run
+--   before that holds the program. Of a series, or of all runs.
 -- grain: program, platform, colour, run
 -- needs: module_memory, run_order, runs
 -- param series
@@ -17,17 +17,22 @@
 -- column series
 -- column started_at TIMESTAMP time neutral: When the dump was written (UTC).
 -- column compiler_version VARCHAR name neutral: XLA release.
--- column module_count BIGINT count neutral: Modules of that program in the run.
+-- column module_count BIGINT count neutral: Modules of that program in the
+--   run.
 -- column reserved_bytes
--- column delta_reserved_bytes BIGINT bytes lower_is_better: Change of reserved_bytes.
--- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the run before.
+-- column delta_reserved_bytes BIGINT bytes lower_is_better: Change of
+--   reserved_bytes.
+-- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the
+--   run before.
 -- column live_peak_bytes
--- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change of live_peak_bytes.
--- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the run
---   before.
+-- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change of
+--   live_peak_bytes.
+-- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
+--   run before.
 WITH points AS (
   SELECT
-    m.program AS program_name, m.platform, m.color AS space_color, m.space_name,
+    m.program AS program_name, m.platform, m.color AS space_color,
+    m.space_name,
     m.run_id, o.place, count(*) AS module_count,
     max(m.reserved_bytes) AS reserved_bytes,
     max(m.live_peak_bytes) AS live_peak_bytes
@@ -51,10 +56,12 @@ steps AS (
 SELECT
   s.program_name AS program, s.platform, s.space_color AS color, s.space_name,
   r.name AS run, r.series, r.started_at, r.compiler_version, s.module_count,
-  s.reserved_bytes, s.reserved_bytes - s.reserved_before AS delta_reserved_bytes,
+  s.reserved_bytes,
+  s.reserved_bytes - s.reserved_before AS delta_reserved_bytes,
   (s.reserved_bytes - s.reserved_before) / nullif(s.reserved_before, 0)
     AS delta_reserved_ratio,
-  s.live_peak_bytes, s.live_peak_bytes - s.live_before AS delta_live_peak_bytes,
+  s.live_peak_bytes,
+  s.live_peak_bytes - s.live_before AS delta_live_peak_bytes,
   (s.live_peak_bytes - s.live_before) / nullif(s.live_before, 0)
     AS delta_live_peak_ratio
 FROM steps AS s

@@ -1,19 +1,21 @@
 -- title: What got worse
--- question: Which programs need more memory than in the run before, in which memory
---   space, and by how much?
--- definition: Modules of two runs matched by program, entry shapes, partitions and rank;
---   per colour the difference of reserved_bytes and of live_peak_bytes. A colour that
---   only one side has counts as 0 bytes on the other. Verdict, the first that holds:
---   new, gone; not_comparable (entry shapes or partitions differ); same by
---   identical_program (exact_fingerprint is equal: it can't regress); same by
---   equal_bytes; same by below_floor (no difference is above both floors); worse,
---   improved, or mixed (one figure up, the other down).
+-- question: Which programs need more memory than in the run before, in which
+--   memory space, and by how much?
+-- definition: Modules of two runs matched by program, entry shapes, partitions
+--   and rank; per colour the difference of reserved_bytes and of
+--   live_peak_bytes. A colour that only one side has counts as 0 bytes on the
+--   other. Verdict, the first that holds: new, gone; not_comparable (entry
+--   shapes or partitions differ); same by identical_program (exact_fingerprint
+--   is equal: it can't regress); same by equal_bytes; same by below_floor (no
+--   difference is above both floors); worse, improved, or mixed (one figure
+--   up, the other down).
 -- grain: pair of modules, colour
 -- needs: matched_modules, memory_profile, memory_spaces, runs
 -- param base
 -- param candidate
 -- param program
--- param min_delta_bytes BIGINT = 0: A difference counts only above this many bytes …
+-- param min_delta_bytes BIGINT = 0: A difference counts only above this many
+--   bytes …
 -- param min_delta_ratio DOUBLE = 0.0: … and above this share of the base.
 -- column base
 -- column candidate
@@ -21,17 +23,23 @@
 -- column rank
 -- column color
 -- column space_name
--- column verdict VARCHAR name neutral: worse, mixed, improved, same, new, gone or
---   not_comparable.
+-- column verdict VARCHAR name neutral: worse, mixed, improved, same, new, gone
+--   or not_comparable.
 -- column rule VARCHAR name neutral: What decided the verdict.
--- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved in the base.
--- column candidate_reserved_bytes BIGINT bytes lower_is_better: In the candidate.
+-- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved in the
+--   base.
+-- column candidate_reserved_bytes BIGINT bytes lower_is_better: In the
+--   candidate.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: The difference.
--- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the base.
--- column base_live_peak_bytes BIGINT bytes lower_is_better: Live peak of the base.
--- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Of the candidate.
+-- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the
+--   base.
+-- column base_live_peak_bytes BIGINT bytes lower_is_better: Live peak of the
+--   base.
+-- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Of the
+--   candidate.
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
--- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the base.
+-- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
+--   base.
 WITH colors AS (
   SELECT
     m.*, p.color AS space_color
@@ -45,7 +53,8 @@ WITH colors AS (
 ),
 sides AS (
   SELECT
-    m.base AS base_run, m.candidate AS candidate_run, m.program AS program_name,
+    m.base AS base_run, m.candidate AS candidate_run,
+    m.program AS program_name,
     m.rank, m.space_color,
     coalesce(s.space_name, 'color_' || m.space_color) AS space_name,
     m.base_module_id, m.candidate_module_id, m.is_comparable, m.is_identical,
@@ -100,7 +109,8 @@ judged AS (
       WHEN candidate_module_id IS NULL THEN 'only_in_base'
       WHEN NOT is_comparable THEN 'other_entry_shapes'
       WHEN is_identical THEN 'identical_program'
-      WHEN reserved_delta = 0 AND coalesce(live_delta, 0) = 0 THEN 'equal_bytes'
+      WHEN reserved_delta = 0 AND coalesce(live_delta, 0) = 0
+        THEN 'equal_bytes'
       WHEN reserved_sign = 0 AND live_sign = 0 THEN 'below_floor'
       WHEN reserved_sign * live_sign < 0 THEN 'opposite_signs'
       WHEN reserved_sign + live_sign > 0 THEN 'more_bytes'

@@ -1,10 +1,10 @@
 -- title: Common causes of growth
 -- question: Which causes made the most programs grow, by how much together?
--- definition: Programs and colours that peak_regressions calls worse or mixed, by cause:
---   the op_path of the buffers that add the most to the live peak of that program
---   (greatest sum of delta_peak_bytes). Programs whose live peak did not grow have the
---   cause (packing). sum_delta_bytes adds the difference of reserved_bytes over
---   programs, within one colour.
+-- definition: Programs and colours that peak_regressions calls worse or mixed,
+--   by cause: the op_path of the buffers that add the most to the live peak of
+--   that program (greatest sum of delta_peak_bytes). Programs whose live peak
+--   did not grow have the cause (packing). sum_delta_bytes adds the difference
+--   of reserved_bytes over programs, within one colour.
 -- grain: cause, colour
 -- needs: peak_regressions, buffer_diff
 -- param base
@@ -46,13 +46,15 @@ causes AS (
   SELECT
     program_name, rank, space_color, op_path,
     row_number() OVER (
-      PARTITION BY program_name, rank, space_color ORDER BY path_delta DESC, op_path
+      PARTITION BY program_name, rank, space_color ORDER BY path_delta DESC,
+        op_path
     ) AS place
   FROM buffers
   WHERE path_delta > 0
 )
 SELECT
-  coalesce(CASE WHEN g.live_delta > 0 THEN c.op_path END, '(packing)') AS cause,
+  coalesce(CASE WHEN g.live_delta > 0 THEN c.op_path END, '(packing)')
+    AS cause,
   g.space_color AS color, count(*) AS program_count,
   CAST(sum(g.delta_bytes) AS BIGINT) AS sum_delta_bytes,
   CAST(max(g.delta_bytes) AS BIGINT) AS max_delta_bytes,

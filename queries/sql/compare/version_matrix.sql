@@ -1,10 +1,12 @@
 -- title: Which version flips the number
--- question: Which component's version explains how a program's memory differs over runs?
--- definition: Points of peak_history by program and colour, grouped by each of the axes
---   compiler_version, framework_version, platform, device, branch and series.
---   explained_ratio is the share of the variance of reserved_bytes that lies between the
---   groups of the axis: 1 where it alone decides the number. Axes with one value and
---   programs whose number never changes are left out.
+-- question: Which component's version explains how a program's memory differs
+--   over runs?
+-- definition: Points of peak_history by program and colour, grouped by each of
+--   the axes compiler_version, framework_version, platform, device, branch and
+--   series. explained_ratio is the share of the variance of reserved_bytes
+--   that lies between the groups of the axis: 1 where it alone decides the
+--   number. Axes with one value and programs whose number never changes are
+--   left out.
 -- grain: program, colour, axis, value
 -- needs: module_memory, runs
 -- param program
@@ -14,8 +16,10 @@
 -- column axis VARCHAR name neutral: Which component.
 -- column value VARCHAR name neutral: Its version.
 -- column run_count BIGINT count neutral: Runs with that version.
--- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved bytes there.
--- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes there.
+-- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved bytes
+--   there.
+-- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes
+--   there.
 -- column explained_ratio DOUBLE ratio neutral: What the axis explains.
 WITH points AS (
   SELECT
@@ -30,10 +34,12 @@ axes AS (
   SELECT
     p.program_name, p.space_color, p.bytes,
     unnest([
-      'compiler_version', 'framework_version', 'platform', 'device', 'branch', 'series'
+      'compiler_version', 'framework_version', 'platform', 'device', 'branch',
+      'series'
     ]) AS axis,
     unnest([
-      r.compiler_version, r.framework_version, r.platform, r.device, r.branch, r.series
+      r.compiler_version, r.framework_version, r.platform, r.device, r.branch,
+      r.series
     ]) AS value
   FROM points AS p
   JOIN runs AS r USING (run_id)
@@ -65,11 +71,13 @@ explained AS (
   HAVING count(*) > 1
 )
 SELECT
-  g.program_name AS program, g.space_color AS color, g.axis, g.value, g.run_count,
+  g.program_name AS program, g.space_color AS color, g.axis, g.value,
+  g.run_count,
   CAST(g.min_bytes AS BIGINT) AS min_reserved_bytes,
   CAST(g.max_bytes AS BIGINT) AS max_reserved_bytes,
   CAST(round(e.explained_ratio, 6) AS DOUBLE) AS explained_ratio
 FROM groups AS g
 JOIN explained AS e USING (program_name, space_color, axis)
 ORDER BY
-  g.program_name, g.space_color, explained_ratio DESC, g.axis, g.value NULLS FIRST
+  g.program_name, g.space_color, explained_ratio DESC, g.axis,
+  g.value NULLS FIRST

@@ -1,10 +1,11 @@
 -- title: Cost of several arenas
--- question: What did it cost to split the temporaries of a memory space over several
---   arenas?
--- definition: Per colour: the sizes of all temporary allocations, the sum of their own
---   live peaks, and the most of their bytes live together at one step. split_bytes is
---   the sum of their own peaks minus the joint peak: what one arena without
---   fragmentation would save over several without fragmentation.
+-- question: What did it cost to split the temporaries of a memory space over
+--   several arenas?
+-- definition: Per colour: the sizes of all temporary allocations, the sum of
+--   their own live peaks, and the most of their bytes live together at one
+--   step. split_bytes is the sum of their own peaks minus the joint peak: what
+--   one arena without fragmentation would save over several without
+--   fragmentation.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, allocations, arena_timeline
 -- param run
@@ -19,16 +20,19 @@
 -- column space_name
 -- column arena_count BIGINT count neutral: Temporary allocations.
 -- column sum_bytes BIGINT bytes lower_is_better: Their sizes.
--- column sum_of_peaks_bytes BIGINT bytes lower_is_better: Sum of their own live peaks.
--- column joint_peak_bytes BIGINT bytes lower_is_better: Most of their bytes live
---   together.
+-- column sum_of_peaks_bytes BIGINT bytes lower_is_better: Sum of their own
+--   live peaks.
+-- column joint_peak_bytes BIGINT bytes lower_is_better: Most of their bytes
+--   live together.
 -- column split_bytes BIGINT bytes lower_is_better: sum_of_peaks_bytes minus
 --   joint_peak_bytes.
--- column waste_bytes BIGINT bytes lower_is_better: sum_bytes minus joint_peak_bytes.
+-- column waste_bytes BIGINT bytes lower_is_better: sum_bytes minus
+--   joint_peak_bytes.
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color, count(*) AS arena_count,
-    sum(a.size_bytes) AS sum_bytes, sum(p.live_peak_bytes) AS sum_of_peaks_bytes
+    sum(a.size_bytes) AS sum_bytes,
+    sum(p.live_peak_bytes) AS sum_of_peaks_bytes
   FROM allocations AS a
   LEFT JOIN (
     SELECT module_id, allocation_id, max(live_bytes) AS live_peak_bytes
@@ -39,7 +43,8 @@ WITH arenas AS (
   GROUP BY a.module_id, a.color
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, a.arena_count,
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  a.arena_count,
   CAST(a.sum_bytes AS BIGINT) AS sum_bytes,
   CAST(coalesce(a.sum_of_peaks_bytes, 0) AS BIGINT) AS sum_of_peaks_bytes,
   m.temp_live_peak_bytes AS joint_peak_bytes,
@@ -56,4 +61,5 @@ WHERE m.temp_live_peak_bytes IS NOT NULL
   AND ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)
 ORDER BY
-  split_bytes DESC, waste_bytes DESC, m.program, m.module_number, m.rank, m.color
+  split_bytes DESC, waste_bytes DESC, m.program, m.module_number, m.rank,
+  m.color

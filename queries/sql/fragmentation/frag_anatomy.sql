@@ -1,11 +1,12 @@
 -- title: Why arenas are fragmented
 -- question: Of what does each temporary allocation consist at its own peak?
--- definition: Every byte of a temporary allocation, at the first step at which most of
---   it is live, is one of: live (in the first logical_bytes of the newest value that
---   covers it), slot_padding (behind them), time_hole (covered by values at other steps
---   only), alignment_gap (never covered, in a gap shorter than the alignment before the
---   next value) or never_used. The alignment is the largest power of two that divides
---   all offsets. Parts add up to the size of the allocation.
+-- definition: Every byte of a temporary allocation, at the first step at which
+--   most of it is live, is one of: live (in the first logical_bytes of the
+--   newest value that covers it), slot_padding (behind them), time_hole
+--   (covered by values at other steps only), alignment_gap (never covered, in
+--   a gap shorter than the alignment before the next value) or never_used. The
+--   alignment is the largest power of two that divides all offsets. Parts add
+--   up to the size of the allocation.
 -- grain: module occurrence, allocation, part
 -- needs: chosen_memory, allocations, arena_timeline, placed_values
 -- param run
@@ -18,10 +19,11 @@
 -- column color
 -- column space_name
 -- column allocation_id
--- column allocation_bytes BIGINT bytes lower_is_better: Size of the allocation.
+-- column allocation_bytes BIGINT bytes lower_is_better: Size of the
+--   allocation.
 -- column step INTEGER step neutral: First step at which most of it is live.
--- column part VARCHAR name neutral: live, slot_padding, time_hole, alignment_gap or
---   never_used.
+-- column part VARCHAR name neutral: live, slot_padding, time_hole,
+--   alignment_gap or never_used.
 -- column part_bytes BIGINT bytes neutral: Bytes of that part.
 -- column part_ratio DOUBLE ratio neutral: Share of the allocation.
 WITH arenas AS (
@@ -40,7 +42,8 @@ tenants AS (
 ),
 alignments AS (
   SELECT
-    module_id, allocation_id, bit_or(offset_bytes) & -bit_or(offset_bytes) AS alignment
+    module_id, allocation_id,
+    bit_or(offset_bytes) & -bit_or(offset_bytes) AS alignment
   FROM tenants
   GROUP BY module_id, allocation_id
 ),

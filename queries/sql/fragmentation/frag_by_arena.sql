@@ -1,8 +1,9 @@
 -- title: Fragmentation per arena
 -- question: Which arena wastes how much, taken by itself?
--- definition: Per temporary allocation its size minus the most of its bytes live at one
---   step (union of addresses, ends inclusive). A colour's fragmentation is larger than
---   the sum of its arenas' where they peak at different steps, see arena_split_cost.
+-- definition: Per temporary allocation its size minus the most of its bytes
+--   live at one step (union of addresses, ends inclusive). A colour's
+--   fragmentation is larger than the sum of its arenas' where they peak at
+--   different steps, see arena_split_cost.
 -- grain: module occurrence, allocation
 -- needs: chosen_memory, allocations, arena_timeline, allocation_values
 -- param run
@@ -15,12 +16,14 @@
 -- column color
 -- column space_name
 -- column allocation_id
--- column allocation_bytes BIGINT bytes lower_is_better: Size of the allocation.
--- column live_peak_bytes BIGINT bytes lower_is_better: Most of its bytes live at one
---   step.
+-- column allocation_bytes BIGINT bytes lower_is_better: Size of the
+--   allocation.
+-- column live_peak_bytes BIGINT bytes lower_is_better: Most of its bytes live
+--   at one step.
 -- column peak_step INTEGER step neutral: First step that reaches them.
 -- column fragmentation_bytes BIGINT bytes lower_is_better: The difference.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of the allocation.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of the
+--   allocation.
 -- column value_count BIGINT count neutral: Values placed in it.
 WITH peaks AS (
   SELECT

@@ -1,8 +1,9 @@
 -- title: Fragmentation per memory space
 -- question: How much of the temporary memory is never needed at once?
--- definition: Per module and colour: the sizes of the temporary allocations, minus the
---   most temporary bytes live at one step (union of addresses, ends inclusive). The
---   ratio is of temp_bytes; modules without temporaries or live ranges are left out.
+-- definition: Per module and colour: the sizes of the temporary allocations,
+--   minus the most temporary bytes live at one step (union of addresses, ends
+--   inclusive). The ratio is of temp_bytes; modules without temporaries or
+--   live ranges are left out.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, allocations, allocation_values
 -- param run
@@ -14,17 +15,20 @@
 -- column rank
 -- column color
 -- column space_name
--- column temp_bytes BIGINT bytes lower_is_better: Sizes of temporary allocations.
--- column temp_live_peak_bytes BIGINT bytes lower_is_better: Most of their bytes live at
---   one step.
+-- column temp_bytes BIGINT bytes lower_is_better: Sizes of temporary
+--   allocations.
+-- column temp_live_peak_bytes BIGINT bytes lower_is_better: Most of their
+--   bytes live at one step.
 -- column fragmentation_bytes BIGINT bytes lower_is_better: The difference.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of temp_bytes.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of
+--   temp_bytes.
 -- column arena_count BIGINT count neutral: Temporary allocations.
 -- column value_count BIGINT count neutral: Values placed in them.
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color,
-    count(DISTINCT a.allocation_id) AS arena_count, count(v.value_id) AS value_count
+    count(DISTINCT a.allocation_id) AS arena_count,
+    count(v.value_id) AS value_count
   FROM allocations AS a
   LEFT JOIN allocation_values AS v USING (module_id, allocation_id)
   WHERE a.kind = 'temp'

@@ -1,8 +1,9 @@
 -- title: Holes of arenas
 -- question: What would still fit into each arena at a step?
--- definition: Per temporary allocation the address intervals that no value live at the
---   step covers; at at_step, or at the first step at which most of the arena is live.
---   frag_index_ratio is 1 minus the largest hole's share of all free bytes.
+-- definition: Per temporary allocation the address intervals that no value
+--   live at the step covers; at at_step, or at the first step at which most of
+--   the arena is live. frag_index_ratio is 1 minus the largest hole's share of
+--   all free bytes.
 -- grain: module occurrence, allocation, hole
 -- needs: chosen_memory, allocations, arena_timeline, placed_values
 -- param run
@@ -21,9 +22,11 @@
 -- column from_byte BIGINT bytes neutral: First free byte.
 -- column to_byte BIGINT bytes neutral: First byte behind the hole.
 -- column hole_bytes BIGINT bytes neutral: Its size.
--- column free_bytes BIGINT bytes neutral: All free bytes of the arena at that step.
+-- column free_bytes BIGINT bytes neutral: All free bytes of the arena at that
+--   step.
 -- column largest_hole_bytes BIGINT bytes higher_is_better: Its largest hole.
--- column frag_index_ratio DOUBLE ratio lower_is_better: How scattered the free bytes are.
+-- column frag_index_ratio DOUBLE ratio lower_is_better: How scattered the free
+--   bytes are.
 WITH peaks AS (
   SELECT
     module_id, allocation_id,
@@ -48,7 +51,8 @@ edges AS (
   WHERE a.chosen_step BETWEEN v.start_step AND v.end_step
     AND v.size_bytes > 0
   UNION ALL
-  SELECT module_id, allocation_id, allocation_bytes, allocation_bytes FROM arenas
+  SELECT module_id, allocation_id, allocation_bytes,
+    allocation_bytes FROM arenas
 ),
 gaps AS (
   SELECT

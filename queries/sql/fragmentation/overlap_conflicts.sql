@@ -1,9 +1,11 @@
 -- title: Contradictions of an assignment
--- question: Does the assignment give the same bytes to two values at the same time?
--- definition: Pairs of values of one allocation that overlap in address and in time.
---   conflict where their ranges overlap strictly (a.start < b.end and b.start < a.end),
---   which a sound dump never has; in_place where they only touch at one step, shown
---   with in_place := true. Thread-local allocations are left out.
+-- question: Does the assignment give the same bytes to two values at the same
+--   time?
+-- definition: Pairs of values of one allocation that overlap in address and in
+--   time. conflict where their ranges overlap strictly (a.start < b.end and
+--   b.start < a.end), which a sound dump never has; in_place where they only
+--   touch at one step, shown with in_place := true. Thread-local allocations
+--   are left out.
 -- grain: module occurrence, pair of values
 -- needs: chosen_memory, placed_values, memory_profile
 -- param run
@@ -18,9 +20,11 @@
 -- column space_name
 -- column verdict VARCHAR name neutral: conflict or in_place.
 -- column allocation_id
--- column instruction VARCHAR name neutral: Instruction of the value that starts first.
+-- column instruction VARCHAR name neutral: Instruction of the value that
+--   starts first.
 -- column shape_index
--- column other_instruction VARCHAR name neutral: Instruction of the other value.
+-- column other_instruction VARCHAR name neutral: Instruction of the other
+--   value.
 -- column other_shape_index VARCHAR name neutral: Index into its result.
 -- column overlap_bytes BIGINT bytes neutral: Bytes they share.
 -- column from_step INTEGER step neutral: First step at which both are live.

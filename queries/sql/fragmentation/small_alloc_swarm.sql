@@ -1,9 +1,10 @@
 -- title: Allocations by size class
--- question: Are thousands of tiny allocations dominating the count, or waste by
---   alignment?
--- definition: Allocations of every module per colour in classes of powers of two:
---   bucket_bytes is the largest power of two that is not above the size (0 for empty
---   ones). rounding_bytes is what rounding every size up to a multiple of align adds.
+-- question: Are thousands of tiny allocations dominating the count, or waste
+--   by alignment?
+-- definition: Allocations of every module per colour in classes of powers of
+--   two: bucket_bytes is the largest power of two that is not above the size
+--   (0 for empty ones). rounding_bytes is what rounding every size up to a
+--   multiple of align adds.
 -- grain: run, program, module, colour, size class
 -- needs: chosen_memory, allocations
 -- param run
@@ -18,7 +19,8 @@
 -- column space_name
 -- column bucket_bytes BIGINT bytes neutral: Lower end of the size class.
 -- column allocation_count BIGINT count lower_is_better: Allocations.
--- column count_ratio DOUBLE ratio neutral: Their share of the module's allocations.
+-- column count_ratio DOUBLE ratio neutral: Their share of the module's
+--   allocations.
 -- column sum_bytes BIGINT bytes lower_is_better: Their sizes.
 -- column bytes_ratio DOUBLE ratio neutral: Their share of the module's bytes.
 -- column rounding_bytes BIGINT bytes lower_is_better: What rounding up adds.
@@ -49,7 +51,8 @@ shares AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  b.bucket_bytes, b.allocation_count, b.allocation_count / b.all_count AS count_ratio,
+  b.bucket_bytes, b.allocation_count,
+  b.allocation_count / b.all_count AS count_ratio,
   CAST(b.sum_bytes AS BIGINT) AS sum_bytes,
   b.sum_bytes / nullif(b.all_bytes, 0) AS bytes_ratio,
   CAST(b.rounding_bytes AS BIGINT) AS rounding_bytes

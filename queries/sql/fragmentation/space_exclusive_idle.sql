@@ -1,10 +1,10 @@
 -- title: Special memory idle at the main peak
--- question: How many bytes are reserved in a special memory space while the default
---   space is at its peak?
--- definition: Per colour other than 0, at peak_step of colour 0: reserved_bytes minus
---   the bytes of the colour live there are idle. borrowable_bytes is what of them
---   colour 0 could use at most: the lesser of the idle bytes and of its temporary bytes
---   live there.
+-- question: How many bytes are reserved in a special memory space while the
+--   default space is at its peak?
+-- definition: Per colour other than 0, at peak_step of colour 0:
+--   reserved_bytes minus the bytes of the colour live there are idle.
+--   borrowable_bytes is what of them colour 0 could use at most: the lesser of
+--   the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, memory_timeline
 -- param run
@@ -17,11 +17,13 @@
 -- column space_name
 -- column main_peak_step INTEGER step neutral: peak_step of colour 0.
 -- column reserved_bytes
--- column live_bytes BIGINT bytes neutral: Bytes of the colour live at that step.
+-- column live_bytes BIGINT bytes neutral: Bytes of the colour live at that
+--   step.
 -- column idle_bytes BIGINT bytes lower_is_better: Reserved and not live.
--- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour 0 live
---   there.
--- column borrowable_bytes BIGINT bytes lower_is_better: What colour 0 could borrow.
+-- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour
+--   0 live there.
+-- column borrowable_bytes BIGINT bytes lower_is_better: What colour 0 could
+--   borrow.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
@@ -43,7 +45,8 @@ other AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, p.peak_step AS main_peak_step,
     m.reserved_bytes, coalesce(t.live_bytes, 0) AS live_bytes,
-    m.reserved_bytes - coalesce(t.live_bytes, 0) AS idle_bytes, p.temp_live_bytes
+    m.reserved_bytes - coalesce(t.live_bytes, 0) AS idle_bytes,
+    p.temp_live_bytes
   FROM memory AS m
   JOIN main AS p USING (module_id)
   LEFT JOIN memory_timeline AS t

@@ -1,9 +1,9 @@
 -- title: Custom calls
 -- question: Which custom calls are there, and how much workspace do they take?
--- definition: Instructions custom-call of the last snapshot of every module, by target.
---   operand_bytes and result_bytes are logical sizes; a tuple-shaped result counts its
---   array elements from the buffer assignment. Workspace is the u8[] elements of
---   tuple-shaped results.
+-- definition: Instructions custom-call of the last snapshot of every module,
+--   by target. operand_bytes and result_bytes are logical sizes; a
+--   tuple-shaped result counts its array elements from the buffer assignment.
+--   Workspace is the u8[] elements of tuple-shaped results.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, values
 -- param run
@@ -16,12 +16,16 @@
 -- column call_count BIGINT count neutral: Calls.
 -- column operand_bytes BIGINT bytes neutral: Logical sizes of their operands.
 -- column result_bytes BIGINT bytes neutral: Logical sizes of their results.
--- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all of them.
--- column max_workspace_bytes BIGINT bytes lower_is_better: Workspace of the largest.
--- column largest_call VARCHAR name neutral: Instruction with the largest result.
+-- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all of
+--   them.
+-- column max_workspace_bytes BIGINT bytes lower_is_better: Workspace of the
+--   largest.
+-- column largest_call VARCHAR name neutral: Instruction with the largest
+--   result.
 WITH calls AS (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.custom_call_target, i.logical_bytes,
+    i.module_id, i.instruction_id, i.name, i.custom_call_target,
+    i.logical_bytes,
     i.element_type
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
@@ -60,7 +64,8 @@ sized AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, s.custom_call_target,
-  count(*) AS call_count, CAST(sum(s.operand_bytes) AS BIGINT) AS operand_bytes,
+  count(*) AS call_count,
+  CAST(sum(s.operand_bytes) AS BIGINT) AS operand_bytes,
   CAST(sum(s.result_bytes) AS BIGINT) AS result_bytes,
   CAST(sum(s.workspace_bytes) AS BIGINT) AS workspace_bytes,
   CAST(max(s.workspace_bytes) AS BIGINT) AS max_workspace_bytes,

@@ -1,12 +1,15 @@
 -- title: Fusions
--- question: How well did fusion do: what does each fusion read, write and save?
--- definition: Fusion instructions of the last snapshot of every module. op_count counts
---   the instructions of the fused computation without parameters, constants, tuples and
---   get-tuple-elements. read_bytes are the operands, written_bytes the results (a tuple
---   by its elements), saved_bytes the results of the fused instructions that were never
---   written: their sum minus written_bytes. All sizes are logical.
+-- question: How well did fusion do: what does each fusion read, write and
+--   save?
+-- definition: Fusion instructions of the last snapshot of every module.
+--   op_count counts the instructions of the fused computation without
+--   parameters, constants, tuples and get-tuple-elements. read_bytes are the
+--   operands, written_bytes the results (a tuple by its elements), saved_bytes
+--   the results of the fused instructions that were never written: their sum
+--   minus written_bytes. All sizes are logical.
 -- grain: module occurrence, fusion
--- needs: final_modules, instructions, operands, called_computations, computations
+-- needs: final_modules, instructions, operands, called_computations,
+--   computations
 -- param run
 -- param program
 -- param top
@@ -24,7 +27,8 @@
 -- column op_name
 WITH fusions AS (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.fusion_kind, i.op_name, i.logical_bytes,
+    i.module_id, i.instruction_id, i.name, i.fusion_kind, i.op_name,
+    i.logical_bytes,
     c.computation_id, d.root_instruction_id
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
@@ -73,12 +77,15 @@ written AS (
   GROUP BY f.module_id, f.instruction_id
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, f.name AS instruction, f.fusion_kind,
-  coalesce(d.op_count, 0) AS op_count, coalesce(w.output_count, 1) AS output_count,
+  m.run, m.program, m.module_number, m.rank, f.name AS instruction,
+  f.fusion_kind,
+  coalesce(d.op_count, 0) AS op_count,
+  coalesce(w.output_count, 1) AS output_count,
   CAST(coalesce(r.read_bytes, 0) AS BIGINT) AS read_bytes,
   CAST(coalesce(w.written_bytes, f.logical_bytes) AS BIGINT) AS written_bytes,
   CAST(
-    coalesce(d.made_bytes, 0) - coalesce(w.written_bytes, f.logical_bytes) AS BIGINT
+    coalesce(d.made_bytes, 0) - coalesce(w.written_bytes, f.logical_bytes)
+      AS BIGINT
   ) AS saved_bytes,
   f.op_name
 FROM final_modules(run := $run, program := $program) AS m

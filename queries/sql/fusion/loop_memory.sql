@@ -1,13 +1,14 @@
 -- title: Memory of loops
 -- question: What do loops carry, and what do their bodies need on top?
--- definition: Per while loop and colour: carry_bytes is the room of the distinct places
---   in allocations of the values that appear in the while's result, tables of tuples left
---   out. body_peak_bytes is the most live bytes of the colour at the steps of the body,
---   body_extra_bytes what of it is beyond the least there. stacked_bytes are carried
---   arrays whose first dimension is the trip count: what is kept per iteration.
+-- definition: Per while loop and colour: carry_bytes is the room of the
+--   distinct places in allocations of the values that appear in the while's
+--   result, tables of tuples left out. body_peak_bytes is the most live bytes
+--   of the colour at the steps of the body, body_extra_bytes what of it is
+--   beyond the least there. stacked_bytes are carried arrays whose first
+--   dimension is the trip count: what is kept per iteration.
 -- grain: module occurrence, while instruction, colour
--- needs: chosen_memory, loops, value_positions, placed_values, memory_timeline,
---   instructions
+-- needs: chosen_memory, loops, value_positions, placed_values,
+--   memory_timeline, instructions
 -- param run
 -- param program
 -- param color
@@ -18,12 +19,15 @@
 -- column color
 -- column space_name
 -- column instruction VARCHAR name neutral: The while instruction.
--- column trip_count BIGINT count neutral: How often it runs; NULL where unknown.
+-- column trip_count BIGINT count neutral: How often it runs; NULL where
+--   unknown.
 -- column carry_bytes BIGINT bytes lower_is_better: Room of what it carries.
--- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked over
---   iterations.
--- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the body.
--- column body_extra_bytes BIGINT bytes lower_is_better: Beyond the least in the body.
+-- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked
+--   over iterations.
+-- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the
+--   body.
+-- column body_extra_bytes BIGINT bytes lower_is_better: Beyond the least in
+--   the body.
 -- column body_from_step INTEGER step neutral: First step of the body.
 -- column body_to_step INTEGER step neutral: Last step of the body.
 -- column op_name
@@ -59,9 +63,11 @@ curves AS (
   GROUP BY w.module_id, w.instruction_id, t.color
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, w.instruction,
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  w.instruction,
   w.trip_count, CAST(coalesce(c.carry_bytes, 0) AS BIGINT) AS carry_bytes,
-  CAST(coalesce(c.stacked_bytes, 0) AS BIGINT) AS stacked_bytes, k.body_peak_bytes,
+  CAST(coalesce(c.stacked_bytes, 0) AS BIGINT) AS stacked_bytes,
+  k.body_peak_bytes,
   k.body_peak_bytes - k.body_least_bytes AS body_extra_bytes, w.body_from_step,
   w.body_to_step, i.op_name
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
@@ -78,4 +84,5 @@ LEFT JOIN instructions AS i
   ON i.module_id = w.module_id
   AND i.instruction_id = w.instruction_id
 ORDER BY
-  carry_bytes DESC, m.program, m.module_number, m.rank, m.color, w.instruction_id
+  carry_bytes DESC, m.program, m.module_number, m.rank, m.color,
+  w.instruction_id

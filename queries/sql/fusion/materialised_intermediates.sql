@@ -1,14 +1,17 @@
 -- title: Intermediates that were not fused away
--- question: Which large temporaries exist only because fusion stopped, and at what?
--- definition: Temporary array values of at least min_bytes that exactly one scheduled
---   instruction reads, where that reader could be part of a loop fusion (an element-wise
---   operation, broadcast, reshape, transpose, slice, reduce, or a fusion of kind loop or
---   input). blocker, the first that holds: multi_output (the producer has several
---   results), custom_call, dot or convolution, reduce or sort, collective or copy, or
---   layout (operand and result differ in layout only), by the producer; else unknown.
+-- question: Which large temporaries exist only because fusion stopped, and at
+--   what?
+-- definition: Temporary array values of at least min_bytes that exactly one
+--   scheduled instruction reads, where that reader could be part of a loop
+--   fusion (an element-wise operation, broadcast, reshape, transpose, slice,
+--   reduce, or a fusion of kind loop or input). blocker, the first that holds:
+--   multi_output (the producer has several results), custom_call, dot or
+--   convolution, reduce or sort, collective or copy, or layout (operand and
+--   result differ in layout only), by the producer; else unknown.
 --   leverage_bytes as in peak_leverage.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions, value_leverage
+-- needs: chosen_memory, placed_values, value_uses, instructions,
+--   value_leverage
 -- param run
 -- param program
 -- param color
@@ -28,7 +31,8 @@
 -- column blocker VARCHAR name neutral: What may have stopped fusion.
 -- column shape
 -- column size_bytes BIGINT bytes lower_is_better: Room it takes.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak would fall by.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
+--   would fall by.
 -- column op_name
 WITH tenants AS (
   SELECT *
@@ -52,7 +56,8 @@ readers AS (
 ),
 single AS (
   SELECT
-    t.*, p.opcode, p.op_name, p.element_type AS producer_type, i.name AS reader,
+    t.*, p.opcode, p.op_name, p.element_type AS producer_type,
+    i.name AS reader,
     i.opcode AS reader_opcode
   FROM tenants AS t
   JOIN readers AS r USING (module_id, value_id)
@@ -65,10 +70,14 @@ single AS (
     AND (
       (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
       OR i.opcode IN (
-        'abs', 'add', 'and', 'broadcast', 'ceil', 'clamp', 'compare', 'convert',
-        'cosine', 'divide', 'dynamic-slice', 'exponential', 'floor', 'log', 'logistic',
-        'maximum', 'minimum', 'multiply', 'negate', 'not', 'or', 'pad', 'power',
-        'reduce', 'reshape', 'reverse', 'rsqrt', 'select', 'sign', 'sine', 'slice',
+        'abs', 'add', 'and', 'broadcast', 'ceil', 'clamp', 'compare',
+        'convert',
+        'cosine', 'divide', 'dynamic-slice', 'exponential', 'floor', 'log',
+        'logistic',
+        'maximum', 'minimum', 'multiply', 'negate', 'not', 'or', 'pad',
+        'power',
+        'reduce', 'reshape', 'reverse', 'rsqrt', 'select', 'sign', 'sine',
+        'slice',
         'sqrt', 'subtract', 'tanh', 'transpose', 'xor'
       )
     )
@@ -80,14 +89,16 @@ SELECT
     WHEN s.producer_type = 'tuple' THEN 'multi_output'
     WHEN s.opcode = 'custom-call' THEN 'custom_call'
     WHEN s.opcode IN ('dot', 'convolution') THEN 'dot'
-    WHEN s.opcode IN ('reduce', 'reduce-window', 'sort', 'scatter', 'gather', 'topk')
+    WHEN s.opcode IN ('reduce', 'reduce-window', 'sort', 'scatter', 'gather',
+      'topk')
     THEN 'reduce'
     WHEN regexp_matches(s.opcode, 'all-|reduce-scatter|collective|copy|async')
     THEN 'collective_or_copy'
     WHEN s.opcode = 'transpose' OR s.reader_opcode = 'transpose' THEN 'layout'
     ELSE 'unknown'
   END AS blocker,
-  s.shape, s.size_bytes, coalesce(l.leverage_bytes, 0) AS leverage_bytes, s.op_name
+  s.shape, s.size_bytes, coalesce(l.leverage_bytes, 0) AS leverage_bytes,
+  s.op_name
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN single AS s USING (module_id, color)
 LEFT JOIN value_leverage(run := $run, program := $program) AS l

@@ -1,15 +1,16 @@
 -- title: Instructions by operation
 -- question: What is each module made of?
--- definition: Instructions by opcode. out_bytes is the sum of their logical result
---   sizes, a tuple as its pointer table. top_level counts those outside of fusions and
---   of the small computations that reductions, sorts and scatters apply: what is
---   scheduled. Of the last snapshot of every module unless a stage is asked for.
+-- definition: Instructions by opcode. out_bytes is the sum of their logical
+--   result sizes, a tuple as its pointer table. top_level counts those outside
+--   of fusions and of the small computations that reductions, sorts and
+--   scatters apply: what is scheduled. Of the last snapshot of every module
+--   unless a stage is asked for.
 -- grain: module occurrence, opcode
 -- needs: chosen_run, final_modules, modules, instructions, computations
 -- param run
 -- param program
--- param stage VARCHAR = NULL of modules.stage: Only snapshots of this stage; NULL for
---   the last one of every module.
+-- param stage VARCHAR = NULL of modules.stage: Only snapshots of this stage;
+--   NULL for the last one of every module.
 -- column run
 -- column program
 -- column module_number
@@ -18,9 +19,12 @@
 -- column opcode
 -- column instruction_count BIGINT count neutral: Instructions of this opcode.
 -- column count_ratio DOUBLE ratio neutral: Share of the module's instructions.
--- column top_level_count BIGINT count neutral: Those outside of fusions and reducers.
--- column out_bytes BIGINT bytes neutral: Sum of their result sizes, without padding.
--- column top_level_out_bytes BIGINT bytes neutral: The same of the top-level ones.
+-- column top_level_count BIGINT count neutral: Those outside of fusions and
+--   reducers.
+-- column out_bytes BIGINT bytes neutral: Sum of their result sizes, without
+--   padding.
+-- column top_level_out_bytes BIGINT bytes neutral: The same of the top-level
+--   ones.
 WITH chosen AS (
   SELECT
     f.run AS run_name, f.program AS program_name, f.module_number, f.rank,
@@ -54,7 +58,8 @@ SELECT
   m.stage_name AS stage, n.opcode, n.instruction_count,
   n.instruction_count / sum(n.instruction_count) OVER (
     PARTITION BY
-      m.run_name, m.program_name, m.module_number, m.rank, m.stage_name, m.module_id
+      m.run_name, m.program_name, m.module_number, m.rank, m.stage_name,
+      m.module_id
   ) AS count_ratio,
   n.top_level_count, n.out_bytes, n.top_level_out_bytes
 FROM chosen AS m

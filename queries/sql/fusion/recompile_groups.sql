@@ -1,10 +1,11 @@
 -- title: Programs compiled more than once
 -- question: Which functions were compiled many times in a run, and why?
 -- definition: Compiled modules of a run by program. distinct_graphs counts
---   graph_fingerprints, distinct_layouts entry layouts. varying_arguments lists the
---   array parameters (counted from 0 in print order, tuples flattened) whose shape
---   differs between the modules, with all their shapes: what made JAX trace again.
---   Bytes are XLA's 'Total bytes used', over all memory spaces of a module.
+--   graph_fingerprints, distinct_layouts entry layouts. varying_arguments
+--   lists the array parameters (counted from 0 in print order, tuples
+--   flattened) whose shape differs between the modules, with all their shapes:
+--   what made JAX trace again. Bytes are XLA's 'Total bytes used', over all
+--   memory spaces of a module.
 -- grain: program
 -- needs: final_modules, modules
 -- param run
@@ -13,13 +14,18 @@
 -- column run
 -- column program
 -- column module_count BIGINT count lower_is_better: Compiled modules.
--- column distinct_graphs BIGINT count lower_is_better: Distinct graph structures.
--- column distinct_programs BIGINT count lower_is_better: Distinct exact_fingerprints.
--- column distinct_layouts BIGINT count lower_is_better: Distinct entry layouts.
--- column varying_arguments VARCHAR text neutral: Array parameters of varying shape.
--- column sum_printed_total_bytes BIGINT bytes lower_is_better: Sum of the modules'
---   printed totals.
--- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of them.
+-- column distinct_graphs BIGINT count lower_is_better: Distinct graph
+--   structures.
+-- column distinct_programs BIGINT count lower_is_better: Distinct
+--   exact_fingerprints.
+-- column distinct_layouts BIGINT count lower_is_better: Distinct entry
+--   layouts.
+-- column varying_arguments VARCHAR text neutral: Array parameters of varying
+--   shape.
+-- column sum_printed_total_bytes BIGINT bytes lower_is_better: Sum of the
+--   modules' printed totals.
+-- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of
+--   them.
 WITH compiled AS (
   SELECT
     f.run_id, f.run AS run_name, f.program AS program_name, f.module_id,
@@ -85,7 +91,8 @@ counted AS (
 SELECT
   c.run_name AS run, c.program_name AS program,
   CAST(c.module_count AS BIGINT) AS module_count,
-  c.distinct_graphs, c.distinct_programs, c.distinct_layouts, c.varying_arguments,
+  c.distinct_graphs, c.distinct_programs, c.distinct_layouts,
+  c.varying_arguments,
   CAST(c.sum_printed_total_bytes AS BIGINT) AS sum_printed_total_bytes,
   c.max_printed_total_bytes
 FROM counted AS c

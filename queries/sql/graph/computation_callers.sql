@@ -1,9 +1,11 @@
 -- title: Who calls a computation
 -- question: From where is each computation called, and how often does it run?
--- definition: Rows of called_computations of the last snapshot of every module, with the
---   caller's computation and the number of times of multiplicity.
+-- definition: Rows of called_computations of the last snapshot of every
+--   module, with the caller's computation and the number of times of
+--   multiplicity.
 -- grain: module occurrence, computation, caller
--- needs: final_modules, computations, called_computations, instructions, multiplicity
+-- needs: final_modules, computations, called_computations, instructions,
+--   multiplicity
 -- param run
 -- param program
 -- param computation VARCHAR = NULL: Only this computation; NULL for all.
@@ -14,11 +16,14 @@
 -- column computation_name VARCHAR name neutral: The computation.
 -- column kind VARCHAR name neutral: entry, fusion, while_body and others.
 -- column instruction_count INTEGER count neutral: Its instructions.
--- column caller VARCHAR name neutral: Instruction that calls it; NULL for the entry.
+-- column caller VARCHAR name neutral: Instruction that calls it; NULL for the
+--   entry.
 -- column caller_opcode VARCHAR name neutral: Its operation.
--- column role VARCHAR name neutral: calls, to_apply, body, condition and others.
+-- column role VARCHAR name neutral: calls, to_apply, body, condition and
+--   others.
 -- column caller_computation VARCHAR name neutral: The caller's computation.
--- column times BIGINT count neutral: How often the computation runs, all callers.
+-- column times BIGINT count neutral: How often the computation runs, all
+--   callers.
 -- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
 WITH callers AS (
   SELECT
@@ -33,7 +38,8 @@ WITH callers AS (
   JOIN instructions AS i USING (module_id, instruction_id)
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, d.name AS computation_name, d.kind,
+  m.run, m.program, m.module_number, m.rank, d.name AS computation_name,
+  d.kind,
   d.instruction_count, c.caller, c.caller_opcode, c.role,
   e.name AS caller_computation, coalesce(t.times, 0) AS times,
   coalesce(t.is_known, TRUE) AS times_known

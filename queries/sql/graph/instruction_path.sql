@@ -1,16 +1,17 @@
 -- title: Path between two instructions
 -- question: By which way does data get from one instruction to another?
--- definition: A shortest path along graph_edges from producer to consumer, of at most
---   max_depth edges; among equals the one with the lowest instruction numbers backwards.
---   One row per instruction on it. Without a path there are no rows.
+-- definition: A shortest path along graph_edges from producer to consumer, of
+--   at most max_depth edges; among equals the one with the lowest instruction
+--   numbers backwards. One row per instruction on it. Without a path there are
+--   no rows.
 -- grain: module occurrence, instruction on the path
 -- needs: final_modules, modules, computations, instructions, graph_edges
 -- param run
 -- param program
--- param source VARCHAR = NULL: Name of the first instruction; NULL for the first
---   parameter of the entry computation.
--- param target VARCHAR = NULL: Name of the last instruction; NULL for the root of the
---   entry computation.
+-- param source VARCHAR = NULL: Name of the first instruction; NULL for the
+--   first parameter of the entry computation.
+-- param target VARCHAR = NULL: Name of the last instruction; NULL for the root
+--   of the entry computation.
 -- param max_depth BIGINT = 100: Longest path to look for.
 -- column run
 -- column program
@@ -20,7 +21,8 @@
 -- column name VARCHAR name neutral: The instruction.
 -- column opcode
 -- column shape
--- column edge VARCHAR name neutral: Edge that leads to it: operand, call or argument.
+-- column edge VARCHAR name neutral: Edge that leads to it: operand, call or
+--   argument.
 -- column computation VARCHAR name neutral: Its computation.
 -- column op_name
 WITH RECURSIVE edges AS MATERIALIZED (
@@ -28,7 +30,8 @@ WITH RECURSIVE edges AS MATERIALIZED (
 ),
 entries AS MATERIALIZED (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.opcode, i.parameter_number, i.is_root,
+    i.module_id, i.instruction_id, i.name, i.opcode, i.parameter_number,
+    i.is_root,
     i.computation_id = n.entry_computation_id AS in_entry
   FROM final_modules(run := $run, program := $program) AS m
   JOIN modules AS n
@@ -42,7 +45,8 @@ sources AS (
   FROM entries
   WHERE name = $source
     OR (
-      $source IS NULL AND in_entry AND opcode = 'parameter' AND parameter_number = 0
+      $source IS NULL AND in_entry AND opcode = 'parameter'
+        AND parameter_number = 0
     )
   GROUP BY module_id
 ),
@@ -84,7 +88,8 @@ way AS (
     AND b.instruction_id = a.before_id
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, w.distance AS place, i.name, i.opcode,
+  m.run, m.program, m.module_number, m.rank, w.distance AS place, i.name,
+  i.opcode,
   i.shape, w.edge, c.name AS computation, i.op_name
 FROM final_modules(run := $run, program := $program) AS m
 JOIN way AS w USING (module_id)

@@ -6,9 +6,8 @@
 -- needs: final_modules, modules, computations, instructions, graph_edges
 -- param run
 -- param program
--- param instruction VARCHAR = NULL: Name of the instruction to start from; NULL for
---   the first
---   parameter of the entry computation.
+-- param instruction VARCHAR = NULL: Name of the instruction to start from;
+--   NULL for the first parameter of the entry computation.
 -- param depth BIGINT = 1: How many edges to go at most.
 -- param top BIGINT = 1000: At most this many rows.
 -- column run
@@ -20,7 +19,8 @@
 -- column name VARCHAR name neutral: The instruction reached.
 -- column opcode
 -- column shape
--- column edge VARCHAR name neutral: Kind of the last edge: operand, call or argument.
+-- column edge VARCHAR name neutral: Kind of the last edge: operand, call or
+--   argument.
 -- column through VARCHAR name neutral: The instruction before it on the way.
 -- column computation VARCHAR name neutral: Its computation.
 -- column op_name
@@ -67,7 +67,8 @@ walk USING KEY (module_id, start_id, instruction_id) AS (
 described AS (
   SELECT
     w.module_id, w.start_id, w.start_name, w.distance, w.edge, w.through_id,
-    i.instruction_id, i.name, i.opcode, i.shape, i.op_name, c.name AS computation
+    i.instruction_id, i.name, i.opcode, i.shape, i.op_name,
+    c.name AS computation
   FROM walk AS w
   JOIN instructions AS i USING (module_id, instruction_id)
   LEFT JOIN computations AS c
@@ -77,7 +78,8 @@ described AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, d.start_name AS start_instruction,
-  d.distance, d.name, d.opcode, d.shape, d.edge, t.name AS through, d.computation,
+  d.distance, d.name, d.opcode, d.shape, d.edge, t.name AS through,
+  d.computation,
   d.op_name
 FROM final_modules(run := $run, program := $program) AS m
 JOIN described AS d USING (module_id)

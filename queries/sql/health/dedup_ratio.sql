@@ -1,13 +1,13 @@
 -- title: What is stored once
 -- question: How much did it save to store equal content once?
--- definition: Over all runs, what was seen and what of it is distinct: files by sha256,
---   module snapshots by module_id, their source locations by locations_id, compiled
---   programs by exact_fingerprint, and instructions (seen in every occurrence, stored
---   once per module_id).
+-- definition: Over all runs, what was seen and what of it is distinct: files
+--   by sha256, module snapshots by module_id, their source locations by
+--   locations_id, compiled programs by exact_fingerprint, and instructions
+--   (seen in every occurrence, stored once per module_id).
 -- grain: thing
 -- needs: dump_files, modules
--- column thing VARCHAR name neutral: files, file_bytes, modules, locations, programs or
---   instructions.
+-- column thing VARCHAR name neutral: files, file_bytes, modules, locations,
+--   programs or instructions.
 -- column seen BIGINT count neutral: How many came.
 -- column stored BIGINT count lower_is_better: How many of them are distinct.
 -- column stored_ratio DOUBLE ratio lower_is_better: Share that is distinct.
@@ -23,7 +23,8 @@ contents AS (
   GROUP BY module_id
 ),
 things AS (
-  SELECT 1 AS place, 'files' AS thing, sum(n) AS seen, count(*) AS stored FROM files
+  SELECT 1 AS place, 'files' AS thing, sum(n) AS seen,
+    count(*) AS stored FROM files
   UNION ALL
   SELECT 2, 'file_bytes', sum(n * size_bytes), sum(size_bytes) FROM files
   UNION ALL
@@ -32,7 +33,8 @@ things AS (
   SELECT 4, 'locations', count(locations_id), count(DISTINCT locations_id)
   FROM modules
   UNION ALL
-  SELECT 5, 'programs', count(exact_fingerprint), count(DISTINCT exact_fingerprint)
+  SELECT 5, 'programs', count(exact_fingerprint),
+    count(DISTINCT exact_fingerprint)
   FROM modules
   WHERE has_assignment
   UNION ALL

@@ -1,28 +1,31 @@
 -- title: Series that stopped
 -- question: Which scheduled series has not delivered when it should have?
--- definition: Per series the mean time between its runs, and by how much the time since
---   its last run exceeds it, seen from the newest run of the warehouse or from as_of.
---   Series of one run have no cadence and are never overdue.
+-- definition: Per series the mean time between its runs, and by how much the
+--   time since its last run exceeds it, seen from the newest run of the
+--   warehouse or from as_of. Series of one run have no cadence and are never
+--   overdue.
 -- grain: series
 -- needs: runs
--- param as_of VARCHAR = NULL: Time to look from (UTC, 2026-11-20 08:00:00); NULL for the
---   newest run of the warehouse.
+-- param as_of VARCHAR = NULL: Time to look from (UTC, 2026-11-20 08:00:00);
+--   NULL for the newest run of the warehouse.
 -- column series
 -- column run_count BIGINT count neutral: Runs with a time.
 -- column first_seen TIMESTAMP time neutral: Time of its first run.
 -- column last_seen TIMESTAMP time neutral: Time of its last run.
 -- column last_run VARCHAR name neutral: Its last run.
 -- column cadence_seconds DOUBLE seconds neutral: Mean time between runs.
--- column silent_seconds DOUBLE seconds lower_is_better: Time since the last run.
--- column overdue_seconds DOUBLE seconds lower_is_better: Silence beyond the cadence; 0
---   where in time.
+-- column silent_seconds DOUBLE seconds lower_is_better: Time since the last
+--   run.
+-- column overdue_seconds DOUBLE seconds lower_is_better: Silence beyond the
+--   cadence; 0 where in time.
 WITH looked AS (
   SELECT coalesce(CAST($as_of AS TIMESTAMP), newest) AS now_at
   FROM (SELECT max(started_at) AS newest FROM runs) AS times
 ),
 grouped AS (
   SELECT
-    r.series AS series_name, count(*) AS run_count, min(r.started_at) AS first_seen,
+    r.series AS series_name, count(*) AS run_count,
+    min(r.started_at) AS first_seen,
     max(r.started_at) AS last_seen,
     arg_max(r.name, (r.started_at, r.run_id)) AS last_run
   FROM runs AS r
@@ -34,7 +37,8 @@ measured AS (
   SELECT
     g.*, date_diff('second', g.last_seen, l.now_at) AS silent_seconds,
     CASE WHEN g.run_count > 1
-      THEN date_diff('second', g.first_seen, g.last_seen) / (g.run_count - 1) END
+      THEN date_diff('second', g.first_seen, g.last_seen) / (g.run_count - 1)
+        END
       AS cadence_seconds
   FROM grouped AS g
   CROSS JOIN looked AS l
@@ -42,7 +46,8 @@ measured AS (
 SELECT
   m.series_name AS series, m.run_count, m.first_seen, m.last_seen, m.last_run,
   m.cadence_seconds, CAST(m.silent_seconds AS DOUBLE) AS silent_seconds,
-  CAST(greatest(0, coalesce(m.silent_seconds - m.cadence_seconds, 0)) AS DOUBLE)
+  CAST(greatest(0, coalesce(m.silent_seconds - m.cadence_seconds, 0))
+    AS DOUBLE)
     AS overdue_seconds
 FROM measured AS m
 ORDER BY overdue_seconds DESC, m.last_seen, m.series_name

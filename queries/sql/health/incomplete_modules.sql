@@ -1,10 +1,11 @@
 -- title: Modules with missing files
--- question: Which modules miss a companion file, and why can't a question be answered
---   for them?
--- definition: Compiled modules of a run, one per rank, program and number. Missing is
---   what the last snapshot lacks: hlo (no instructions with a computation),
---   buffer_assignment, live_ranges; and before_optimizations where no such snapshot is
---   there. Modules that lack nothing are left out unless complete is true.
+-- question: Which modules miss a companion file, and why can't a question be
+--   answered for them?
+-- definition: Compiled modules of a run, one per rank, program and number.
+--   Missing is what the last snapshot lacks: hlo (no instructions with a
+--   computation), buffer_assignment, live_ranges; and before_optimizations
+--   where no such snapshot is there. Modules that lack nothing are left out
+--   unless complete is true.
 -- grain: compiled module
 -- needs: final_modules, modules
 -- param run
@@ -21,7 +22,8 @@
 WITH facts AS (
   SELECT
     f.run AS run_name, f.program AS program_name, f.module_number, f.rank,
-    f.stage AS stage_name, f.path, max(m.instruction_count) AS instruction_count,
+    f.stage AS stage_name, f.path,
+    max(m.instruction_count) AS instruction_count,
     bool_or(m.has_assignment) AS has_assignment,
     bool_or(m.has_live_ranges) AS has_live_ranges,
     bool_or(coalesce(b.run_id IS NOT NULL, FALSE)) AS has_before
@@ -43,7 +45,8 @@ listed AS (
     *,
     list_filter([
       CASE WHEN coalesce(instruction_count, 0) = 0 THEN 'hlo' END,
-      CASE WHEN NOT coalesce(has_assignment, FALSE) THEN 'buffer_assignment' END,
+      CASE WHEN NOT coalesce(has_assignment, FALSE) THEN 'buffer_assignment'
+        END,
       CASE WHEN NOT coalesce(has_live_ranges, FALSE) THEN 'live_ranges' END,
       CASE WHEN NOT has_before THEN 'before_optimizations' END
     ], lambda x: x IS NOT NULL) AS lacks

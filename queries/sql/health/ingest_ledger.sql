@@ -1,7 +1,9 @@
 -- title: What was loaded
--- question: What was loaded per run, when, by which version, and what was left out?
--- definition: dump_files by run, with counts by status; detail rows are those of the
---   run's distinct modules, each counted once although several runs may share it.
+-- question: What was loaded per run, when, by which version, and what was left
+--   out?
+-- definition: dump_files by run, with counts by status; detail rows are those
+--   of the run's distinct modules, each counted once although several runs may
+--   share it.
 -- grain: run
 -- needs: runs, dump_files, modules, allocations, values, live_ranges, rejects
 -- param series
@@ -11,14 +13,20 @@
 -- column file_count BIGINT count neutral: Files of the run.
 -- column file_bytes BIGINT bytes neutral: Their sizes, unpacked.
 -- column loaded_count BIGINT count neutral: Files that were loaded.
--- column duplicate_count BIGINT count neutral: Files whose content was there already.
+-- column duplicate_count BIGINT count neutral: Files whose content was there
+--   already.
 -- column ignored_count BIGINT count neutral: Files of other kinds.
--- column rejected_count BIGINT count lower_is_better: Files that could not be read.
--- column reject_count BIGINT count lower_is_better: Places that break their format.
--- column unclaimed_line_count BIGINT count lower_is_better: Lines that no rule took.
+-- column rejected_count BIGINT count lower_is_better: Files that could not be
+--   read.
+-- column reject_count BIGINT count lower_is_better: Places that break their
+--   format.
+-- column unclaimed_line_count BIGINT count lower_is_better: Lines that no rule
+--   took.
 -- column module_count BIGINT count neutral: Module snapshots.
--- column distinct_module_count BIGINT count neutral: Distinct contents among them.
--- column instruction_count BIGINT count neutral: Instructions of the distinct ones.
+-- column distinct_module_count BIGINT count neutral: Distinct contents among
+--   them.
+-- column instruction_count BIGINT count neutral: Instructions of the distinct
+--   ones.
 -- column allocation_count BIGINT count neutral: Allocations.
 -- column value_count BIGINT count neutral: Values.
 -- column live_range_count BIGINT count neutral: Live ranges.
@@ -56,7 +64,8 @@ module_counts AS (
   SELECT
     c.run_id, sum(c.occurrences) AS module_count,
     count(*) AS distinct_module_count,
-    sum(c.instruction_count) AS instruction_count, sum(a.n) AS allocation_count,
+    sum(c.instruction_count) AS instruction_count,
+    sum(a.n) AS allocation_count,
     sum(v.n) AS value_count, sum(l.n) AS live_range_count
   FROM contents AS c
   LEFT JOIN allocation_counts AS a USING (module_id)

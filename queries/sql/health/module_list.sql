@@ -1,7 +1,7 @@
 -- title: Modules of a run
 -- question: Which module snapshots does a run hold?
--- definition: Rows of modules of the chosen run, program and stage, in the order of
---   their files.
+-- definition: Rows of modules of the chosen run, program and stage, in the
+--   order of their files.
 -- grain: module occurrence
 -- needs: chosen_run, modules
 -- param run
@@ -16,13 +16,15 @@
 -- column pass_after VARCHAR name neutral: Pass that ran before the snapshot.
 -- column instruction_count INTEGER count neutral: Instructions.
 -- column computation_count INTEGER count neutral: Computations.
--- column has_assignment BOOLEAN flag neutral: Whether it has a buffer assignment.
--- column printed_total_bytes BIGINT bytes neutral: XLA's own 'Total bytes used', over
---   all colours.
+-- column has_assignment BOOLEAN flag neutral: Whether it has a buffer
+--   assignment.
+-- column printed_total_bytes BIGINT bytes neutral: XLA's own 'Total bytes
+--   used', over all colours.
 -- column module_id
 -- column path
 SELECT
-  c.run, m.program, m.module_number, m.rank, m.stage, m.pass_step, m.pass_after,
+  c.run, m.program, m.module_number, m.rank, m.stage, m.pass_step,
+  m.pass_after,
   m.instruction_count, m.computation_count, m.has_assignment,
   m.printed_total_bytes, m.module_id, m.path
 FROM modules AS m

@@ -1,8 +1,9 @@
 -- title: Lines that no rule took
 -- question: How much of the input did no rule of a format take?
--- definition: dump_files by run, kind and status: lines read and lines unclaimed;
---   covered_ratio is the claimed share of the lines. Files without lines (binary ones,
---   and those that were not read) count in file_count only.
+-- definition: dump_files by run, kind and status: lines read and lines
+--   unclaimed; covered_ratio is the claimed share of the lines. Files without
+--   lines (binary ones, and those that were not read) count in file_count
+--   only.
 -- grain: run, kind, status
 -- needs: runs, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
@@ -12,8 +13,10 @@
 -- column file_count BIGINT count neutral: Files.
 -- column file_bytes BIGINT bytes neutral: Their sizes.
 -- column line_count BIGINT count neutral: Their lines.
--- column unclaimed_count BIGINT count lower_is_better: Lines that no rule took.
--- column covered_ratio DOUBLE ratio higher_is_better: Share of lines that a rule took.
+-- column unclaimed_count BIGINT count lower_is_better: Lines that no rule
+--   took.
+-- column covered_ratio DOUBLE ratio higher_is_better: Share of lines that a
+--   rule took.
 -- column worst_path VARCHAR name neutral: File with the most unclaimed lines.
 SELECT
   r.name AS run, f.kind AS file_kind, f.status, count(*) AS file_count,

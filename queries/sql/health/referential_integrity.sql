@@ -1,12 +1,12 @@
 -- title: Dangling references
 -- question: Does every row refer to rows that are there?
--- definition: For every reference between tables the number of rows whose target is
---   missing. NULL refers to nothing and is no fault.
+-- definition: For every reference between tables the number of rows whose
+--   target is missing. NULL refers to nothing and is no fault.
 -- grain: reference
--- needs: runs, modules, dump_files, rejects, compiler_flags, computations, instructions,
---   operands, called_computations, allocations, values, allocation_values,
---   value_positions, value_uses, schedule, live_ranges, memory_profile, memory_timeline,
---   stack_frames, locations
+-- needs: runs, modules, dump_files, rejects, compiler_flags, computations,
+--   instructions, operands, called_computations, allocations, values,
+--   allocation_values, value_positions, value_uses, schedule, live_ranges,
+--   memory_profile, memory_timeline, stack_frames, locations
 -- param only_faults BOOLEAN = false: Only references that dangle.
 -- column reference VARCHAR name neutral: table.column -> table.column.
 -- column status VARCHAR name neutral: ok or fault.
@@ -39,7 +39,8 @@ WITH faults AS (
   ANTI JOIN computations AS b USING (module_id, computation_id)
   UNION ALL
   SELECT 'operands.instruction_id -> instructions.instruction_id', count(*)
-  FROM operands AS a ANTI JOIN instructions AS b USING (module_id, instruction_id)
+  FROM operands AS a ANTI JOIN instructions AS b
+    USING (module_id, instruction_id)
   UNION ALL
   SELECT 'operands.operand_id -> instructions.instruction_id', count(*)
   FROM (SELECT * FROM operands WHERE operand_id IS NOT NULL) AS a
@@ -47,19 +48,23 @@ WITH faults AS (
     ON b.module_id = a.module_id
     AND b.instruction_id = a.operand_id
   UNION ALL
-  SELECT 'called_computations.computation_id -> computations.computation_id', count(*)
-  FROM (SELECT * FROM called_computations WHERE computation_id IS NOT NULL) AS a
+  SELECT 'called_computations.computation_id -> computations.computation_id',
+    count(*)
+  FROM (SELECT * FROM called_computations WHERE computation_id IS NOT NULL)
+    AS a
   ANTI JOIN computations AS b USING (module_id, computation_id)
   UNION ALL
   SELECT 'allocations.module_id -> modules.module_id', count(*)
   FROM allocations AS a ANTI JOIN modules AS b USING (module_id)
   UNION ALL
-  SELECT 'allocation_values.allocation_id -> allocations.allocation_id', count(*)
+  SELECT 'allocation_values.allocation_id -> allocations.allocation_id',
+    count(*)
   FROM allocation_values AS a
   ANTI JOIN allocations AS b USING (module_id, allocation_id)
   UNION ALL
   SELECT 'allocation_values.value_id -> values.value_id', count(*)
-  FROM allocation_values AS a ANTI JOIN "values" AS b USING (module_id, value_id)
+  FROM allocation_values AS a ANTI JOIN "values" AS b
+    USING (module_id, value_id)
   UNION ALL
   SELECT 'value_positions.value_id -> values.value_id', count(*)
   FROM value_positions AS a ANTI JOIN "values" AS b USING (module_id, value_id)
@@ -98,7 +103,8 @@ WITH faults AS (
     AND b.stack_frame_id = a.parent_id
 )
 SELECT
-  reference, CASE WHEN n = 0 THEN 'ok' ELSE 'fault' END AS status, n AS dangling_count
+  reference, CASE WHEN n = 0 THEN 'ok' ELSE 'fault' END AS status,
+  n AS dangling_count
 FROM faults
 WHERE n > 0
   OR NOT $only_faults

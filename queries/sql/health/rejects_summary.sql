@@ -1,9 +1,9 @@
 -- title: What could not be read
--- question: What could not be read, where is the first example, and how many bytes are
---   concerned?
--- definition: rejects by code, section and kind of file, over all runs or one. The
---   example is the first by run, path and line. file_bytes adds up the files concerned,
---   each once.
+-- question: What could not be read, where is the first example, and how many
+--   bytes are concerned?
+-- definition: rejects by code, section and kind of file, over all runs or one.
+--   The example is the first by run, path and line. file_bytes adds up the
+--   files concerned, each once.
 -- grain: code, section, kind of file
 -- needs: rejects, runs, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
@@ -23,7 +23,8 @@ WITH places AS (
     j.message,
     row_number() OVER (
       PARTITION BY j.code, j.section, f.kind
-      ORDER BY j.run_id, j.path, j.line NULLS FIRST, j.column_number NULLS FIRST
+      ORDER BY j.run_id, j.path, j.line NULLS FIRST,
+        j.column_number NULLS FIRST
     ) AS place,
     row_number() OVER (
       PARTITION BY j.code, j.section, f.kind, j.run_id, j.path

@@ -1,7 +1,7 @@
 -- title: Runs
 -- question: Which runs does the warehouse hold, and what came with each?
--- definition: Rows of runs with counts of their modules, distinct programs, files,
---   bytes and rejects; the latest first.
+-- definition: Rows of runs with counts of their modules, distinct programs,
+--   files, bytes and rejects; the latest first.
 -- grain: run
 -- needs: runs, modules, dump_files, rejects
 -- param series
@@ -11,15 +11,18 @@
 -- column compiler_version VARCHAR name neutral: XLA release.
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU architecture.
--- column commit_sha VARCHAR name neutral: Commit of the program that was compiled.
+-- column commit_sha VARCHAR name neutral: Commit of the program that was
+--   compiled.
 -- column program_count BIGINT count neutral: Distinct programs.
 -- column module_count BIGINT count neutral: Module snapshots.
 -- column file_count BIGINT count neutral: Files.
 -- column file_bytes BIGINT bytes neutral: Their sizes, unpacked.
--- column reject_count BIGINT count lower_is_better: Places that could not be read.
+-- column reject_count BIGINT count lower_is_better: Places that could not be
+--   read.
 WITH module_counts AS (
   SELECT
-    m.run_id, count(*) AS module_count, count(DISTINCT m.program) AS program_count
+    m.run_id, count(*) AS module_count,
+    count(DISTINCT m.program) AS program_count
   FROM modules AS m
   GROUP BY m.run_id
 ),
@@ -32,7 +35,8 @@ reject_counts AS (
   SELECT run_id, count(*) AS reject_count FROM rejects GROUP BY run_id
 )
 SELECT
-  r.name AS run, r.series, r.started_at, r.compiler_version, r.platform, r.device,
+  r.name AS run, r.series, r.started_at, r.compiler_version, r.platform,
+  r.device,
   r.commit_sha, coalesce(m.program_count, 0) AS program_count,
   coalesce(m.module_count, 0) AS module_count,
   coalesce(f.file_count, 0) AS file_count,

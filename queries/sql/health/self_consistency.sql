@@ -1,16 +1,18 @@
 -- title: Does the data agree with XLA
--- question: Do the numbers agree with what XLA itself printed, and with themselves?
--- definition: Per module occurrence and check, what is expected and what was found.
---   total: allocation sizes add up to 'Total bytes used'. kinds: the five kinds of
---   memory_profile add up to reserved_bytes. inside: every value lies inside its
---   allocation. one_place: every placed value lies in one allocation. order: every live
---   range starts before it ends and ends at most one step after the schedule.
---   conflicts: no two values overlap in address and strictly in time.
---   printed_members: as many values are live at the printed peak step as XLA lists
---   there; a difference is noted, not a fault, since some releases print it wrong.
+-- question: Do the numbers agree with what XLA itself printed, and with
+--   themselves?
+-- definition: Per module occurrence and check, what is expected and what was
+--   found. total: allocation sizes add up to 'Total bytes used'. kinds: the
+--   five kinds of memory_profile add up to reserved_bytes. inside: every value
+--   lies inside its allocation. one_place: every placed value lies in one
+--   allocation. order: every live range starts before it ends and ends at most
+--   one step after the schedule. conflicts: no two values overlap in address
+--   and strictly in time. printed_members: as many values are live at the
+--   printed peak step as XLA lists there; a difference is noted, not a fault,
+--   since some releases print it wrong.
 -- grain: module occurrence, check
--- needs: runs, modules, allocations, allocation_values, memory_profile, live_ranges,
---   schedule, printed_peaks
+-- needs: runs, modules, allocations, allocation_values, memory_profile,
+--   live_ranges, schedule, printed_peaks
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- param only_faults BOOLEAN = false: Only checks that are not ok.
 -- column run
@@ -24,7 +26,8 @@
 -- column found BIGINT count neutral: What it is.
 -- column path
 WITH totals AS (
-  SELECT module_id, sum(size_bytes) AS found FROM allocations GROUP BY module_id
+  SELECT module_id,
+    sum(size_bytes) AS found FROM allocations GROUP BY module_id
 ),
 kinds AS (
   SELECT
@@ -49,7 +52,8 @@ slots AS (
   GROUP BY v.module_id
 ),
 lengths AS (
-  SELECT module_id, max(step) + 1 AS step_count FROM schedule GROUP BY module_id
+  SELECT module_id,
+    max(step) + 1 AS step_count FROM schedule GROUP BY module_id
 ),
 printed AS (
   SELECT
@@ -61,9 +65,11 @@ ranges AS (
   SELECT
     l.module_id,
     count(*) FILTER (
-      WHERE l.start_step < 0 OR l.start_step > l.end_step OR l.end_step > n.step_count
+      WHERE l.start_step < 0 OR l.start_step > l.end_step
+        OR l.end_step > n.step_count
     ) AS disordered,
-    count(*) FILTER (WHERE p.step BETWEEN l.start_step AND l.end_step) AS at_peak
+    count(*) FILTER (WHERE p.step BETWEEN l.start_step AND l.end_step)
+      AS at_peak
   FROM live_ranges AS l
   LEFT JOIN lengths AS n USING (module_id)
   LEFT JOIN printed AS p USING (module_id)
@@ -71,7 +77,8 @@ ranges AS (
 ),
 checks AS (
   SELECT
-    m.module_id, 'total' AS check_name, m.printed_total_bytes AS expected, t.found
+    m.module_id, 'total' AS check_name, m.printed_total_bytes AS expected,
+    t.found
   FROM (
     SELECT module_id, max(printed_total_bytes) AS printed_total_bytes
     FROM modules
@@ -103,7 +110,8 @@ judged AS (
       WHEN c.check_name = 'printed_members' THEN 'noted'
       ELSE 'fault'
     END AS status,
-    CAST(c.expected AS BIGINT) AS expected, CAST(c.found AS BIGINT) AS found, m.path
+    CAST(c.expected AS BIGINT) AS expected, CAST(c.found AS BIGINT) AS found,
+    m.path
   FROM checks AS c
   JOIN modules AS m USING (module_id)
   JOIN runs AS r USING (run_id)

@@ -1,9 +1,10 @@
 -- title: Element types at the peak
 -- question: Which share of the peak is 4-byte floats that could be 2-byte?
--- definition: owned_bytes of peak_values by element type and kind of allocation. Room
---   that no value covers and tables of tuples are the type other. half_gain_bytes is
---   half of the bytes of f32 and f64 arrays: what the bytes at this step would fall by,
---   an upper bound of what the peak would.
+-- definition: owned_bytes of peak_values by element type and kind of
+--   allocation. Room that no value covers and tables of tuples are the type
+--   other. half_gain_bytes is half of the bytes of f32 and f64 arrays: what
+--   the bytes at this step would fall by, an upper bound of what the peak
+--   would.
 -- grain: module occurrence, colour, element type, kind of allocation
 -- needs: chosen_memory, peak_values
 -- param run
@@ -15,22 +16,27 @@
 -- column rank
 -- column color
 -- column space_name
--- column element_type VARCHAR name neutral: Element type; other for what is no array.
+-- column element_type VARCHAR name neutral: Element type; other for what is no
+--   array.
 -- column kind
--- column owned_bytes BIGINT bytes lower_is_better: Their bytes of the live peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Their bytes of the live
+--   peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Values.
--- column half_gain_bytes BIGINT bytes higher_is_better: Gain at this step if halved.
+-- column half_gain_bytes BIGINT bytes higher_is_better: Gain at this step if
+--   halved.
 WITH typed AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes, v.kind,
+    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    v.kind,
     v.value_id, v.owned_bytes,
     coalesce(
       nullif(regexp_extract(v.shape, '^([a-z][a-z0-9]*)\[', 1), ''), 'other'
     ) AS element_type
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
 )
 SELECT
   t.run_name AS run, t.program_name AS program, t.module_number, t.rank,
@@ -42,8 +48,10 @@ SELECT
     THEN sum(t.owned_bytes) // 2 ELSE 0 END AS BIGINT) AS half_gain_bytes
 FROM typed AS t
 GROUP BY
-  t.run_name, t.program_name, t.module_number, t.rank, t.space_color, t.space_name,
+  t.run_name, t.program_name, t.module_number, t.rank, t.space_color,
+  t.space_name,
   t.module_id, t.live_peak_bytes, t.element_type, t.kind
 ORDER BY
-  t.live_peak_bytes DESC, t.program_name, t.module_number, t.rank, t.space_color,
+  t.live_peak_bytes DESC, t.program_name, t.module_number, t.rank,
+  t.space_color,
   owned_bytes DESC, t.element_type, t.kind

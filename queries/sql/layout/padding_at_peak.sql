@@ -1,8 +1,8 @@
 -- title: Padding at the peak
 -- question: How much of the peak is padding?
--- definition: Bytes of values live at peak_step that lie behind the first logical_bytes
---   of the newest value that covers them, per colour. Room of a parameter, constant or
---   live-out that no value covers is uncovered_bytes.
+-- definition: Bytes of values live at peak_step that lie behind the first
+--   logical_bytes of the newest value that covers them, per colour. Room of a
+--   parameter, constant or live-out that no value covers is uncovered_bytes.
 -- grain: module occurrence, colour
 -- needs: chosen_memory, peak_values
 -- param run
@@ -17,18 +17,22 @@
 -- column live_peak_bytes
 -- column padding_bytes BIGINT bytes lower_is_better: Padding live at the peak.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of the peak.
--- column uncovered_bytes BIGINT bytes lower_is_better: Held at the peak by no value.
+-- column uncovered_bytes BIGINT bytes lower_is_better: Held at the peak by no
+--   value.
 -- column padded_value_count BIGINT count neutral: Values with padding there.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.live_peak_bytes, CAST(sum(v.padding_bytes) AS BIGINT) AS padding_bytes,
   sum(v.padding_bytes) / nullif(m.live_peak_bytes, 0) AS padding_ratio,
-  CAST(coalesce(sum(v.owned_bytes) FILTER (WHERE v.value_id IS NULL), 0) AS BIGINT)
+  CAST(coalesce(sum(v.owned_bytes) FILTER (WHERE v.value_id IS NULL), 0)
+    AS BIGINT)
     AS uncovered_bytes,
   count(*) FILTER (WHERE v.padding_bytes > 0) AS padded_value_count
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+JOIN peak_values(run := $run, program := $program) AS v
+  USING (module_id, color)
 GROUP BY
-  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, m.module_id,
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  m.module_id,
   m.live_peak_bytes
 ORDER BY padding_bytes DESC, m.program, m.module_number, m.rank, m.color

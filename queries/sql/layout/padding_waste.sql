@@ -1,9 +1,9 @@
 -- title: Padding per value
 -- question: Which values pay most for tiling and alignment?
--- definition: Room a value takes minus its logical size. tile_padding_bytes is what
---   rounding dimensions up to the tile adds; the rest, rounding_bytes, is the
---   allocator's. Values at the same place in the same allocation with the same shape are
---   one row per value.
+-- definition: Room a value takes minus its logical size. tile_padding_bytes is
+--   what rounding dimensions up to the tile adds; the rest, rounding_bytes, is
+--   the allocator's. Values at the same place in the same allocation with the
+--   same shape are one row per value.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, array_shapes, instructions
 -- param run
@@ -22,10 +22,13 @@
 -- column kind
 -- column logical_bytes
 -- column size_bytes
--- column padding_bytes BIGINT bytes lower_is_better: size_bytes minus logical_bytes.
+-- column padding_bytes BIGINT bytes lower_is_better: size_bytes minus
+--   logical_bytes.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
--- column tile_padding_bytes BIGINT bytes lower_is_better: Part of it that tiling adds.
--- column rounding_bytes BIGINT bytes lower_is_better: Part that the allocator adds.
+-- column tile_padding_bytes BIGINT bytes lower_is_better: Part of it that
+--   tiling adds.
+-- column rounding_bytes BIGINT bytes lower_is_better: Part that the allocator
+--   adds.
 -- column tile VARCHAR text neutral: First tile of the layout.
 -- column op_name
 SELECT
@@ -34,10 +37,12 @@ SELECT
   v.size_bytes - v.logical_bytes AS padding_bytes,
   (v.size_bytes - v.logical_bytes) / nullif(v.size_bytes, 0) AS padding_ratio,
   t.tiled_bytes - v.logical_bytes AS tile_padding_bytes,
-  v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes, t.tile,
+  v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes,
+  t.tile,
   i.op_name
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+JOIN placed_values(run := $run, program := $program) AS v
+  USING (module_id, color)
 LEFT JOIN array_shapes(run := $run, program := $program) AS t
   ON t.shape = v.shape
   AND t.logical_bytes = v.logical_bytes

@@ -1,15 +1,18 @@
 -- title: Dimensions that don't fit their tile
--- question: Which dimension of which array would have to change to lose its padding?
--- definition: Tiled arrays among the values, and of those every dimension that is rounded
---   up to its tile. saved_bytes is what the array would shrink by with the dimension
---   rounded down to a multiple of its tile; where it is smaller than the tile nothing
---   can be saved that way. spare_bytes is what the same memory could hold more.
+-- question: Which dimension of which array would have to change to lose its
+--   padding?
+-- definition: Tiled arrays among the values, and of those every dimension that
+--   is rounded up to its tile. saved_bytes is what the array would shrink by
+--   with the dimension rounded down to a multiple of its tile; where it is
+--   smaller than the tile nothing can be saved that way. spare_bytes is what
+--   the same memory could hold more.
 -- grain: run, program, colour, shape, dimension
 -- needs: chosen_memory, placed_values, array_shapes
 -- param run
 -- param program
 -- param color
--- param min_ratio DOUBLE = 0.0: Only where at least this share of the array is spare.
+-- param min_ratio DOUBLE = 0.0: Only where at least this share of the array is
+--   spare.
 -- param top
 -- column run
 -- column program
@@ -17,14 +20,19 @@
 -- column space_name
 -- column shape VARCHAR text neutral: Shape with layout.
 -- column dimension_size BIGINT count neutral: The dimension.
--- column minor_place BIGINT id neutral: 0 for the most minor dimension, 1 for the next.
--- column tile_size BIGINT count neutral: What it is rounded up to a multiple of.
--- column smaller_size BIGINT count neutral: Rounded down; NULL where nothing is left.
+-- column minor_place BIGINT id neutral: 0 for the most minor dimension, 1 for
+--   the next.
+-- column tile_size BIGINT count neutral: What it is rounded up to a multiple
+--   of.
+-- column smaller_size BIGINT count neutral: Rounded down; NULL where nothing
+--   is left.
 -- column larger_size BIGINT count neutral: Rounded up.
 -- column value_count BIGINT count neutral: Values of that shape.
 -- column size_bytes BIGINT bytes lower_is_better: Room of one of them.
--- column saved_bytes BIGINT bytes higher_is_better: What one shrinks by at smaller_size.
--- column spare_bytes BIGINT bytes lower_is_better: Padding of one by this dimension.
+-- column saved_bytes BIGINT bytes higher_is_better: What one shrinks by at
+--   smaller_size.
+-- column spare_bytes BIGINT bytes lower_is_better: Padding of one by this
+--   dimension.
 -- column spare_ratio DOUBLE ratio lower_is_better: Its share of the array.
 WITH shapes AS (
   SELECT
@@ -56,11 +64,13 @@ used AS (
     m.run AS run_name, m.program AS program_name, m.color AS space_color,
     m.space_name, v.shape, v.logical_bytes, count(*) AS value_count
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN placed_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   GROUP BY ALL
 )
 SELECT
-  u.run_name AS run, u.program_name AS program, u.space_color AS color, u.space_name,
+  u.run_name AS run, u.program_name AS program, u.space_color AS color,
+  u.space_name,
   u.shape, d.size AS dimension_size, d.place AS minor_place, d.tile_size,
   nullif(d.smaller, 0) AS smaller_size, d.larger AS larger_size, u.value_count,
   d.tiled_bytes AS size_bytes,
@@ -76,5 +86,6 @@ JOIN misfits AS d
   AND d.logical_bytes = u.logical_bytes
 WHERE (d.larger - d.size) / d.larger >= $min_ratio
 ORDER BY
-  spare_bytes * u.value_count DESC, u.program_name, u.space_color, u.shape, d.place
+  spare_bytes * u.value_count DESC, u.program_name, u.space_color, u.shape,
+  d.place
 LIMIT $top

@@ -1,11 +1,12 @@
 -- title: Live bytes of every temporary allocation
 -- question: How many bytes of each arena are live over the schedule?
--- definition: Temporary allocations only. Sum of the sizes of live values, ends
---   inclusive; at steps where one value ends and another begins on shared addresses the
---   union of all address intervals live there, so that bytes shared in place count
---   once, also where three or more values meet. Exact where the assignment doesn't
---   contradict itself, see overlap_conflicts. Run-length encoded; an arena that holds
---   nothing at first starts with a stretch of 0.
+-- definition: Temporary allocations only. Sum of the sizes of live values,
+--   ends inclusive; at steps where one value ends and another begins on shared
+--   addresses the union of all address intervals live there, so that bytes
+--   shared in place count once, also where three or more values meet. Exact
+--   where the assignment doesn't contradict itself, see overlap_conflicts.
+--   Run-length encoded; an arena that holds nothing at first starts with a
+--   stretch of 0.
 -- grain: module content, allocation, stretch of steps
 -- needs: placed_values
 -- param run

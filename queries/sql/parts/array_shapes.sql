@@ -1,25 +1,31 @@
 -- title: Array shapes, taken apart
--- question: What are the dimensions, tiles and padded sizes of the arrays in memory?
--- definition: Every distinct array shape among the placed values of the chosen modules.
---   tiled_bytes rounds the j-th most minor dimension up to the j-th last number of the
---   first tile (a missing dimension counts as 1), multiplies all dimensions and the
---   element width; without a tile it is logical_bytes. Sub-tiles add nothing.
---   NULL where a tile combines dimensions (*).
+-- question: What are the dimensions, tiles and padded sizes of the arrays in
+--   memory?
+-- definition: Every distinct array shape among the placed values of the chosen
+--   modules. tiled_bytes rounds the j-th most minor dimension up to the j-th
+--   last number of the first tile (a missing dimension counts as 1),
+--   multiplies all dimensions and the element width; without a tile it is
+--   logical_bytes. Sub-tiles add nothing. NULL where a tile combines
+--   dimensions (*).
 -- grain: shape
 -- needs: placed_values
 -- param run
 -- param program
 -- column shape
 -- column element_type VARCHAR name neutral: Element type.
--- column dimensions VARCHAR text neutral: Dimensions as printed, most major first.
+-- column dimensions VARCHAR text neutral: Dimensions as printed, most major
+--   first.
 -- column minor_dimensions VARCHAR text neutral: Dimensions, most minor first.
 -- column tile VARCHAR text neutral: First tile as printed; NULL without tiles.
 -- column logical_bytes
--- column tiled_bytes BIGINT bytes lower_is_better: Size with dimensions rounded up.
+-- column tiled_bytes BIGINT bytes lower_is_better: Size with dimensions
+--   rounded up.
 WITH arrays AS (
   SELECT DISTINCT
-    shape, logical_bytes, regexp_extract(shape, '^([a-z][a-z0-9]*)\[', 1) AS element_type,
-    replace(regexp_extract(shape, '^[a-z0-9]+\[([^\]]*)\]', 1), '<=', '') AS dimensions,
+    shape, logical_bytes,
+    regexp_extract(shape, '^([a-z][a-z0-9]*)\[', 1) AS element_type,
+    replace(regexp_extract(shape, '^[a-z0-9]+\[([^\]]*)\]', 1), '<=', '')
+      AS dimensions,
     regexp_extract(shape, '\]\{([0-9,]*)', 1) AS minor_to_major,
     nullif(regexp_extract(shape, ':[^S]*?T\(([0-9,*]*)\)', 1), '') AS tile
   FROM placed_values(run := $run, program := $program)
@@ -72,7 +78,8 @@ rounded AS (
   FROM ordered
 )
 SELECT
-  shape, element_type, dimensions, array_to_string(minor_sizes, ',') AS minor_dimensions,
+  shape, element_type, dimensions,
+  array_to_string(minor_sizes, ',') AS minor_dimensions,
   tile, logical_bytes,
   CASE
     WHEN tile IS NULL OR elements = 0 THEN logical_bytes

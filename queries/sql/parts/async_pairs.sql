@@ -1,25 +1,28 @@
 -- title: Starts and dones
 -- question: Which done belongs to which start, and when do they run?
--- definition: Instructions whose opcode ends in -start and the -done of the same operation
---   that reads it, directly or through -update and get-tuple-element; wrapped is the
---   operation that an async-start calls, else the opcode without -start. Of the last
---   snapshot of every module.
+-- definition: Instructions whose opcode ends in -start and the -done of the
+--   same operation that reads it, directly or through -update and
+--   get-tuple-element; wrapped is the operation that an async-start calls,
+--   else the opcode without -start. Of the last snapshot of every module.
 -- grain: module content, start
--- needs: final_modules, instructions, operands, called_computations, computations
+-- needs: final_modules, instructions, operands, called_computations,
+--   computations
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id INTEGER id neutral: The start.
 -- column instruction VARCHAR name neutral: Its name.
 -- column wrapped VARCHAR name neutral: What is done asynchronously.
--- column done_instruction VARCHAR name neutral: The done; NULL where none reads it.
+-- column done_instruction VARCHAR name neutral: The done; NULL where none
+--   reads it.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 WITH RECURSIVE nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, i.opcode, i.schedule_step
   FROM (
-    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN instructions AS i USING (module_id)
   WHERE regexp_matches(i.opcode, '-(start|update|done)$')
@@ -27,20 +30,23 @@ WITH RECURSIVE nodes AS MATERIALIZED (
 ),
 edges AS MATERIALIZED (
   SELECT
-    p.module_id, p.operand_id, n.instruction_id, n.name, n.opcode, n.schedule_step
+    p.module_id, p.operand_id, n.instruction_id, n.name, n.opcode,
+    n.schedule_step
   FROM operands AS p
   JOIN nodes AS n USING (module_id, instruction_id)
   WHERE p.operand_index = 0
 ),
 followed AS (
   SELECT
-    n.module_id, n.instruction_id AS start_id, n.instruction_id, n.opcode, n.name,
+    n.module_id, n.instruction_id AS start_id, n.instruction_id, n.opcode,
+    n.name,
     n.schedule_step, 0 AS depth
   FROM nodes AS n
   WHERE n.opcode LIKE '%-start'
   UNION
   SELECT
-    f.module_id, f.start_id, e.instruction_id, e.opcode, e.name, e.schedule_step,
+    f.module_id, f.start_id, e.instruction_id, e.opcode, e.name,
+    e.schedule_step,
     f.depth + 1
   FROM followed AS f
   JOIN edges AS e

@@ -1,6 +1,7 @@
 -- title: Memory profiles of a run
 -- question: Which rows of module_memory belong to a run and a program?
--- definition: module_memory of the chosen run, program and memory space, keys only.
+-- definition: module_memory of the chosen run, program and memory space, keys
+--   only.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory
 -- param run

@@ -1,6 +1,7 @@
 -- title: Modules with a buffer assignment
 -- question: Which module occurrences of a run have memory to ask about?
--- definition: Occurrences of the chosen run and program that have a buffer assignment.
+-- definition: Occurrences of the chosen run and program that have a buffer
+--   assignment.
 -- grain: module occurrence
 -- needs: chosen_run, modules, runs
 -- param run
@@ -16,7 +17,8 @@
 -- column locations_id
 -- column path
 SELECT
-  m.run_id, c.run AS run, m.program AS program, m.module_number, m.rank, m.stage,
+  m.run_id, c.run AS run, m.program AS program, m.module_number, m.rank,
+  m.stage,
   coalesce(m.platform, r.platform) AS platform,
   m.module_id, m.locations_id, m.path
 FROM modules AS m

@@ -1,9 +1,10 @@
 -- title: The two runs that a comparison is about
 -- question: Which run is compared with which?
--- definition: The runs called `base` and `candidate`. Without a base: the latest run
---   before the candidate on the same platform and device that holds one of its programs
---   with a buffer assignment, of the same series if there is one. Without a candidate:
---   the latest run that has such a base, or that is not the given base.
+-- definition: The runs called `base` and `candidate`. Without a base: the
+--   latest run before the candidate on the same platform and device that holds
+--   one of its programs with a buffer assignment, of the same series if there
+--   is one. Without a candidate: the latest run that has such a base, or that
+--   is not the given base.
 -- grain: pair of runs (at most one)
 -- needs: run_order, modules
 -- param base

@@ -1,11 +1,11 @@
 -- title: Work of dots and convolutions
--- question: How many floating-point operations does an instruction do in dots and
---   convolutions?
--- definition: dot: 2 times the result's elements times the product of the left operand's
---   contracting dimensions. convolution: 2 times the result's elements times the
---   kernel's elements per output feature (its dimension o in dim_labels). A fusion or
---   call has the sum of the computations it calls directly; all else has no row. Of the
---   last snapshot of every module.
+-- question: How many floating-point operations does an instruction do in dots
+--   and convolutions?
+-- definition: dot: 2 times the result's elements times the product of the left
+--   operand's contracting dimensions. convolution: 2 times the result's
+--   elements times the kernel's elements per output feature (its dimension o
+--   in dim_labels). A fusion or call has the sum of the computations it calls
+--   directly; all else has no row. Of the last snapshot of every module.
 -- grain: module content, instruction
 -- needs: final_modules, instructions, operands, called_computations
 -- param run
@@ -18,13 +18,15 @@ WITH products AS (
     i.module_id, i.instruction_id, i.computation_id, i.opcode,
     list_reduce(
       list_transform(
-        string_split(nullif(regexp_extract(i.shape, '\[([^\]]*)\]', 1), ''), ','),
+        string_split(nullif(regexp_extract(i.shape, '\[([^\]]*)\]', 1), ''),
+          ','),
         lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
       ),
       lambda x, y: x * y, CAST(1 AS BIGINT)
     ) AS result_elements,
     list_transform(
-      string_split(nullif(regexp_extract(o.shape, '\[([^\]]*)\]', 1), ''), ','),
+      string_split(nullif(regexp_extract(o.shape, '\[([^\]]*)\]', 1), ''),
+        ','),
       lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
     ) AS operand_sizes,
     list_transform(
@@ -34,10 +36,12 @@ WITH products AS (
       lambda x: TRY_CAST(x AS INTEGER)
     ) AS contracting,
     strpos(
-      regexp_extract(i.attributes, 'dim_labels=[0-9bf?]+_([0-9io?]+)->', 1), 'o'
+      regexp_extract(i.attributes, 'dim_labels=[0-9bf?]+_([0-9io?]+)->', 1),
+      'o'
     ) AS output_place
   FROM (
-    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN instructions AS i USING (module_id)
   JOIN operands AS p

@@ -1,9 +1,9 @@
 -- title: The last snapshot of every compiled module
 -- question: Which snapshot shows a module as it was compiled in the end?
--- definition: Of the occurrences that share run, rank, program and module number: the
---   one with a buffer assignment, else after_optimizations, else the pass snapshot of
---   the highest number, else any other; among equals the first by path and part.
---   A module without a number is known by its path.
+-- definition: Of the occurrences that share run, rank, program and module
+--   number: the one with a buffer assignment, else after_optimizations, else
+--   the pass snapshot of the highest number, else any other; among equals the
+--   first by path and part. A module without a number is known by its path.
 -- grain: compiled module
 -- needs: chosen_run, modules, runs
 -- param run
@@ -20,7 +20,8 @@
 -- column path
 WITH ranked AS (
   SELECT
-    m.run_id, c.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.run_id, c.run AS run_name, m.program AS program_name, m.module_number,
+    m.rank,
     m.stage, coalesce(m.platform, r.platform) AS platform,
     m.module_id, m.locations_id, m.path,
     row_number() OVER (
@@ -41,7 +42,8 @@ WITH ranked AS (
     OR m.program = $program
 )
 SELECT
-  r.run_id, r.run_name AS run, r.program_name AS program, r.module_number, r.rank,
+  r.run_id, r.run_name AS run, r.program_name AS program, r.module_number,
+  r.rank,
   r.stage, r.platform, r.module_id, r.locations_id, r.path
 FROM ranked AS r
 WHERE r.place = 1

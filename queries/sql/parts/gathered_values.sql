@@ -1,10 +1,11 @@
 -- title: Weights gathered for use
 -- question: Which values hold a parameter that an all-gather put together?
--- definition: An all-gather (or its start) counts where its operand comes from a
---   parameter, of any computation, by operations that only pass data on: bitcast, copy,
---   convert, reshape, transpose, slice, dynamic-slice, get-tuple-element, optimization
---   barriers, and starts and dones of these and of all-gathers. Its result, and what the
---   same operations make of it, is gathered. Data that passes a fusion is not followed.
+-- definition: An all-gather (or its start) counts where its operand comes from
+--   a parameter, of any computation, by operations that only pass data on:
+--   bitcast, copy, convert, reshape, transpose, slice, dynamic-slice,
+--   get-tuple-element, optimization barriers, and starts and dones of these
+--   and of all-gathers. Its result, and what the same operations make of it,
+--   is gathered. Data that passes a fusion is not followed.
 -- grain: module content, value
 -- needs: final_modules, instructions, operands, values
 -- param run
@@ -12,18 +13,22 @@
 -- column module_id
 -- column value_id
 -- column gather_instruction VARCHAR name neutral: The all-gather.
--- column weight VARCHAR name neutral: op_name of the parameter, else its instruction.
+-- column weight VARCHAR name neutral: op_name of the parameter, else its
+--   instruction.
 WITH RECURSIVE nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, i.opcode, i.op_name,
     i.opcode IN ('all-gather', 'all-gather-start') AS is_gather,
     i.opcode IN (
-      'bitcast', 'copy', 'convert', 'reshape', 'transpose', 'slice', 'dynamic-slice',
-      'get-tuple-element', 'opt-barrier', 'copy-start', 'copy-done', 'async-start',
+      'bitcast', 'copy', 'convert', 'reshape', 'transpose', 'slice',
+      'dynamic-slice',
+      'get-tuple-element', 'opt-barrier', 'copy-start', 'copy-done',
+      'async-start',
       'async-done', 'async-update', 'all-gather-done'
     ) AS is_passing
   FROM (
-    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN instructions AS i USING (module_id)
 ),
@@ -69,7 +74,8 @@ gathers AS (
   GROUP BY o.module_id, o.gather_id, o.gather_instruction
 ),
 followed AS (
-  SELECT module_id, gather_id, gather_id AS instruction_id, 0 AS depth FROM gathers
+  SELECT module_id, gather_id, gather_id AS instruction_id,
+    0 AS depth FROM gathers
   UNION
   SELECT f.module_id, f.gather_id, e.reader_id, f.depth + 1
   FROM followed AS f
@@ -84,7 +90,8 @@ followed AS (
 ),
 reached AS MATERIALIZED (
   SELECT
-    f.module_id, f.instruction_id, min(g.gather_instruction) AS gather_instruction,
+    f.module_id, f.instruction_id,
+    min(g.gather_instruction) AS gather_instruction,
     min(g.weight) AS weight
   FROM followed AS f
   JOIN gathers AS g USING (module_id, gather_id)

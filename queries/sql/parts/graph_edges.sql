@@ -1,13 +1,15 @@
 -- title: Edges of the instruction graph
 -- question: Which instruction gets data from which, also across computations?
--- definition: operand: an instruction and each of its operands. call: an instruction and
---   the root of every computation that it calls. argument: a parameter of a called
---   computation and what the caller passes: operand n of a fusion, call or async-start
---   for parameter n; the operand of a while for its body and condition, and for those
---   the body's root too; operand n + 1 of a conditional for its n-th branch. Of the last
---   snapshot of every module.
+-- definition: operand: an instruction and each of its operands. call: an
+--   instruction and the root of every computation that it calls. argument: a
+--   parameter of a called computation and what the caller passes: operand n of
+--   a fusion, call or async-start for parameter n; the operand of a while for
+--   its body and condition, and for those the body's root too; operand n + 1
+--   of a conditional for its n-th branch. Of the last snapshot of every
+--   module.
 -- grain: module content, consumer, producer
--- needs: final_modules, operands, called_computations, computations, instructions
+-- needs: final_modules, operands, called_computations, computations,
+--   instructions
 -- param run
 -- param program
 -- column module_id
@@ -47,7 +49,8 @@ passed AS (
   JOIN parameters AS p USING (module_id, computation_id)
   WHERE c.opcode IN ('fusion', 'call', 'async-start', 'while', 'conditional')
 )
-SELECT p.module_id, p.instruction_id AS consumer_id, p.operand_id AS producer_id,
+SELECT p.module_id, p.instruction_id AS consumer_id,
+  p.operand_id AS producer_id,
   'operand' AS kind
 FROM chosen AS m
 JOIN operands AS p USING (module_id)

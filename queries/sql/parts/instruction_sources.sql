@@ -1,8 +1,9 @@
 -- title: Source line of every instruction that has one
 -- question: From which line of the user's code does each instruction come?
--- definition: The innermost frame that is not in a framework's own file, from the stack
---   frames of newer releases; else source_file and source_line of the metadata. Of the
---   last snapshot of every module of the chosen run and program.
+-- definition: The innermost frame that is not in a framework's own file, from
+--   the stack frames of newer releases; else source_file and source_line of
+--   the metadata. Of the last snapshot of every module of the chosen run and
+--   program.
 -- grain: module content, source locations, instruction
 -- needs: final_modules, locations, stack_frames
 -- param run

@@ -1,10 +1,11 @@
 -- title: Values of two modules, side by side
 -- question: Which value of the candidate is which of the base?
--- definition: Placed values of matched modules, thread-local ones left out. In turn, each
---   value once: (1) entry parameters by number and index; (2) by instruction name,
---   shape_index, opcode, op_name and dimensions; (3) the n-th of equal opcode,
---   op_path, dimensions and shape_index, in the order of their live ranges; (4) the
---   n-th of equal op_path and dimensions. What remains is new or gone.
+-- definition: Placed values of matched modules, thread-local ones left out. In
+--   turn, each value once: (1) entry parameters by number and index; (2) by
+--   instruction name, shape_index, opcode, op_name and dimensions; (3) the
+--   n-th of equal opcode, op_path, dimensions and shape_index, in the order of
+--   their live ranges; (4) the n-th of equal op_path and dimensions. What
+--   remains is new or gone.
 -- grain: pair of values
 -- needs: chosen_pair, matched_modules, placed_values, instructions, op_paths
 -- param base
@@ -14,19 +15,25 @@
 -- column rank
 -- column pair BIGINT id neutral: Number of the pair of modules.
 -- column base_module_id BIGINT id neutral: Content of the module in the base.
--- column candidate_module_id BIGINT id neutral: Content of the module in the candidate.
+-- column candidate_module_id BIGINT id neutral: Content of the module in the
+--   candidate.
 -- column base_locations_id BIGINT id neutral: Source locations in the base.
--- column candidate_locations_id BIGINT id neutral: Source locations in the candidate.
+-- column candidate_locations_id BIGINT id neutral: Source locations in the
+--   candidate.
 -- column base_value_id INTEGER id neutral: Value in the base; NULL where new.
--- column candidate_value_id INTEGER id neutral: Value in the candidate; NULL where gone.
--- column match_method VARCHAR name neutral: parameter, name, path, similar or none.
--- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for none.
+-- column candidate_value_id INTEGER id neutral: Value in the candidate; NULL
+--   where gone.
+-- column match_method VARCHAR name neutral: parameter, name, path, similar or
+--   none.
+-- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
+--   none.
 WITH pairs AS (
   SELECT
     m.program AS program_name, m.rank, m.base_module_id, m.candidate_module_id,
     m.base_locations_id, m.candidate_locations_id,
     row_number() OVER (
-      ORDER BY m.program, m.rank, m.base_module_number, m.candidate_module_number
+      ORDER BY m.program, m.rank, m.base_module_number,
+        m.candidate_module_number
     ) AS pair
   FROM matched_modules(
     base := $base, candidate := $candidate, program := $program
@@ -34,9 +41,11 @@ WITH pairs AS (
 ),
 base_values AS (
   SELECT
-    p.pair, v.value_id, v.kind, v.instruction, coalesce(v.shape_index, '{}') AS place,
+    p.pair, v.value_id, v.kind, v.instruction,
+    coalesce(v.shape_index, '{}') AS place,
     i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
-    coalesce(o.op_path, '') AS op_path, coalesce(v.start_step, -1) AS start_step,
+    coalesce(o.op_path, '') AS op_path,
+    coalesce(v.start_step, -1) AS start_step,
     regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
   FROM placed_values(
     run := (
@@ -62,9 +71,11 @@ base_values AS (
 ),
 candidate_values AS (
   SELECT
-    p.pair, v.value_id, v.kind, v.instruction, coalesce(v.shape_index, '{}') AS place,
+    p.pair, v.value_id, v.kind, v.instruction,
+    coalesce(v.shape_index, '{}') AS place,
     i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
-    coalesce(o.op_path, '') AS op_path, coalesce(v.start_step, -1) AS start_step,
+    coalesce(o.op_path, '') AS op_path,
+    coalesce(v.start_step, -1) AS start_step,
     regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
   FROM placed_values(
     run := (
@@ -91,9 +102,12 @@ candidate_values AS (
 named AS (
   SELECT
     b.pair, b.value_id AS base_value_id, c.value_id AS candidate_value_id,
-    CASE WHEN b.parameter_number IS NULL THEN 'name' ELSE 'parameter' END AS method,
-    row_number() OVER (PARTITION BY b.pair, b.value_id ORDER BY c.value_id) AS n,
-    row_number() OVER (PARTITION BY b.pair, c.value_id ORDER BY b.value_id) AS m
+    CASE WHEN b.parameter_number IS NULL THEN 'name' ELSE 'parameter' END
+      AS method,
+    row_number() OVER (PARTITION BY b.pair, b.value_id ORDER BY c.value_id)
+      AS n,
+    row_number() OVER (PARTITION BY b.pair, c.value_id ORDER BY b.value_id)
+      AS m
   FROM base_values AS b
   JOIN candidate_values AS c
     ON c.pair = b.pair
@@ -153,7 +167,8 @@ base_open AS (
   SELECT
     b.pair, b.value_id, b.op_path, b.dimensions,
     row_number() OVER (
-      PARTITION BY b.pair, b.op_path, b.dimensions ORDER BY b.start_step, b.value_id
+      PARTITION BY b.pair, b.op_path, b.dimensions ORDER BY b.start_step,
+        b.value_id
     ) AS ordinal
   FROM base_unnamed AS b
   ANTI JOIN by_path AS d
@@ -164,7 +179,8 @@ candidate_open AS (
   SELECT
     c.pair, c.value_id, c.op_path, c.dimensions,
     row_number() OVER (
-      PARTITION BY c.pair, c.op_path, c.dimensions ORDER BY c.start_step, c.value_id
+      PARTITION BY c.pair, c.op_path, c.dimensions ORDER BY c.start_step,
+        c.value_id
     ) AS ordinal
   FROM candidate_unnamed AS c
   ANTI JOIN by_path AS d
@@ -195,12 +211,14 @@ matches AS (
       ELSE 'similar'
     END,
     CASE
-      WHEN base_value_id IS NULL OR candidate_value_id IS NULL THEN 0.0 ELSE 0.5
+      WHEN base_value_id IS NULL OR candidate_value_id IS NULL THEN 0.0
+        ELSE 0.5
     END
   FROM loose
 )
 SELECT
-  p.program_name AS program, p.rank, p.pair, p.base_module_id, p.candidate_module_id,
+  p.program_name AS program, p.rank, p.pair, p.base_module_id,
+  p.candidate_module_id,
   p.base_locations_id, p.candidate_locations_id,
   m.base_value_id, m.candidate_value_id, m.method AS match_method,
   CAST(m.confidence AS DOUBLE) AS match_confidence

@@ -1,9 +1,11 @@
 -- title: How often a computation runs
--- question: How often is each computation carried out in one run of the program?
--- definition: 1 for the entry computation; for others the sum over their callers of the
---   caller's number times the trip count of the loop where it is a loop's body or
---   condition. is_known is false where a loop without a known trip count is on the way:
---   it counts as 1. Both branches of a conditional count.
+-- question: How often is each computation carried out in one run of the
+--   program?
+-- definition: 1 for the entry computation; for others the sum over their
+--   callers of the caller's number times the trip count of the loop where it
+--   is a loop's body or condition. is_known is false where a loop without a
+--   known trip count is on the way: it counts as 1. Both branches of a
+--   conditional count.
 -- grain: module content, computation
 -- needs: final_modules, computations, called_computations, instructions, loops
 -- param run
@@ -18,7 +20,8 @@ WITH RECURSIVE callers AS MATERIALIZED (
     coalesce(w.trip_count, 1) AS factor,
     w.instruction_id IS NULL OR w.trip_count IS NOT NULL AS is_known
   FROM (
-    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN called_computations AS c USING (module_id)
   JOIN instructions AS i USING (module_id, instruction_id)
@@ -29,10 +32,12 @@ WITH RECURSIVE callers AS MATERIALIZED (
 ),
 paths AS (
   SELECT
-    d.module_id, d.computation_id, CAST(1 AS BIGINT) AS times, TRUE AS is_known,
+    d.module_id, d.computation_id, CAST(1 AS BIGINT) AS times,
+    TRUE AS is_known,
     0 AS depth
   FROM (
-    SELECT DISTINCT module_id FROM final_modules(run := $run, program := $program)
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN computations AS d USING (module_id)
   WHERE d.kind = 'entry'

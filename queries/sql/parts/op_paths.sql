@@ -1,10 +1,11 @@
 -- title: Framework path of every instruction, normalised
 -- question: To which part of the model does an instruction belong?
--- definition: Instructions of the last snapshot of every module. op_path is op_name
---   where numbers at the end of a part, and indices in brackets, become '*' (layer_12 is
---   layer_*). phase: backward where the path contains transpose(, forward where it
---   contains jvp(, optimiser where a part is called like an optimiser or an update,
---   other for any other path, none without a path.
+-- definition: Instructions of the last snapshot of every module. op_path is
+--   op_name where numbers at the end of a part, and indices in brackets,
+--   become '*' (layer_12 is layer_*). phase: backward where the path contains
+--   transpose(, forward where it contains jvp(, optimiser where a part is
+--   called like an optimiser or an update, other for any other path, none
+--   without a path.
 -- grain: module content, instruction
 -- needs: final_modules, instructions
 -- param run
@@ -13,22 +14,24 @@
 -- column instruction_id
 -- column op_name
 -- column op_path VARCHAR name neutral: Path with numbers replaced.
--- column phase VARCHAR name neutral: forward, backward, optimiser, other or none.
+-- column phase VARCHAR name neutral: forward, backward, optimiser, other or
+--   none.
 WITH chosen AS (
   SELECT DISTINCT m.module_id
   FROM final_modules(run := $run, program := $program) AS m
 )
 SELECT
   i.module_id, i.instruction_id, i.op_name,
-  regexp_replace(i.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g') AS op_path,
+  regexp_replace(i.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g')
+    AS op_path,
   CASE
     WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
     WHEN i.op_name LIKE '%transpose(%' THEN 'backward'
     WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
     WHEN regexp_matches(
       lower(i.op_name),
-      '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum|lion'
-        || '|adafactor|lamb)([/)_]|$)'
+      '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
+        || '|lion|adafactor|lamb)([/)_]|$)'
     ) THEN 'optimiser'
     ELSE 'other'
   END AS phase

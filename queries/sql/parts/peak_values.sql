@@ -1,11 +1,12 @@
 -- title: What is live at the peak, byte by byte
 -- question: Which value owns which bytes at the step of the live peak?
--- definition: Values whose range holds the peak step of their colour, thread-local ones
---   left out. Every byte belongs to one value only: among those that share it in place
---   to the newest (greatest start_step, then value_id). A parameter, constant or
---   live-out counts as a whole allocation while it holds anything, and always where none
---   of its values has a live range: what no value covers is a row with value_id NULL.
---   So owned_bytes of a module and colour add up to its live_peak_bytes.
+-- definition: Values whose range holds the peak step of their colour,
+--   thread-local ones left out. Every byte belongs to one value only: among
+--   those that share it in place to the newest (greatest start_step, then
+--   value_id). A parameter, constant or live-out counts as a whole allocation
+--   while it holds anything, and always where none of its values has a live
+--   range: what no value covers is a row with value_id NULL. So owned_bytes of
+--   a module and colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
 -- needs: chosen_modules, memory_profile, allocations, placed_values
 -- param run
@@ -25,14 +26,15 @@
 -- column size_bytes
 -- column logical_bytes
 -- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
--- column padding_bytes BIGINT bytes neutral: Those of its own bytes that lie behind its
---   first logical_bytes.
--- column shares_with INTEGER id neutral: The value that owns most of its other bytes,
---   in place; NULL where it owns all of them.
+-- column padding_bytes BIGINT bytes neutral: Those of its own bytes that lie
+--   behind its first logical_bytes.
+-- column shares_with INTEGER id neutral: The value that owns most of its other
+--   bytes, in place; NULL where it owns all of them.
 -- column start_step
 -- column end_step
 WITH peaks AS (
-  SELECT DISTINCT p.module_id, p.color AS space_color, p.peak_step, p.live_peak_bytes
+  SELECT DISTINCT p.module_id, p.color AS space_color, p.peak_step,
+    p.live_peak_bytes
   FROM chosen_modules(run := $run, program := $program) AS m
   JOIN memory_profile AS p USING (module_id)
   WHERE p.peak_step IS NOT NULL
@@ -86,7 +88,8 @@ owned AS (
     coalesce(sum(o.to_byte - o.from_byte)
       FILTER (WHERE o.owner_id = v.value_id), 0) AS owned_bytes,
     coalesce(sum(
-      greatest(0, o.to_byte - greatest(o.from_byte, v.offset_bytes + v.logical_bytes))
+      greatest(0, o.to_byte
+        - greatest(o.from_byte, v.offset_bytes + v.logical_bytes))
     ) FILTER (WHERE o.owner_id = v.value_id), 0) AS padding_bytes,
     arg_max(o.owner_id, (o.to_byte - o.from_byte, o.owner_id))
       FILTER (WHERE o.owner_id <> v.value_id) AS shares_with
@@ -106,7 +109,8 @@ whole AS (
 ),
 rest AS (
   SELECT
-    a.module_id, p.space_color, p.peak_step, p.live_peak_bytes, a.allocation_id,
+    a.module_id, p.space_color, p.peak_step, p.live_peak_bytes,
+    a.allocation_id,
     a.kind, a.size_bytes - coalesce(w.covered_bytes, 0) AS owned_bytes
   FROM peaks AS p
   JOIN allocations AS a
@@ -124,7 +128,8 @@ rest AS (
     AND (w.allocation_id IS NOT NULL OR r.allocation_id IS NULL)
 )
 SELECT
-  v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id, v.kind,
+  v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id,
+  v.kind,
   v.value_id, v.instruction_id, v.instruction, v.shape_index, v.shape,
   v.offset_bytes, v.size_bytes, v.logical_bytes,
   CAST(o.owned_bytes AS BIGINT) AS owned_bytes,
@@ -134,7 +139,8 @@ FROM live AS v
 JOIN owned AS o USING (module_id, allocation_id, value_id)
 UNION ALL
 SELECT
-  r.module_id, r.space_color, r.peak_step, r.live_peak_bytes, r.allocation_id, r.kind,
+  r.module_id, r.space_color, r.peak_step, r.live_peak_bytes, r.allocation_id,
+  r.kind,
   NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
   CAST(r.owned_bytes AS BIGINT), 0, NULL, NULL, NULL
 FROM rest AS r

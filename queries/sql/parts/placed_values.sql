@@ -1,8 +1,8 @@
 -- title: Values with their place and their live range
 -- question: Where does each value lie, and when is it live?
--- definition: allocation_values joined to its allocation, its value and the value's
---   live range, of every module of the chosen run and program, each content once.
---   Values without a live range have NULL steps.
+-- definition: allocation_values joined to its allocation, its value and the
+--   value's live range, of every module of the chosen run and program, each
+--   content once. Values without a live range have NULL steps.
 -- grain: module content, allocation, value
 -- needs: chosen_modules, allocations, allocation_values, values, live_ranges
 -- param run
@@ -17,7 +17,8 @@
 -- column instruction
 -- column shape_index
 -- column shape
--- column is_phi BOOLEAN flag neutral: Whether it merges values, as a while result does.
+-- column is_phi BOOLEAN flag neutral: Whether it merges values, as a while
+--   result does.
 -- column offset_bytes
 -- column size_bytes
 -- column logical_bytes
@@ -25,8 +26,10 @@
 -- column end_step
 SELECT
   a.module_id, a.allocation_id, a.kind, a.color,
-  a.size_bytes AS allocation_bytes, s.value_id, v.instruction_id, v.instruction,
-  v.shape_index, v.shape, v.is_phi, s.offset_bytes, s.size_bytes, v.logical_bytes,
+  a.size_bytes AS allocation_bytes, s.value_id, v.instruction_id,
+  v.instruction,
+  v.shape_index, v.shape, v.is_phi, s.offset_bytes, s.size_bytes,
+  v.logical_bytes,
   l.start_step, l.end_step
 FROM (
   SELECT DISTINCT module_id

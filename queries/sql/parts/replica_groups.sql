@@ -1,9 +1,10 @@
 -- title: Replica groups, taken apart
 -- question: How many groups of how many devices does a collective work on?
--- definition: Every spelling of replica_groups in the last snapshots: {{0,1},{2,3}} by
---   its groups, the largest counting; [2,4]<=[8] is 2 groups of 4; mesh['a'=2,'b'=4]
---   {'b'} is groups of the product of the named axes ('b':(1)2 is a part of size 2 of
---   an axis); empty groups are all replicas and partitions together.
+-- definition: Every spelling of replica_groups in the last snapshots:
+--   {{0,1},{2,3}} by its groups, the largest counting; [2,4]<=[8] is 2 groups
+--   of 4; mesh['a'=2,'b'=4] {'b'} is groups of the product of the named axes
+--   ('b':(1)2 is a part of size 2 of an axis); empty groups are all replicas
+--   and partitions together.
 -- grain: module content, instruction
 -- needs: final_modules, instructions, modules
 -- param run
@@ -16,7 +17,8 @@
 WITH printed AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.replica_groups,
-    greatest(coalesce(n.num_partitions, 1), 1) * greatest(coalesce(n.replica_count, 1), 1)
+    greatest(coalesce(n.num_partitions, 1), 1)
+      * greatest(coalesce(n.replica_count, 1), 1)
       AS device_count,
     i.attributes
   FROM final_modules(run := $run, program := $program) AS m

@@ -1,13 +1,16 @@
 -- title: Places of a program's results
 -- question: In which allocation does each element of the result lie?
--- definition: Values at the root of the entry computation, by index into the result, with
---   their allocation. Of modules with HLO text and a buffer assignment.
+-- definition: Values at the root of the entry computation, by index into the
+--   result, with their allocation. Of modules with HLO text and a buffer
+--   assignment.
 -- grain: module content, output index
--- needs: chosen_modules, modules, computations, value_positions, allocation_values
+-- needs: chosen_modules, modules, computations, value_positions,
+--   allocation_values
 -- param run
 -- param program
 -- column module_id
--- column output_index VARCHAR name neutral: Index into the result, {} for an array.
+-- column output_index VARCHAR name neutral: Index into the result, {} for an
+--   array.
 -- column allocation_id
 -- column value_id
 SELECT DISTINCT

@@ -1,7 +1,7 @@
 -- title: Runs, the latest first
 -- question: In which order do runs follow one another?
--- definition: place 1 is the latest: the greatest started_at, then ingested_at, then
---   run_id; runs without started_at come last.
+-- definition: place 1 is the latest: the greatest started_at, then
+--   ingested_at, then run_id; runs without started_at come last.
 -- grain: run
 -- needs: runs
 -- column run_id
@@ -14,6 +14,7 @@ SELECT
   r.run_id, r.name AS run, r.series, r.platform, r.device,
   row_number() OVER (
     ORDER BY
-      r.started_at DESC NULLS LAST, r.ingested_at DESC NULLS LAST, r.run_id DESC
+      r.started_at DESC NULLS LAST, r.ingested_at DESC NULLS LAST,
+      r.run_id DESC
   ) AS place
 FROM runs AS r

@@ -1,7 +1,8 @@
 -- title: Leverage of every value
 -- question: What would the live peak be without this value?
--- definition: As peak_leverage defines it, of values live at the peak whose removal can
---   lower it; the removal of any other value leaves the peak as it is.
+-- definition: As peak_leverage defines it, of values live at the peak whose
+--   removal can lower it; the removal of any other value leaves the peak as it
+--   is.
 -- grain: module content, allocation, value
 -- needs: chosen_memory, placed_values, memory_timeline
 -- param run
@@ -11,9 +12,11 @@
 -- column allocation_id
 -- column value_id
 -- column live_peak_bytes
--- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without the value.
+-- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
+--   the value.
 -- column new_peak_step INTEGER step neutral: First step of that peak.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak falls by.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by.
 WITH placed AS (
   SELECT
     *,
@@ -32,16 +35,19 @@ curves AS (
 ),
 peaks AS (
   SELECT
-    module_id, space_color, peak_step, live_peak_bytes, max(to_step) AS last_step
+    module_id, space_color, peak_step, live_peak_bytes,
+    max(to_step) AS last_step
   FROM curves
   GROUP BY module_id, space_color, peak_step, live_peak_bytes
 ),
--- Without any other value in it, a standing allocation is held from 0 to the end.
+-- A standing allocation without any other value is held from 0 to the end.
 removed AS (
   SELECT
-    v.module_id, p.space_color, v.allocation_id, v.value_id, v.kind, v.offset_bytes,
+    v.module_id, p.space_color, v.allocation_id, v.value_id, v.kind,
+    v.offset_bytes,
     v.size_bytes, p.peak_step, p.live_peak_bytes,
-    CASE WHEN v.kind = 'temp' THEN v.size_bytes ELSE v.allocation_bytes END AS freed,
+    CASE WHEN v.kind = 'temp' THEN v.size_bytes ELSE v.allocation_bytes END
+      AS freed,
     CASE WHEN v.is_standing THEN 0 ELSE v.start_step END AS first_step,
     CASE WHEN v.is_standing THEN p.last_step ELSE v.end_step END AS last_step
   FROM placed AS v
@@ -59,7 +65,8 @@ shared AS (
   SELECT
     r.module_id, r.value_id, r.allocation_id, e.step,
     greatest(r.offset_bytes, v.offset_bytes) AS from_byte,
-    least(r.offset_bytes + r.size_bytes, v.offset_bytes + v.size_bytes) AS to_byte
+    least(r.offset_bytes + r.size_bytes, v.offset_bytes + v.size_bytes)
+      AS to_byte
   FROM removed AS r
   JOIN (
     SELECT module_id, value_id, first_step AS step FROM removed
@@ -107,7 +114,8 @@ levels AS (
   UNION ALL
   -- Steps at which it is.
   SELECT
-    r.module_id, r.space_color, r.allocation_id, r.value_id, c.live_bytes - r.freed,
+    r.module_id, r.space_color, r.allocation_id, r.value_id,
+    c.live_bytes - r.freed,
     greatest(c.from_step, r.first_step)
   FROM removed AS r
   JOIN curves AS c USING (module_id, space_color)
@@ -146,13 +154,16 @@ levels AS (
 remaining AS (
   SELECT
     module_id, space_color, allocation_id, value_id,
-    max(live_bytes) AS new_peak_bytes, arg_max(step, (live_bytes, -step)) AS new_step
+    max(live_bytes) AS new_peak_bytes,
+    arg_max(step, (live_bytes, -step)) AS new_step
   FROM levels
   GROUP BY module_id, space_color, allocation_id, value_id
 )
 SELECT
-  r.module_id, r.space_color AS color, r.allocation_id, r.value_id, p.live_peak_bytes,
-  CAST(r.new_peak_bytes AS BIGINT) AS new_peak_bytes, r.new_step AS new_peak_step,
+  r.module_id, r.space_color AS color, r.allocation_id, r.value_id,
+  p.live_peak_bytes,
+  CAST(r.new_peak_bytes AS BIGINT) AS new_peak_bytes,
+  r.new_step AS new_peak_step,
   CAST(p.live_peak_bytes - r.new_peak_bytes AS BIGINT) AS leverage_bytes
 FROM remaining AS r
 JOIN peaks AS p USING (module_id, space_color)

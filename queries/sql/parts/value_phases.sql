@@ -1,15 +1,18 @@
 -- title: Phase in which a value is made and last read
 -- question: Is a value made forward and last read backward?
--- definition: made_in is the phase of the defining instruction's op_name (op_paths);
---   last_read_in that of the scheduled reader with the greatest step and a phase.
+-- definition: made_in is the phase of the defining instruction's op_name
+--   (op_paths); last_read_in that of the scheduled reader with the greatest
+--   step and a phase.
 -- grain: module content, value
 -- needs: placed_values, op_paths, value_uses, instructions
 -- param run
 -- param program
 -- column module_id
 -- column value_id
--- column made_in VARCHAR name neutral: forward, backward, optimiser, other or none.
--- column last_read_in VARCHAR name neutral: The same of its last reader; NULL without.
+-- column made_in VARCHAR name neutral: forward, backward, optimiser, other or
+--   none.
+-- column last_read_in VARCHAR name neutral: The same of its last reader; NULL
+--   without.
 WITH tenants AS (
   SELECT DISTINCT module_id, value_id, instruction_id
   FROM placed_values(run := $run, program := $program)

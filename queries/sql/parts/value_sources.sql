@@ -1,13 +1,14 @@
 -- title: Source line of every value
--- question: Which line of the user's code, and which framework operation, is a value for?
--- definition: Source line and op_name of the defining instruction (attribution defined).
---   A temporary value whose instruction has no source line, as those that the compiler
---   adds, takes both from its first scheduled reader that has one, else from the readers
---   of what those readers define, up to four steps away (attribution read). Values
---   without either have no row.
+-- question: Which line of the user's code, and which framework operation, is a
+--   value for?
+-- definition: Source line and op_name of the defining instruction (attribution
+--   defined). A temporary value whose instruction has no source line, as those
+--   that the compiler adds, takes both from its first scheduled reader that
+--   has one, else from the readers of what those readers define, up to four
+--   steps away (attribution read). Values without either have no row.
 -- grain: module content, source locations, value
--- needs: chosen_modules, placed_values, instruction_sources, instructions, values,
---   value_uses
+-- needs: chosen_modules, placed_values, instruction_sources, instructions,
+--   values, value_uses
 -- param run
 -- param program
 -- column module_id
@@ -20,7 +21,8 @@
 -- column function_name
 WITH RECURSIVE sources AS MATERIALIZED (
   SELECT
-    s.module_id, s.locations_id, s.instruction_id, s.source_file, s.source_line,
+    s.module_id, s.locations_id, s.instruction_id, s.source_file,
+    s.source_line,
     s.function_name
   FROM instruction_sources(run := $run, program := $program) AS s
   WHERE s.source_file IS NOT NULL
@@ -96,7 +98,8 @@ chosen AS (
   WHERE place = 1
 )
 SELECT
-  c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name, s.source_file,
+  c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name,
+  s.source_file,
   s.source_line, s.function_name
 FROM chosen AS c
 JOIN sources AS s USING (module_id, locations_id, instruction_id)

@@ -1,9 +1,10 @@
 -- title: Rent of buffers
--- question: Which buffers pay the most rent, size times lifetime, for little use?
--- definition: Values of temporary allocations. rent is size_bytes times live steps.
---   A value is touched where it is defined and where an instruction reads it;
---   idle_steps are the live steps between touches, and after the last one, in gaps of
---   more than patience steps.
+-- question: Which buffers pay the most rent, size times lifetime, for little
+--   use?
+-- definition: Values of temporary allocations. rent is size_bytes times live
+--   steps. A value is touched where it is defined and where an instruction
+--   reads it; idle_steps are the live steps between touches, and after the
+--   last one, in gaps of more than patience steps.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, instructions
 -- param run
@@ -22,11 +23,14 @@
 -- column shape
 -- column size_bytes
 -- column live_steps BIGINT steps neutral: Steps at which it is live.
--- column rent_byte_steps BIGINT byte_steps lower_is_better: size_bytes times live_steps.
+-- column rent_byte_steps BIGINT byte_steps lower_is_better: size_bytes times
+--   live_steps.
 -- column idle_steps BIGINT steps lower_is_better: Live steps without a touch.
 -- column idle_ratio DOUBLE ratio lower_is_better: Their share of live_steps.
--- column use_count BIGINT count neutral: Instructions that read it at a known step.
--- column max_gap_steps BIGINT steps lower_is_better: Longest gap without a touch.
+-- column use_count BIGINT count neutral: Instructions that read it at a known
+--   step.
+-- column max_gap_steps BIGINT steps lower_is_better: Longest gap without a
+--   touch.
 -- column start_step
 -- column end_step
 -- column op_name
@@ -59,7 +63,8 @@ gaps AS (
 idle AS (
   SELECT
     module_id, value_id, count(*) FILTER (WHERE is_use) AS use_count,
-    coalesce(sum(gap_steps) FILTER (WHERE gap_steps > $patience), 0) AS idle_steps,
+    coalesce(sum(gap_steps) FILTER (WHERE gap_steps > $patience), 0)
+      AS idle_steps,
     greatest(max(gap_steps), 0) AS max_gap_steps
   FROM gaps
   GROUP BY module_id, value_id

@@ -1,10 +1,12 @@
 -- title: Programs side by side on one device
--- question: Several programs stay loaded on the same chip: what do they need together?
--- definition: All modules of the run and rank, per colour, as if loaded together and
---   running one at a time. Persistent are parameters and constants, transient is the
---   rest of reserved_bytes. upper_bytes adds all persistent bytes and the greatest
---   transient part; in lower_bytes persistent allocations of equal name, shape and size
---   in several modules are the same buffer.
+-- question: Several programs stay loaded on the same chip: what do they need
+--   together?
+-- definition: All modules of the run and rank, per colour, as if loaded
+--   together and running one at a time. Persistent are parameters and
+--   constants, transient is the rest of reserved_bytes. upper_bytes adds all
+--   persistent bytes and the greatest transient part; in lower_bytes
+--   persistent allocations of equal name, shape and size in several modules
+--   are the same buffer.
 -- grain: rank, colour
 -- needs: chosen_run, module_memory, allocations, placed_values, instructions
 -- param run
@@ -13,15 +15,17 @@
 -- column color
 -- column space_name
 -- column module_count BIGINT count neutral: Modules that use the colour.
--- column persistent_bytes BIGINT bytes lower_is_better: Parameters and constants.
--- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with equal ones
---   counted once.
--- column transient_bytes BIGINT bytes lower_is_better: Greatest transient part.
--- column lower_bytes BIGINT bytes lower_is_better: What they need if equal ones are
---   shared.
--- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
--- column dominating_program VARCHAR name neutral: Program of the greatest transient
+-- column persistent_bytes BIGINT bytes lower_is_better: Parameters and
+--   constants.
+-- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with
+--   equal ones counted once.
+-- column transient_bytes BIGINT bytes lower_is_better: Greatest transient
 --   part.
+-- column lower_bytes BIGINT bytes lower_is_better: What they need if equal
+--   ones are shared.
+-- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
+-- column dominating_program VARCHAR name neutral: Program of the greatest
+--   transient part.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
@@ -29,7 +33,8 @@ WITH memory AS (
 ),
 held AS (
   SELECT
-    m.rank, m.module_number, m.module_id, m.color AS space_color, a.allocation_id,
+    m.rank, m.module_number, m.module_id, m.color AS space_color,
+    a.allocation_id,
     a.size_bytes, a.shape, min(coalesce(i.op_name, v.instruction)) AS label
   FROM memory AS m
   JOIN allocations AS a USING (module_id, color)
@@ -64,22 +69,26 @@ shared AS (
 totals AS (
   SELECT
     m.run AS run_name, m.rank, m.color AS space_color, m.space_name,
-    count(*) AS module_count, sum(m.parameter_bytes + m.constant_bytes) AS persistent,
+    count(*) AS module_count,
+    sum(m.parameter_bytes + m.constant_bytes) AS persistent,
     max(m.reserved_bytes - m.parameter_bytes - m.constant_bytes) AS transient,
     arg_max(
       m.program,
-      (m.reserved_bytes - m.parameter_bytes - m.constant_bytes, -m.module_number)
+      (m.reserved_bytes - m.parameter_bytes - m.constant_bytes,
+        -m.module_number)
     ) AS dominating_program
   FROM memory AS m
   GROUP BY m.run, m.rank, m.color, m.space_name
 )
 SELECT
-  t.run_name AS run, t.rank, t.space_color AS color, t.space_name, t.module_count,
+  t.run_name AS run, t.rank, t.space_color AS color, t.space_name,
+  t.module_count,
   CAST(t.persistent AS BIGINT) AS persistent_bytes,
   CAST(coalesce(s.shared_bytes, 0) AS BIGINT) AS shared_persistent_bytes,
   t.transient AS transient_bytes,
   CAST(coalesce(s.shared_bytes, 0) + t.transient AS BIGINT) AS lower_bytes,
-  CAST(t.persistent + t.transient AS BIGINT) AS upper_bytes, t.dominating_program
+  CAST(t.persistent + t.transient AS BIGINT) AS upper_bytes,
+  t.dominating_program
 FROM totals AS t
 LEFT JOIN shared AS s
   ON s.rank IS NOT DISTINCT FROM t.rank

@@ -1,18 +1,21 @@
 -- title: Headroom
--- question: How far is every program from the limit of its memory, and which would run
---   out?
--- definition: The limit, times 1 - slop, minus reserved_bytes of every colour (or of the
---   one asked for). status: oom below 0, warn with less than warn_ratio of the limit
---   left, else ok; unknown without a limit. Dumps don't say how much a device has.
+-- question: How far is every program from the limit of its memory, and which
+--   would run out?
+-- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
+--   (or of the one asked for). status: oom below 0, warn with less than
+--   warn_ratio of the limit left, else ok; unknown without a limit. Dumps
+--   don't say how much a device has.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL where unknown.
+-- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL where
+--   unknown.
 -- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
 --   xla_gpu_memory_limit_slop_factor.
--- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit left.
+-- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
+--   left.
 -- column run
 -- column program
 -- column module_number
@@ -40,12 +43,14 @@ SELECT
   CASE
     WHEN u.usable_bytes IS NULL THEN 'unknown'
     WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
-    WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * $limit_bytes THEN 'warn'
+    WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * $limit_bytes
+      THEN 'warn'
     ELSE 'ok'
   END AS status,
   u.usable_bytes, u.reserved_bytes,
   u.usable_bytes - u.reserved_bytes AS headroom_bytes,
-  (u.usable_bytes - u.reserved_bytes) / nullif($limit_bytes, 0) AS headroom_ratio
+  (u.usable_bytes - u.reserved_bytes) / nullif($limit_bytes, 0)
+    AS headroom_ratio
 FROM usable AS u
 ORDER BY
   u.reserved_bytes DESC, u.program_name, u.module_number, u.rank, u.space_color

@@ -1,16 +1,16 @@
 -- title: Live bytes over the schedule
 -- question: How does memory use move over the schedule?
--- definition: memory_timeline: stretches of the schedule with the same live bytes, by
---   the rules of peak_by_space. With points > 0 the schedule is cut into that many
---   equal parts and of each only the stretch with the most live bytes is kept (the
---   first among equals), so the peak always stays.
+-- definition: memory_timeline: stretches of the schedule with the same live
+--   bytes, by the rules of peak_by_space. With points > 0 the schedule is cut
+--   into that many equal parts and of each only the stretch with the most live
+--   bytes is kept (the first among equals), so the peak always stays.
 -- grain: module occurrence, colour, stretch of steps
 -- needs: chosen_memory, memory_timeline, schedule, instructions
 -- param run
 -- param program
 -- param color
--- param points BIGINT = 0: Keep at most this many stretches per module and colour; 0
---   for all.
+-- param points BIGINT = 0: Keep at most this many stretches per module and
+--   colour; 0 for all.
 -- column run
 -- column program
 -- column module_number
@@ -20,13 +20,15 @@
 -- column from_step INTEGER step neutral: First step of the stretch.
 -- column to_step INTEGER step neutral: Last step of the stretch.
 -- column live_bytes BIGINT bytes lower_is_better: Live bytes of the colour.
--- column temp_live_bytes BIGINT bytes lower_is_better: Those of temporary allocations.
+-- column temp_live_bytes BIGINT bytes lower_is_better: Those of temporary
+--   allocations.
 -- column delta_bytes BIGINT bytes neutral: Change from the stretch before.
 -- column instruction VARCHAR name neutral: Instruction scheduled at from_step.
 -- column opcode
 WITH stretches AS (
   SELECT
-    m.run, m.program, m.module_number, m.rank, m.color, m.space_name, m.module_id,
+    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+    m.module_id,
     t.from_step, t.to_step, t.live_bytes, t.temp_live_bytes,
     t.live_bytes - lag(t.live_bytes, 1, 0) OVER same_curve AS delta_bytes,
     max(t.to_step) OVER (

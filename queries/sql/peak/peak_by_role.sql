@@ -1,12 +1,12 @@
 -- title: Peak memory by role
--- question: Weights, optimiser state, inputs, gradients, activations, gathered weights,
---   outputs, workspace: who owns the peak?
--- definition: owned_bytes of peak_values by the role that the first rule of role_rules
---   gives; what no rule takes is unclassified. What lies in a parameter's allocation
---   belongs to the parameter.
+-- question: Weights, optimiser state, inputs, gradients, activations, gathered
+--   weights, outputs, workspace: who owns the peak?
+-- definition: owned_bytes of peak_values by the role that the first rule of
+--   role_rules gives; what no rule takes is unclassified. What lies in a
+--   parameter's allocation belongs to the parameter.
 -- grain: module occurrence, colour, role, rule
--- needs: chosen_memory, peak_values, role_rules, allocations, modules, instructions,
---   value_phases, gathered_values
+-- needs: chosen_memory, peak_values, role_rules, allocations, modules,
+--   instructions, value_phases, gathered_values
 -- param run
 -- param program
 -- param color
@@ -21,10 +21,12 @@
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Values.
--- column largest_instruction VARCHAR name neutral: Instruction that owns the most.
+-- column largest_instruction VARCHAR name neutral: Instruction that owns the
+--   most.
 WITH parameters AS (
   SELECT
-    a.module_id, a.allocation_id, bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
+    a.module_id, a.allocation_id,
+    bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
     max(i.op_name) AS op_name
   FROM (
     SELECT DISTINCT module_id
@@ -32,7 +34,8 @@ WITH parameters AS (
   ) AS c
   JOIN allocations AS a USING (module_id)
   JOIN (
-    SELECT DISTINCT module_id, entry_computation_id AS computation_id FROM modules
+    SELECT DISTINCT module_id,
+      entry_computation_id AS computation_id FROM modules
   ) AS m USING (module_id)
   LEFT JOIN instructions AS i
     ON i.module_id = a.module_id
@@ -46,7 +49,8 @@ described AS (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
     v.instruction, v.owned_bytes, v.live_peak_bytes, i.opcode,
-    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END AS op_name,
+    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END
+      AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(run := $run, program := $program) AS v
@@ -89,7 +93,8 @@ given AS (
   GROUP BY ALL
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role, g.rule_id,
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role,
+  g.rule_id,
   CAST(sum(g.owned_bytes) AS BIGINT) AS owned_bytes,
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
@@ -99,7 +104,8 @@ JOIN given AS g
   ON g.module_id = m.module_id
   AND g.space_color = m.color
 GROUP BY
-  m.run, m.program, m.module_number, m.rank, m.color, m.space_name, m.module_id,
+  m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+  m.module_id,
   m.live_peak_bytes, g.role, g.rule_id
 ORDER BY
   m.live_peak_bytes DESC, m.program, m.module_number, m.rank, m.color,

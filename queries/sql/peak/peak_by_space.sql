@@ -1,11 +1,12 @@
 -- title: Memory per program and memory space
--- question: What does each program need in each memory space, and how much of it is
---   really live at once?
--- definition: Per module and colour: reserved_bytes is the sum of all allocation sizes.
---   live_peak_bytes is the greatest sum, over the steps of the schedule, of live
---   temporary bytes (union of the address intervals of live values, ends inclusive)
---   and of whole parameters, constants and live-outs while they hold anything.
---   fragmentation_bytes is temp_bytes minus the most temporary bytes live at one step.
+-- question: What does each program need in each memory space, and how much of
+--   it is really live at once?
+-- definition: Per module and colour: reserved_bytes is the sum of all
+--   allocation sizes. live_peak_bytes is the greatest sum, over the steps of
+--   the schedule, of live temporary bytes (union of the address intervals of
+--   live values, ends inclusive) and of whole parameters, constants and
+--   live-outs while they hold anything. fragmentation_bytes is temp_bytes
+--   minus the most temporary bytes live at one step.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, schedule
 -- param run
@@ -20,16 +21,21 @@
 -- column reserved_bytes
 -- column live_peak_bytes
 -- column peak_step
--- column peak_instruction VARCHAR name neutral: Instruction scheduled at that step.
--- column parameter_bytes BIGINT bytes lower_is_better: Allocations of parameters.
--- column constant_bytes BIGINT bytes lower_is_better: Allocations of constants.
--- column live_out_bytes BIGINT bytes lower_is_better: Allocations that outlive the
---   program and hold no parameter.
--- column thread_local_bytes BIGINT bytes lower_is_better: Thread-local allocations.
+-- column peak_instruction VARCHAR name neutral: Instruction scheduled at that
+--   step.
+-- column parameter_bytes BIGINT bytes lower_is_better: Allocations of
+--   parameters.
+-- column constant_bytes BIGINT bytes lower_is_better: Allocations of
+--   constants.
+-- column live_out_bytes BIGINT bytes lower_is_better: Allocations that outlive
+--   the program and hold no parameter.
+-- column thread_local_bytes BIGINT bytes lower_is_better: Thread-local
+--   allocations.
 -- column temp_bytes BIGINT bytes lower_is_better: Temporary allocations.
--- column fragmentation_bytes BIGINT bytes lower_is_better: Temporary bytes that are
---   never needed at once.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Their share of temp_bytes.
+-- column fragmentation_bytes BIGINT bytes lower_is_better: Temporary bytes
+--   that are never needed at once.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Their share of
+--   temp_bytes.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.reserved_bytes, m.live_peak_bytes, m.peak_step,

@@ -1,11 +1,12 @@
 -- title: What is in memory at the peak
 -- question: Which values make up the live peak, and where do they come from?
--- definition: Values live at peak_step, largest share first. Bytes that an in-place
---   pair shares belong to the newer value; the older one names it in shares_with.
---   Parameters, constants and live-outs count as whole allocations: room that no value
---   covers is a row without instruction. owned_bytes of a module and colour add up to
---   live_peak_bytes. op_name and source are those of the defining instruction, or of the
---   first reader that has a source (attribution read, see value_sources).
+-- definition: Values live at peak_step, largest share first. Bytes that an
+--   in-place pair shares belong to the newer value; the older one names it in
+--   shares_with. Parameters, constants and live-outs count as whole
+--   allocations: room that no value covers is a row without instruction.
+--   owned_bytes of a module and colour add up to live_peak_bytes. op_name and
+--   source are those of the defining instruction, or of the first reader that
+--   has a source (attribution read, see value_sources).
 -- grain: module occurrence, colour, value
 -- needs: chosen_memory, peak_values, value_sources, instructions, values
 -- param run
@@ -32,9 +33,10 @@
 -- column offset_bytes
 -- column start_step
 -- column end_step
--- column shares_with VARCHAR name neutral: Instruction whose value took over most of
---   its other bytes in place.
--- column attribution VARCHAR name neutral: defined or read; NULL without a source line.
+-- column shares_with VARCHAR name neutral: Instruction whose value took over
+--   most of its other bytes in place.
+-- column attribution VARCHAR name neutral: defined or read; NULL without a
+--   source line.
 -- column op_name
 -- column source_file
 -- column source_line
@@ -48,7 +50,8 @@ WITH placed AS (
     row_number() OVER largest AS place,
     sum(v.owned_bytes) OVER largest AS cumulative_bytes
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN "values" AS w
     ON w.module_id = v.module_id
     AND w.value_id = v.shares_with

@@ -1,11 +1,13 @@
 -- title: What the peak would fall by
--- question: If this one value disappeared, how much would the peak really fall?
--- definition: Exact: the live peak of the colour without the value, everything else
---   as it is. Bytes that it shares in place at its first or last step stay; a
---   parameter, constant or live-out allocation goes only at steps where no other value
---   lives in it. new_peak_bytes is the greatest live bytes that remain, new_peak_step
---   the first step that has them: what the saving runs into. A value that is not live
---   at every highest step has leverage 0, however large it is.
+-- question: If this one value disappeared, how much would the peak really
+--   fall?
+-- definition: Exact: the live peak of the colour without the value, everything
+--   else as it is. Bytes that it shares in place at its first or last step
+--   stay; a parameter, constant or live-out allocation goes only at steps
+--   where no other value lives in it. new_peak_bytes is the greatest live
+--   bytes that remain, new_peak_step the first step that has them: what the
+--   saving runs into. A value that is not live at every highest step has
+--   leverage 0, however large it is.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_leverage, schedule, instructions
 -- param run
@@ -24,19 +26,25 @@
 -- column kind
 -- column shape
 -- column size_bytes
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak falls by.
--- column leverage_ratio DOUBLE ratio higher_is_better: Its share of live_peak_bytes.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by.
+-- column leverage_ratio DOUBLE ratio higher_is_better: Its share of
+--   live_peak_bytes.
 -- column live_peak_bytes
--- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without the value.
+-- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
+--   the value.
 -- column new_peak_step INTEGER step neutral: First step of that peak.
--- column saturates_on VARCHAR name neutral: Instruction scheduled at that step.
+-- column saturates_on VARCHAR name neutral: Instruction scheduled at that
+--   step.
 -- column start_step
 -- column end_step
 -- column op_name
 WITH ranked AS (
   SELECT
-    m.run, m.program, m.module_number, m.rank, m.color, m.space_name, v.module_id,
-    v.value_id, v.instruction_id, v.instruction, v.shape_index, v.kind, v.shape,
+    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
+    v.module_id,
+    v.value_id, v.instruction_id, v.instruction, v.shape_index, v.kind,
+    v.shape,
     v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
     coalesce(r.new_peak_bytes, m.live_peak_bytes) AS new_peak_bytes,
     coalesce(r.new_peak_step, m.peak_step) AS new_peak_step,
@@ -45,7 +53,8 @@ WITH ranked AS (
       ORDER BY r.new_peak_bytes NULLS LAST, v.size_bytes DESC, v.value_id
     ) AS place
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN placed_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN value_leverage(run := $run, program := $program) AS r
     ON r.module_id = v.module_id
     AND r.allocation_id = v.allocation_id

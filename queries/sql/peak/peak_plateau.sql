@@ -1,8 +1,10 @@
 -- title: Spike or plateau
--- question: Is the peak a spike or a plateau, and what is the next peak below it?
--- definition: Maximal stretches of steps with live bytes of at least (1 - tolerance)
---   times the live peak. gain_if_removed_bytes is the live peak minus the most live
---   bytes outside of the stretch: what could be gained there at most.
+-- question: Is the peak a spike or a plateau, and what is the next peak below
+--   it?
+-- definition: Maximal stretches of steps with live bytes of at least (1 -
+--   tolerance) times the live peak. gain_if_removed_bytes is the live peak
+--   minus the most live bytes outside of the stretch: what could be gained
+--   there at most.
 -- grain: module occurrence, colour, stretch of steps
 -- needs: chosen_memory, memory_timeline, schedule
 -- param run
@@ -21,12 +23,16 @@
 -- column width_ratio DOUBLE ratio neutral: Its share of the schedule.
 -- column max_bytes BIGINT bytes lower_is_better: Most live bytes in it.
 -- column is_peak BOOLEAN flag neutral: Whether it holds peak_step.
--- column next_peak_bytes BIGINT bytes lower_is_better: Most live bytes outside of it.
--- column gain_if_removed_bytes BIGINT bytes higher_is_better: What its removal gains.
--- column first_instruction VARCHAR name neutral: Instruction scheduled at from_step.
+-- column next_peak_bytes BIGINT bytes lower_is_better: Most live bytes outside
+--   of it.
+-- column gain_if_removed_bytes BIGINT bytes higher_is_better: What its removal
+--   gains.
+-- column first_instruction VARCHAR name neutral: Instruction scheduled at
+--   from_step.
 WITH curves AS (
   SELECT
-    m.run_id, m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.run_id, m.run AS run_name, m.program AS program_name, m.module_number,
+    m.rank,
     m.module_id, m.color AS space_color, m.space_name, m.peak_step,
     m.live_peak_bytes, t.from_step, t.to_step, t.live_bytes,
     t.live_bytes >= (1 - $tolerance) * m.live_peak_bytes AS is_high
@@ -48,7 +54,8 @@ numbered AS (
 ),
 plateaus AS (
   SELECT
-    run_id, run_name, program_name, module_number, rank, module_id, space_color,
+    run_id, run_name, program_name, module_number, rank, module_id,
+    space_color,
     space_name, peak_step, live_peak_bytes, step_count, lows_before,
     min(from_step) AS first_step, max(to_step) AS last_step,
     max(live_bytes) AS max_bytes
@@ -58,7 +65,8 @@ plateaus AS (
 ),
 outside AS (
   SELECT
-    p.run_id, p.rank, p.module_number, p.module_id, p.space_color, p.first_step,
+    p.run_id, p.rank, p.module_number, p.module_id, p.space_color,
+    p.first_step,
     max(n.live_bytes) AS next_peak_bytes
   FROM plateaus AS p
   JOIN numbered AS n
@@ -92,5 +100,6 @@ LEFT JOIN schedule AS s
   ON s.module_id = p.module_id
   AND s.step = p.first_step
 ORDER BY
-  p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank, p.space_color,
+  p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
+  p.space_color,
   p.first_step

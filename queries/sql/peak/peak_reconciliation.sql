@@ -1,13 +1,15 @@
 -- title: Which peak is which
--- question: Which of the competing numbers for a program's memory is which, and how far
---   is each from the live peak?
--- definition: Per module, one row per number. Numbers of one memory space have a color;
---   numbers over all spaces have none and are measured against the sum of the live peaks
---   of all spaces, which no device needs at one place. arguments_outputs_temps is what
---   JAX users add up: parameters plus live-outs plus temporaries minus parameters that
---   are also live-out. printed_live_range_peak is XLA's listing at its own peak.
+-- question: Which of the competing numbers for a program's memory is which,
+--   and how far is each from the live peak?
+-- definition: Per module, one row per number. Numbers of one memory space have
+--   a color; numbers over all spaces have none and are measured against the
+--   sum of the live peaks of all spaces, which no device needs at one place.
+--   arguments_outputs_temps is what JAX users add up: parameters plus
+--   live-outs plus temporaries minus parameters that are also live-out.
+--   printed_live_range_peak is XLA's listing at its own peak.
 -- grain: module occurrence, definition, colour
--- needs: chosen_run, module_memory, allocations, printed_peaks
+-- needs: chosen_run, module_memory, allocations, printed_peaks, modules,
+--   memory_analysis
 -- param run
 -- param program
 -- column run
@@ -15,7 +17,8 @@
 -- column module_number
 -- column rank
 -- column definition VARCHAR name neutral: Which number it is.
--- column color INTEGER id neutral: Memory space number; NULL where all are added up.
+-- column color INTEGER id neutral: Memory space number; NULL where all are
+--   added up.
 -- column space_name
 -- column bytes BIGINT bytes lower_is_better: The number.
 -- column delta_bytes BIGINT bytes neutral: Its difference to the live peak.
@@ -30,7 +33,8 @@ WITH memory AS (
 whole AS (
   SELECT
     m.run_id, m.module_id, m.module_number, m.rank, m.run AS run_name,
-    m.program AS program_name, max(m.printed_total_bytes) AS printed_total_bytes,
+    m.program AS program_name,
+    max(m.printed_total_bytes) AS printed_total_bytes,
     sum(m.live_peak_bytes) AS live_bytes
   FROM memory AS m
   GROUP BY ALL
@@ -49,16 +53,36 @@ arguments AS (
 ),
 printed AS (
   SELECT
-    module_id, sum(printed_bytes) AS bytes, max(printed_peaks.peak_step) AS step
+    module_id, sum(printed_bytes) AS bytes,
+    max(printed_peaks.peak_step) AS step
   FROM printed_peaks
   GROUP BY module_id
+),
+captured AS (
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank,
+    min(a.argument_bytes + a.output_bytes + a.temp_bytes - a.alias_bytes)
+      AS sum_bytes,
+    min(a.peak_bytes) AS peak_bytes
+  FROM whole AS w
+  JOIN modules AS m
+    ON m.run_id = w.run_id
+    AND m.module_id = w.module_id
+    AND m.module_number IS NOT DISTINCT FROM w.module_number
+    AND m.rank IS NOT DISTINCT FROM w.rank
+  JOIN memory_analysis AS a
+    ON a.run_id = m.run_id
+    AND a.module_name = m.name
+  GROUP BY w.run_id, w.module_id, w.module_number, w.rank
+  HAVING count(DISTINCT (a.path, a.ordinal)) = 1
 ),
 numbers AS (
   SELECT
     w.run_id, w.module_id, w.module_number, w.rank, 1 AS place,
     'printed_total' AS definition, NULL AS space_color, NULL AS space_name,
     w.printed_total_bytes AS bytes, w.live_bytes,
-    'adds all memory spaces, fragmentation and thread-local allocations' AS reason
+    'adds all memory spaces, fragmentation and thread-local allocations'
+      AS reason
   FROM whole AS w
   UNION ALL
   SELECT
@@ -74,19 +98,41 @@ numbers AS (
   FROM memory AS m
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 4, 'arguments_outputs_temps',
+    w.run_id, w.module_id, w.module_number, w.rank, 4,
+    'arguments_outputs_temps',
     NULL, NULL, a.bytes, w.live_bytes,
     'adds all memory spaces and fragmentation; without constants'
   FROM whole AS w
   JOIN arguments AS a USING (module_id)
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 5, 'printed_live_range_peak',
+    w.run_id, w.module_id, w.module_number, w.rank, 5,
+    'printed_live_range_peak',
     NULL, NULL, p.bytes, w.live_bytes,
     'listed at step ' || p.step || ': adds all memory spaces, unpadded sizes,'
       || ' older releases count a tuple element as its pointer table'
   FROM whole AS w
   JOIN printed AS p USING (module_id)
+  UNION ALL
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank, 6, 'memory_analysis_sum',
+    NULL,
+    NULL, c.sum_bytes, w.live_bytes,
+    'JAX: arguments, outputs and temporaries minus aliases, on the device'
+  FROM whole AS w
+  JOIN captured AS c USING (run_id, module_id)
+  WHERE c.module_number IS NOT DISTINCT FROM w.module_number
+    AND c.rank IS NOT DISTINCT FROM w.rank
+  UNION ALL
+  SELECT
+    w.run_id, w.module_id, w.module_number, w.rank, 7, 'memory_analysis_peak',
+    NULL,
+    NULL, c.peak_bytes, w.live_bytes,
+    'JAX: peak_memory_in_bytes, mixes memory spaces and heap simulations'
+  FROM whole AS w
+  JOIN captured AS c USING (run_id, module_id)
+  WHERE c.module_number IS NOT DISTINCT FROM w.module_number
+    AND c.rank IS NOT DISTINCT FROM w.rank
 )
 SELECT
   w.run_name AS run, w.program_name AS program, w.module_number, w.rank,
@@ -100,4 +146,5 @@ JOIN whole AS w
   AND w.module_number IS NOT DISTINCT FROM n.module_number
   AND w.rank IS NOT DISTINCT FROM n.rank
 WHERE n.bytes IS NOT NULL
-ORDER BY w.program_name, w.module_number, w.rank, w.module_id, n.place, n.space_color
+ORDER BY w.program_name, w.module_number, w.rank, w.module_id, n.place,
+  n.space_color

@@ -1,11 +1,12 @@
 -- title: Copies the compiler inserted
 -- question: Which copies did the compiler insert, and for what reason?
--- definition: copy and copy-start instructions outside of fusions, by reason, the
---   first that holds: space (memory spaces differ), layout (order or tiling of
---   dimensions differ), loop (the computation is a loop's body or condition, or a while
---   reads the copy), output (a parameter or constant that is copied into the result),
---   async (a copy-start), interference (all others: the value is needed again after it
---   is overwritten). at_peak_bytes are own bytes of the live peaks, all colours.
+-- definition: copy and copy-start instructions outside of fusions, by reason,
+--   the first that holds: space (memory spaces differ), layout (order or
+--   tiling of dimensions differ), loop (the computation is a loop's body or
+--   condition, or a while reads the copy), output (a parameter or constant
+--   that is copied into the result), async (a copy-start), interference (all
+--   others: the value is needed again after it is overwritten). at_peak_bytes
+--   are own bytes of the live peaks, all colours.
 -- grain: module occurrence, reason
 -- needs: final_modules, instructions, operands, computations, peak_values
 -- param run
@@ -14,14 +15,17 @@
 -- column program
 -- column module_number
 -- column rank
--- column reason VARCHAR name neutral: space, layout, loop, output, async or interference.
+-- column reason VARCHAR name neutral: space, layout, loop, output, async or
+--   interference.
 -- column copy_count BIGINT count lower_is_better: Copies.
 -- column copied_bytes BIGINT bytes lower_is_better: Their logical sizes.
--- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the live peaks.
+-- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the
+--   live peaks.
 -- column largest_instruction VARCHAR name neutral: The largest of them.
 WITH copies AS MATERIALIZED (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.opcode, i.shape, i.color AS space_color,
+    i.module_id, i.instruction_id, i.name, i.opcode, i.shape,
+    i.color AS space_color,
     o.logical_bytes, o.opcode AS operand_opcode, o.shape AS operand_shape,
     o.color AS operand_color, c.kind AS computation_kind, c.root_instruction_id
   FROM final_modules(run := $run, program := $program) AS m
@@ -85,11 +89,13 @@ reasons AS (
       WHEN c.opcode = 'copy' AND c.space_color <> c.operand_color THEN 'space'
       WHEN c.opcode = 'copy'
         AND regexp_replace(c.shape, 'S\([0-9]+\)', '', 'g')
-        <> regexp_replace(c.operand_shape, 'S\([0-9]+\)', '', 'g') THEN 'layout'
+        <> regexp_replace(c.operand_shape, 'S\([0-9]+\)', '', 'g')
+          THEN 'layout'
       WHEN c.computation_kind IN ('while_body', 'while_condition') THEN 'loop'
       WHEN r.feeds_loop OR t.instruction_id IS NOT NULL THEN 'loop'
       WHEN c.operand_opcode IN ('parameter', 'constant')
-        AND (r.feeds_result OR c.instruction_id = c.root_instruction_id) THEN 'output'
+        AND (r.feeds_result OR c.instruction_id = c.root_instruction_id)
+          THEN 'output'
       WHEN c.opcode = 'copy-start' THEN 'async'
       ELSE 'interference'
     END AS reason

@@ -1,13 +1,15 @@
 -- title: Computed long before use
 -- question: What is computed long before its first use, across the peak?
--- definition: Temporary array values that are live at the peak of their colour and first
---   read after it. gap_steps is the distance from definition to first read.
---   operand_bytes are the temporary values that the defining instruction reads and that
---   die before the peak: they would have to be kept if the value were computed at its
---   first use. net_saving_bytes is the value's leverage minus them, at least 0; 0 where
---   the instruction is a parameter, a loop, a call or an asynchronous operation.
+-- definition: Temporary array values that are live at the peak of their colour
+--   and first read after it. gap_steps is the distance from definition to
+--   first read. operand_bytes are the temporary values that the defining
+--   instruction reads and that die before the peak: they would have to be kept
+--   if the value were computed at its first use. net_saving_bytes is the
+--   value's leverage minus them, at least 0; 0 where the instruction is a
+--   parameter, a loop, a call or an asynchronous operation.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions, value_leverage
+-- needs: chosen_memory, placed_values, value_uses, instructions,
+--   value_leverage
 -- param run
 -- param program
 -- param color
@@ -24,11 +26,13 @@
 -- column shape
 -- column size_bytes
 -- column start_step
--- column first_use_step INTEGER step neutral: First step after it at which it is read.
--- column gap_steps BIGINT steps lower_is_better: Steps from definition to first read.
+-- column first_use_step INTEGER step neutral: First step after it at which it
+--   is read.
+-- column gap_steps BIGINT steps lower_is_better: Steps from definition to
+--   first read.
 -- column operand_bytes BIGINT bytes neutral: What moving it would keep alive.
--- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak falls by at
---   most.
+-- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by at most.
 -- column op_name
 WITH tenants AS (
   SELECT *
@@ -39,7 +43,8 @@ WITH tenants AS (
 ),
 reads AS (
   SELECT
-    t.module_id, t.value_id, u.instruction_id AS reader_id, i.schedule_step AS step
+    t.module_id, t.value_id, u.instruction_id AS reader_id,
+    i.schedule_step AS step
   FROM tenants AS t
   JOIN value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
@@ -67,7 +72,8 @@ early AS (
 prices AS (
   SELECT e.module_id, e.value_id, sum(e.size_bytes) AS operand_bytes
   FROM (
-    SELECT DISTINCT b.module_id, b.value_id, o.value_id AS operand_id, o.size_bytes
+    SELECT DISTINCT b.module_id, b.value_id, o.value_id AS operand_id,
+      o.size_bytes
     FROM early AS b
     JOIN reads AS r
       ON r.module_id = b.module_id
@@ -82,7 +88,8 @@ prices AS (
 )
 SELECT
   e.run_name AS run, e.program_name AS program, e.module_number, e.rank,
-  e.color AS color, e.space_name, e.instruction, e.shape_index, i.opcode, e.shape,
+  e.color AS color, e.space_name, e.instruction, e.shape_index, i.opcode,
+  e.shape,
   e.size_bytes, e.start_step, e.first_use_step,
   CAST(e.first_use_step - e.start_step AS BIGINT) AS gap_steps,
   CAST(coalesce(p.operand_bytes, 0) AS BIGINT) AS operand_bytes,
@@ -102,6 +109,7 @@ LEFT JOIN value_leverage(run := $run, program := $program) AS l
   AND l.allocation_id = e.allocation_id
   AND l.value_id = e.value_id
 ORDER BY
-  net_saving_bytes DESC, e.size_bytes DESC, e.program_name, e.module_number, e.rank,
+  net_saving_bytes DESC, e.size_bytes DESC, e.program_name, e.module_number,
+  e.rank,
   e.value_id
 LIMIT $top

@@ -1,11 +1,13 @@
 -- title: Held for one late reader
--- question: What dies only because its last reader is scheduled late, across the peak?
--- definition: Temporary array values that are live at the peak of their colour, of which
---   the last scheduled read lies after the peak and the one before it at or before the
---   peak. gap_steps is the distance between the two. is_movable: no operand of the last
---   reader other than the value is made after the peak, so that it could run earlier.
---   net_saving_bytes is the value's leverage minus the temporary results of that reader
---   in the colour, at least 0; 0 where it is not movable.
+-- question: What dies only because its last reader is scheduled late, across
+--   the peak?
+-- definition: Temporary array values that are live at the peak of their
+--   colour, of which the last scheduled read lies after the peak and the one
+--   before it at or before the peak. gap_steps is the distance between the
+--   two. is_movable: no operand of the last reader other than the value is
+--   made after the peak, so that it could run earlier. net_saving_bytes is the
+--   value's leverage minus the temporary results of that reader in the colour,
+--   at least 0; 0 where it is not movable.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, instructions, operands,
 --   value_leverage
@@ -24,14 +26,16 @@
 -- column opcode
 -- column shape
 -- column size_bytes
--- column use_step_before INTEGER step neutral: Last use but one, or its definition.
+-- column use_step_before INTEGER step neutral: Last use but one, or its
+--   definition.
 -- column last_use_step INTEGER step neutral: Last step at which it is read.
 -- column gap_steps BIGINT steps lower_is_better: Steps between the two.
 -- column last_reader VARCHAR name neutral: Instruction that reads it last.
--- column is_movable BOOLEAN flag neutral: Whether that could run before the peak.
+-- column is_movable BOOLEAN flag neutral: Whether that could run before the
+--   peak.
 -- column result_bytes BIGINT bytes neutral: Temporary results of that reader.
--- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak falls by at
---   most.
+-- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by at most.
 -- column op_name
 WITH tenants AS (
   SELECT *
@@ -42,7 +46,8 @@ WITH tenants AS (
 ),
 reads AS MATERIALIZED (
   SELECT DISTINCT
-    t.module_id, t.value_id, t.start_step, t.end_step, u.instruction_id AS reader_id,
+    t.module_id, t.value_id, t.start_step, t.end_step,
+    u.instruction_id AS reader_id,
     i.name AS reader, i.schedule_step AS step
   FROM tenants AS t
   JOIN value_uses AS u USING (module_id, value_id)
@@ -65,7 +70,8 @@ numbered AS (
 late AS MATERIALIZED (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.space_name, m.peak_step, t.*, n.reader_id, n.reader, n.step AS last_use_step, n.step_before
+    m.space_name, m.peak_step, t.*, n.reader_id, n.reader,
+    n.step AS last_use_step, n.step_before
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN tenants AS t USING (module_id, color)
   JOIN numbered AS n USING (module_id, value_id)
@@ -102,14 +108,17 @@ results AS (
 )
 SELECT
   l.run_name AS run, l.program_name AS program, l.module_number, l.rank,
-  l.color AS color, l.space_name, l.instruction, l.shape_index, i.opcode, l.shape,
+  l.color AS color, l.space_name, l.instruction, l.shape_index, i.opcode,
+  l.shape,
   l.size_bytes, l.step_before AS use_step_before, l.last_use_step,
-  CAST(l.last_use_step - l.step_before AS BIGINT) AS gap_steps, l.reader AS last_reader,
+  CAST(l.last_use_step - l.step_before AS BIGINT) AS gap_steps,
+  l.reader AS last_reader,
   b.value_id IS NULL AS is_movable,
   CAST(coalesce(s.result_bytes, 0) AS BIGINT) AS result_bytes,
   CAST(CASE
     WHEN b.value_id IS NOT NULL THEN 0
-    ELSE greatest(0, coalesce(v.leverage_bytes, 0) - coalesce(s.result_bytes, 0))
+    ELSE greatest(0, coalesce(v.leverage_bytes, 0)
+      - coalesce(s.result_bytes, 0))
   END AS BIGINT) AS net_saving_bytes,
   i.op_name
 FROM late AS l
@@ -125,6 +134,7 @@ LEFT JOIN value_leverage(run := $run, program := $program) AS v
   AND v.allocation_id = l.allocation_id
   AND v.value_id = l.value_id
 ORDER BY
-  net_saving_bytes DESC, l.size_bytes DESC, l.program_name, l.module_number, l.rank,
+  net_saving_bytes DESC, l.size_bytes DESC, l.program_name, l.module_number,
+  l.rank,
   l.value_id
 LIMIT $top

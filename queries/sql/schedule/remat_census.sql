@@ -1,10 +1,11 @@
 -- title: Recomputed instructions
 -- question: What is recomputed, how often, and what does it cost?
--- definition: Instructions of the last snapshot of every module that rematerialisation
---   made: by the compiler (name with .remat) or by the framework (op_name with
---   rematted_computation). Grouped by original: the name without .remat and what
---   follows, else the op_path. recomputed_bytes are their logical result sizes, flop
---   that of dot_work. Fused instructions count where they stand (in_fusion_count).
+-- definition: Instructions of the last snapshot of every module that
+--   rematerialisation made: by the compiler (name with .remat) or by the
+--   framework (op_name with rematted_computation). Grouped by original: the
+--   name without .remat and what follows, else the op_path. recomputed_bytes
+--   are their logical result sizes, flop that of dot_work. Fused instructions
+--   count where they stand (in_fusion_count).
 -- grain: module occurrence, made by, original
 -- needs: final_modules, instructions, computations, op_paths, dot_work
 -- param run
@@ -17,16 +18,21 @@
 -- column made_by VARCHAR name neutral: compiler or framework.
 -- column original VARCHAR name neutral: What is recomputed.
 -- column clone_count BIGINT count lower_is_better: Recomputed instructions.
--- column in_fusion_count BIGINT count neutral: Those of them inside of fusions.
+-- column in_fusion_count BIGINT count neutral: Those of them inside of
+--   fusions.
 -- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
--- column flop BIGINT flop lower_is_better: Their work in dots and convolutions.
+-- column flop BIGINT flop lower_is_better: Their work in dots and
+--   convolutions.
 WITH clones AS (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.logical_bytes, coalesce(w.flop, 0) AS flop,
+    i.module_id, i.instruction_id, i.logical_bytes,
+    coalesce(w.flop, 0) AS flop,
     coalesce(c.kind = 'fusion', FALSE) AS is_fused,
-    CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END AS made_by,
+    CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END
+      AS made_by,
     CASE WHEN i.name LIKE '%.remat%'
-      THEN regexp_replace(i.name, '\.remat.*$', '') ELSE o.op_path END AS original
+      THEN regexp_replace(i.name, '\.remat.*$', '') ELSE o.op_path END
+        AS original
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   JOIN op_paths(run := $run, program := $program) AS o
@@ -44,7 +50,8 @@ WITH clones AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, c.made_by, c.original,
-  count(*) AS clone_count, count(*) FILTER (WHERE c.is_fused) AS in_fusion_count,
+  count(*) AS clone_count,
+  count(*) FILTER (WHERE c.is_fused) AS in_fusion_count,
   CAST(coalesce(sum(c.logical_bytes), 0) AS BIGINT) AS recomputed_bytes,
   CAST(sum(c.flop) AS BIGINT) AS flop
 FROM final_modules(run := $run, program := $program) AS m
@@ -53,6 +60,7 @@ GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path, c.made_by,
   c.original
 ORDER BY
-  flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank, c.made_by,
+  flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank,
+  c.made_by,
   c.original
 LIMIT $top

@@ -1,9 +1,11 @@
 -- title: Windows of asynchronous operations
--- question: How long are asynchronous buffers held, and how much work hides them?
--- definition: From start to done (async_pairs). held_bytes are the temporary values that
---   the start defines, tables of tuples left out. hides_flop and hides_bytes are the
---   flop (dot_work) and the logical result sizes of the instructions scheduled between
---   start and done. is_at_peak: the peak of colour 0 lies in the window.
+-- question: How long are asynchronous buffers held, and how much work hides
+--   them?
+-- definition: From start to done (async_pairs). held_bytes are the temporary
+--   values that the start defines, tables of tuples left out. hides_flop and
+--   hides_bytes are the flop (dot_work) and the logical result sizes of the
+--   instructions scheduled between start and done. is_at_peak: the peak of
+--   colour 0 lies in the window.
 -- grain: module occurrence, start
 -- needs: final_modules, async_pairs, placed_values, memory_profile, schedule,
 --   instructions, dot_work
@@ -20,10 +22,13 @@
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
--- column held_bytes BIGINT bytes lower_is_better: Temporary values the start defines.
+-- column held_bytes BIGINT bytes lower_is_better: Temporary values the start
+--   defines.
 -- column hides_flop BIGINT flop higher_is_better: Work between them.
--- column hides_bytes BIGINT bytes higher_is_better: Results written between them.
--- column is_at_peak BOOLEAN flag neutral: Whether the peak of colour 0 is in between.
+-- column hides_bytes BIGINT bytes higher_is_better: Results written between
+--   them.
+-- column is_at_peak BOOLEAN flag neutral: Whether the peak of colour 0 is in
+--   between.
 WITH windows AS (
   SELECT *
   FROM async_pairs(run := $run, program := $program)
@@ -55,7 +60,8 @@ steps AS MATERIALIZED (
 sums AS (
   SELECT
     module_id, step,
-    sum(logical_bytes) OVER (PARTITION BY module_id ORDER BY step) AS bytes_until,
+    sum(logical_bytes) OVER (PARTITION BY module_id ORDER BY step)
+      AS bytes_until,
     sum(flop) OVER (PARTITION BY module_id ORDER BY step) AS flop_until
   FROM steps
 )
@@ -66,7 +72,8 @@ SELECT
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,
   CAST(b.flop_until - a.flop_until AS BIGINT) AS hides_flop,
   CAST(b.bytes_until - a.bytes_until AS BIGINT) AS hides_bytes,
-  coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE) AS is_at_peak
+  coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE)
+    AS is_at_peak
 FROM final_modules(run := $run, program := $program) AS m
 JOIN windows AS w USING (module_id)
 LEFT JOIN held AS h USING (module_id, instruction_id)

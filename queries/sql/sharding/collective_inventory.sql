@@ -1,11 +1,12 @@
 -- title: Collectives
 -- question: What is communicated, among how many devices, how often?
--- definition: Collectives of the last snapshot of every module, start and done together
---   as one. operand_bytes are the logical sizes of the operands. payload_bytes: the
---   result of an all-gather (operands times group size), else the operands. wire_bytes,
---   what a device sends in a ring of n: all-reduce 2(n-1)/n, all-gather (n-1)/n of the
---   result, reduce-scatter and all-to-all (n-1)/n, permute and broadcast all of it.
---   times multiplies the known trip counts of the loops around it.
+-- definition: Collectives of the last snapshot of every module, start and done
+--   together as one. operand_bytes are the logical sizes of the operands.
+--   payload_bytes: the result of an all-gather (operands times group size),
+--   else the operands. wire_bytes, what a device sends in a ring of n:
+--   all-reduce 2(n-1)/n, all-gather (n-1)/n of the result, reduce-scatter and
+--   all-to-all (n-1)/n, permute and broadcast all of it. times multiplies the
+--   known trip counts of the loops around it.
 -- grain: module occurrence, collective
 -- needs: final_modules, instructions, operands, replica_groups, multiplicity,
 --   instruction_sources
@@ -18,7 +19,8 @@
 -- column rank
 -- column instruction
 -- column opcode
--- column is_async BOOLEAN flag neutral: Whether it is a start, with a done elsewhere.
+-- column is_async BOOLEAN flag neutral: Whether it is a start, with a done
+--   elsewhere.
 -- column group_count BIGINT count neutral: Groups.
 -- column group_size BIGINT count neutral: Devices of a group.
 -- column channel_id BIGINT id neutral: Channel.
@@ -27,15 +29,18 @@
 -- column wire_bytes BIGINT bytes lower_is_better: What a device sends.
 -- column times BIGINT count lower_is_better: How often it runs.
 -- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
--- column total_wire_bytes BIGINT bytes lower_is_better: wire_bytes times times.
+-- column total_wire_bytes BIGINT bytes lower_is_better: wire_bytes times
+--   times.
 -- column op_name
 -- column source_file
 -- column source_line
 WITH collectives AS (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.module_id,
     m.locations_id, i.instruction_id, i.name, i.computation_id,
-    regexp_replace(i.opcode, '-start$', '') AS opcode, i.opcode LIKE '%-start' AS is_async,
+    regexp_replace(i.opcode, '-start$', '') AS opcode,
+    i.opcode LIKE '%-start' AS is_async,
     i.channel_id, i.op_name, g.group_count, g.group_size
   FROM final_modules(run := $run, program := $program) AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
@@ -63,8 +68,10 @@ wired AS (
   SELECT
     *,
     CASE
-      WHEN opcode = 'all-reduce' THEN payload_bytes * 2 * (group_size - 1) // group_size
-      WHEN opcode IN ('collective-permute', 'collective-broadcast') THEN payload_bytes
+      WHEN opcode = 'all-reduce'
+        THEN payload_bytes * 2 * (group_size - 1) // group_size
+      WHEN opcode IN ('collective-permute', 'collective-broadcast')
+        THEN payload_bytes
       ELSE payload_bytes * (group_size - 1) // group_size
     END AS wire_bytes
   FROM moved
@@ -76,7 +83,8 @@ SELECT
   CAST(w.payload_bytes AS BIGINT) AS payload_bytes,
   CAST(w.wire_bytes AS BIGINT) AS wire_bytes, coalesce(t.times, 1) AS times,
   coalesce(t.is_known, FALSE) AS times_known,
-  CAST(w.wire_bytes * coalesce(t.times, 1) AS BIGINT) AS total_wire_bytes, w.op_name,
+  CAST(w.wire_bytes * coalesce(t.times, 1) AS BIGINT) AS total_wire_bytes,
+  w.op_name,
   s.source_file, s.source_line
 FROM wired AS w
 LEFT JOIN multiplicity(run := $run, program := $program) AS t
@@ -87,5 +95,6 @@ LEFT JOIN instruction_sources(run := $run, program := $program) AS s
   AND s.locations_id = w.locations_id
   AND s.instruction_id = w.instruction_id
 ORDER BY
-  total_wire_bytes DESC, w.program_name, w.module_number, w.rank, w.instruction_id
+  total_wire_bytes DESC, w.program_name, w.module_number, w.rank,
+  w.instruction_id
 LIMIT $top

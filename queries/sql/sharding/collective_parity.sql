@@ -1,10 +1,11 @@
 -- title: Same collectives on all ranks
--- question: Do all ranks issue the same sequence of collectives, or may they hang?
--- definition: Per program and module (n-th by number on its rank) the sequence of
---   collectives in schedule order with opcode, channel, replica groups and shape,
---   compared with that of the lowest rank. A row per rank that differs, with the first
---   place where it does; with matching := true also those that don't. Runs of one rank
---   give no rows.
+-- question: Do all ranks issue the same sequence of collectives, or may they
+--   hang?
+-- definition: Per program and module (n-th by number on its rank) the sequence
+--   of collectives in schedule order with opcode, channel, replica groups and
+--   shape, compared with that of the lowest rank. A row per rank that differs,
+--   with the first place where it does; with matching := true also those that
+--   don't. Runs of one rank give no rows.
 -- grain: program, module, rank
 -- needs: final_modules, replica_groups, instructions
 -- param run
@@ -17,12 +18,16 @@
 -- column is_same BOOLEAN flag higher_is_better: Whether the sequences agree.
 -- column collective_count BIGINT count neutral: Collectives of the rank.
 -- column first_divergence BIGINT count neutral: Place in the sequence, from 0.
--- column divergence_step INTEGER step neutral: Step of the rank's collective there.
--- column expected VARCHAR text neutral: Collective of the lowest rank; NULL past its end.
--- column found VARCHAR text neutral: Collective of this rank; NULL past its end.
+-- column divergence_step INTEGER step neutral: Step of the rank's collective
+--   there.
+-- column expected VARCHAR text neutral: Collective of the lowest rank; NULL
+--   past its end.
+-- column found VARCHAR text neutral: Collective of this rank; NULL past its
+--   end.
 WITH modules_of_ranks AS (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.module_id,
     dense_rank() OVER (
       PARTITION BY m.program, m.rank ORDER BY m.module_number, m.path
     ) AS ordinal
@@ -74,7 +79,8 @@ places AS (
 ),
 compared AS (
   SELECT
-    p.program_name, p.ordinal, p.rank, p.place, e.label AS expected, s.label AS found,
+    p.program_name, p.ordinal, p.rank, p.place, e.label AS expected,
+    s.label AS found,
     s.schedule_step,
     row_number() OVER (
       PARTITION BY p.program_name, p.ordinal, p.rank

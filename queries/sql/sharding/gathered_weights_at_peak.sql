@@ -1,7 +1,9 @@
 -- title: Gathered weights at the peak
--- question: How much of the peak is weights gathered for use, and how early are they?
--- definition: Values of gathered_values that own bytes of the live peak. prefetch_steps
---   are the steps from its definition to its first scheduled reader.
+-- question: How much of the peak is weights gathered for use, and how early
+--   are they?
+-- definition: Values of gathered_values that own bytes of the live peak.
+--   prefetch_steps are the steps from its definition to its first scheduled
+--   reader.
 -- grain: module occurrence, value
 -- needs: chosen_memory, peak_values, gathered_values, value_uses, instructions
 -- param run
@@ -13,14 +15,16 @@
 -- column rank
 -- column color
 -- column space_name
--- column weight VARCHAR name neutral: op_name of the parameter, else its instruction.
+-- column weight VARCHAR name neutral: op_name of the parameter, else its
+--   instruction.
 -- column instruction
 -- column gather_instruction VARCHAR name neutral: The all-gather.
 -- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
 -- column peak_ratio DOUBLE ratio lower_is_better: Share of live_peak_bytes.
 -- column start_step
 -- column first_use_step INTEGER step neutral: First step at which it is read.
--- column prefetch_steps BIGINT steps neutral: Steps from definition to first use.
+-- column prefetch_steps BIGINT steps neutral: Steps from definition to first
+--   use.
 WITH gathered AS (
   SELECT v.*, g.weight, g.gather_instruction
   FROM peak_values(run := $run, program := $program) AS v
@@ -42,7 +46,8 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.weight,
   g.instruction, g.gather_instruction, g.owned_bytes,
   g.owned_bytes / nullif(g.live_peak_bytes, 0) AS peak_ratio, g.start_step,
-  f.first_use_step, CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
+  f.first_use_step,
+  CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN gathered AS g USING (module_id, color)
 LEFT JOIN first_uses AS f USING (module_id, value_id)

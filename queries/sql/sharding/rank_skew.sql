@@ -1,10 +1,11 @@
 -- title: Differences between ranks
--- question: Do ranks or partitions need different memory, and is a program missing on
---   some?
--- definition: Modules of a run by program and colour over its ranks; of several modules of
---   a program on one rank the greatest. skew_ratio is (max - min) / max of
---   reserved_bytes. odd_ranks are those without the program, or whose bytes are not the
---   most common ones. Runs of one rank give no rows.
+-- question: Do ranks or partitions need different memory, and is a program
+--   missing on some?
+-- definition: Modules of a run by program and colour over its ranks; of
+--   several modules of a program on one rank the greatest. skew_ratio is (max
+--   - min) / max of reserved_bytes. odd_ranks are those without the program,
+--   or whose bytes are not the most common ones. Runs of one rank give no
+--   rows.
 -- grain: program, colour
 -- needs: chosen_run, module_memory, modules
 -- param run
@@ -14,8 +15,10 @@
 -- column color
 -- column space_name
 -- column rank_count BIGINT count neutral: Ranks that hold the program.
--- column missing_count BIGINT count lower_is_better: Ranks of the run that don't.
--- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved bytes.
+-- column missing_count BIGINT count lower_is_better: Ranks of the run that
+--   don't.
+-- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved
+--   bytes.
 -- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes.
 -- column skew_ratio DOUBLE ratio lower_is_better: Their difference as a share.
 -- column odd_ranks VARCHAR text neutral: Ranks that differ, with commas.
@@ -27,7 +30,8 @@ WITH ranks AS (
 ),
 points AS (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.color AS space_color, m.space_name,
+    m.run AS run_name, m.program AS program_name, m.color AS space_color,
+    m.space_name,
     m.rank, max(m.reserved_bytes) AS reserved_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
@@ -41,7 +45,8 @@ common AS (
     SELECT
       program_name, space_color, reserved_bytes,
       row_number() OVER (
-        PARTITION BY program_name, space_color ORDER BY count(*) DESC, reserved_bytes
+        PARTITION BY program_name, space_color ORDER BY count(*) DESC,
+          reserved_bytes
       ) AS place
     FROM points
     GROUP BY program_name, space_color, reserved_bytes
@@ -50,7 +55,8 @@ common AS (
 ),
 grid AS (
   SELECT
-    k.run_name, k.program_name, k.space_color, k.space_name, r.rank, p.reserved_bytes
+    k.run_name, k.program_name, k.space_color, k.space_name, r.rank,
+    p.reserved_bytes
   FROM (
     SELECT DISTINCT run_name, program_name, space_color, space_name FROM points
   ) AS k
@@ -61,12 +67,14 @@ grid AS (
     AND p.rank = r.rank
 )
 SELECT
-  g.run_name AS run, g.program_name AS program, g.space_color AS color, g.space_name,
+  g.run_name AS run, g.program_name AS program, g.space_color AS color,
+  g.space_name,
   count(g.reserved_bytes) AS rank_count,
   count(*) - count(g.reserved_bytes) AS missing_count,
   min(g.reserved_bytes) AS min_reserved_bytes,
   max(g.reserved_bytes) AS max_reserved_bytes,
-  (max(g.reserved_bytes) - min(g.reserved_bytes)) / nullif(max(g.reserved_bytes), 0)
+  (max(g.reserved_bytes) - min(g.reserved_bytes))
+    / nullif(max(g.reserved_bytes), 0)
     AS skew_ratio,
   string_agg(CAST(g.rank AS VARCHAR), ', ' ORDER BY g.rank) FILTER (
     WHERE g.reserved_bytes IS DISTINCT FROM c.common_bytes

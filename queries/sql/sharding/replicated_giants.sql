@@ -1,12 +1,13 @@
 -- title: Replicated tensors
 -- question: Which big tensors are replicated or under-sharded?
--- definition: Entry parameters of modules with several partitions, by their sharding:
---   shards is the product of the device dimensions that split data (not those of
---   last_tile_dim_replicate or last_tile_dims, of named axes those in the dimension
---   list), 1 for replicated and maximal. bytes are those of the allocation (of the
---   shape without an assignment) on one device; saving_bytes is what it would shrink by
---   with as many shards as partitions. Shardings that say nothing of data (manual,
---   unknown) are left out.
+-- definition: Entry parameters of modules with several partitions, by their
+--   sharding: shards is the product of the device dimensions that split data
+--   (not those of last_tile_dim_replicate or last_tile_dims, of named axes
+--   those in the dimension list), 1 for replicated and maximal. bytes are
+--   those of the allocation (of the shape without an assignment) on one
+--   device; saving_bytes is what it would shrink by with as many shards as
+--   partitions. Shardings that say nothing of data (manual, unknown) are left
+--   out.
 -- grain: module occurrence, parameter
 -- needs: final_modules, modules, instructions, allocations
 -- param run
@@ -24,10 +25,12 @@
 -- column shards BIGINT count higher_is_better: Parts the data is split into.
 -- column partitions BIGINT count neutral: Partitions of the module.
 -- column device_bytes BIGINT bytes lower_is_better: Bytes on one device.
--- column saving_bytes BIGINT bytes higher_is_better: What full sharding would save there.
+-- column saving_bytes BIGINT bytes higher_is_better: What full sharding would
+--   save there.
 WITH parameters AS (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank, m.module_id,
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.module_id,
     n.num_partitions, i.instruction_id, i.parameter_number, i.op_name, i.shape,
     i.sharding, i.logical_bytes
   FROM final_modules(run := $run, program := $program) AS m
@@ -77,7 +80,8 @@ counted AS (
           WHEN axis LIKE '%:(%'
           THEN TRY_CAST(regexp_extract(axis, '\)([0-9]+)$', 1) AS BIGINT)
           ELSE TRY_CAST(
-            regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1) AS BIGINT
+            regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1)
+              AS BIGINT
           )
         END),
         lambda x, y: x * y, CAST(1 AS BIGINT)
@@ -99,14 +103,17 @@ sized AS (
 )
 SELECT
   s.run_name AS run, s.program_name AS program, s.module_number, s.rank,
-  s.parameter_number, s.op_name, s.shape, s.sharding, CAST(s.shards AS BIGINT) AS shards,
+  s.parameter_number, s.op_name, s.shape, s.sharding,
+  CAST(s.shards AS BIGINT) AS shards,
   CAST(s.num_partitions AS BIGINT) AS partitions,
   CAST(s.device_bytes AS BIGINT) AS device_bytes,
-  CAST(s.device_bytes - s.device_bytes * s.shards // s.num_partitions AS BIGINT)
+  CAST(s.device_bytes - s.device_bytes * s.shards // s.num_partitions
+    AS BIGINT)
     AS saving_bytes
 FROM sized AS s
 WHERE s.shards < s.num_partitions
   AND s.device_bytes >= $min_bytes
 ORDER BY
-  saving_bytes DESC, s.program_name, s.module_number, s.rank, s.parameter_number
+  saving_bytes DESC, s.program_name, s.module_number, s.rank,
+  s.parameter_number
 LIMIT $top

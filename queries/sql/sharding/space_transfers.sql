@@ -1,10 +1,10 @@
 -- title: Transfers between memory spaces
 -- question: What moves between memory spaces, and does it come back?
--- definition: copy and copy-start instructions whose operand and result lie in different
---   memory spaces by their layouts (S(n), 0 where none is printed), summed by pair of
---   spaces. mean_window_steps is the mean distance from start to done. A transfer is a
---   round trip where its operand is itself the result of a transfer in the opposite
---   direction.
+-- definition: copy and copy-start instructions whose operand and result lie in
+--   different memory spaces by their layouts (S(n), 0 where none is printed),
+--   summed by pair of spaces. mean_window_steps is the mean distance from
+--   start to done. A transfer is a round trip where its operand is itself the
+--   result of a transfer in the opposite direction.
 -- grain: module occurrence, pair of spaces
 -- needs: final_modules, instructions, operands, async_pairs, memory_spaces
 -- param run
@@ -19,8 +19,8 @@
 -- column to_space VARCHAR name neutral: Its name.
 -- column copy_count BIGINT count lower_is_better: Copies.
 -- column moved_bytes BIGINT bytes lower_is_better: Their logical sizes.
--- column mean_window_steps DOUBLE steps neutral: Steps from start to done on average;
---   NULL where all are synchronous.
+-- column mean_window_steps DOUBLE steps neutral: Steps from start to done on
+--   average; NULL where all are synchronous.
 -- column round_trip_count BIGINT count lower_is_better: Those that come back.
 -- column round_trip_bytes BIGINT bytes lower_is_better: Their logical sizes.
 WITH copies AS MATERIALIZED (
@@ -60,7 +60,8 @@ results AS MATERIALIZED (
 ),
 transfers AS (
   SELECT
-    c.module_id, c.instruction_id, c.name, c.from_color, c.to_color, c.logical_bytes,
+    c.module_id, c.instruction_id, c.name, c.from_color, c.to_color,
+    c.logical_bytes,
     bool_or(coalesce(
       b.from_color = c.to_color AND b.to_color = c.from_color, FALSE
     )) AS is_round_trip
@@ -102,4 +103,5 @@ LEFT JOIN memory_spaces AS t
   ON t.platform = m.platform
   AND t.color = s.to_color
 ORDER BY
-  moved_bytes DESC, m.program, m.module_number, m.rank, s.from_color, s.to_color
+  moved_bytes DESC, m.program, m.module_number, m.rank, s.from_color,
+  s.to_color

@@ -1,10 +1,12 @@
 -- title: Forward, backward, optimiser
--- question: How is the peak split over forward pass, backward pass and optimiser?
--- definition: owned_bytes of peak_values by the phase of the defining instruction:
---   backward where its op_name contains transpose(, forward where it contains jvp(,
---   optimiser where a part is named like an optimiser or an update, other, or none
---   without op_name; parameters and constants are phases of their own. A saved
---   activation is made forward and last read backward.
+-- question: How is the peak split over forward pass, backward pass and
+--   optimiser?
+-- definition: owned_bytes of peak_values by the phase of the defining
+--   instruction: backward where its op_name contains transpose(, forward where
+--   it contains jvp(, optimiser where a part is named like an optimiser or an
+--   update, other, or none without op_name; parameters and constants are
+--   phases of their own. A saved activation is made forward and last read
+--   backward.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, instructions
 -- param run
@@ -16,17 +18,18 @@
 -- column rank
 -- column color
 -- column space_name
--- column phase VARCHAR name neutral: forward, backward, optimiser, parameter, constant,
---   other or none.
+-- column phase VARCHAR name neutral: forward, backward, optimiser, parameter,
+--   constant, other or none.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column saved_activation_bytes BIGINT bytes lower_is_better: Those of values made
---   forward and last read backward.
+-- column saved_activation_bytes BIGINT bytes lower_is_better: Those of values
+--   made forward and last read backward.
 -- column value_count BIGINT count neutral: Values.
 WITH phased AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes, v.value_id,
+    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    v.value_id,
     v.owned_bytes, p.made_in, p.last_read_in,
     CASE
       WHEN v.value_id IS NULL THEN v.kind
@@ -35,7 +38,8 @@ WITH phased AS (
       ELSE coalesce(p.made_in, 'none')
     END AS phase
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
@@ -54,8 +58,10 @@ SELECT
   count(p.value_id) AS value_count
 FROM phased AS p
 GROUP BY
-  p.run_name, p.program_name, p.module_number, p.rank, p.space_color, p.space_name,
+  p.run_name, p.program_name, p.module_number, p.rank, p.space_color,
+  p.space_name,
   p.module_id, p.live_peak_bytes, p.phase
 ORDER BY
-  p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank, p.space_color,
+  p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
+  p.space_color,
   owned_bytes DESC, p.phase

@@ -1,11 +1,11 @@
 -- title: What can't be attributed
--- question: How much of the peak has no framework path or no source line, and which
---   operations lost it?
+-- question: How much of the peak has no framework path or no source line, and
+--   which operations lost it?
 -- definition: owned_bytes of peak_values by class and opcode of the defining
 --   instruction: source (a line of the user's code, see instruction_sources),
---   library_source (the line found lies in an installed package, site-packages or
---   dist-packages), argument (a parameter with a name), constant, op_name_only, or
---   nothing.
+--   library_source (the line found lies in an installed package, site-packages
+--   or dist-packages), argument (a parameter with a name), constant,
+--   op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
 -- needs: chosen_memory, peak_values, instructions, instruction_sources
 -- param run
@@ -25,7 +25,8 @@
 WITH known AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes, v.value_id,
+    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    v.value_id,
     v.owned_bytes, coalesce(i.opcode, '(' || v.kind || ')') AS operation,
     CASE
       WHEN l.source_file LIKE '%/site-packages/%'
@@ -37,7 +38,8 @@ WITH known AS (
       ELSE 'nothing'
     END AS class
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
@@ -54,8 +56,10 @@ SELECT
   count(k.value_id) AS value_count
 FROM known AS k
 GROUP BY
-  k.run_name, k.program_name, k.module_number, k.rank, k.space_color, k.space_name,
+  k.run_name, k.program_name, k.module_number, k.rank, k.space_color,
+  k.space_name,
   k.module_id, k.live_peak_bytes, k.class, k.operation
 ORDER BY
-  k.live_peak_bytes DESC, k.program_name, k.module_number, k.rank, k.space_color,
+  k.live_peak_bytes DESC, k.program_name, k.module_number, k.rank,
+  k.space_color,
   owned_bytes DESC, k.class, k.operation

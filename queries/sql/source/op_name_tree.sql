@@ -1,10 +1,10 @@
 -- title: Peak memory by framework path
 -- question: Where in the model does the peak come from?
--- definition: owned_bytes of peak_values by op_name, cut at '/', with numbers replaced
---   (layer_12 is layer_*). A row per prefix: total_bytes counts everything below it,
---   self_bytes what ends there. folded is the line 'a;b;c bytes' that flame graph
---   viewers read (NULL where self_bytes is 0). Values without a path are under
---   (parameter), (constant) or (no op_name).
+-- definition: owned_bytes of peak_values by op_name, cut at '/', with numbers
+--   replaced (layer_12 is layer_*). A row per prefix: total_bytes counts
+--   everything below it, self_bytes what ends there. folded is the line 'a;b;c
+--   bytes' that flame graph viewers read (NULL where self_bytes is 0). Values
+--   without a path are under (parameter), (constant) or (no op_name).
 -- grain: module occurrence, colour, prefix
 -- needs: chosen_memory, peak_values, op_paths
 -- param run
@@ -19,7 +19,8 @@
 -- column space_name
 -- column op_path VARCHAR name neutral: The prefix.
 -- column depth BIGINT count neutral: Its number of parts.
--- column self_bytes BIGINT bytes lower_is_better: Bytes of values of exactly this path.
+-- column self_bytes BIGINT bytes lower_is_better: Bytes of values of exactly
+--   this path.
 -- column total_bytes BIGINT bytes lower_is_better: Bytes of it and all below.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Values below it.
@@ -37,7 +38,8 @@ WITH owned AS (
       END, '/'
     ) AS parts
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN op_paths(run := $run, program := $program) AS o
     ON o.module_id = v.module_id
     AND o.instruction_id = v.instruction_id
@@ -45,16 +47,21 @@ WITH owned AS (
 ),
 prefixes AS (
   SELECT
-    run_name, program_name, module_number, rank, space_color, space_name, module_id,
-    live_peak_bytes, owned_bytes, parts, unnest(range(1, len(parts) + 1)) AS depth
+    run_name, program_name, module_number, rank, space_color, space_name,
+    module_id,
+    live_peak_bytes, owned_bytes, parts,
+    unnest(range(1, len(parts) + 1)) AS depth
   FROM owned
 ),
 summed AS (
   SELECT
-    run_name, program_name, module_number, rank, space_color, space_name, module_id,
+    run_name, program_name, module_number, rank, space_color, space_name,
+    module_id,
     live_peak_bytes, depth, array_to_string(parts[:depth], '/') AS op_path,
-    array_to_string(parts[:depth], ';') AS folded_path, sum(owned_bytes) AS total_bytes,
-    coalesce(sum(owned_bytes) FILTER (WHERE depth = len(parts)), 0) AS self_bytes,
+    array_to_string(parts[:depth], ';') AS folded_path,
+    sum(owned_bytes) AS total_bytes,
+    coalesce(sum(owned_bytes) FILTER (WHERE depth = len(parts)), 0)
+      AS self_bytes,
     count(*) AS value_count
   FROM prefixes
   GROUP BY ALL
@@ -65,9 +72,11 @@ SELECT
   CAST(s.self_bytes AS BIGINT) AS self_bytes,
   CAST(s.total_bytes AS BIGINT) AS total_bytes,
   s.total_bytes / nullif(s.live_peak_bytes, 0) AS peak_ratio, s.value_count,
-  CASE WHEN s.self_bytes > 0 THEN s.folded_path || ' ' || s.self_bytes END AS folded
+  CASE WHEN s.self_bytes > 0 THEN s.folded_path || ' ' || s.self_bytes END
+    AS folded
 FROM summed AS s
 WHERE s.depth <= $max_depth
 ORDER BY
-  s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank, s.space_color,
+  s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank,
+  s.space_color,
   s.op_path

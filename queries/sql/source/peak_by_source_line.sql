@@ -1,10 +1,11 @@
 -- title: Peak memory by source line
 -- question: Which lines of the user's code own the peak?
--- definition: owned_bytes of peak_contents by source line of the defining instruction:
---   the innermost frame that is not in a framework's own file, else the file and line
---   of the metadata. A temporary value that the compiler added without a source counts
---   for the line that reads it first (value_sources); read_bytes says how much does.
---   Values without either have no line, a row per kind of allocation.
+-- definition: owned_bytes of peak_contents by source line of the defining
+--   instruction: the innermost frame that is not in a framework's own file,
+--   else the file and line of the metadata. A temporary value that the
+--   compiler added without a source counts for the line that reads it first
+--   (value_sources); read_bytes says how much does. Values without either have
+--   no line, a row per kind of allocation.
 -- grain: module occurrence, colour, source line
 -- needs: chosen_memory, peak_values, value_sources
 -- param run
@@ -20,12 +21,14 @@
 -- column source_file
 -- column source_line
 -- column function_name
--- column kind VARCHAR name neutral: Kind of allocation, where there is no line.
+-- column kind VARCHAR name neutral: Kind of allocation, where there is no
+--   line.
 -- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column read_bytes BIGINT bytes neutral: Those it only reads first.
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
--- column largest_instruction VARCHAR name neutral: Instruction that owns the most.
+-- column largest_instruction VARCHAR name neutral: Instruction that owns the
+--   most.
 WITH lines AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
@@ -39,7 +42,8 @@ WITH lines AS (
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
     arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   LEFT JOIN value_sources(run := $run, program := $program) AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id

@@ -1,10 +1,10 @@
 -- title: Peak memory by stack frame
--- question: How many bytes of the peak hang on each Python frame, itself and with all
---   that it calls?
--- definition: owned_bytes of peak_values along the stack of the defining instruction,
---   from the innermost frame outwards. total_bytes counts a value once per place in the
---   source, also under recursion; self_bytes only in its innermost frame. Releases that
---   print no stack frames give no rows.
+-- question: How many bytes of the peak hang on each Python frame, itself and
+--   with all that it calls?
+-- definition: owned_bytes of peak_values along the stack of the defining
+--   instruction, from the innermost frame outwards. total_bytes counts a value
+--   once per place in the source, also under recursion; self_bytes only in its
+--   innermost frame. Releases that print no stack frames give no rows.
 -- grain: module occurrence, colour, frame (file, line, function)
 -- needs: chosen_memory, peak_values, locations, stack_frames
 -- param run
@@ -20,16 +20,20 @@
 -- column file_name VARCHAR name neutral: File of the frame.
 -- column line INTEGER id neutral: Line in that file.
 -- column function_name VARCHAR name neutral: Function of the frame.
--- column self_bytes BIGINT bytes lower_is_better: Bytes whose innermost frame it is.
--- column total_bytes BIGINT bytes lower_is_better: Bytes with it anywhere in the stack.
+-- column self_bytes BIGINT bytes lower_is_better: Bytes whose innermost frame
+--   it is.
+-- column total_bytes BIGINT bytes lower_is_better: Bytes with it anywhere in
+--   the stack.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 WITH RECURSIVE owned AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.module_id, m.locations_id,
-    m.live_peak_bytes, v.allocation_id, v.value_id, v.owned_bytes, l.stack_frame_id
+    m.live_peak_bytes, v.allocation_id, v.value_id, v.owned_bytes,
+    l.stack_frame_id
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v USING (module_id, color)
+  JOIN peak_values(run := $run, program := $program) AS v
+    USING (module_id, color)
   JOIN locations AS l
     ON l.locations_id = m.locations_id
     AND l.instruction_id = v.instruction_id
@@ -38,7 +42,8 @@ WITH RECURSIVE owned AS (
 ),
 stacks AS (
   SELECT
-    f.locations_id, f.stack_frame_id AS start_id, f.stack_frame_id, f.parent_id,
+    f.locations_id, f.stack_frame_id AS start_id, f.stack_frame_id,
+    f.parent_id,
     0 AS depth
   FROM stack_frames AS f
   JOIN (
@@ -64,7 +69,8 @@ places AS (
 ),
 summed AS (
   SELECT
-    o.run_name, o.program_name, o.module_number, o.rank, o.space_color, o.space_name,
+    o.run_name, o.program_name, o.module_number, o.rank, o.space_color,
+    o.space_name,
     o.module_id, o.live_peak_bytes, p.file_name, p.line, p.function_name,
     coalesce(sum(o.owned_bytes) FILTER (WHERE p.depth = 0), 0) AS self_bytes,
     sum(o.owned_bytes) AS total_bytes
@@ -78,8 +84,10 @@ ranked AS (
   SELECT
     *,
     row_number() OVER (
-      PARTITION BY run_name, program_name, module_number, rank, module_id, space_color
-      ORDER BY total_bytes DESC, self_bytes DESC, file_name, line, function_name
+      PARTITION BY run_name, program_name, module_number, rank, module_id,
+        space_color
+      ORDER BY total_bytes DESC, self_bytes DESC, file_name, line,
+        function_name
     ) AS place
   FROM summed
 )
@@ -92,5 +100,6 @@ SELECT
 FROM ranked AS r
 WHERE r.place <= $top
 ORDER BY
-  r.live_peak_bytes DESC, r.program_name, r.module_number, r.rank, r.space_color,
+  r.live_peak_bytes DESC, r.program_name, r.module_number, r.rank,
+  r.space_color,
   r.place

@@ -1,0 +1,76 @@
+"""Checks query files: front matter, what they say they read, columns and their types.
+
+Every query is bound on an empty warehouse, so that no name or type is only claimed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import duckdb
+
+from hlodb.errors import HlodbError
+from hlodb.queries.catalogue import Catalogue, read_queries
+from hlodb.queries.macros import in_order, install_temporary
+from hlodb.queries.query import Query
+from hlodb.queries.sql_text import source_names
+from hlodb.schema.warehouse import create_schema
+
+
+def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
+    """Give the number of queries, and a line `path:line: fault` per fault."""
+    found = list(read_queries(folders))
+    faults = [str(each) for each in found if isinstance(each, HlodbError)]
+    catalogue = {q.name: q for q in found if isinstance(q, Query)}
+    with duckdb.connect() as connection:
+        create_schema(connection)
+        tables = _tables(connection)
+        for query in catalogue.values():
+            for fault in _faults(query, catalogue, connection, tables):
+                faults.append(f"{query.path}:1: {fault}")
+    return len(found), faults
+
+
+def _faults(
+    query: Query,
+    catalogue: Catalogue,
+    connection: duckdb.DuckDBPyConnection,
+    tables: set[str],
+) -> Iterator[str]:
+    yield from _need_faults(query, tables | catalogue.keys())
+    try:
+        in_order([query], catalogue)
+        install_temporary(connection, query, catalogue)
+        described = connection.execute(f"SELECT * FROM {query.name}()").description
+    except (HlodbError, duckdb.Error) as error:
+        yield str(error)
+        return
+    found = [(d[0], str(d[1])) for d in described or ()]
+    declared = [(c.name, c.type) for c in query.columns]
+    if found != declared:
+        wrong = [f"{n} {t}" for n, t in found if (n, t) not in declared]
+        missing = [f"{n} {t}" for n, t in declared if (n, t) not in found]
+        yield (
+            f"columns differ: the SQL gives {', '.join(wrong) or 'another order'};"
+            f" declared and not given: {', '.join(missing) or 'none'}"
+        )
+
+
+def _need_faults(query: Query, known: set[str]) -> Iterator[str]:
+    used = source_names(query.sql) & known
+    if unknown := set(query.needs) - known:
+        yield f"needs what is no table or query: {', '.join(sorted(unknown))}"
+    elif used - set(query.needs):
+        names = ", ".join(sorted(used - set(query.needs)))
+        yield f"reads {names} without saying so in `-- needs`"
+    elif set(query.needs) - used:
+        names = ", ".join(sorted(set(query.needs) - used))
+        yield f"`-- needs` names what it doesn't read: {names}"
+
+
+def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    rows = connection.execute(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'"
+    )
+    return {name for (name,) in rows.fetchall()}

@@ -1,0 +1,65 @@
+-- title: Compile time by pass
+-- question: Which pass takes long, got slower, or changes the module more
+--   often?
+-- definition: Passes that the modules' metadata files list, by pipeline and
+--   pass over all modules of a run (and program), beside those of base where
+--   one is named. Runs without metadata files give no rows.
+-- grain: pipeline, pass
+-- needs: chosen_run, passes, modules, runs
+-- param run
+-- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
+--   none.
+-- param program
+-- column run
+-- column pipeline VARCHAR name neutral: Pass pipeline.
+-- column pass_name VARCHAR name neutral: The pass.
+-- column call_count BIGINT count lower_is_better: How often it ran.
+-- column changed_count BIGINT count neutral: How often it changed the module.
+-- column pass_seconds DOUBLE seconds lower_is_better: How long it took
+--   together.
+-- column time_ratio DOUBLE ratio lower_is_better: Share of all passes of the
+--   run.
+-- column base_call_count BIGINT count neutral: How often it ran in the base.
+-- column base_seconds DOUBLE seconds neutral: How long it took in the base.
+-- column delta_seconds DOUBLE seconds lower_is_better: The difference.
+WITH asked AS (
+  SELECT c.run_id, c.run AS run_name, FALSE AS is_base
+  FROM chosen_run(run := $run) AS c
+  UNION ALL
+  SELECT r.run_id, r.name, TRUE FROM runs AS r WHERE r.name = $base
+),
+wanted AS (
+  SELECT DISTINCT a.run_id, a.is_base, m.module_number
+  FROM asked AS a
+  JOIN modules AS m USING (run_id)
+  WHERE $program IS NULL
+    OR m.program = $program
+),
+timed AS (
+  SELECT w.is_base, p.pipeline, p.pass_name, p.has_changed, p.duration_us
+  FROM wanted AS w
+  JOIN passes AS p USING (run_id, module_number)
+),
+summed AS (
+  SELECT
+    pipeline, pass_name,
+    count(*) FILTER (WHERE NOT is_base) AS call_count,
+    count(*) FILTER (WHERE NOT is_base AND has_changed) AS changed_count,
+    sum(duration_us) FILTER (WHERE NOT is_base) / 1e6 AS pass_seconds,
+    count(*) FILTER (WHERE is_base) AS base_call_count,
+    sum(duration_us) FILTER (WHERE is_base) / 1e6 AS base_seconds
+  FROM timed
+  GROUP BY pipeline, pass_name
+)
+SELECT
+  a.run_name AS run, s.pipeline, s.pass_name, s.call_count, s.changed_count,
+  s.pass_seconds,
+  s.pass_seconds / nullif(sum(s.pass_seconds) OVER (), 0) AS time_ratio,
+  CASE WHEN $base IS NOT NULL THEN s.base_call_count END AS base_call_count,
+  s.base_seconds,
+  CASE WHEN $base IS NOT NULL
+    THEN coalesce(s.pass_seconds, 0) - coalesce(s.base_seconds, 0)
+  END AS delta_seconds
+FROM summed AS s
+CROSS JOIN (SELECT run_name FROM asked WHERE NOT is_base) AS a
+ORDER BY s.pass_seconds DESC NULLS LAST, s.pipeline, s.pass_name
