@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check gold docs bench oracle proto wheel clean
+.PHONY: help demo test check gold docs bench oracle proto torture fuzz wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -57,6 +57,14 @@ bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
 
 oracle: $(VENV)/oracle  ## Compare our reading of every module with XLA's own parser
 	$(BIN)/python -m pytest -q -m oracle
+
+torture: $(VENV)/dev  ## Kill, starve and crowd ingests, for about half an hour
+	$(BIN)/python -m tests.reliability.torture
+
+SECONDS_TO_FUZZ ?= 600
+fuzz: $(VENV)/dev  ## Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in all
+	$(BIN)/python -m tests.fuzz --seconds $(SECONDS_TO_FUZZ)
+	@$(BIN)/python -m tests.fuzz.led $(SECONDS_TO_FUZZ)
 
 wheel: $(VENV)/dev  ## Build the wheel and the sdist
 	$(BIN)/python -m build

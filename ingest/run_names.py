@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from hlodb.ingest.file_kinds import ARCHIVE_SUFFIXES
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*://")
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*://")
 
 
 def run_names(origins: Sequence[str]) -> list[str]:

@@ -1,0 +1,142 @@
+"""What is fuzzed: every function that meets bytes from outside, by name."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from hashlib import sha256
+from typing import NamedTuple
+
+from hlodb.errors import ParseError
+from hlodb.ingest.batch import parse_batch, start_process
+from hlodb.ingest.formats.buffer_assignment import parse_assignment
+from hlodb.ingest.formats.flags import parse_flags
+from hlodb.ingest.formats.hlo_attributes import parse_tail
+from hlodb.ingest.formats.hlo_instruction import parse_instruction
+from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
+from hlodb.ingest.formats.hlo_text import parse_hlo
+from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
+from hlodb.ingest.formats.memory_report import parse_memory_report
+from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
+from hlodb.ingest.formats.module_metadata import parse_module_metadata
+from hlodb.ingest.formats.oom_log import parse_oom_log
+from hlodb.ingest.formats.shapes import parse_shape, without_layout
+from hlodb.ingest.formats.stack_frames import parse_frame_tables
+from hlodb.ingest.formats.stdout_frames import split_frames
+from hlodb.ingest.formats.target import parse_target
+from hlodb.ingest.formats.text_proto import parse_text_proto
+from hlodb.ingest.formats.xplane import parse_xplane
+from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
+from hlodb.ingest.recognise import recognise
+from hlodb.ingest.streams import LimitedReader
+from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
+from hlodb.ingest.units import read_tar_units, read_zip_units
+
+Reads = Callable[[bytes], object]
+
+
+class FuzzTarget(NamedTuple):
+    """A function, the kinds of seed it begins with, and what it may raise."""
+
+    read: Reads
+    kinds: tuple[str, ...]
+    may_raise: tuple[type[Exception], ...] = ()
+
+
+def _text(read: Callable[[str], object]) -> Reads:
+    return lambda data: read(data.decode("utf-8", "replace"))
+
+
+def _line(read: Callable[[str], object]) -> Reads:
+    """Give each line to a function that reads instructions or shapes."""
+
+    def read_lines(data: bytes) -> None:
+        for line in data.decode("utf-8", "replace").split("\n")[:200]:
+            try:
+                read(line.strip())
+            except ParseError:
+                continue
+
+    return read_lines
+
+
+def _unit(kind_of_name: str) -> Reads:
+    """Give a function that takes a file the whole way to tables."""
+    path = f"module_0001.jit_f.{kind_of_name}"
+
+    def read_unit(data: bytes) -> None:
+        start_process()
+        known = recognise(path, data)
+        if known.kind in PARSED_KINDS:
+            file = UnitFile(path, data, sha256(data).hexdigest(), known)
+            parse_batch([[file]])
+
+    return read_unit
+
+
+def _archive(data: bytes) -> None:
+    refused: list[RefusedFile] = []
+    read = read_zip_units if data[:2] == b"PK" else read_tar_units
+    for _ in read(lambda: io.BytesIO(data), "a", DEFAULT_LIMITS, refused.append):
+        pass
+
+
+def _compressed(data: bytes) -> None:
+    LimitedReader(io.BytesIO(data), DEFAULT_LIMITS).take_all()
+
+
+_ASSIGNMENTS = ("buffer_assignment", "buffer_assignment_values", "live_range")
+
+TARGETS: dict[str, FuzzTarget] = {
+    "hlo_text": FuzzTarget(_text(parse_hlo), ("hlo_text",)),
+    "hlo_instruction": FuzzTarget(_line(parse_instruction), ("hlo_text",)),
+    "hlo_attributes": FuzzTarget(_line(parse_tail), ("hlo_text",)),
+    "shapes": FuzzTarget(
+        _line(lambda line: (parse_shape(line), without_layout(line))), ("hlo_text",)
+    ),
+    "stack_frames": FuzzTarget(_text(parse_frame_tables), ("hlo_text",)),
+    "hlo_proto": FuzzTarget(parse_hlo_proto, ("hlo_proto",)),
+    "xplane": FuzzTarget(parse_xplane, ("xplane", "hlo_proto")),
+    "buffer_assignment": FuzzTarget(_text(parse_assignment), _ASSIGNMENTS),
+    "memory_report": FuzzTarget(_text(parse_memory_report), ("memory_report",)),
+    "memory_report_proto": FuzzTarget(
+        parse_memory_report_proto, ("memory_report_proto", "hlo_proto")
+    ),
+    "memory_analysis": FuzzTarget(_text(parse_memory_analyses), ("memory_analysis",)),
+    "oom_log": FuzzTarget(_text(parse_oom_log), ("log",)),
+    "stdout_frames": FuzzTarget(_text(split_frames), ("log",)),
+    "module_metadata": FuzzTarget(_text(parse_module_metadata), ("module_metadata",)),
+    "text_proto": FuzzTarget(
+        _text(parse_text_proto), ("debug_options", "module_metadata", "text_proto")
+    ),
+    "flags": FuzzTarget(
+        _text(
+            lambda text: [
+                parse_flags(kind, text)
+                for kind in ("debug_options", "tpu_comp_env", "flagfile")
+            ]
+        ),
+        ("debug_options", "tpu_comp_env", "flagfile", "module_config"),
+    ),
+    "target": FuzzTarget(
+        _text(
+            lambda text: [
+                parse_target(kind, text)
+                for kind in ("target_arguments", "gpu_target_config", "module_config")
+            ]
+        ),
+        ("target_arguments", "gpu_target_config", "module_config", "text_proto"),
+    ),
+    "recognise": FuzzTarget(
+        lambda data: recognise(data[:100].decode("utf-8", "replace"), data),
+        ("hlo_text", "hlo_proto", "log", "unknown"),
+    ),
+    "archives": FuzzTarget(_archive, ("archive",)),
+    "streams": FuzzTarget(_compressed, ("compressed",), (Refusal,)),
+    "unit_of_text": FuzzTarget(
+        _unit("cpu_after_optimizations.txt"), ("hlo_text", "log")
+    ),
+    "unit_of_assignment": FuzzTarget(
+        _unit("cpu_after_optimizations-buffer-assignment.txt"), _ASSIGNMENTS
+    ),
+}

@@ -1,0 +1,69 @@
+"""Fuzzing in short: whatever comes in, records and rejects come out, and soon."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.fuzz.__main__ import attempt
+from tests.fuzz.mutate import mutate
+from tests.fuzz.regexes import patterns, seconds, slowest
+from tests.fuzz.seeds import FOUND, found_inputs, seeds
+from tests.fuzz.targets import TARGETS
+
+KEPT = [(path.parent.name, path) for name in TARGETS for path in found_inputs(name)]
+INPUTS = 15
+"""Of each target; `make fuzz` tries as many as there is time for."""
+
+PATTERNS = sorted(patterns().items())
+_SIZE = 500
+_GROWTH = 40
+_UNNOTICED_SECONDS = 0.25
+
+
+def test_every_target_has_seeds() -> None:
+    known = seeds()
+    assert {n for n, t in TARGETS.items() if not any(map(known.get, t.kinds))} == set()
+    assert {path.name for path in FOUND.iterdir()} <= TARGETS.keys()
+
+
+@pytest.mark.parametrize(("name", "path"), KEPT, ids=lambda value: Path(value).name)
+def test_what_once_did_harm(name: str, path: Path) -> None:
+    assert attempt(TARGETS[name], path.read_bytes()) == ""
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_mutated_dumps(name: str) -> None:
+    random = Random(name)
+    starts = [data for kind in TARGETS[name].kinds for data in seeds().get(kind, [])]
+    for _ in range(INPUTS):
+        data = mutate(random, starts)[:20_000]
+        assert attempt(TARGETS[name], data) == "", data[:2000]
+
+
+@settings(
+    max_examples=INPUTS, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+@given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
+def test_anything_at_all(data: bytes) -> None:
+    for name, target in TARGETS.items():
+        assert attempt(target, data) == "", name
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"), PATTERNS, ids=[name for name, _ in PATTERNS]
+)
+def test_expressions_are_linear(name: str, pattern: re.Pattern[Any]) -> None:
+    """The worst attack of some length, made forty times as long, is still quick.
+
+    Quadratic ones take 1600 times as long, those that explode do not end.
+    """
+    _, text = slowest(name, pattern, _SIZE)
+    longer = text[:40] + text[40:] * _GROWTH
+    assert min(seconds(name, pattern, longer) for _ in range(3)) < _UNNOTICED_SECONDS
