@@ -122,14 +122,20 @@ def _search_elsewhere(
     matches: list[BufferMatch],
 ) -> tuple[list[Buffer], list[Buffer]]:
     """Match with values that are not counted, then with counted ones elsewhere."""
-    base_rest = [b for b in base if not b.is_counted]
-    new_rest = [b for b in candidate if not b.is_counted]
+    base_rest = _like(new, (b for b in base if not b.is_counted))
+    new_rest = _like(gone, (b for b in candidate if not b.is_counted))
     for place in (_space_and_kind, _space, _anywhere):
         for rung in SURE[1:4]:
             gone, new = _climb(rung, gone, new, matches, place)
             gone, new_rest = _climb(rung, gone, new_rest, matches, place)
             base_rest, new = _climb(rung, base_rest, new, matches, place)
     return gone, new
+
+
+def _like(sought: Sequence[Buffer], among: Iterable[Buffer]) -> list[Buffer]:
+    """Give those of `among` that a sure rung could match with any of `sought`."""
+    kinds = {(b.op_path or b.opcode, b.array_type) for b in sought}
+    return [b for b in among if (b.op_path or b.opcode, b.array_type) in kinds]
 
 
 def _space_and_kind(b: Buffer) -> Hashable:

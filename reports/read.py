@@ -85,7 +85,7 @@ def read_buffers(
         partners=[*candidates, *bases],
         candidates=[False] * len(pairs) + [True] * len(pairs),
     ):
-        buffer = Buffer(*row)
+        buffer = Buffer._make(row)
         found[buffer.pair, buffer.is_candidate].append(buffer)
     for buffers in found.values():
         buffers.sort(key=_buffer_order)
