@@ -18,6 +18,7 @@ from pathlib import Path
 import duckdb
 
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
+from hlodb.ingest.batch import parse_batch
 from hlodb.ingest.discover import RunSource, discover
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
 from hlodb.ingest.retry import rejected_runs
@@ -125,12 +126,18 @@ def _store(runs: list[RunIngest], database: Path, jobs: int) -> Iterator[RunSumm
     for run, result in parse_batches(_tagged(runs), jobs):
         # Results come in order, so an earlier run has given all of its own.
         while runs[ended] is not run:
-            store.end(runs[ended])
+            yield from _end(runs[ended], store)
             ended += 1
         yield from store.take(run, result)
     for run in runs[ended:]:
-        store.end(run)
+        yield from _end(run, store)
     yield from store.flush()
+
+
+def _end(run: RunIngest, store: Store) -> Iterator[RunSummary]:
+    for batch in run.unsound_repeats():
+        yield from store.take(run, parse_batch(batch))
+    store.end(run)
 
 
 def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:

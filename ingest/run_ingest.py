@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -80,7 +80,7 @@ _COUNTED = (
 
 @dataclass(slots=True)
 class Units:
-    """Digests of units: met in this ingest, and `stored` or about to be."""
+    """Digests of units: met in this ingest, and `stored` or taken to be stored."""
 
     met: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
@@ -104,7 +104,6 @@ class RunIngest:
         self.retried: set[str] = set()
         self.written: set[str] = set()
         self.units = Units()
-        self.repeated: set[str] = set()
         self.known_occurrences: list[dict[str, Any]] = []
         self.known_files: list[dict[str, Any]] = []
         self.other_files: list[FileReport] = []
@@ -119,18 +118,19 @@ class RunIngest:
     def batches(self) -> Iterator[list[list[UnitFile]]]:
         """Read the run; give the units that have to be parsed, a few MB at a time."""
         self.began = perf_counter()
-        batch: list[list[UnitFile]] = []
-        size = 0
-        for unit in self.source.units():
-            files = self._take_unit(unit)
-            if files:
-                batch.append(files)
-                size += sum(len(f.data) for f in files)
-            if size >= BATCH_BYTES:
-                yield batch
-                batch, size = [], 0
-        if batch:
-            yield batch
+        yield from _batches(map(self._take_unit, self.source.units()))
+
+    def unsound_repeats(self) -> Iterator[list[list[UnitFile]]]:
+        """Read units again that repeat an unsound one: its rejects are theirs, too."""
+        repeats = {occurrence["unit_digest"] for occurrence in self.known_occurrences}
+        unsound = repeats - self.units.stored
+        if not unsound:
+            return
+        paths = {f["path"] for f in self.known_files if f["unit_digest"] in unsound}
+        self.known_occurrences = _without(self.known_occurrences, unsound)
+        self.known_files = _without(self.known_files, unsound)
+        read = ([self._unit_file(f) for f in u.files] for u in self.source.units())
+        yield from _batches([f for f in files if f.path in paths] for files in read)
 
     def settle(self, database: Path, taken: Set[str]) -> None:
         """Take a name; one that is `taken` only to complete the run that has it."""
@@ -232,10 +232,10 @@ class RunIngest:
 
     def _new_unit(self, files: list[UnitFile]) -> list[UnitFile]:
         digest = unit_digest(files)
-        if digest in self.units.met:
-            self.repeated.update(file.path for file in files)
-        self.units.met.add(digest)
-        if digest not in self.units.stored or not files[0].is_detailed:
+        if not files[0].is_detailed:
+            return files
+        if digest not in self.units.met:
+            self.units.met.add(digest)
             return files
         occurrence = occurrence_columns(main_file(files)) | {"unit_digest": digest}
         self.known_occurrences.append(occurrence)
@@ -268,12 +268,9 @@ class RunIngest:
             self.replaced = []
 
     def took(self, result: BatchResult) -> None:
-        """Learn which units need not be parsed again; what repeats one says so."""
+        """Learn which units are sound, so that others need not be parsed again."""
         digests = result.tables["modules"]["unit_digest"]
         self.units.stored.update(digests.drop_null().to_pylist())
-        for report in result.files:
-            if report.path in self.repeated and report.status == "loaded":
-                report.status = "duplicate"
 
     def wrote(self, result: BatchResult, new_modules: int) -> None:
         """Learn that a result was written, and how many of its modules were new."""
@@ -301,6 +298,24 @@ class RunIngest:
         for name, value in zip(_COUNTED, counts.fetchone() or (), strict=True):
             setattr(self.summary, name, int(value))
         self.summary.seconds = perf_counter() - self.began
+
+
+def _batches(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:
+    """Put units together, a few MB at a time; empty ones are left out."""
+    batch: list[list[UnitFile]] = []
+    size = 0
+    for files in filter(None, units):
+        batch.append(files)
+        size += sum(len(f.data) for f in files)
+        if size >= BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _without(rows: list[dict[str, Any]], digests: Set[int]) -> list[dict[str, Any]]:
+    return [row for row in rows if row["unit_digest"] not in digests]
 
 
 def _is_pass(file: UnitFile) -> bool:

@@ -35,6 +35,7 @@ class Store:
             taken = run_names(connection)
             found = connection.execute(statement("list_known_units")).fetchnumpy()
         self._units.stored.update(found["unit_digest"].tolist())
+        self._units.met.update(self._units.stored)
         for run in runs:
             run.units = self._units
             run.settle(self._database, taken)

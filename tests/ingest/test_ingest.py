@@ -194,6 +194,27 @@ def test_ranks_that_dump_the_same(
     ]
 
 
+def test_ranks_that_dump_the_same_unsound_module(tmp_path: Path) -> None:
+    for rank in range(2):
+        dump = shutil.copytree(BEFORE, tmp_path / "dump" / f"rank_{rank}")
+        path = next(dump.glob("*jit_cg.before_optimizations.txt"))
+        path.write_text(path.read_text().replace("constant(100)", "constant 100"))
+    db = tmp_path / "w.duckdb"
+    [summary] = load(db, tmp_path / "dump")
+    assert (summary.modules, summary.new_modules, summary.rejects) == (8, 4, 2)
+    with connect(db) as connection:
+        found = connection.execute("""
+            SELECT path[1:6], status, count(*) FROM dump_files
+            WHERE module_id IS NOT NULL GROUP BY ALL ORDER BY ALL
+        """).fetchall()
+    assert found == [
+        ("rank_0", "loaded", 11),
+        ("rank_0", "rejected", 1),
+        ("rank_1", "duplicate", 11),
+        ("rank_1", "rejected", 1),
+    ]
+
+
 def test_changed_files_under_an_old_name_become_a_run_of_their_own(
     tmp_path: Path,
 ) -> None:
