@@ -15,7 +15,7 @@ from hlodb.queries.catalogue import Catalogue, read_queries
 from hlodb.queries.macros import in_order, install_temporary
 from hlodb.queries.query import Query
 from hlodb.queries.sql_text import source_names
-from hlodb.schema.warehouse import create_schema
+from hlodb.schema.creation import create_schema
 
 
 def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:

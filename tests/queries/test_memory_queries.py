@@ -172,7 +172,9 @@ def assert_arena_curves(connection: Connection, assignment: Assignment) -> None:
     assert curves == {
         a.allocation_id: {
             step: len(covered(a, step))
-            for step in range(max(v.end or 0 for v in a.values if v.end is not None) + 1)
+            for step in range(
+                max(v.end or 0 for v in a.values if v.end is not None) + 1
+            )
         }
         for a in assignment.allocations
         if a.kind == "temp" and any(v.start is not None for v in a.values)
