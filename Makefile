@@ -17,7 +17,7 @@ $(VENV)/made:
 	@touch $@
 
 define install
-	@if command -v uv >/dev/null; then uv pip install -q --python $(BIN)/python $(1); \
+	@export PYTHONWARNINGS=ignore; if command -v uv >/dev/null; then uv pip install -q --python $(BIN)/python $(1); \
 	else $(BIN)/python -m pip install -q $(1); fi
 endef
 
