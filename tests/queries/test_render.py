@@ -1,0 +1,163 @@
+"""Every form, whole; the same values in all of them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import datetime
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from hlodb.queries.query import Column
+from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
+from hlodb.queries.render_table import human, human_bytes
+from hlodb.queries.result import Result
+
+BIG = 2**53 + 1
+HOSTILE = "a|b`c\n\x1b[31m\u202egnp.*_x_<script>"
+COLUMNS = (
+    Column("name", "VARCHAR", "name", "neutral", "A name."),
+    Column("live_bytes", "BIGINT", "bytes", "lower_is_better", "Bytes."),
+    Column("share_ratio", "DOUBLE", "ratio", "neutral", "A share."),
+    Column("is_root", "BOOLEAN", "flag", "neutral", "A flag."),
+    Column("seen", "TIMESTAMP", "time", "neutral", "A time."),
+)
+RESULT = Result(
+    COLUMNS,
+    [
+        ("fusion.1", 1536, 0.25, True, datetime(2026, 11, 20, 8, 30)),
+        (HOSTILE, BIG, None, False, None),
+        (None, -1, -0.5, None, None),
+    ],
+)
+
+
+def written(form: str, result: Result = RESULT) -> bytes:
+    stream = io.BytesIO()
+    writer(form)(result, stream)
+    return stream.getvalue()
+
+
+def test_csv() -> None:
+    text = written("csv").decode()
+    assert list(csv.reader(io.StringIO(text, newline=""))) == [
+        ["name", "live_bytes", "share_ratio", "is_root", "seen"],
+        ["fusion.1", "1536", "0.25", "true", "2026-11-20T08:30:00"],
+        [HOSTILE, str(BIG), "", "false", ""],
+        ["", "-1", "-0.5", "", ""],
+    ]
+
+
+def objects() -> list[dict[str, Any]]:
+    return [
+        {
+            "name": "fusion.1",
+            "live_bytes": 1536,
+            "share_ratio": 0.25,
+            "is_root": True,
+            "seen": "2026-11-20T08:30:00",
+        },
+        {
+            "name": HOSTILE,
+            "live_bytes": BIG,
+            "share_ratio": None,
+            "is_root": False,
+            "seen": None,
+        },
+        {
+            "name": None,
+            "live_bytes": -1,
+            "share_ratio": -0.5,
+            "is_root": None,
+            "seen": None,
+        },
+    ]
+
+
+def test_json() -> None:
+    assert json.loads(written("json")) == objects()
+
+
+def test_jsonl() -> None:
+    lines = written("jsonl").decode().split("\n")
+    assert lines.pop() == ""
+    assert [json.loads(line) for line in lines] == objects()
+
+
+def test_markdown() -> None:
+    assert written("markdown").decode() == (
+        "| name | live_bytes | share_ratio | is_root | seen |\n"
+        "| --- | ---: | ---: | --- | ---: |\n"
+        "| fusion.1 | 1536 | 0.25 | true | 2026-11-20T08:30:00 |\n"
+        "| a\\|b\\`c\\n\\x1b\\[31m\\u202egnp.\\*\\_x\\_\\<script>"
+        f" | {BIG} |  | false |  |\n"
+        "|  | -1 | -0.5 |  |  |\n"
+    )
+
+
+def test_table() -> None:
+    lines = written("table").decode().splitlines()
+    assert [line.split() for line in lines[2:]] == [
+        ["fusion.1", "1.50", "KiB", "25.0", "%", "yes", "2026-11-20T08:30:00"],
+        [
+            "a|b`c\\n\\x1b[31m\\u202egnp.*_x_<script>",
+            *("8.00", "PiB", "-", "no", "-"),
+        ],
+        ["-", "-1", "B", "-50.0", "%", "-", "-"],
+    ]
+
+
+@pytest.mark.parametrize("form", BINARY_FORMATS)
+def test_binary_forms_hold_equal_values(form: str) -> None:
+    stream = io.BytesIO(written(form))
+    table = pq.read_table(stream) if form == "parquet" else pa.ipc.open_stream(stream)
+    table = table if form == "parquet" else table.read_all()
+    assert table.to_pylist() == RESULT.dicts()
+    field = table.schema.field("live_bytes")
+    assert field.type == pa.int64()
+    assert field.metadata[b"unit"] == b"bytes"
+    assert field.metadata[b"polarity"] == b"lower_is_better"
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_no_rows(form: str) -> None:
+    assert bool(written(form, Result(COLUMNS, []))) == (form != "jsonl")
+
+
+def test_hugeint_is_exact_in_arrow() -> None:
+    column = Column("sum_bytes", "HUGEINT", "bytes", "neutral", "")
+    table = Result((column,), [(2**70,)]).arrow()
+    assert [int(value) for value in table.column(0).to_pylist()] == [2**70]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1,023 B"),
+        (1024, "1.00 KiB"),
+        (-1536, "-1.50 KiB"),
+        (2**20, "1.00 MiB"),
+        (2**80, "1,048,576.00 EiB"),
+    ],
+)
+def test_human_bytes(count: int, text: str) -> None:
+    assert human_bytes(count) == text
+
+
+def test_human_numbers_by_unit() -> None:
+    def shown(unit: str, value: object) -> str:
+        return human(value, Column("x", "DOUBLE", unit, "neutral", ""))
+
+    assert [
+        shown("count", 12345),
+        shown("id", 12345),
+        shown("score", 1.5),
+        shown("seconds", 2.0),
+        shown("byte_steps", 2048),
+        shown("bytes_per_second", 10.0),
+    ] == ["12,345", "12345", "1.500", "2.00 s", "2.00 KiB·steps", "10 B/s"]
