@@ -8,9 +8,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-import click
-
-from hlodb.cli import COMMANDS, cli
 from hlodb.commands.schema import described_tables, schema_page
 from hlodb.queries.catalogue import GROUPS, load_catalogue
 from hlodb.queries.describe import query_help
@@ -45,25 +42,9 @@ def example(name: str) -> str:
     return "\n".join(line[:160] for line in lines[:SHOWN_LINES])
 
 
-def command_line() -> str:
-    """Give the help of every command."""
-    parts = [f"{ABOUT}\n# Command line\n"]
-    with click.Context(cli, info_name="hlodb", terminal_width=80) as context:
-        parts.append(f"```text\n{cli.get_help(context)}\n```\n")
-        for name in COMMANDS:
-            command = cli.get_command(context, name)
-            assert command is not None
-            with click.Context(
-                command, context, info_name=name, terminal_width=80
-            ) as inner:
-                parts.append(f"## {name}\n\n```text\n{command.get_help(inner)}\n```\n")
-    return "\n".join(parts)
-
-
 PAGES: dict[str, Callable[[], str]] = {
     "schema.md": schema,
     "queries.md": queries,
-    "cli.md": command_line,
 }
 
 

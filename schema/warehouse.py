@@ -47,7 +47,8 @@ def connect(
     connection = open_when_free(path, read_only, timeout)
     try:
         # Without this DuckDB draws a bar into the standard output, amid our data.
-        connection.execute("SET enable_progress_bar = false")
+        with suppress(duckdb.InvalidInputException):  # locked, and so set before
+            connection.execute("SET enable_progress_bar = false")
         if not read_only and is_empty(connection):
             create_schema(connection)
         require_version(connection, path)

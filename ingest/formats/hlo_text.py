@@ -37,6 +37,10 @@ _END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]|\\.)*+)")?\s*(?://.*)
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
 _SNIPPET = 200
+_REREAD_TIMES = 20
+_REREAD_CHARACTERS = 1_000_000
+"""How often text may be read again, line by line longer, before it counts as broken."""
+
 _AHEAD = 4_000_000
 """Characters that are read ahead at once."""
 
@@ -159,6 +163,9 @@ class _Reader:
         text = line
         for _ in range(_MAX_HEADER_LINES):
             following = self.at + len(text) + 1
+            self.patience -= len(text)
+            if self.patience < 0:
+                return None
             if _is_closed(text) and not self._continues(following):
                 return text
             if following >= len(self.text):
@@ -284,6 +291,9 @@ class _Reader:
             depth_known += _open_brackets(line)
             if depth_known > 0:
                 continue
+            self.patience -= len(text)
+            if self.patience < 0:
+                return False
             try:
                 instruction = parse_instruction(text)
             except Incomplete:
