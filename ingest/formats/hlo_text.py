@@ -94,6 +94,7 @@ class _Reader:
         self.cache = cache
         self.at = 0
         self.number = 1
+        self.patience = _REREAD_TIMES * len(text) + _REREAD_CHARACTERS
         self.ahead: dict[int, _Plain] = {}
         self.ahead_end = 0
         self.module = _ModuleParts()
@@ -289,11 +290,11 @@ class _Reader:
             line = self._line(following)
             text += "\n" + line
             depth_known += _open_brackets(line)
-            if depth_known > 0:
-                continue
-            self.patience -= len(text)
+            self.patience -= len(text) if depth_known <= 0 else len(line)
             if self.patience < 0:
                 return False
+            if depth_known > 0:
+                continue
             try:
                 instruction = parse_instruction(text)
             except Incomplete:
