@@ -12,7 +12,7 @@ import duckdb
 
 from hlodb.errors import HlodbError
 from hlodb.queries.catalogue import Catalogue, read_queries
-from hlodb.queries.macros import in_order, install_temporary
+from hlodb.queries.macros import in_order, macro_sql
 from hlodb.queries.query import Query
 from hlodb.queries.sql_text import source_names
 from hlodb.schema.creation import create_schema
@@ -25,23 +25,26 @@ def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
     catalogue = {q.name: q for q in found if isinstance(q, Query)}
     with duckdb.connect() as connection:
         create_schema(connection)
-        tables = _tables(connection)
+        known = _tables(connection) | catalogue.keys()
+        made: set[str] = set()
         for query in catalogue.values():
-            for fault in _faults(query, catalogue, connection, tables):
+            bound = _binding_faults(query, catalogue, connection, made)
+            for fault in (*_need_faults(query, known), *bound):
                 faults.append(f"{query.path}:1: {fault}")
     return len(found), faults
 
 
-def _faults(
+def _binding_faults(
     query: Query,
     catalogue: Catalogue,
     connection: duckdb.DuckDBPyConnection,
-    tables: set[str],
+    made: set[str],
 ) -> Iterator[str]:
-    yield from _need_faults(query, tables | catalogue.keys())
     try:
-        in_order([query], catalogue)
-        install_temporary(connection, query, catalogue)
+        for each in in_order([query], catalogue):
+            if each.name not in made:
+                connection.execute(macro_sql(each))
+                made.add(each.name)
         described = connection.execute(f"SELECT * FROM {query.name}()").description
     except (HlodbError, duckdb.Error) as error:
         yield str(error)

@@ -62,7 +62,7 @@ walk USING KEY (module_id, instruction_id) AS (
     module_id, instruction_id, CAST(0 AS BIGINT) AS distance,
     CAST(NULL AS INTEGER) AS before_id, CAST(NULL AS VARCHAR) AS edge
   FROM sources
-  UNION
+  UNION ALL
   SELECT
     w.module_id, e.consumer_id AS instruction_id, w.distance + 1,
     min(w.instruction_id), arg_min(e.kind, (w.instruction_id, e.kind))

@@ -49,7 +49,7 @@ walk USING KEY (module_id, start_id, instruction_id) AS (
     CAST(0 AS BIGINT) AS distance, CAST(NULL AS VARCHAR) AS edge,
     CAST(NULL AS INTEGER) AS through_id
   FROM starts AS s
-  UNION
+  UNION ALL
   SELECT
     w.module_id, w.start_id, e.consumer_id AS instruction_id, w.start_name,
     w.distance + 1, min(e.kind), min(w.instruction_id)
