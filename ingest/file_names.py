@@ -22,7 +22,7 @@ from hlodb.ingest.file_kinds import (
     Stage,
 )
 
-_HEAD = re.compile(r"(?:(?P<prefix>[^.]+)\.)?module_(?P<number>\d{4,18})(?=\.|$)")
+_HEAD = re.compile(r"(?:(?P<prefix>[^.]+)\.)?module_(?P<number>\d{4,9})(?=\.|$)")
 _TIMESTAMP = re.compile(r"\d{10,}")
 _CL = re.compile(r"(?:^|\.)cl_(\d+)$")
 # Literal alternatives: a wildcard would swallow the tail of a dotted module name.
@@ -31,7 +31,7 @@ _STAGE = re.compile(
     r"(?P<platform>cpu_|sm_\d+(?:\.\d+)?[a-z]?_gpu_|gfx[0-9a-z]+_gpu_|_gpu_)?"
     rf"(?P<stage>{'|'.join(sorted(STAGE_TOKENS, key=len, reverse=True))})$"
 )
-_STEP = re.compile(r"(?:^|(?<=\.))(\d{4,18})\.")
+_STEP = re.compile(r"(?:^|(?<=\.))(\d{4,9})\.")
 _STAGELESS = tuple(
     (re.compile(rf"(?:^|\.)(?:{pattern})$", re.DOTALL), kind, description)
     for pattern, kind, description in STAGELESS

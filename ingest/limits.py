@@ -11,6 +11,7 @@ class Limits:
     """Bounds on what a dump may make hlodb read; all can be set.
 
     `file_bytes`: the largest file, uncompressed.
+    `line_bytes`: the longest line of a text.
     `expansion_ratio`: bytes a compressed stream may become per byte read, beyond its
     first `expansion_free_bytes`.
     `archive_members`: files and folders in one archive.
@@ -20,6 +21,7 @@ class Limits:
     """
 
     file_bytes: int = 1 << 30
+    line_bytes: int = 64 << 20
     expansion_ratio: int = 1000
     expansion_free_bytes: int = 16 << 20
     archive_members: int = 1_000_000

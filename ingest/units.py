@@ -11,7 +11,7 @@ from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from hlodb.ingest.archives import Member, Refuse
-from hlodb.ingest.file_kinds import COMPANION_KINDS
+from hlodb.ingest.file_kinds import COMPANION_KINDS, TEXT_KINDS
 from hlodb.ingest.file_names import split_name
 from hlodb.ingest.formats.stdout_frames import Frame, split_frames
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
@@ -141,7 +141,20 @@ def _dump_file(
 ) -> DumpFile:
     reader = LimitedReader(raw, limits)
     data = reader.take_all()
-    return DumpFile(path, data, recognise(path, data), modified_at, reader.problem)
+    recognised = recognise(path, data)
+    if recognised.kind in TEXT_KINDS and _has_long_line(data, limits.line_bytes):
+        raise Refusal(f"a line is longer than {limits.line_bytes:,} bytes, the limit")
+    return DumpFile(path, data, recognised, modified_at, reader.problem)
+
+
+def _has_long_line(data: bytes, most: int) -> bool:
+    start = 0
+    while len(data) - start > most:
+        end = data.rfind(b"\n", start, start + most + 1)
+        if end < 0:
+            return True
+        start = end + 1
+    return False
 
 
 def read_zip_units(

@@ -31,7 +31,7 @@ _WRITING: dict[str, str | bool | int | float | list[str]] = {
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
 _LOCKED = "could not set lock on file"
-_HOLDER = re.compile(r"Conflicting lock is held in ([^\n]{1,4096}?)(?:\. See|\.?$)")
+_HOLDER = re.compile(r"Conflicting lock is held in ([^\n]{1,4096}?)(?:\. |\.?$)")
 
 _log = logging.getLogger(__name__)
 

@@ -11,7 +11,12 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.scan import is_balanced, split_commas, unquote
+from hlodb.ingest.formats.scan import (
+    is_balanced,
+    split_commas,
+    unquote,
+    whole_number,
+)
 from hlodb.ingest.records import NO_ATTRIBUTES, Attributes, Call, Location
 
 CALL_ROLES = frozenset(
@@ -149,7 +154,8 @@ def _computation_names(value: str) -> tuple[str, ...]:
 
 def _field_value(key: str, value: str) -> str | int | None:
     if key == "channel_id":
-        return int(value) if value.lstrip("-").isdigit() else None
+        number = whole_number(value.removeprefix("-"), 18)
+        return -number if number is not None and value[0] == "-" else number
     return unquote(value) if key in _QUOTED else value
 
 
@@ -171,5 +177,5 @@ def _parse_metadata(
 
 
 def _location(source: list[str | None]) -> Location:
-    numbers = [int(s) if s is not None and s.isdigit() else None for s in source[1:]]
+    numbers = [whole_number(text) for text in source[1:]]
     return Location(unquote(source[0]) if source[0] is not None else None, *numbers)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from hlodb.ingest.formats.scan import without_comments
+from hlodb.ingest.formats.scan import whole_number, without_comments
 from hlodb.ingest.records import Alias
 
 _ALIAS = re.compile(
-    r"(\{[\d, ]*\}): \((\d+)(?:, (\{[\d, ]*\}))?(?:, (may-alias|must-alias))?\)"
+    r"(\{[\d, ]*\}): \((\d{1,9})(?:, (\{[\d, ]*\}))?(?:, (may-alias|must-alias))?\)"
 )
-_DONOR = re.compile(r"\((\d+), (\{[\d, ]*\})\)")
+_DONOR = re.compile(r"\((\d{1,9}), (\{[\d, ]*\})\)")
 
 
 def aliases(header: Mapping[str, str]) -> list[Alias]:
@@ -37,5 +37,5 @@ def entry_layout(header: Mapping[str, str]) -> str | None:
 
 def header_number(header: Mapping[str, str], name: str, default: int) -> int:
     """Give a whole number of the header, `default` where it is missing or odd."""
-    value = header.get(name, "")
-    return int(value) if value.isdigit() else default
+    number = whole_number(header.get(name))
+    return default if number is None else number

@@ -17,6 +17,7 @@ from hlodb.ingest.formats.hlo_attributes import Incomplete, parse_tail
 from hlodb.ingest.formats.scan import (
     closing,
     split_commas,
+    whole_number,
     without_comments,
 )
 from hlodb.ingest.formats.sections import rows
@@ -131,8 +132,7 @@ def _parse_inside(
 ) -> tuple[tuple[str, ...], tuple[str | None, ...] | None, int | None, str | None]:
     """Give operands, their tuple paths, parameter number and literal."""
     if opcode == "parameter":
-        number = text.strip()
-        return (), None, int(number) if number.isdigit() else None, None
+        return (), None, whole_number(text.strip()), None
     if opcode == "constant":
         return (), None, None, _BLANKS.sub(" ", text.strip())
     operands, paths = parse_operands(text)

@@ -312,6 +312,9 @@ class _Reader:
         found = self.module
         if found.is_empty():
             return
+        if found.name and not any(c.is_entry for c in found.computations):
+            message = "no computation is marked ENTRY: the text may have been cut"
+            self._reject(max(self.number - 1, 1), "", "end", "no_entry", message)
         computations = _with_entry(found.computations)
         name = found.name or f"module_{computations[-1].name}"
         self.modules.append(

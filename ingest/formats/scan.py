@@ -75,6 +75,16 @@ def without_comments(text: str) -> str:
     return _COMMENT.sub("", text) if "/*" in text else text
 
 
+def whole_number(text: str | None, most_digits: int = 9) -> int | None:
+    """Give a number of ASCII digits, None for all else and for what is too long.
+
+    Nine digits fit an INTEGER, eighteen a BIGINT; Python would read thousands.
+    """
+    if text is None or len(text) > most_digits or not text.isascii():
+        return None
+    return int(text) if text.isdigit() else None
+
+
 def unescape(text: str) -> str:
     """Give the text of a C-escaped string body, octal and hex escapes included."""
     if "\\" not in text:

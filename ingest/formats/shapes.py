@@ -32,15 +32,19 @@ ELEMENT_BITS: dict[str, int] = (
 """Width of each element type (bits)."""
 
 _ARRAY = re.compile(r"([a-z]\w*)\[([^\]]*)\](?:\{(.*)\})?$", re.DOTALL)
-_SPACE = re.compile(r"S\((\d+)\)")
-_ELEMENT_SIZE = re.compile(r"(?<![A-Z])E\((\d+)\)")
+_SPACE = re.compile(r"S\((\d{1,9})\)")
+_ELEMENT_SIZE = re.compile(r"(?<![A-Z])E\((\d{1,4})\)")
+_DEEPEST = 100
+_MOST_DIGITS = 18
+_MOST_BYTES = 1 << 60
 _LAYOUT = re.compile(r"\{[^{}]*\}")
 
 
 class Shape(NamedTuple):
     """A shape taken apart; `elements` is None for an array.
 
-    `logical_bytes` is None where a dimension is unbounded or the type unknown.
+    `logical_bytes` is None where a dimension is unbounded, the type unknown, or the
+    size beyond all bounds.
     """
 
     element_type: str
@@ -53,13 +57,21 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def parse_shape(text: str) -> Shape | None:
-    """Give the shape that `text` prints, or None where it is none."""
-    text = without_comments(text).strip()
+    """Give the shape that `text` prints, or None where it is none.
+
+    Tuples within tuples a hundred deep are none either.
+    """
+    return _parse(without_comments(text).strip(), 0)
+
+
+def _parse(text: str, depth: int) -> Shape | None:
+    if depth > _DEEPEST:
+        return None
     if text.startswith("(") and text.endswith(")"):
-        elements = tuple(parse_shape(part) for part in split_commas(text[1:-1]))
+        elements = [_parse(part, depth + 1) for part in split_commas(text[1:-1])]
         return _tuple_shape([e for e in elements if e is not None], len(elements))
     if text.startswith("b(") and text.endswith(")"):
-        return parse_shape(text[2:-1])
+        return _parse(text[2:-1].strip(), depth + 1)
     match = _ARRAY.match(text)
     return _array_shape(*match.groups()) if match else None
 
@@ -89,6 +101,8 @@ def _dimension(text: str) -> int | None:
     text = text.strip()
     if text == "?":
         return None
+    if len(text) > _MOST_DIGITS:
+        raise ValueError(text)
     return int(text.removeprefix("<="))
 
 
@@ -101,7 +115,7 @@ def _array_bytes(
         if size is None:
             return None
         count *= size
-    if bits is None:
+    if bits is None or abs(count) > _MOST_BYTES:
         return None
     packed = _ELEMENT_SIZE.search(layout) if layout and "E(" in layout else None
     if packed and int(packed.group(1)):
