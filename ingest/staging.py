@@ -43,6 +43,7 @@ _RUN = pa.schema(
         ("commit", pa.string()),
         ("labels", pa.string()),
         ("started_at", pa.timestamp("us")),
+        ("passes", pa.string()),
     ]
 )
 _FILES = pa.schema(
@@ -157,6 +158,7 @@ def _open_package(folder: Path) -> Package | None:
             row["commit"],
             json.loads(row["labels"]),
             row["started_at"],
+            row["passes"],
         )
         source = RunSource(
             row["source_name"],
@@ -221,6 +223,7 @@ def _run_row(source: RunSource, request: RunRequest) -> dict[str, object]:
         "commit": request.commit,
         "labels": json.dumps(dict(request.labels), sort_keys=True),
         "started_at": request.started_at,
+        "passes": request.passes,
     }
 
 

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 
 from hlodb.ingest.ingest import ingest
-from hlodb.schema.tables import SCHEMA_VERSION
+from hlodb.schema.versions import SCHEMA_VERSION
 from tests.conftest import DATA
 
 

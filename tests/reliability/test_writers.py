@@ -69,7 +69,8 @@ def test_a_dump_that_is_kept_out_is_absorbed_later(
     monkeypatch.setenv("HLODB_LOCK_TIMEOUT", "0")
     dump = write_dump(tmp_path / "dump", 7)
     (dump / "loop").symlink_to(dump)
-    request = RunRequest("monday", "nightly", "abc", {"device": "v5e"})
+    labels = {"device": "v5e"}
+    request = RunRequest("monday", "nightly", "abc", labels, passes="metrics")
     with pytest.raises(WarehouseLocked) as error:
         ingest([str(dump)], held, request=request)
     pid = (tmp_path / "holder").read_text()
