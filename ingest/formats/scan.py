@@ -18,7 +18,8 @@ _TOKEN = re.compile(
 _OPEN = frozenset("([{")
 _CLOSE = frozenset(")]}")
 _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
-_ESCAPE = re.compile(r"\\([0-7]{1,3}|x[0-9a-fA-F]{2}|.)", re.DOTALL)
+# Bytes by their numbers, or one character.
+_ESCAPE = re.compile(r"((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))++)|\\(.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -86,19 +87,25 @@ def whole_number(text: str | None, most_digits: int = 9) -> int | None:
 
 
 def unescape(text: str) -> str:
-    """Give the text of a C-escaped string body, octal and hex escapes included."""
+    r"""Give the text of a C-escaped string body, octal and hex escapes included.
+
+    Escaped bytes are read as UTF-8, as absl's CEscape and protobuf write other letters
+    than ASCII; one that is none stays an escape, as in `\xff`.
+    """
     if "\\" not in text:
         return text
     return _ESCAPE.sub(_unescape_one, text)
 
 
 def _unescape_one(match: re.Match[str]) -> str:
-    body = match.group(1)
-    if body[0] in "01234567":
-        return chr(int(body, 8) & 0xFF)
-    if body[0] == "x" and len(body) == 3:
-        return chr(int(body[1:], 16))
-    return _NAMED.get(body, body)
+    numbers, named = match.groups()
+    if numbers is None:
+        return _NAMED.get(named, named)
+    escaped = (
+        int(number[1:], 16) if number[0] == "x" else int(number, 8) & 0xFF
+        for number in numbers.split("\\")[1:]
+    )
+    return bytes(escaped).decode("utf-8", "backslashreplace")
 
 
 def unquote(text: str) -> str:

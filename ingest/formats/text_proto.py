@@ -165,7 +165,7 @@ class _Reader:
             self._take_mark(text, start)
 
     def _take_string(self, text: str, start: int) -> None:
-        value, fields = _unescape(text[1:-1]), self._stack[-1].fields
+        value, fields = unescape(text[1:-1]), self._stack[-1].fields
         if self._after_string:
             last = fields.pop()
             fields.append(last._replace(value=f"{last.value}{value}"))
@@ -264,14 +264,3 @@ class _Reader:
                 snippet,
             )
         )
-
-
-def _unescape(text: str) -> str:
-    """Undo C escapes, which spell other letters than ASCII as bytes of UTF-8."""
-    plain = unescape(text)
-    if plain == text:
-        return text
-    try:
-        return plain.encode("latin-1").decode("utf-8")
-    except UnicodeError:
-        return plain

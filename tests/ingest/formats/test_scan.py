@@ -48,8 +48,26 @@ def test_index_comments_vanish() -> None:
 
 def test_c_escapes() -> None:
     assert unescape(r"a\"b\n\\\101\x41\q") == 'a"b\n\\AAq'
+    assert unescape(r"\x41B\0101") == "AB\b1"
     assert unquote(r'"x\"y"') == 'x"y'
     assert unquote("x") == "x"
+
+
+def test_escaped_bytes_are_utf_8() -> None:
+    assert unescape(r"caf\303\251") == "café"
+    assert unescape(r"caf\xc3\xa9 \342\202\254") == "café €"
+    assert unescape("é\\303\\251") == "éé"
+
+
+def test_escaped_bytes_that_are_no_utf_8_stay_escaped() -> None:
+    assert unescape(r"caf\303 \377\303\251") == r"caf\xc3 \xffé"
+    assert unescape(r"\355\240\200") == r"\xed\xa0\x80"
+
+
+@given(st.binary(max_size=30))
+def test_whatever_bytes_are_escaped_the_text_can_be_stored(data: bytes) -> None:
+    text = unescape("".join(f"\\{byte:03o}" for byte in data))
+    assert text.encode() == data.decode("utf-8", "backslashreplace").encode()
 
 
 @given(st.text(alphabet="()[]{},\"'\\/* ab\n", max_size=80))
