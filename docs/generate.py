@@ -1,4 +1,4 @@
-"""Writes the pages that follow from the code: schema.md, queries.md, cli.md.
+"""Writes the pages that follow from the code: schema.md and queries.md.
 
 python -m docs.generate
 """
