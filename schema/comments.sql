@@ -1,4 +1,4 @@
--- Made from tables.py by `make docs`.
+-- Made from tables/ by `make docs`.
 
 COMMENT ON TABLE "store"."instruction_forms" IS 'What an instruction says apart from its name, operands and place; each once.';
 COMMENT ON COLUMN "store"."instruction_forms"."form_id" IS 'Number of the form in this warehouse.';

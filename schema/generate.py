@@ -1,4 +1,4 @@
-"""Writes what follows from tables.py, so that no ingest need load SQLAlchemy for it.
+"""Writes what follows from tables/, so that no ingest need load SQLAlchemy for it.
 
 python -m hlodb.schema.generate       tables.sql, comments.sql
 """
@@ -14,11 +14,11 @@ from sqlalchemy.schema import CreateTable
 from hlodb.schema.tables import PUBLIC, STORE
 
 _FOLDER = Path(__file__).parent
-_ABOUT = "-- Made from tables.py by `make docs`.\n\n"
+_ABOUT = "-- Made from tables/ by `make docs`.\n\n"
 
 
 def generated() -> dict[Path, str]:
-    """Give the text of every file that is made from tables.py."""
+    """Give the text of every file that is made from tables/."""
     tables = [*STORE.sorted_tables, *PUBLIC.sorted_tables]
     stored = [table for table in tables if not table.info.get("view")]
     comments = [comment for table in tables for comment in _comments(table)]

@@ -1,4 +1,4 @@
--- Made from tables.py by `make docs`.
+-- Made from tables/ by `make docs`.
 
 CREATE TABLE store.instruction_forms (
   form_id INTEGER,

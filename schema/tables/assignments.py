@@ -1,0 +1,130 @@
+"""Buffer assignments: allocations, values, live ranges, as XLA prints them."""
+
+from __future__ import annotations
+
+from hlodb.schema.tables.columns import (
+    bigint,
+    boolean,
+    instruction_id,
+    integer,
+    module_id,
+    public,
+    text,
+)
+
+ALLOCATIONS = public(
+    "allocations",
+    "An allocation of a module's buffer assignment.",
+    module_id(),
+    integer("allocation_id", "XLA's number, from 0."),
+    bigint("size_bytes", "What the arena reserves (bytes)."),
+    integer("color", "Memory space number."),
+    text(
+        "kind",
+        "parameter, constant, thread_local, live_out or temp; the first that holds.",
+    ),
+    integer("parameter_number", "Entry parameter it holds."),
+    text("parameter_shape_index", "Index into that parameter, such as {}."),
+    boolean("is_live_out", "Whether it may be live out of the entry computation."),
+    boolean("is_output_tuple", "Whether it holds the top-level result."),
+    text("shape", "Shape of parameter or result as printed."),
+    integer("page", "Page of a multi-page space; NULL for the only one."),
+)
+
+VALUES = public(
+    "values",
+    "A value (a logical buffer) of a module's buffer assignment.",
+    module_id(),
+    integer("value_id", "XLA's number."),
+    text("instruction", "Name of the defining instruction."),
+    instruction_id("The defining instruction"),
+    text(
+        "shape_index",
+        "Index into a tuple-shaped result, such as {0}; NULL for an array.",
+    ),
+    integer("color", "Memory space number."),
+    boolean("is_phi", "Whether it merges values, as a while result does."),
+    text("shape", "Its shape with layout."),
+    bigint("logical_bytes", "Elements times element width, without padding (bytes)."),
+    view=True,
+)
+
+ALLOCATION_VALUES = public(
+    "allocation_values",
+    "Where in an allocation a value lies.",
+    module_id(),
+    integer("allocation_id", "The allocation."),
+    integer("value_id", "The value."),
+    bigint("offset_bytes", "Offset from the start of the allocation (bytes)."),
+    bigint("size_bytes", "Room it takes, padding included (bytes)."),
+)
+
+VALUE_POSITIONS = public(
+    "value_positions",
+    "Places where a value appears; ordinal 0 is its definition.",
+    module_id(),
+    integer("value_id", "The value."),
+    integer(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
+    text("instruction", "Name of the instruction."),
+    instruction_id(),
+    text("shape_index", "Index into its result; NULL for an array."),
+    view=True,
+)
+
+VALUE_USES = public(
+    "value_uses",
+    "Operands that read a value.",
+    module_id(),
+    integer("value_id", "The value."),
+    integer(
+        "ordinal",
+        "Order by instruction, from 0; position 0 is the definition.",
+    ),
+    text("instruction", "Name of the reader."),
+    instruction_id("The reader"),
+    integer("operand_index", "Operand number, from 0."),
+    text("shape_index", "Index into that operand; NULL for an array."),
+    view=True,
+)
+
+SCHEDULE = public(
+    "schedule",
+    "The flattened schedule: one instruction a step.",
+    module_id(),
+    integer("step", "Position, from 0."),
+    text("instruction", "Name of the instruction."),
+    instruction_id(),
+    view=True,
+)
+
+LIVE_RANGES = public(
+    "live_ranges",
+    "Steps at which a value is live, inclusive at both ends.",
+    module_id(),
+    text("instruction", "Name of the defining instruction."),
+    text("shape_index", "Index into its result, {} for an array."),
+    integer(
+        "value_id", "The value; NULL where the assignment has none (it is not placed)."
+    ),
+    instruction_id("The defining instruction"),
+    integer("start_step", "First step."),
+    integer("end_step", "Last step; one past the schedule for what outlives it."),
+    view=True,
+)
+
+PRINTED_PEAKS = public(
+    "printed_peaks",
+    "XLA's own listing at its own peak: evidence, never the peak.",
+    module_id(),
+    text("instruction", "Name of the instruction."),
+    text("shape_index", "Index as printed, empty where none is printed."),
+    integer("peak_step", "Step that XLA printed."),
+    bigint(
+        "printed_bytes",
+        "Bytes that XLA printed: unpadded; older releases count a"
+        " tuple element as its pointer table (bytes).",
+    ),
+)

@@ -1,0 +1,112 @@
+"""What tables are made of: their two schemas, kinds of columns, keys they share."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    Double,
+    Integer,
+    MetaData,
+    Table,
+    Text,
+)
+
+PUBLIC = MetaData()
+STORE = MetaData(schema="store")
+
+Columns = list[Column[object]]
+
+
+def bigint(name: str, comment: str) -> Column[object]:
+    """Give a column of 64-bit integers."""
+    return Column(name, BigInteger, comment=comment, autoincrement=False)
+
+
+def integer(name: str, comment: str) -> Column[object]:
+    """Give a column of 32-bit integers."""
+    return Column(name, Integer, comment=comment, autoincrement=False)
+
+
+def text(name: str, comment: str) -> Column[object]:
+    """Give a column of texts."""
+    return Column(name, Text, comment=comment)
+
+
+def boolean(name: str, comment: str) -> Column[object]:
+    """Give a column of truth values."""
+    return Column(name, Boolean, comment=comment)
+
+
+def double(name: str, comment: str) -> Column[object]:
+    """Give a column of shares or seconds."""
+    return Column(name, Double, comment=comment)
+
+
+def run_id() -> Column[object]:
+    """Give the key of runs."""
+    return bigint("run_id", "The run, see runs.")
+
+
+def module_id() -> Column[object]:
+    """Give the key of modules."""
+    return bigint(
+        "module_id",
+        "Content of one module snapshot: first 64 bits of a BLAKE2b over its texts"
+        " without source locations and pointers.",
+    )
+
+
+def locations_id() -> Column[object]:
+    """Give the key of a module's source locations."""
+    return bigint(
+        "locations_id", "Content of a module's source locations: 64 bits of a BLAKE2b."
+    )
+
+
+def instruction_id(what: str = "The instruction") -> Column[object]:
+    """Give the key of an instruction in its module; `what` says which one."""
+    return integer("instruction_id", f"{what}: its number in order of appearance.")
+
+
+def public(
+    name: str, comment: str, *columns: Column[object], view: bool = False
+) -> Table:
+    """Declare a table that people query; `view`: it is a view of stored ones."""
+    return Table(name, PUBLIC, *columns, comment=comment, info={"view": view})
+
+
+def stored(name: str, comment: str, *columns: Column[object]) -> Table:
+    """Declare a table of the tighter form."""
+    return Table(name, STORE, *columns, comment=comment)
+
+
+def form_columns() -> Columns:
+    """Give the columns of what an instruction says."""
+    return [
+        text(
+            "opcode",
+            "Operation, such as fusion or dot; NULL where only the name is known.",
+        ),
+        text("shape", "Shape of the result with layout, as printed."),
+        text("element_type", "Element type of an array, or tuple."),
+        bigint(
+            "logical_bytes",
+            "Elements times element width, without padding; a tuple counts its"
+            " pointer table only (bytes).",
+        ),
+        text("layout", "Layout of an array, as printed between braces."),
+        integer("color", "Memory space S(n) of the layout; 0 where none is printed."),
+        integer("parameter_number", "Number of a parameter."),
+        text("op_name", "Framework path, from the metadata."),
+        text("op_type", "Framework operation, from the metadata."),
+        text("sharding", "Sharding as printed."),
+        text("fusion_kind", "kLoop, kInput, kOutput or kCustom."),
+        text("custom_call_target", "Target of a custom call."),
+        bigint("channel_id", "Channel of a collective."),
+        text("replica_groups", "Replica groups as printed."),
+        text("backend_config", "Backend configuration as printed, unescaped."),
+        text("literal", "Value of a constant as printed, whitespace folded."),
+        text("attributes", "All other attributes, as printed, in order."),
+    ]

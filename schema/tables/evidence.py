@@ -1,0 +1,183 @@
+"""What XLA and JAX say themselves of a module's memory."""
+
+from __future__ import annotations
+
+from hlodb.schema.tables.columns import (
+    bigint,
+    boolean,
+    instruction_id,
+    integer,
+    module_id,
+    public,
+    run_id,
+    text,
+)
+
+MEMORY_REPORTS = public(
+    "memory_reports",
+    "Totals of a module's memory-usage report: evidence for checks.",
+    module_id(),
+    integer("color", "Memory space number; NULL where the report mixes them."),
+    bigint("total_bytes", "Sum of all allocations, exact (bytes)."),
+    integer("hidden_count", "Small allocations that the report leaves out (count)."),
+)
+
+MEMORY_REPORT_ALLOCATIONS = public(
+    "memory_report_allocations",
+    "Allocations that a module's memory-usage report lists with their numbers.",
+    module_id(),
+    integer("allocation_id", "XLA's number of the allocation."),
+    integer("color", "Memory space number; NULL where the report mixes them."),
+    bigint("size_bytes", "Its size: exact from a proto, else rounded (bytes)."),
+    text("size_text", "Its size as printed, such as 4.0KiB; NULL from a proto."),
+)
+
+MEMORY_REPORT_VALUES = public(
+    "memory_report_values",
+    "Values at one offset of an allocation, as the memory-usage report has them.",
+    module_id(),
+    integer("table_number", "Number of the table, by its content, from 0."),
+    integer("color", "Memory space number; NULL where the report mixes them."),
+    integer(
+        "allocation_id", "XLA's number; NULL since 2026-03, where none is printed."
+    ),
+    bigint("offset_bytes", "Offset from the start of the allocation, exact (bytes)."),
+    integer("value_count", "Number of values at this offset (count)."),
+    bigint("size_bytes", "Largest size of these values, rounded (bytes)."),
+    text("size_text", "That size as printed, such as 4.0KiB."),
+    text("shapes", "Shapes of the values, as printed."),
+)
+
+MEMORY_ANALYSIS = public(
+    "memory_analysis",
+    "What JAX's Compiled.memory_analysis() said of a program: evidence for checks.",
+    run_id(),
+    text("path", "File inside the run; it speaks of modules in its own folder."),
+    integer("ordinal", "Place in that file, from 0."),
+    text("module_name", "Name of the HloModule it is about."),
+    bigint("argument_bytes", "Entry parameters (bytes)."),
+    bigint("output_bytes", "What is live out, donated parameters included (bytes)."),
+    bigint("alias_bytes", "Parameters that outputs take over (bytes)."),
+    bigint("temp_bytes", "Temporary memory, by the backend's own definition (bytes)."),
+    bigint("generated_code_bytes", "Machine code (bytes)."),
+    bigint("host_argument_bytes", "Entry parameters in host memory (bytes)."),
+    bigint("host_output_bytes", "What is live out in host memory (bytes)."),
+    bigint(
+        "host_alias_bytes", "Parameters that outputs take over, on the host (bytes)."
+    ),
+    bigint("host_temp_bytes", "Temporary host memory (bytes)."),
+    bigint("host_generated_code_bytes", "Machine code for the host (bytes)."),
+    bigint(
+        "peak_bytes", "XLA's own peak, which mixes colours: never the peak (bytes)."
+    ),
+)
+
+PROTO_FACTS = public(
+    "proto_facts",
+    "Modules of which a proto was read: what only it says.",
+    module_id(),
+    boolean("is_dynamic", "Whether shapes are dynamic."),
+    integer("cross_program_prefetch_count", "Parameters prefetched for it (count)."),
+)
+
+ELIDED_LITERALS = public(
+    "elided_literals",
+    "Constants that the text elides as {...}, from the proto.",
+    module_id(),
+    instruction_id("The constant"),
+    bigint("size_bytes", "Size of the literal's message (bytes)."),
+    text("digest", "Digest that tells constants apart, hexadecimal."),
+)
+
+ALLOCATION_FLAGS = public(
+    "allocation_flags",
+    "What the proto says of an allocation beyond the text.",
+    module_id(),
+    bigint("allocation_id", "XLA's number."),
+    boolean("is_tuple", "Whether it holds a table of pointers."),
+    boolean(
+        "is_aliased",
+        "Whether it is a parameter that shares its buffer with an output (since 2025).",
+    ),
+)
+
+HEAP_TRACES = public(
+    "heap_traces",
+    "Runs of XLA's heap simulator, from the proto.",
+    module_id(),
+    integer("trace_id", "Number of the run, from 0."),
+    bigint("allocation_id", "Allocation that its first buffer lies in."),
+    boolean("is_whole_module", "Whether it covers the whole module."),
+)
+
+HEAP_EVENTS = public(
+    "heap_events",
+    "Events of XLA's heap simulator, from the proto.",
+    module_id(),
+    integer("trace_id", "The run."),
+    integer("event", "Place in the run, from 0."),
+    text("kind", "alloc, free or share_with."),
+    bigint("value_id", "The value."),
+    bigint("shared_value_id", "The value whose buffer it shares; NULL for others."),
+)
+
+PEAK_BUFFERS = public(
+    "peak_buffers",
+    "Values live at the peak of their allocation by XLA's account, from the proto.",
+    module_id(),
+    bigint("allocation_id", "The allocation."),
+    bigint("value_id", "The value."),
+)
+
+PROTO_COMPARISONS = public(
+    "proto_comparisons",
+    "Text and proto of one module, table by table: evidence for checks.",
+    run_id(),
+    text("path", "The proto's file inside the run, see dump_files."),
+    text("table_name", "Table whose rows were compared."),
+    bigint("compared_count", "Rows that both forms should give (count)."),
+    bigint("difference_count", "Rows that only one of them gives (count)."),
+    text("example", "The first row that differs."),
+)
+
+OOM_REPORTS = public(
+    "oom_reports",
+    "Reports of running out of memory, from logs. Sizes are printed to a few digits.",
+    run_id(),
+    text("path", "File inside the run."),
+    integer("ordinal", "Which report of that file, from 0."),
+    bigint("line", "Line it begins at, from 1."),
+    text("form", "buffer_assignment (CPU, GPU) or program_memory (TPU)."),
+    text("space_name", "Memory space as printed, such as hbm; NULL where none is."),
+    bigint("requested_bytes", "What could not be allocated (bytes)."),
+    bigint("used_bytes", "What the program needs of the space (bytes)."),
+    bigint("capacity_bytes", "What the space holds (bytes)."),
+    bigint("reserved_bytes", "What is reserved for others (bytes)."),
+    bigint("program_bytes", "Requirement of the program alone (bytes)."),
+    bigint("parameter_bytes", "Parameters or arguments (bytes)."),
+    bigint("constant_bytes", "Constants (bytes)."),
+    bigint("live_out_bytes", "Live-outs or outputs (bytes)."),
+    bigint("shared_bytes", "Outputs that share memory with arguments (bytes)."),
+    bigint("temp_bytes", "Temporaries (bytes)."),
+    bigint("temp_fragmentation_bytes", "Fragmentation of the temporaries (bytes)."),
+    bigint("total_bytes", "All allocations of the assignment (bytes)."),
+    bigint("total_fragmentation_bytes", "Fragmentation of all allocations (bytes)."),
+)
+
+OOM_BUFFERS = public(
+    "oom_buffers",
+    "The largest buffers that a report of running out of memory lists.",
+    run_id(),
+    text("path", "File inside the run."),
+    integer("ordinal", "Which report of that file, from 0."),
+    integer("place", "Place in its list, from 1."),
+    bigint("size_bytes", "Its size, printed to a few digits (bytes)."),
+    bigint("unpadded_bytes", "Its size without padding; NULL where unsaid (bytes)."),
+    text("shape", "Its shape, of an entry parameter too."),
+    boolean("is_parameter", "Whether it belongs to an entry parameter."),
+    text("label", "XLA's name, opcode or text of the instruction."),
+    text("op_name", "Framework path."),
+    text("source_file", "Source file."),
+    integer("source_line", "Line in that file."),
+    text("allocation_type", "Such as HLO temp; NULL where unsaid."),
+)
