@@ -8,6 +8,20 @@ positions in the schedule, `_ratio` shares from 0 to 1.
 
 from __future__ import annotations
 
+# In the order in which pages list them.
+# ruff: noqa: I001
+from hlodb.schema.tables.runs import COMPILER_FLAGS, DUMP_FILES, PASSES, REJECTS, RUNS
+from hlodb.schema.tables.programs import (
+    ALIASES,
+    CALLED_COMPUTATIONS,
+    COMPUTATIONS,
+    INSTRUCTIONS,
+    LOCATED_INSTRUCTIONS,
+    LOCATIONS,
+    MODULES,
+    OPERANDS,
+    STACK_FRAMES,
+)
 from hlodb.schema.tables.assignments import (
     ALLOCATION_VALUES,
     ALLOCATIONS,
@@ -18,7 +32,7 @@ from hlodb.schema.tables.assignments import (
     VALUE_USES,
     VALUES,
 )
-from hlodb.schema.tables.columns import PUBLIC, STORE
+from hlodb.schema.tables.measures import MEMORY_PROFILE, MEMORY_TIMELINE, MODULE_MEMORY
 from hlodb.schema.tables.evidence import (
     ALLOCATION_FLAGS,
     ELIDED_LITERALS,
@@ -34,20 +48,8 @@ from hlodb.schema.tables.evidence import (
     PROTO_COMPARISONS,
     PROTO_FACTS,
 )
+from hlodb.schema.tables.warehouse import MEMORY_SPACES, WAREHOUSE_INFO
 from hlodb.schema.tables.findings import FINDING_EVENTS, FINDINGS
-from hlodb.schema.tables.measures import MEMORY_PROFILE, MEMORY_TIMELINE, MODULE_MEMORY
-from hlodb.schema.tables.programs import (
-    ALIASES,
-    CALLED_COMPUTATIONS,
-    COMPUTATIONS,
-    INSTRUCTIONS,
-    LOCATED_INSTRUCTIONS,
-    LOCATIONS,
-    MODULES,
-    OPERANDS,
-    STACK_FRAMES,
-)
-from hlodb.schema.tables.runs import COMPILER_FLAGS, DUMP_FILES, PASSES, REJECTS, RUNS
 from hlodb.schema.tables.stored import (
     STORED_FORMS,
     STORED_INSTRUCTIONS,
@@ -57,7 +59,7 @@ from hlodb.schema.tables.stored import (
     STORED_USES,
     STORED_VALUES,
 )
-from hlodb.schema.tables.warehouse import MEMORY_SPACES, WAREHOUSE_INFO
+from hlodb.schema.tables.columns import PUBLIC, STORE
 
 __all__ = [
     "ALIASES",
