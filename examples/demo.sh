@@ -40,7 +40,10 @@ WHERE abs(delta_reserved_ratio) >= 0.01 ORDER BY delta_reserved_ratio DESC"
 say "What regressed from 0.4.35 to 0.5.3"
 show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p candidate=jaxlib-0.5.3
 
-say "Why cnn grew: the largest buffers at its peak, with their source lines"
+say "Why cnn grew: every byte of it"
+show hlodb diff jaxlib-0.4.35:jit_cnn jaxlib-0.5.3:jit_cnn --top 6 | sed '/^Programs$/,$d'
+
+say "What is in use when it needs most, from which source line"
 ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line
 FROM peak_contents(run := 'jaxlib-0.5.3', program := 'jit_cnn') LIMIT 6"
 
