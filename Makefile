@@ -45,8 +45,9 @@ check: $(VENV)/dev  ## Lint, format, types, import directions
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-gold: $(VENV)/dev  ## Renew the expected results of queries; review them with git diff
+gold: $(VENV)/dev  ## Renew the expected results of queries and reports; review them with git diff
 	$(BIN)/python -m tests.gold_results
+	$(BIN)/python -m tests.gold_reports
 
 docs: $(VENV)/dev  ## Renew the pages made from the code
 	$(BIN)/python -m hlodb.schema.generate

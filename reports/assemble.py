@@ -67,19 +67,21 @@ def findings_of(
     def movement(v: Verdict, scope: str, run: Run) -> Movement:
         base, candidate = v.pair.base, v.pair.candidate
         track = tracks.get(id(candidate))
-        first, undone = run, None
+        first, undone, before = run, None, v.pair.base_run
         if track and base is not None and candidate is not None:
             first = (
                 history.first_run(track, base, candidate, v.color, scene.profiles)
                 or run
             )
+            earlier = track.before(first.run_id)
+            before = earlier.run if earlier else before
             if v.change == "improved" and scope == "candidate" and trends:
                 undone = history.undone_step(track, candidate, v.color, scene.profiles)
         line = points.get((v.pair.program, _rank(v.pair), v.color), [])
         moved = _moved(v)
         why = explained.get((moved, v.color)) if moved is not None else None
         texts = [f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line]
-        return Movement(v, scope, run, first, undone, why, texts)
+        return Movement(v, scope, run, first, before, undone, why, texts)
 
     def finding(v: Verdict, scope: str, run: Run) -> Finding:
         limit = settings.limit_of(scene.candidate.device, v.space)

@@ -213,7 +213,8 @@ def _notes(
 ) -> list[str]:
     notes = []
     if not any(scene.bands.values()) and scene.pairs:
-        notes.append("No duplicate compiles differ: compilation is taken for exact.")
+        text = "Nothing was compiled twice with different memory"
+        notes.append(f"{text}: the noise band is 0.")
     for run in scene.late_runs():
         notes.append(
             f"Run {run.name} came late: it was ingested after runs that follow it, and"

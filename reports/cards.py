@@ -63,8 +63,8 @@ def _summary(f: Finding) -> str:
 
 def _parting(d: Divergence) -> str:
     if d.first_different is None:
-        return f"First difference: none in the dumped stages; {d.reason}."
-    last = f", after {d.last_equal}" if d.last_equal else ""
+        return f"First difference: none in what was dumped; {d.reason}."
+    last = f" (still equal: {d.last_equal})" if d.last_equal else ""
     return f"First difference: {d.first_different}{last}; {d.reason}."
 
 

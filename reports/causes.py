@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from hlodb.reports.divergence import Compilation
+from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
 from hlodb.reports.model import Cause
 from hlodb.reports.sizes import signed_bytes
@@ -78,14 +78,15 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
     leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
     count = len(with_it)
-    buffers = f"{count} buffer{'' if count == 1 else 's'} of {leaders}"
+    plural = "" if count == 1 else "s"
+    buffers = f"{count} buffer{plural} of {leaders}"
     first = with_it[0] if with_it else None
     moved = signed_bytes(sum(change.delta_bytes for change in changes))
     match part:
         case "new":
-            text = f"new: {buffers}"
+            text = f"{count} new buffer{plural} of {leaders}"
         case "gone":
-            text = f"gone: {buffers}"
+            text = f"{buffers} {'is' if count == 1 else 'are'} gone"
         case "life":
             now = "now live" if sign > 0 else "no longer live"
             text = f"{buffers} {now} at the peak"
@@ -93,14 +94,14 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
             others = f" and {count - 1} more" if count > 1 else ""
             text = f"{part}: {_label(first)} {first.note}{others}"
         case "re-padded":
-            text = f"re-padded: {buffers}"
+            text = f"{buffers} padded otherwise"
         case "alias" if first is not None:
             text = f"{'lost' if sign > 0 else 'gained'} alias: {_alias(first)}"
         case "kind":
             ways = sorted({c.note for c in with_it})
-            text = f"moved from {' and '.join(ways)}: {buffers}"
+            text = f"{buffers} moved from {' and '.join(ways)}"
         case "space":
-            text = f"moved between memory spaces: {buffers}"
+            text = f"{buffers} moved between memory spaces"
         case "fragmentation":
             text = "packing: temporary memory that is never live at once"
         case "temp":

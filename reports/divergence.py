@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-import duckdb
-
-from hlodb.reports.facts import Module
+from hlodb.reports.compilations import Compilation, Snapshot
 from hlodb.reports.match import opcode_similarity
-from hlodb.reports.model import Count, Divergence
-from hlodb.reports.read import Opcodes, read_opcodes, rows
+from hlodb.reports.model import Divergence
+from hlodb.reports.read import Opcodes
 
 COLLECTIVES = (
     "all-gather",
@@ -33,81 +30,17 @@ _PASS_BLAME = {
 """What a pass's name tells of who owns it; the first word that it contains."""
 
 
-class Snapshot(NamedTuple):
-    """A module after one stage or pass."""
+class Parting(NamedTuple):
+    """The last snapshot that is equal, the first that is not, and who has it."""
 
-    stage: str
-    pipeline: str | None
-    pass_after: str | None
-    pass_before: str | None
-    graph_fingerprint: int | None
-    exact_fingerprint: int | None
+    last_equal: Snapshot | None
+    first: Snapshot | None
+    note: str
 
     @property
-    def name(self) -> str:
-        """What the snapshot is called in a report."""
-        if self.stage != "pass":
-            return self.stage
-        return f"{self.pipeline or 'pipeline'}: after {self.pass_after or 'start'}"
-
-
-class Traits(NamedTuple):
-    """What tells sources apart beside their opcodes, see sql/traits.sql."""
-
-    remat_count: int
-    remat_mentions: int
-    alias_count: int
-
-
-class Compilation(NamedTuple):
-    """What is known of how one module was compiled."""
-
-    module: Module
-    snapshots: Sequence[Snapshot]
-    source_opcodes: Opcodes
-    opcodes: Opcodes
-    traits: Traits
-
-
-def read_compilations(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
-) -> dict[Module, Compilation]:
-    """Give what is known of how each module was compiled."""
-    ids = {m.module_id for m in modules} | {
-        m.source_id for m in modules if m.source_id is not None
-    }
-    opcodes = read_opcodes(connection, ids)
-    traits = {
-        row[0]: row[1:] for row in rows(connection, "traits", modules=sorted(ids))
-    }
-    snapshots = _read_snapshots(connection, modules)
-    return {
-        m: Compilation(
-            m,
-            snapshots[key],
-            opcodes.get(m.source_id, {}) if m.source_id is not None else {},
-            opcodes.get(m.module_id, {}),
-            Traits(*traits[m.module_id if m.source_id is None else m.source_id]),
-        )
-        for key, m in enumerate(modules)
-    }
-
-
-def _read_snapshots(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
-) -> Mapping[int, list[Snapshot]]:
-    found: dict[int, list[Snapshot]] = defaultdict(list)
-    for key, *snapshot in rows(
-        connection,
-        "stages",
-        keys=list(range(len(modules))),
-        runs=[m.run_id for m in modules],
-        ranks=[m.rank for m in modules],
-        programs=[m.program for m in modules],
-        numbers=[m.module_number for m in modules],
-    ):
-        found[key].append(Snapshot(*snapshot))
-    return found
+    def name(self) -> str | None:
+        """What the first difference is called in a report."""
+        return None if self.first is None else self.first.name + self.note
 
 
 def divergence(
@@ -117,34 +50,59 @@ def divergence(
 
     `main_part` is the part of the waterfall that most of the difference falls in.
     """
-    last, first = _first_difference(base.snapshots, candidate.snapshots)
-    blame, reason = _blame(base, candidate, main_part, flags_differ, first)
+    parting = first_difference(base.snapshots, candidate.snapshots)
+    blame, reason = _blame(base, candidate, main_part, flags_differ, parting.first)
     return Divergence(
-        last.name if last else None, first.name if first else None, blame, reason
+        parting.last_equal.name if parting.last_equal else None,
+        parting.name,
+        blame,
+        reason,
     )
 
 
-def _first_difference(
+def first_difference(
     base: Sequence[Snapshot], candidate: Sequence[Snapshot]
-) -> tuple[Snapshot | None, Snapshot | None]:
-    """Compare snapshots of the same place in both compilations, in their order."""
-    places = {_place(s): s for s in base}
-    last: Snapshot | None = None
-    for snapshot in candidate:
-        twin = places.get(_place(snapshot))
-        if twin is None:
-            continue
-        if twin.graph_fingerprint != snapshot.graph_fingerprint:
-            return last, snapshot
-        is_final = snapshot.stage == "after_optimizations"
-        if is_final and twin.exact_fingerprint != snapshot.exact_fingerprint:
-            return last, snapshot
-        last = snapshot
-    return last, None
+) -> Parting:
+    """Give the last snapshot that both hold, and what follows it.
+
+    Snapshots are compared by their graphs, where the last ones are equal also by
+    layouts and order; never by their names: a pass may run many times under one name,
+    and releases number and name passes otherwise.
+    """
+    b = [s for s in base if s.graph_fingerprint is not None]
+    c = [s for s in candidate if s.graph_fingerprint is not None]
+    if not b or not c:
+        return Parting(None, None, "")
+    if b[-1].graph_fingerprint != c[-1].graph_fingerprint:
+        return _parting(b, c, lambda s: s.graph_fingerprint)
+    if b[-1].exact_fingerprint != c[-1].exact_fingerprint:
+        return _parting(b, c, lambda s: s.exact_fingerprint)
+    return Parting(c[-1], None, "")
 
 
-def _place(s: Snapshot) -> tuple[str | None, ...]:
-    return (s.stage, s.pipeline, s.pass_after, s.pass_before)
+def _parting(
+    base: Sequence[Snapshot],
+    candidate: Sequence[Snapshot],
+    content: Callable[[Snapshot], int | None],
+) -> Parting:
+    """Find where compilations part whose last snapshots differ in `content`."""
+    places = {content(s): i for i, s in enumerate(base)}
+    shared = [i for i, s in enumerate(candidate) if content(s) in places]
+    if not shared:
+        return Parting(None, candidate[0], "")
+    last = candidate[shared[-1]]
+    after = candidate[shared[-1] + 1 :]
+    base_after = base[places[content(last)] + 1 :]
+    only_base = base_after and _pass_of(base_after[0]) not in map(_pass_of, after)
+    only_candidate = after and _pass_of(after[0]) not in map(_pass_of, base_after)
+    if only_base and not only_candidate:
+        return Parting(last, base_after[0], " (in the base only)")
+    note = " (in the candidate only)" if only_candidate and not only_base else ""
+    return Parting(last, after[0], note)
+
+
+def _pass_of(s: Snapshot) -> tuple[str | None, ...]:
+    return (s.stage, s.pipeline, s.pass_after)
 
 
 def _blame(
@@ -162,7 +120,7 @@ def _blame(
     if b.exact_fingerprint is not None and b.exact_fingerprint == c.exact_fingerprint:
         return "packing", "the programs are the same, buffers are assigned otherwise"
     if first is not None and first.stage == "pass":
-        return _blame_of_pass(first), f"first difference {first.name}"
+        return _blame_of_pass(first), "what goes into that pass is the same"
     if b.graph_fingerprint is not None and b.graph_fingerprint == c.graph_fingerprint:
         return "scheduler", "the graphs are the same, order or layouts differ"
     known = b.source_graph is not None and c.source_graph is not None
@@ -189,6 +147,8 @@ def _source_blame(
     final = opcode_similarity(base.opcodes, candidate.opcodes)
     alike = f"the sources are {100 * source:.0f} % alike, the results"
     reason = f"{alike} {100 * final:.0f} %"
+    if main_part in ("resized", "retyped"):
+        return "framework", reason
     moved = main_part in ("life", "kind", "fragmentation")
     if source >= NEARLY_EQUAL and (moved or 1 - final > 2 * (1 - source)):
         return _compiler_blame(base, candidate, main_part), reason
@@ -208,14 +168,3 @@ def _compiler_blame(base: Compilation, candidate: Compilation, main_part: str) -
 
 def _collectives(opcodes: Opcodes) -> dict[str, int]:
     return {o: n for o, n in opcodes.items() if o.startswith(COLLECTIVES)}
-
-
-def op_mix(base: Opcodes, candidate: Opcodes, top: int) -> list[Count]:
-    """Give the opcodes whose number changed most, at most `top`."""
-    counts = [
-        Count(opcode, base.get(opcode, 0), candidate.get(opcode, 0))
-        for opcode in base.keys() | candidate.keys()
-    ]
-    changed = [c for c in counts if c.base != c.candidate]
-    changed.sort(key=lambda c: (-abs(c.candidate - c.base), c.name))
-    return changed[:top]

@@ -14,12 +14,8 @@ from typing import NamedTuple
 import duckdb
 
 from hlodb.reports.causes import main_part, name_cause
-from hlodb.reports.divergence import (
-    Compilation,
-    divergence,
-    op_mix,
-    read_compilations,
-)
+from hlodb.reports.compilations import Compilation, op_mix, read_compilations
+from hlodb.reports.divergence import divergence
 from hlodb.reports.facts import Buffer, Module
 from hlodb.reports.model import BufferChange, Cause, Count, Divergence, Part
 from hlodb.reports.pairs import Profiles

@@ -12,6 +12,7 @@ from hlodb.reports.explain import Explanation
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Verdict, live_delta, tags
+from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
 
 METRIC = "reserved_bytes"
@@ -40,6 +41,7 @@ class Movement(NamedTuple):
     scope: str
     candidate_run: Run
     first_run: Run | None
+    run_before: Run | None
     undone_run: Run | None
     explanation: Explanation | None
     history: Sequence[str]
@@ -64,7 +66,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
     first = m.first_run or m.candidate_run
     change = "fixed" if m.undone_run is not None else v.change
     e = m.explanation
-    return Finding(
+    finding = Finding(
         id=finding_id(module.program, v.color, first.name, module.rank),
         scope=m.scope,
         state=change,
@@ -91,7 +93,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         differing_keys=v.pair.differing_keys,
         match_method=v.pair.method,
         match_confidence=v.pair.confidence,
-        owner=settings.owner_of(module.program),
+        owner=None,
         cause=e.cause if e else None,
         divergence=e.divergence if e else None,
         parts=e.parts if e else [],
@@ -102,8 +104,11 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         op_mix=e.op_mix if e else [],
         triage=None,
         history=list(m.history),
-        commands=_commands(v, m.candidate_run),
+        commands=[*_commands(v, m.candidate_run), *_bisection(m.run_before, first)],
     )
+    source = dominating_source(finding)
+    owner = settings.owner_of(module.program, source.source_file if source else None)
+    return replace(finding, owner=owner)
 
 
 def ratio(delta: int | None, base: int | None) -> float | None:
@@ -139,6 +144,14 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
         name = shlex.quote(f"program={program}")
         commands.append(f"hlodb query peak_contents -p {run} -p {name}")
     return commands
+
+
+def _bisection(before: Run | None, first: Run) -> list[str]:
+    """Give the command that names the commit to dump next, where there may be some."""
+    ends = (before.commit_sha if before else None, first.commit_sha)
+    if None in ends or ends[0] == ends[1]:
+        return []
+    return [f"git rev-list --bisect {shlex.quote(f'{ends[0]}..{ends[1]}')}"]
 
 
 def in_order(findings: Sequence[Finding]) -> list[Finding]:

@@ -1,6 +1,6 @@
 """Reads hlodb.toml; what is wrong in it is said with line and key.
 
-[report]      series, baseline, window, main_branch, top
+[report]      series, baseline, window, main_branch, top, codeowners (a file)
 [floors]      bytes, ratio          what counts as a difference
 [history]     bytes, ratio          what counts as a step
 [gates]       regression, missing_program, donation_loss, fragmentation_ratio,
@@ -18,12 +18,14 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any, NoReturn
 
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import nearest
+from hlodb.reports.codeowners import parse_codeowners
 from hlodb.reports.settings import Budget, Device, Settings, Waiver
 from hlodb.reports.sizes import parse_size
 from hlodb.reports.toml_lines import key_lines
@@ -89,6 +91,7 @@ SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
         "window": ("window", _count),
         "main_branch": ("main_branch", _text),
         "top": ("top", _count),
+        "codeowners": ("codeowners", _text),
     },
     "floors": {"bytes": ("floor_bytes", _size), "ratio": ("floor_ratio", _ratio)},
     "history": {"bytes": ("step_bytes", _size), "ratio": ("step_ratio", _ratio)},
@@ -152,11 +155,18 @@ def read_settings(path: Path | None) -> Settings:
         path = Path(FILE_NAME)
         if not path.exists():
             return Settings()
+    settings = parse_settings(_read(path), str(path))
+    if settings.codeowners is None:
+        return settings
+    rules = parse_codeowners(_read(path.parent / settings.codeowners))
+    return replace(settings, source_owners=rules)
+
+
+def _read(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(f"cannot read {path}: {error}") from error
-    return parse_settings(text, str(path))
 
 
 def parse_settings(text: str, path: str = FILE_NAME) -> Settings:

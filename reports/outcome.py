@@ -91,7 +91,7 @@ def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
     if verdict == "nothing":
         return f"nothing to compare: {_why_nothing(report)}"
     failed = [g for g in report.gates if g.status == "fail"]
-    worst = _worst(report.findings, failed)
+    worst = worst_finding(report.findings, failed)
     first = _differences if report.kind == "diff" else _regressions
     parts = [first(counts, failed, worst), *_others(counts)]
     headroom = _headroom(report)
@@ -110,7 +110,10 @@ def _why_nothing(report: Report) -> str:
     return "the runs have no program in common"
 
 
-def _worst(findings: Sequence[Finding], failed: Sequence[Gate]) -> Finding | None:
+def worst_finding(
+    findings: Sequence[Finding], failed: Sequence[Gate]
+) -> Finding | None:
+    """Give the first finding that fails a gate, else the first that alerts."""
     ids = {g.finding_id for g in failed}
     mine = [f for f in findings if f.scope == "candidate"]
     return next((f for f in mine if f.id in ids), None) or next(

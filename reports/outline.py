@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 from hlodb.reports import outline_more as more
 from hlodb.reports.cards import finding_card
-from hlodb.reports.model import CauseGroup, Report, RunFacts
-from hlodb.reports.outline_blocks import Block, Paragraph, few, table
-from hlodb.reports.render_github import gate_sentence
+from hlodb.reports.model import CauseGroup, ProgramRow, Report, RunFacts
+from hlodb.reports.outline_blocks import Block, Paragraph, counted, few, table
+from hlodb.reports.outline_brief import brief
+from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 MARKS = {
@@ -43,6 +44,7 @@ class Section(NamedTuple):
 def outline(report: Report, top: int) -> list[Section]:
     """Give all sections that have something to say; `top` rows per table."""
     sections = [
+        Section("In short", brief(report)),
         Section("What was compared", _compared(report)),
         Section("Gates", _gates(report, top)),
         Section("Causes of regressions", _causes(report, "worse", top)),
@@ -96,8 +98,11 @@ def _run_line(run: RunFacts) -> list[str]:
 
 
 def _gates(report: Report, top: int) -> list[Block]:
+    if report.verdict == "nothing":
+        return [Paragraph("Nothing was compared, so no gate was judged.")]
     order = {"fail": 0, "waived": 1, "pass": 2}
     findings = {f.id: f for f in report.findings}
+    passed = [g.gate for g in report.gates if g.status == "pass" and g.program is None]
     rows = [
         [
             g.status.upper(),
@@ -110,9 +115,15 @@ def _gates(report: Report, top: int) -> list[Block]:
             _gate_note(g.until, gate_sentence(g, findings.get(g.finding_id or ""))),
         ]
         for g in sorted(report.gates, key=lambda g: order[g.status])
+        if g.status != "pass" or g.program is not None
     ]
     header = ["status", "gate", "program", "space", "value", "limit", "owner", "what"]
-    return [table(header, rows, max(top, 20), numeric=(4, 5))] if rows else []
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(table(header, rows, max(top, 20), numeric=(4, 5)))
+    if passed:
+        blocks.append(Paragraph(f"Passed: {', '.join(passed)}."))
+    return blocks
 
 
 def _gate_note(until: str | None, text: str) -> str:
@@ -169,18 +180,23 @@ def _programs(report: Report, top: int) -> list[Block]:
             plain_bytes(p.candidate_bytes),
             signed_bytes(p.delta_bytes),
             signed_percent(p.delta_ratio),
-            f"{p.state} ({p.rule})" if p.state == "same" else p.state,
+            _state(p),
         ]
         for p in rows
     ]
     header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
     others = signed_bytes(sum(p.delta_bytes or 0 for p in rows[top:]))
     same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
-    blocks: list[Block] = [Paragraph(f"{same} rows without any difference.")]
+    blocks: list[Block] = [Paragraph(f"{counted(same, 'row')} without any difference.")]
     if not cells:
         return blocks if report.programs else []
     numeric = (3, 4, 5, 6)
     return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
+
+
+def _state(p: ProgramRow) -> str:
+    words = p.state.replace("_", " ")
+    return f"{words} ({p.rule.replace('_', ' ')})" if p.state == "same" else words
 
 
 def _definitions(report: Report) -> list[Block]:

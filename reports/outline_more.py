@@ -23,7 +23,14 @@ def capacity(report: Report) -> list[Block]:
         for c in report.capacity
     ]
     header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
-    return [table(header, rows, 20, numeric=(2, 3, 4, 6))] if rows else []
+    if not rows:
+        return []
+    blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
+    if all(c.limit_bytes is None for c in report.capacity):
+        device = report.comparison.candidate.device or "this device"
+        text = f"No [[device]] of hlodb.toml says how much memory {device} has."
+        blocks.append(Paragraph(text))
+    return blocks
 
 
 def waste(report: Report, top: int) -> list[Block]:
@@ -61,7 +68,7 @@ def history(report: Report, top: int) -> list[Block]:
     """Give the steps of the series, the latest first, and every series that moved."""
     places = {run: i for i, run in enumerate(report.comparison.series_runs)}
     steps = sorted(
-        (f for f in report.findings if f.scope == "history"),
+        (f for f in report.findings if _is_step(f)),
         key=lambda f: (-places.get(f.candidate_run, 0), -abs(f.delta_bytes or 0)),
     )
     blocks: list[Block] = []
@@ -75,6 +82,12 @@ def history(report: Report, top: int) -> list[Block]:
         header = ["program", "space", "series", "steps", "now"]
         blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
     return blocks
+
+
+def _is_step(f: Finding) -> bool:
+    """Tell whether a finding is a step of the series, the candidate's included."""
+    moved = f.change in ("worse", "mixed", "improved", "fixed")
+    return moved and (f.scope == "history" or f.first_run == f.candidate_run)
 
 
 def _step_row(f: Finding) -> list[str]:

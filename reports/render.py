@@ -17,13 +17,16 @@ FORMATS = {
     "junit": "hlodb.reports.render_junit:render",
     "sarif": "hlodb.reports.render_sarif:render",
     "github": "hlodb.reports.render_github:render",
+    "benchmark": "hlodb.reports.render_benchmark:render_benchmark",
+    "bencher": "hlodb.reports.render_benchmark:render_bencher",
+    "openmetrics": "hlodb.reports.render_openmetrics:render",
     "csv": "hlodb.reports.render_csv:render_findings",
     "csv-gates": "hlodb.reports.render_csv:render_gates",
     "csv-parts": "hlodb.reports.render_csv:render_parts",
     "csv-programs": "hlodb.reports.render_csv:render_programs",
 }
 """Where each form is written: summary and comment are Markdown within GitHub's limits,
-github is annotations of a workflow."""
+github is annotations of a workflow, benchmark is customSmallerIsBetter."""
 
 Renderer = Callable[[Report], str]
 

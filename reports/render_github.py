@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hlodb.reports.escape import workflow_message, workflow_property
 from hlodb.reports.model import BufferChange, Finding, Gate, Report
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.reports.sentences import dominating_source, gate_sentence
 
 MOST = 10
 """GitHub shows ten annotations of a level and step."""
@@ -30,31 +30,6 @@ def render(report: Report) -> str:
             text = f"{row.count} {row.kind} {row.code} in {row.run}: {row.example}"
             lines.append(_command("error", "hlodb: unsound data", text, None))
     return "".join(f"{line}\n" for line in lines)
-
-
-def gate_sentence(gate: Gate, finding: Finding | None) -> str:
-    """Say what a gate found, in a sentence."""
-    if gate.program is None:
-        return gate.reason
-    who = " ".join(x for x in (gate.program, gate.space) if x)
-    if finding is not None and finding.delta_bytes is not None:
-        moved = signed_bytes(finding.delta_bytes)
-        text = f"{who} {moved} ({signed_percent(finding.delta_ratio)})"
-    elif gate.unit == "bytes":
-        value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
-        text = f"{who} is {value}, the limit {limit}"
-    else:
-        text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
-    return f"{text}: {gate.reason}" if gate.reason else text
-
-
-def dominating_source(finding: Finding | None) -> BufferChange | None:
-    """Give the largest change in the direction of the finding with a source line."""
-    if finding is None:
-        return None
-    sign = 1 if (finding.delta_bytes or 0) >= 0 else -1
-    located = [b for b in finding.buffers if b.source_file and b.source_line]
-    return next((b for b in located if b.delta_bytes * sign > 0), None)
 
 
 def _gate(level: str, gate: Gate, finding: Finding | None) -> str:

@@ -7,21 +7,25 @@ from xml.etree import ElementTree as ET
 
 from hlodb.queries.render import visible
 from hlodb.reports.model import Finding, Gate, ProgramRow, Report
-from hlodb.reports.render_github import gate_sentence
+from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import signed_bytes
 
 
 def render(report: Report) -> str:
     """Give the suite; a waived gate is skipped, unsound data is an error.
 
-    Every program is a case of the gate `regression`, also where it passes.
+    Every program is a case of the gate `regression`, also where it passes. Properties
+    of cases are what pytest writes too; the rest holds to Jenkins' junit-10.xsd.
     """
     suite = ET.Element("testsuite", {"name": visible(report.comparison.candidate.name)})
     findings = {f.id: f for f in report.findings}
     suite.append(_properties(_suite_facts(report)))
     for gate in report.gates:
         if gate.program is not None or gate.gate != "regression":
-            suite.append(_case(gate, findings.get(gate.finding_id or "")))
+            case = _case(gate, findings.get(gate.finding_id or ""))
+            if report.verdict == "nothing":
+                ET.SubElement(case, "skipped", {"message": "nothing to compare"})
+            suite.append(case)
     failed = {(g.program, g.color) for g in report.gates if g.gate == "regression"}
     for row in report.programs:
         if report.gates and (row.program, row.color) not in failed:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Finding, Gate, Report
-from hlodb.reports.render_github import dominating_source, gate_sentence
+from hlodb.reports.sentences import dominating_source, gate_sentence
 from hlodb.reports.sizes import signed_bytes, signed_percent
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -33,6 +33,12 @@ RULES = {
     "change": "A program's memory changed in a way that no gate judges.",
 }
 """Every rule with its sentence: the gates, and `change` for the rest."""
+
+HELP = (
+    "`hlodb report` explains every finding; `hlodb triage`, or a waiver in hlodb.toml,"
+    " allows one."
+)
+"""What code scanning shows beside a result, whatever its rule."""
 
 _LEVELS = {"fail": "error", "waived": "note", "pass": "note"}
 
@@ -72,6 +78,8 @@ def _rule(name: str) -> dict[str, Any]:
         "id": name,
         "name": "".join(word.capitalize() for word in name.split("_")),
         "shortDescription": {"text": RULES[name]},
+        "fullDescription": {"text": RULES[name]},
+        "help": {"text": HELP},
         "defaultConfiguration": {
             "level": "note" if name == "change" else "error",
         },

@@ -6,6 +6,8 @@ from dataclasses import dataclass, fields
 from datetime import date
 from fnmatch import fnmatchcase
 
+from hlodb.reports.codeowners import Rules, owner_of_file
+
 MEBIBYTE = 2**20
 
 
@@ -73,11 +75,16 @@ class Settings:
     budgets: tuple[Budget, ...] = ()
     waivers: tuple[Waiver, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()
+    codeowners: str | None = None
+    source_owners: Rules = ()
     weights: tuple[tuple[str, float], ...] = ()
 
-    def owner_of(self, program: str) -> str | None:
-        """Give the owner of a program: the first glob that fits."""
-        return next((o for glob, o in self.owners if fnmatchcase(program, glob)), None)
+    def owner_of(self, program: str, source_file: str | None = None) -> str | None:
+        """Give the owner of a program: by the first glob that fits, else by a file."""
+        for glob, owner in self.owners:
+            if fnmatchcase(program, glob):
+                return owner
+        return owner_of_file(source_file, self.source_owners) if source_file else None
 
     def weight_of(self, program: str) -> float:
         """Give how much a program counts, 1 unless a glob says otherwise."""

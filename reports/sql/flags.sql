@@ -1,10 +1,12 @@
 -- Compiler flags of the runs $base and $candidate that differ, as whole runs see them.
+-- Where and what to dump moves no memory.
 WITH both_runs AS (
   SELECT
     f.run_id = $candidate AS is_candidate, f.name,
     string_agg(DISTINCT f.value, ' | ' ORDER BY f.value) AS value
   FROM compiler_flags AS f
   WHERE f.run_id IN ($base, $candidate)
+    AND NOT starts_with(f.name, 'xla_dump_')
   GROUP BY ALL
 )
 SELECT

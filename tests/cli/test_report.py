@@ -49,7 +49,7 @@ def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) ->
     assert main(["report"]) == 1
     assert headline(capsys) == (
         "❌ 1 regression (1 gate failed): jit_step host +2.00 MiB (+50.0 %), cause:"
-        " new: 1 buffer of exp (+2.00 MiB); 1 same"
+        " 1 new buffer of exp (+2.00 MiB); 1 same"
     )
 
 
@@ -249,7 +249,7 @@ def test_a_diff_explains_and_does_not_judge(
 ) -> None:
     assert main(["diff", "night-1", "night-2"]) == 0
     assert headline(capsys) == (
-        "± 1 worse: jit_step host +2.00 MiB (+50.0 %), cause: new: 1 buffer of exp"
+        "± 1 worse: jit_step host +2.00 MiB (+50.0 %), cause: 1 new buffer of exp"
         " (+2.00 MiB); 1 same"
     )
 

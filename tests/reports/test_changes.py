@@ -9,7 +9,10 @@ import pytest
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Finding
+from hlodb.reports.compilations import read_compilations
+from hlodb.reports.divergence import Parting, first_difference
+from hlodb.reports.model import Divergence, Finding
+from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
@@ -22,16 +25,16 @@ KIB = 1024
 @pytest.fixture(scope="module")
 def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("changes") / "changes.duckdb"
-    for folder in sorted((DATA / "changes").glob("*/*")):
-        if folder.is_dir():
-            name = f"{folder.parent.name}/{folder.name}"
-            ingest([str(folder)], path, request=RunRequest(name=name), jobs=1)
+    for dump in sorted((DATA / "changes").glob("*/*")):
+        if "__pycache__" not in dump.parts:
+            name = f"{dump.parent.name}/{dump.name.removesuffix('.tar.xz')}"
+            ingest([str(dump)], path, request=RunRequest(name=name), jobs=1)
     return path
 
 
-def change(warehouse: Path, what: str, how: str) -> Finding:
+def change(warehouse: Path, what: str, how: str, base: str = "base") -> Finding:
     request = Request(
-        candidate=f"{what}/{how}", baseline=f"run:{what}/base", kind="diff"
+        candidate=f"{what}/{how}", baseline=f"run:{what}/{base}", kind="diff"
     )
     with connect(warehouse) as connection:
         (finding,) = build_report(connection, request, EXACT).findings
@@ -88,3 +91,50 @@ def test_one_more_block_recomputed(warehouse: Path) -> None:
 def test_the_source_line_is_named(warehouse: Path) -> None:
     (buffer,) = change(warehouse, "donation", "dropped").buffers
     assert (buffer.source_file, buffer.op_path) == ("make_changes.py", "optimizer/tanh")
+
+
+# --- Where two compilations that were dumped after every pass part ----------------
+
+
+AFTER_LAYOUT = "HLO_passes_after_layout_assignment"
+
+
+def test_the_pass_that_only_the_base_ran(warehouse: Path) -> None:
+    finding = change(warehouse, "fusion", "off", base="on")
+    assert finding.divergence == Divergence(
+        "after_layout_assignment: after pipeline-start",
+        f"{AFTER_LAYOUT}: after fusion (in the base only)",
+        "fusion",
+        "what goes into that pass is the same",
+    )
+    assert finding.cause is not None
+    assert finding.cause.blame == "fusion"
+
+
+def test_the_pass_that_only_the_candidate_ran(warehouse: Path) -> None:
+    found = change(warehouse, "fusion", "on", base="off").divergence
+    assert found is not None
+    assert (
+        found.first_different == f"{AFTER_LAYOUT}: after fusion (in the candidate only)"
+    )
+    assert found.blame == "fusion"
+
+
+def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
+    finding = change(warehouse, "sharding", "whole", base="split")
+    assert finding.divergence == Divergence(
+        None,
+        "before_optimizations",
+        "partitioner",
+        "the sources are 100 % alike, the results 71 %",
+    )
+
+
+def test_passes_that_run_many_times_are_told_apart(warehouse: Path) -> None:
+    with connect(warehouse) as connection:
+        runs = [r for r in read_runs(connection) if r.name == "fusion/on"]
+        (module,) = read_modules(connection, runs)[runs[0].run_id]
+        snapshots = read_compilations(connection, [module])[module].snapshots
+    names = [s.name for s in snapshots]
+    assert names.count("simplification: after algsimp") > 1
+    assert first_difference(snapshots, snapshots) == Parting(snapshots[-1], None, "")

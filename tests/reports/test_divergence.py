@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hlodb.reports.divergence import (
-    Compilation,
-    Snapshot,
-    Traits,
-    divergence,
-    op_mix,
-)
+from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
+from hlodb.reports.divergence import Parting, divergence, first_difference
 from hlodb.reports.model import Count, Divergence
 from tests.reports.test_match import module
 
@@ -66,8 +61,51 @@ def test_the_first_pass_that_differs() -> None:
         "p: after start",
         "p: after spmd-partitioner",
         "partitioner",
-        "first difference p: after spmd-partitioner",
+        "what goes into that pass is the same",
     )
+
+
+def named(*passes: tuple[str, int]) -> list[Snapshot]:
+    return [snapshot("pass", graph, name) for name, graph in passes]
+
+
+def parting(
+    base: list[Snapshot], candidate: list[Snapshot]
+) -> tuple[str | None, str | None]:
+    found = first_difference(base, candidate)
+    return (found.last_equal.name if found.last_equal else None, found.name)
+
+
+def test_passes_that_repeat_and_meet_again() -> None:
+    base = named(("dce", 1), ("cse", 2), ("dce", 3), ("fusion", 4))
+    candidate = named(("dce", 1), ("algsimp", 7), ("dce", 3), ("fusion", 5))
+    assert parting(base, base) == ("p: after fusion", None)
+    assert parting(base, candidate) == ("p: after dce", "p: after fusion")
+
+
+def test_a_pass_that_only_one_side_ran() -> None:
+    base = named(("dce", 1), ("fusion", 2), ("cse", 3))
+    without = named(("dce", 1), ("cse", 4))
+    assert parting(base, without) == (
+        "p: after dce",
+        "p: after fusion (in the base only)",
+    )
+    assert parting(without, base) == (
+        "p: after dce",
+        "p: after fusion (in the candidate only)",
+    )
+    assert parting(base, base[:2]) == (
+        "p: after fusion",
+        "p: after cse (in the base only)",
+    )
+
+
+def test_nothing_that_can_be_compared() -> None:
+    base = named(("dce", 1))
+    assert parting(base, []) == (None, None)
+    assert parting(base, named(("dce", 2))) == (None, "p: after dce")
+    unknown = [s._replace(graph_fingerprint=None) for s in base]
+    assert first_difference(base, unknown) == Parting(None, None, "")
 
 
 def test_the_same_program_packed_otherwise() -> None:

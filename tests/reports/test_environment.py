@@ -45,7 +45,6 @@ def test_facts_labels_and_flags(tmp_path: Path) -> None:
     assert changes(tmp_path / "w.duckdb", base, candidate) == [
         EnvironmentChange(flag, "90", "100", True),
         EnvironmentChange("device", "TPU v5e", "TPU v5p", False),
-        EnvironmentChange("flag xla_dump_to", "/a", "/b", False),
         EnvironmentChange("flag xla_gpu_autotune_memory", "1", "2", False),
         EnvironmentChange("flag xla_tpu_old_fusion", "true", None, False),
         EnvironmentChange("label batch", "8", "16", False),

@@ -13,6 +13,10 @@ from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families
+from prometheus_client.parser import (
+    text_string_to_metric_families as prometheus_families,
+)
 
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model import Report
@@ -125,6 +129,44 @@ def test_csv_parts_add_up_to_the_difference(report: Report) -> None:
         sums[row["id"]] = sums.get(row["id"], 0) + int(row["delta_bytes"])
     deltas = {f.id: f.delta_bytes for f in report.findings if f.parts}
     assert sums == deltas
+
+
+def test_benchmarks_name_what_is_needed(report: Report) -> None:
+    entries = json.loads(renderer("benchmark")(report))
+    names = [entry["name"] for entry in entries]
+    assert len(set(names)) == len(names)
+    assert {frozenset(e) - {"range"} for e in entries} <= {
+        frozenset(("name", "unit", "value"))
+    }
+    bencher = json.loads(renderer("bencher")(report))
+    values = [m["value"] for found in bencher.values() for m in found.values()]
+    assert sorted(values) == sorted(entry["value"] for entry in entries)
+    needs = {p.candidate_bytes for p in report.programs} - {None}
+    assert needs <= {0, *values}
+
+
+def test_open_metrics_are_gauges_of_every_program(report: Report) -> None:
+    text = renderer("openmetrics")(report)
+    parsed = text_string_to_metric_families(text)  # type: ignore[no-untyped-call]
+    families = {f.name: f for f in parsed}
+    assert {f.type for f in families.values()} == {"gauge"}
+    needs: dict[tuple[str, ...], int] = {}
+    for p in report.programs:
+        if p.candidate_bytes is not None:
+            key = (p.program, p.space, "" if p.rank is None else str(p.rank))
+            needs[key] = max(p.candidate_bytes, needs.get(key, 0))
+    labels = ("program", "space", "rank")
+    found = {
+        tuple(s.labels[name] for name in labels): int(s.value)
+        for s in families["hlodb_reserved_bytes"].samples
+        if s.value < 2**53
+    }
+    assert found == {k: v for k, v in needs.items() if v < 2**53}
+    failed = sum(gate.status == "fail" for gate in report.gates)
+    states = {s.labels["status"]: s.value for s in families["hlodb_gates"].samples}
+    assert states["fail"] == failed
+    older = {f.name for f in prometheus_families(text)}
+    assert older == set(families)
 
 
 ANNOTATION = re.compile(r"::(error|warning|notice)( \w+=[^,:]*(,\w+=[^,:]*)*)?::[^\n]+")

@@ -1,50 +1,28 @@
-"""Every situation in every form against what is kept in gold/.
-
-`HLODB_GOLD=renew pytest tests/reports/test_gold.py` writes what comes out now; `git
-diff` shows what that changed. Long outputs are kept as their length and digest.
-"""
+"""Every situation in every form against gold/, which `make gold` renews."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
-from hashlib import sha256
-from pathlib import Path
 
 import pytest
 
-from hlodb import __version__
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
+from tests.gold_reports import FOLDER, kept
 from tests.reports.situations import SITUATIONS
 
-GOLD = Path(__file__).parent / "gold"
-LONGEST = 40_000
-
 Reported = Callable[[str], Report]
-
-
-def kept(report: Report, form: str) -> str:
-    text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
-    text = text.replace(f"hlodb {__version__}", "hlodb VERSION")
-    if len(text) <= LONGEST:
-        return text
-    return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}\n"
 
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_situation(reported: Reported, name: str, form: str) -> None:
-    path = GOLD / name / f"{form}.txt"
-    text = kept(reported(name), form)
-    if os.environ.get("HLODB_GOLD") == "renew":
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text.encode())
-    assert path.read_bytes().decode() == text
+    path = FOLDER / name / f"{form}.txt"
+    assert path.read_bytes().decode() == kept(reported(name), form)
 
 
 def test_nothing_else_is_kept() -> None:
-    found = {p.relative_to(GOLD).as_posix() for p in GOLD.rglob("*.txt")}
+    found = {p.relative_to(FOLDER).as_posix() for p in FOLDER.rglob("*.txt")}
     assert found == {f"{name}/{form}.txt" for name in SITUATIONS for form in FORMATS}
 
 

@@ -1,16 +1,20 @@
-"""Compiles four small programs twice, the second time with one thing changed.
+"""Compiles six small programs twice, the second time with one thing changed.
 
     pip install jax==0.10.2 && python make_changes.py FOLDER
 
 tensor: one tensor doubled · donation: one donation dropped · dtype: one element type
-widened · remat: one more block recomputed. Each is compiled in a process of its own.
+widened · remat: one more block recomputed · fusion: one pass switched off · sharding:
+the batch no longer split over devices. Each is compiled in a process of its own; the
+last two are dumped after every pass, and packed.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +25,7 @@ KEPT = (
     "-buffer-assignment-values.txt",
     "-live-range.txt",
 )
+PASS = re.compile(r"\.\d{4}\..*\.after_.*\.txt$")
 VARIANTS = (
     "tensor/base",
     "tensor/doubled",
@@ -30,8 +35,19 @@ VARIANTS = (
     "dtype/widened",
     "remat/base",
     "remat/extra",
+    "fusion/on",
+    "fusion/off",
+    "sharding/split",
+    "sharding/whole",
 )
 FLAGS = "--xla_dump_to={} --xla_dump_hlo_module_re=jit_(step|update|loss).*"
+PASSES = " --xla_dump_hlo_pass_re=.*"
+MORE_FLAGS = {
+    "fusion/on": PASSES,
+    "fusion/off": f"{PASSES} --xla_disable_hlo_passes=fusion",
+    "sharding/split": f"{PASSES} --xla_force_host_platform_device_count=4",
+    "sharding/whole": f"{PASSES} --xla_force_host_platform_device_count=4",
+}
 
 
 def compile_variant(variant: str) -> None:
@@ -77,6 +93,23 @@ def compile_variant(variant: str) -> None:
 
         return jax.jit(jax.grad(loss)).lower([shape(32, 32)] * 4, shape(128, 32))
 
+    def train(*sharding: Any) -> Any:
+        def step(w: Any, x: Any) -> Any:
+            def loss(w: Any) -> Any:
+                h = jnp.tanh(x @ w)
+                return (jax.nn.softmax(h, -1) * h).sum()
+
+            return w - 0.1 * jax.grad(loss)(w)
+
+        shardings = {"in_shardings": sharding} if sharding else {}
+        return jax.jit(step, **shardings).lower(shape(32, 64), shape(128, 32))
+
+    def sharded(*axes: str) -> Any:
+        mesh = jax.make_mesh((4,), ("data",))
+        spec = jax.sharding.PartitionSpec
+        kinds = (spec(), spec(*axes))
+        return train(*(jax.sharding.NamedSharding(mesh, kind) for kind in kinds))
+
     lowered = {
         "tensor/base": lambda: tensor(64),
         "tensor/doubled": lambda: tensor(128),
@@ -86,21 +119,42 @@ def compile_variant(variant: str) -> None:
         "dtype/widened": lambda: dtype(jnp.int32),
         "remat/base": lambda: remat(0),
         "remat/extra": lambda: remat(0, 2),
+        "fusion/on": train,
+        "fusion/off": train,
+        "sharding/split": lambda: sharded("data"),
+        "sharding/whole": sharded,
     }
     lowered[variant]().compile()
 
 
 def dump(variant: str, folder: Path) -> None:
-    environment = {**os.environ, "XLA_FLAGS": FLAGS.format(folder / variant)}
+    flags = FLAGS.format(folder / variant) + MORE_FLAGS.get(variant, "")
+    environment = {**os.environ, "XLA_FLAGS": flags}
     subprocess.run([sys.executable, __file__, variant], check=True, env=environment)
     for file in sorted((folder / variant).rglob("*"), reverse=True):
         if file.is_dir():
             file.rmdir()
-        elif not file.name.endswith(KEPT):
+        elif not (file.name.endswith(KEPT) or PASS.search(file.name)):
             file.unlink()
         else:
             text = file.read_text().replace(f"{Path(__file__).parent}/", "")
             file.write_text(text.replace(f"{sys.prefix}/", ""))
+    if variant in MORE_FLAGS:
+        pack(folder / variant)
+
+
+def pack(folder: Path) -> None:
+    with tarfile.open(folder.with_suffix(".tar.xz"), "w:xz") as archive:
+        for file in sorted(folder.iterdir()):
+            archive.add(file, file.name, filter=without_owner)
+            file.unlink()
+    folder.rmdir()
+
+
+def without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+    entry.mtime = entry.uid = entry.gid = 0
+    entry.uname = entry.gname = ""
+    return entry
 
 
 if __name__ == "__main__":

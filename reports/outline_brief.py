@@ -1,0 +1,95 @@
+"""The ten seconds below the headline: why, whose it is, and what to do."""
+
+from __future__ import annotations
+
+import shlex
+
+from hlodb.reports.findings import ALERTING
+from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.outcome import worst_finding
+from hlodb.reports.outline_blocks import Block, Commands, Paragraph, counted
+from hlodb.reports.sentences import dominating_source, gate_sentence
+
+BLAMES = {
+    "framework": "what is handed to XLA changed: the program or its framework",
+    "partitioner": "XLA's partitioner",
+    "fusion": "XLA's fusion",
+    "layout": "XLA's layout assignment",
+    "scheduler": "XLA's scheduler",
+    "packing": "XLA's buffer assignment",
+    "environment": "the compiler flags",
+    "optimisation": "another pass of XLA",
+}
+"""Whose change it is, by the blame of a cause."""
+
+
+def brief(report: Report) -> list[Block]:
+    """Give what to know of the worst that was found; nothing where all is well."""
+    if report.verdict == "unknown":
+        return _unsound(report)
+    if report.verdict == "nothing":
+        text = "Next: name a run to compare with; these there are."
+        return [Paragraph(text), Commands(("hlodb runs",))]
+    failed = [g for g in report.gates if g.status == "fail"]
+    worst = worst_finding(report.findings, failed)
+    if worst is not None:
+        return _finding(report, worst)
+    if failed:
+        return _gate(report, failed[0])
+    return _ratchet(report)
+
+
+def _unsound(report: Report) -> list[Block]:
+    row = next(row for row in report.quality if row.is_gating)
+    what = f"{counted(row.count, row.kind)} {row.code}"
+    text = f"Why: {row.run} has {what}, first {row.example}."
+    run = shlex.quote(f"run={row.run}")
+    query = "rejects_summary" if row.kind == "reject" else "self_consistency"
+    return [Paragraph(text), Commands((f"hlodb query {query} -p {run}",))]
+
+
+def _finding(report: Report, f: Finding) -> list[Block]:
+    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}."), Paragraph(_whose(f))]
+    if f.first_run not in (None, f.candidate_run):
+        blocks.append(Paragraph(f"Since: {f.first_run}."))
+    commands = list(f.commands)
+    if f.change == "failed":
+        commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
+    if report.kind == "report" and f.change in ALERTING:
+        commands.append(f"hlodb triage {f.id} accept --reason '…'")
+    return [*blocks, Commands(tuple(commands))]
+
+
+def _why(f: Finding) -> str:
+    if f.cause is not None:
+        return f.cause.title
+    if f.change == "failed":
+        return f"{f.base_run} has the program, {f.candidate_run} has not"
+    return f"{f.change.replace('_', ' ')} ({f.rule.replace('_', ' ')})"
+
+
+def _whose(f: Finding) -> str:
+    blame = BLAMES.get(f.cause.blame) if f.cause else None
+    owner = f"owner {f.owner}" if f.owner else None
+    at = dominating_source(f)
+    source = f"{at.source_file}:{at.source_line}" if at else None
+    known = "; ".join(part for part in (blame, owner, source) if part)
+    return f"Whose: {known or 'nobody is named, see [owners] of hlodb.toml'}."
+
+
+def _gate(report: Report, gate: Gate) -> list[Block]:
+    owner = f"Whose: owner {gate.owner}." if gate.owner else None
+    run = shlex.quote(f"run={report.comparison.candidate.name}")
+    command = f"hlodb query peak_by_space -p {run}"
+    if gate.program is not None:
+        command = f"hlodb query peak_contents -p {run}"
+        command += f" -p {shlex.quote(f'program={gate.program}')}"
+    lines = [f"Why: {gate_sentence(gate, None)}.", *([owner] if owner else [])]
+    return [*map(Paragraph, lines), Commands((command,))]
+
+
+def _ratchet(report: Report) -> list[Block]:
+    if report.kind != "report" or not report.counts.get("improved"):
+        return []
+    text = "Next: keep what was gained, with budgets of what is needed now."
+    return [Paragraph(text), Commands(("hlodb report --propose-budgets",))]

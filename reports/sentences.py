@@ -1,0 +1,31 @@
+"""What several forms say alike: the sentence of a gate, the line of a finding."""
+
+from __future__ import annotations
+
+from hlodb.reports.model import BufferChange, Finding, Gate
+from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+
+
+def gate_sentence(gate: Gate, finding: Finding | None) -> str:
+    """Say what a gate found, in a sentence."""
+    if gate.program is None:
+        return gate.reason
+    who = " ".join(x for x in (gate.program, gate.space) if x)
+    if finding is not None and finding.delta_bytes is not None:
+        moved = signed_bytes(finding.delta_bytes)
+        text = f"{who} {moved} ({signed_percent(finding.delta_ratio)})"
+    elif gate.unit == "bytes":
+        value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
+        text = f"{who} is {value}, the limit {limit}"
+    else:
+        text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
+    return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def dominating_source(finding: Finding | None) -> BufferChange | None:
+    """Give the largest change in the direction of the finding with a source line."""
+    if finding is None:
+        return None
+    sign = 1 if (finding.delta_bytes or 0) >= 0 else -1
+    located = [b for b in finding.buffers if b.source_file and b.source_line]
+    return next((b for b in located if b.delta_bytes * sign > 0), None)

@@ -1,0 +1,102 @@
+"""What stands below the headline: why, whose, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlodb.reports.build import build_report
+from hlodb.reports.codeowners import parse_codeowners
+from hlodb.reports.gates import read_settings
+from hlodb.reports.model import Report
+from hlodb.reports.outline_blocks import Block, Commands, Paragraph
+from hlodb.reports.outline_brief import brief
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.reports.situations import GROWN, STEP, night
+from tests.reports.worlds import make
+
+
+def lines(blocks: list[Block]) -> list[str]:
+    found: list[str] = []
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            found.append(block.text)
+        elif isinstance(block, Commands):
+            found += [f"$ {line}" for line in block.lines]
+    return found
+
+
+SITUATIONS = {
+    "no_change": [],
+    "improvement_only": [
+        "Next: keep what was gained, with budgets of what is needed now.",
+        "$ hlodb report --propose-budgets",
+    ],
+    "missing_program": [
+        "Why: night-1 has the program, night-2 has not.",
+        "Whose: nobody is named, see [owners] of hlodb.toml.",
+        "$ hlodb modules --run night-2",
+    ],
+    "rejects": [
+        "Why: night-2 has 2 rejects bad_size, first module_0001.txt:1.",
+        "$ hlodb query rejects_summary -p run=night-2",
+    ],
+    "no_baseline": [
+        "Next: name a run to compare with; these there are.",
+        "$ hlodb runs",
+    ],
+    "budget_failed": [
+        "Why: jit_step host is 4.00 MiB, the limit 1.00 MiB.",
+        "$ hlodb query peak_contents -p run=night-2 -p program=jit_step",
+    ],
+}
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_situations(reported: Callable[[str], Report], name: str) -> None:
+    assert lines(brief(reported(name))) == SITUATIONS[name]
+
+
+def report_of(tmp_path: Path, settings: Settings) -> Report:
+    nights = [
+        night(1, STEP, commit="aaa"),
+        night(2, GROWN, commit="bbb"),
+        night(3, replace(GROWN, text="reordered"), commit="ccc"),
+    ]
+    path = make(tmp_path / "hlodb.duckdb", *nights)
+    with connect(path) as connection:
+        return build_report(connection, Request(baseline="night-1"), settings)
+
+
+def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
+    owners = parse_codeowners("* @everybody\n/model/ @training\n")
+    report = report_of(tmp_path, Settings(source_owners=owners))
+    (finding,) = [f for f in report.findings if f.scope == "candidate"]
+    assert lines(brief(report)) == [
+        "Why: 1 new buffer of exp (+2.00 MiB).",
+        "Whose: XLA's fusion; owner @training; model/train.py:18.",
+        "Since: night-2.",
+        "$ hlodb diff night-1:jit_step night-3:jit_step",
+        "$ hlodb query peak_contents -p run=night-3 -p program=jit_step",
+        "$ git rev-list --bisect aaa..bbb",
+        f"$ hlodb triage {finding.id} accept --reason '…'",
+    ]
+
+
+def test_the_owner_of_a_program_comes_first(tmp_path: Path) -> None:
+    owners = parse_codeowners("* @everybody\n")
+    settings = Settings(source_owners=owners, owners=(("jit_s*", "step-team"),))
+    findings = report_of(tmp_path, settings).findings
+    assert {f.owner for f in findings} == {"step-team"}
+
+
+def test_codeowners_lies_beside_the_settings(tmp_path: Path) -> None:
+    (tmp_path / "CODEOWNERS").write_text("model/ @training\n")
+    file = tmp_path / "hlodb.toml"
+    file.write_text('[report]\ncodeowners = "CODEOWNERS"\n')
+    assert read_settings(file).source_owners == (("model/", "@training"),)
