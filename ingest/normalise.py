@@ -7,8 +7,6 @@ content was seen before gives an occurrence row and nothing else.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
-from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -16,16 +14,19 @@ import pyarrow as pa
 
 from hlodb.ingest.assignment_rows import AssignmentRows
 from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
-from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
-from hlodb.ingest.formats.hlo_header import aliases, entry_layout, header_number
-from hlodb.ingest.formats.hlo_proto import ProtoFacts
-from hlodb.ingest.formats.memory_report import MemoryReport
+from hlodb.ingest.formats.hlo_header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
-from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct, Forms, Ints, Rows
+from hlodb.ingest.module_unit import (
+    ModuleUnit,
+    derived_facts,
+    first_line,
+    locations_id_of,
+    module_id_of,
+)
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
-from hlodb.ingest.records import BufferAssignment, Frame, HloModule
+from hlodb.ingest.records import HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
 from hlodb.ingest.user_frames import user_frame_ids
 
@@ -69,23 +70,6 @@ _NULLABLE_IDS = {
     ),
 }
 _FORM_KEY = {"form_key": pa.int64()}
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleUnit:
-    """One module snapshot with its companions, ready to be normalised.
-
-    `occurrence` holds the columns of `modules` that come from names and places;
-    `companion_digests` are the digests of its other texts. Reports, and what only a
-    proto says, are evidence beside the content: they don't change what the module is.
-    """
-
-    hlo: HloModule
-    assignment: BufferAssignment | None
-    occurrence: dict[str, Any]
-    companion_digests: tuple[bytes, ...] = ()
-    reports: tuple[MemoryReport, ...] = ()
-    proto: ProtoFacts | None = None
 
 
 @dataclass(slots=True)
@@ -132,12 +116,12 @@ class Batch:
         Gives its module_id.
         """
         rows = self.distinct.rows_of(unit.hlo.instructions)
-        module_id = _module_id(self.distinct, rows, unit)
+        module_id = module_id_of(self.distinct, rows, unit)
         locations_id = self._add_locations(unit.hlo, rows) if is_detailed else None
         graph: Graph | None = None
         if module_id not in self.seen.facts:
             graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
-            facts = _derived_facts(self.distinct, rows, unit, graph)
+            facts = derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
         if is_detailed and module_id not in self.seen.modules:
             graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
@@ -155,7 +139,7 @@ class Batch:
         keys = {
             "module_id": module_id,
             "locations_id": locations_id,
-            "first_line": _first_line(unit.hlo) or None,
+            "first_line": first_line(unit.hlo) or None,
             "is_detailed": is_detailed,
         }
         if not is_detailed:
@@ -202,7 +186,7 @@ class Batch:
             is_root=graph.is_root,
             position=graph.positions,
             schedule_step=steps,
-            line_offset=np.array(hlo.lines, np.int32) - _first_line(hlo),
+            line_offset=np.array(hlo.lines, np.int32) - first_line(hlo),
             form_key=distinct.forms.keys_of(forms),
         )
 
@@ -256,7 +240,7 @@ class Batch:
         distinct = self.distinct
         ids = distinct.location_ids(rows)
         located = np.flatnonzero(ids != NO_ID).astype(np.int32)
-        locations_id = _locations_id(distinct, ids[located], located, hlo.frames)
+        locations_id = locations_id_of(distinct, ids[located], located, hlo.frames)
         if locations_id in self.seen.locations:
             return locations_id
         self.seen.locations.add(locations_id)
@@ -341,89 +325,3 @@ def _form_columns(known: Forms, numbers: Ints) -> dict[str, Any]:
         "backend_config": [a.backend_config for a in attributes],
         "attributes": [a.other for a in attributes],
     }
-
-
-def _derived_facts(
-    distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
-) -> dict[str, Any]:
-    hlo, assignment = unit.hlo, unit.assignment
-    forms = distinct.form_ids(rows)
-    layout = entry_layout(hlo.header)
-    partitions = header_number(hlo.header, "num_partitions", 1)
-    program = program_name(hlo.name)
-    entry = [i for i, c in enumerate(hlo.computations) if c.is_entry]
-    readers, operands, places = graph.edges_with_calls()
-    return {
-        "name": hlo.name,
-        "program": program,
-        "program_key": program_key(program, layout or "", partitions),
-        "is_scheduled": hlo.header.get("is_scheduled") == "true",
-        "num_partitions": partitions,
-        "replica_count": header_number(hlo.header, "replica_count", 1),
-        "entry_computation_id": entry[0] if entry else None,
-        "entry_layout": layout,
-        "computation_count": len(hlo.computations),
-        "instruction_count": sum(c.stop - c.start for c in hlo.computations),
-        "fusion_count": distinct.forms.fusion_count(forms),
-        "graph_fingerprint": graph_fingerprint(
-            distinct.forms.graph_keys_of(forms), readers, operands, places
-        ),
-        "exact_fingerprint": exact_fingerprint(
-            distinct.forms.exact_keys_of(forms),
-            graph.operands,
-            graph.operand_counts,
-            np.array([c.start for c in hlo.computations], np.int32),
-        ),
-        "printed_total_bytes": assignment.printed_total_bytes if assignment else None,
-        "allocation_count": len(assignment.allocations) if assignment else 0,
-        "value_count": len(assignment.values) if assignment else 0,
-        "live_range_count": len(assignment.live_ranges) if assignment else 0,
-        "has_assignment": bool(assignment and assignment.allocations),
-        "has_live_ranges": bool(assignment and assignment.live_ranges),
-    }
-
-
-def _locations_id(
-    distinct: Distinct, ids: Ints, located: Ints, frames: tuple[Frame, ...]
-) -> int:
-    digest = blake2b(located.tobytes(), digest_size=8)
-    digest.update(distinct.locations.keys_of(ids).tobytes())
-    digest.update(_frames_digest(frames))
-    return int.from_bytes(digest.digest(), "little", signed=True)
-
-
-@lru_cache(maxsize=64)
-def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
-    return blake2b(repr(frames).encode("utf-8", "replace"), digest_size=8).digest()
-
-
-def _first_line(hlo: HloModule) -> int:
-    return hlo.computations[0].line if hlo.computations else 1
-
-
-def _module_id(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
-    """Hash everything a module's texts say, except where its source stands."""
-    hlo = unit.hlo
-    operands, counts = distinct.operands(rows)
-    calls, paths = distinct.call_ids(rows), distinct.path_ids(rows)
-    callers, with_paths = np.flatnonzero(calls != NO_ID), np.flatnonzero(paths != NO_ID)
-    places = [
-        (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
-    ]
-    texts = repr((hlo.name, hlo.header, places))
-    digest = blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=8)
-    for numbers in (
-        distinct.names.keys_of(distinct.name_ids(rows)),
-        distinct.forms.keys_of(distinct.form_ids(rows)),
-        distinct.roots(rows),
-        counts,
-        distinct.names.keys_of(operands),
-        callers,
-        distinct.calls.keys_of(calls[callers]),
-        with_paths,
-        distinct.paths.keys_of(paths[with_paths]),
-    ):
-        digest.update(np.ascontiguousarray(numbers).tobytes())
-    for companion in sorted(unit.companion_digests):
-        digest.update(companion)
-    return int.from_bytes(digest.digest(), "little", signed=True)

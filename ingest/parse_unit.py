@@ -22,7 +22,7 @@ from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
 from hlodb.ingest.formats.xplane import parse_xplane
 from hlodb.ingest.identity import companion_digest
-from hlodb.ingest.normalise import ModuleUnit
+from hlodb.ingest.module_unit import ModuleUnit
 from hlodb.ingest.parse_log import parse_log
 from hlodb.ingest.proto_rows import Described, compare_forms
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed

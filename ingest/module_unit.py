@@ -1,0 +1,126 @@
+"""One module snapshot with its companions: who it is, and what follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+import numpy as np
+
+from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
+from hlodb.ingest.formats.hlo_header import entry_layout, header_number
+from hlodb.ingest.formats.hlo_proto import ProtoFacts
+from hlodb.ingest.formats.memory_report import MemoryReport
+from hlodb.ingest.graph import Graph
+from hlodb.ingest.identity import program_key, program_name
+from hlodb.ingest.interning import Distinct, Ints
+from hlodb.ingest.records import BufferAssignment, Frame, HloModule
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleUnit:
+    """One module snapshot with its companions, ready to be normalised.
+
+    `occurrence` holds the columns of `modules` that come from names and places;
+    `companion_digests` are the digests of its other texts. Reports, and what only a
+    proto says, are evidence beside the content: they don't change what the module is.
+    """
+
+    hlo: HloModule
+    assignment: BufferAssignment | None
+    occurrence: dict[str, Any]
+    companion_digests: tuple[bytes, ...] = ()
+    reports: tuple[MemoryReport, ...] = ()
+    proto: ProtoFacts | None = None
+
+
+def derived_facts(
+    distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
+) -> dict[str, Any]:
+    """Give the columns of `modules` that follow from the content."""
+    hlo, assignment = unit.hlo, unit.assignment
+    forms = distinct.form_ids(rows)
+    layout = entry_layout(hlo.header)
+    partitions = header_number(hlo.header, "num_partitions", 1)
+    program = program_name(hlo.name)
+    entry = [i for i, c in enumerate(hlo.computations) if c.is_entry]
+    readers, operands, places = graph.edges_with_calls()
+    return {
+        "name": hlo.name,
+        "program": program,
+        "program_key": program_key(program, layout or "", partitions),
+        "is_scheduled": hlo.header.get("is_scheduled") == "true",
+        "num_partitions": partitions,
+        "replica_count": header_number(hlo.header, "replica_count", 1),
+        "entry_computation_id": entry[0] if entry else None,
+        "entry_layout": layout,
+        "computation_count": len(hlo.computations),
+        "instruction_count": sum(c.stop - c.start for c in hlo.computations),
+        "fusion_count": distinct.forms.fusion_count(forms),
+        "graph_fingerprint": graph_fingerprint(
+            distinct.forms.graph_keys_of(forms), readers, operands, places
+        ),
+        "exact_fingerprint": exact_fingerprint(
+            distinct.forms.exact_keys_of(forms),
+            graph.operands,
+            graph.operand_counts,
+            np.array([c.start for c in hlo.computations], np.int32),
+        ),
+        "printed_total_bytes": assignment.printed_total_bytes if assignment else None,
+        "allocation_count": len(assignment.allocations) if assignment else 0,
+        "value_count": len(assignment.values) if assignment else 0,
+        "live_range_count": len(assignment.live_ranges) if assignment else 0,
+        "has_assignment": bool(assignment and assignment.allocations),
+        "has_live_ranges": bool(assignment and assignment.live_ranges),
+    }
+
+
+def locations_id_of(
+    distinct: Distinct, ids: Ints, located: Ints, frames: tuple[Frame, ...]
+) -> int:
+    """Hash where a module's source stands."""
+    digest = blake2b(located.tobytes(), digest_size=8)
+    digest.update(distinct.locations.keys_of(ids).tobytes())
+    digest.update(_frames_digest(frames))
+    return int.from_bytes(digest.digest(), "little", signed=True)
+
+
+@lru_cache(maxsize=64)
+def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
+    return blake2b(repr(frames).encode("utf-8", "replace"), digest_size=8).digest()
+
+
+def first_line(hlo: HloModule) -> int:
+    """Give the line of the first computation."""
+    return hlo.computations[0].line if hlo.computations else 1
+
+
+def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
+    """Hash everything a module's texts say, except where its source stands."""
+    hlo = unit.hlo
+    operands, counts = distinct.operands(rows)
+    calls, paths = distinct.call_ids(rows), distinct.path_ids(rows)
+    callers, with_paths = np.flatnonzero(calls != NO_ID), np.flatnonzero(paths != NO_ID)
+    places = [
+        (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
+    ]
+    texts = repr((hlo.name, hlo.header, places))
+    digest = blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=8)
+    for numbers in (
+        distinct.names.keys_of(distinct.name_ids(rows)),
+        distinct.forms.keys_of(distinct.form_ids(rows)),
+        distinct.roots(rows),
+        counts,
+        distinct.names.keys_of(operands),
+        callers,
+        distinct.calls.keys_of(calls[callers]),
+        with_paths,
+        distinct.paths.keys_of(paths[with_paths]),
+    ):
+        digest.update(np.ascontiguousarray(numbers).tobytes())
+    for companion in sorted(unit.companion_digests):
+        digest.update(companion)
+    return int.from_bytes(digest.digest(), "little", signed=True)
