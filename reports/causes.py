@@ -81,6 +81,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     plural = "" if count == 1 else "s"
     buffers = f"{count} buffer{plural} of {leaders}"
     first = with_it[0] if with_it else None
+    others = f" and {count - 1} more" if count > 1 else ""
     moved = signed_bytes(sum(change.delta_bytes for change in changes))
     match part:
         case "new":
@@ -91,12 +92,12 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
             now = "now live" if sign > 0 else "no longer live"
             text = f"{buffers} {now} at the peak"
         case "resized" | "retyped" if first is not None:
-            others = f" and {count - 1} more" if count > 1 else ""
             text = f"{part}: {_label(first)} {first.note}{others}"
         case "re-padded":
             text = f"{buffers} padded otherwise"
         case "alias" if first is not None:
-            text = f"{'lost' if sign > 0 else 'gained'} alias: {_alias(first)}"
+            what = "lost" if sign > 0 else "gained"
+            text = f"{what} alias: {_label(first)}, {first.note}{others}"
         case "kind":
             ways = sorted({c.note for c in with_it})
             text = f"{buffers} moved from {' and '.join(ways)}"
@@ -109,10 +110,6 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case _:
             text = part
     return f"{text} ({moved})"
-
-
-def _alias(change: Change) -> str:
-    return f"{_label(change)}, {change.note}"
 
 
 def _leading(changes: Sequence[Change]) -> str | None:

@@ -88,6 +88,48 @@ def test_one_more_block_recomputed(warehouse: Path) -> None:
     )
 
 
+IN_THE_ZOO = {
+    ("tensor", "doubled"): (
+        {("resized", "parameter"): 8 * KIB},
+        "resized: p['pos'] f32[64,32] to f32[128,32] (+8.00 KiB)",
+    ),
+    ("donation", "dropped"): (
+        {
+            ("alias", "live_out"): 1_077_288,
+            ("kind", "temp"): -785 * KIB,
+            ("life", "temp"): 266 * KIB,
+        },
+        "lost alias: sub, output {0} shared its memory with a parameter and 5 more"
+        " (+1.03 MiB)",
+    ),
+    ("dtype", "widened"): (
+        {("retyped", "parameter"): 512 * KIB},
+        "retyped: w1 bf16[8,128,256] to f32[8,128,256] (+512.00 KiB)",
+    ),
+    ("remat", "extra"): (
+        {
+            ("gone", "temp"): -3_375_616,
+            ("new", "temp"): 454 * KIB,
+            ("life", "temp"): -64 * KIB,
+            ("fragmentation", "temp"): -392,
+            ("new", "thread_local"): 72,
+        },
+        "more is recomputed (0 → 116 rematerialised instructions): 27 buffers of while,"
+        " transpose are gone (-3.22 MiB)",
+    ),
+}
+
+
+@pytest.mark.parametrize(("what", "how"), IN_THE_ZOO)
+def test_the_same_changes_in_programs_of_the_zoo(
+    warehouse: Path, what: str, how: str
+) -> None:
+    finding = change(warehouse, f"zoo-{what}", how)
+    assert (parts(finding), title(finding)) == IN_THE_ZOO[what, how]
+    assert finding.cause is not None
+    assert finding.cause.blame == "framework"
+
+
 def test_the_source_line_is_named(warehouse: Path) -> None:
     (buffer,) = change(warehouse, "donation", "dropped").buffers
     assert (buffer.source_file, buffer.op_path) == ("make_changes.py", "optimizer/tanh")

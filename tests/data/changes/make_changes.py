@@ -1,11 +1,12 @@
 """Compiles six small programs twice, the second time with one thing changed.
 
-    pip install jax==0.10.2 && python make_changes.py FOLDER
+    pip install jax==0.10.2 && PYTHONPATH=ZOO python make_changes.py FOLDER
 
+ZOO is the folder of zoo.py, whose programs the dumps in examples/ were compiled from.
 tensor: one tensor doubled · donation: one donation dropped · dtype: one element type
 widened · remat: one more block recomputed · fusion: one pass switched off · sharding:
-the batch no longer split over devices. Each is compiled in a process of its own; the
-last two are dumped after every pass, and packed.
+the batch no longer split over devices. The last two are dumped after every pass. zoo-*:
+the first four in programs of the zoo. Each is compiled in a process of its own.
 """
 
 from __future__ import annotations
@@ -39,8 +40,16 @@ VARIANTS = (
     "fusion/off",
     "sharding/split",
     "sharding/whole",
+    "zoo-tensor/base",
+    "zoo-tensor/doubled",
+    "zoo-donation/base",
+    "zoo-donation/dropped",
+    "zoo-dtype/base",
+    "zoo-dtype/widened",
+    "zoo-remat/base",
+    "zoo-remat/extra",
 )
-FLAGS = "--xla_dump_to={} --xla_dump_hlo_module_re=jit_(step|update|loss).*"
+FLAGS = "--xla_dump_to={} --xla_dump_hlo_module_re=jit_(step|update|loss|zoo).*"
 PASSES = " --xla_dump_hlo_pass_re=.*"
 MORE_FLAGS = {
     "fusion/on": PASSES,
@@ -127,6 +136,65 @@ def compile_variant(variant: str) -> None:
     lowered[variant]().compile()
 
 
+def compile_zoo(variant: str) -> None:
+    import functools
+
+    import jax
+    import jax.numpy as jnp
+    import zoo  # type: ignore[import-not-found]
+
+    def shape(*dimensions: int, kind: Any = jnp.float32) -> Any:
+        return jax.ShapeDtypeStruct(dimensions, kind)
+
+    tokens = shape(4, 64, kind=jnp.int32)
+
+    def tensor(positions: int) -> Any:
+        weights = zoo.gpt_params(1, 32, 128, 64, False)
+        weights["pos"] = shape(positions, 32)
+
+        def zoo_loss(p: Any, t: Any) -> Any:
+            return zoo.gpt_loss(p, t, 4, False, False)
+
+        return jax.jit(zoo_loss).lower(weights, tokens)
+
+    def donation(*donated: int) -> Any:
+        def zoo_mlp(p: Any, x: Any, y: Any) -> Any:
+            return zoo.mlp_step(p, x, y)
+
+        weights = zoo.mlp_params([784, 256, 256, 10])
+        lower = jax.jit(zoo_mlp, donate_argnums=donated).lower
+        return lower(weights, shape(128, 784), shape(128, 10))
+
+    def dtype(kind: Any) -> Any:
+        def zoo_moe(x: Any, wg: Any, w1: Any, w2: Any) -> Any:
+            return zoo.moe(x, wg, w1, w2)
+
+        half = functools.partial(shape, kind=jnp.bfloat16)
+        first = shape(8, 128, 256, kind=kind)
+        return jax.jit(zoo_moe).lower(
+            half(64, 128), half(128, 8), first, half(8, 256, 128)
+        )
+
+    def remat(recomputed: bool) -> Any:
+        def zoo_loss(p: Any, t: Any) -> Any:
+            return zoo.gpt_loss(p, t, 4, True, recomputed)
+
+        weights = zoo.gpt_params(2, 32, 128, 64, True)
+        return jax.jit(jax.grad(zoo_loss)).lower(weights, tokens)
+
+    lowered = {
+        "zoo-tensor/base": lambda: tensor(64),
+        "zoo-tensor/doubled": lambda: tensor(128),
+        "zoo-donation/base": lambda: donation(0),
+        "zoo-donation/dropped": donation,
+        "zoo-dtype/base": lambda: dtype(jnp.bfloat16),
+        "zoo-dtype/widened": lambda: dtype(jnp.float32),
+        "zoo-remat/base": lambda: remat(False),
+        "zoo-remat/extra": lambda: remat(True),
+    }
+    lowered[variant]().compile()
+
+
 def dump(variant: str, folder: Path) -> None:
     flags = FLAGS.format(folder / variant) + MORE_FLAGS.get(variant, "")
     environment = {**os.environ, "XLA_FLAGS": flags}
@@ -137,9 +205,11 @@ def dump(variant: str, folder: Path) -> None:
         elif not (file.name.endswith(KEPT) or PASS.search(file.name)):
             file.unlink()
         else:
-            text = file.read_text().replace(f"{Path(__file__).parent}/", "")
-            file.write_text(text.replace(f"{sys.prefix}/", ""))
-    if variant in MORE_FLAGS:
+            text = file.read_text()
+            for path in (Path(__file__).parent, os.environ["PYTHONPATH"], sys.prefix):
+                text = text.replace(f"{path}/", "")
+            file.write_text(text)
+    if variant in MORE_FLAGS or variant.startswith("zoo"):
         pack(folder / variant)
 
 
@@ -159,7 +229,8 @@ def without_owner(entry: tarfile.TarInfo) -> tarfile.TarInfo:
 
 if __name__ == "__main__":
     if sys.argv[1] in VARIANTS:
-        compile_variant(sys.argv[1])
+        is_zoo = sys.argv[1].startswith("zoo")
+        (compile_zoo if is_zoo else compile_variant)(sys.argv[1])
     else:
         for each in VARIANTS:
             dump(each, Path(sys.argv[1]))
