@@ -19,6 +19,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -121,10 +122,11 @@ def take_packages(database: Path) -> tuple[list[Package], list[str]]:
         try:
             package = _open_package(folder)
         except (OSError, ValueError, KeyError, pa.ArrowException) as error:
-            if not folder.exists():
-                continue  # Another process has just absorbed it.
             aside = folder.with_name(f"{folder.name}{_BROKEN}")
-            folder.rename(aside)
+            try:
+                folder.rename(aside)
+            except FileNotFoundError:
+                continue  # Another process has just absorbed it.
             notes.append(f"{aside} is no sound package ({error}); ingest its dump anew")
             continue
         if package is not None:
@@ -132,19 +134,23 @@ def take_packages(database: Path) -> tuple[list[Package], list[str]]:
     return packages, notes
 
 
-def _whole_packages(home: Path) -> list[Path]:
-    if not home.is_dir():
-        return []
-    folders = sorted(home.iterdir(), key=lambda folder: folder.lstat().st_mtime)
-    drafts = [folder for folder in folders if folder.name.startswith(_DRAFT)]
-    for draft in drafts:
-        if time.time() - draft.lstat().st_mtime > _DRAFT_SECONDS:
-            shutil.rmtree(draft, ignore_errors=True)
-    return [
-        folder
-        for folder in folders
-        if folder not in drafts and folder.suffix != _BROKEN and folder.is_dir()
-    ]
+def _whole_packages(home: Path) -> Iterator[Path]:
+    """Give the folders of packages, oldest first; remove drafts that nobody ends."""
+    for changed_at, folder in sorted(_changed_at(home)):
+        if folder.name.startswith(_DRAFT):
+            if time.time() - changed_at > _DRAFT_SECONDS:
+                shutil.rmtree(folder, ignore_errors=True)
+        elif folder.suffix != _BROKEN and folder.is_dir():
+            yield folder
+
+
+def _changed_at(home: Path) -> list[tuple[float, Path]]:
+    found: list[tuple[float, Path]] = []
+    with suppress(FileNotFoundError):  # nothing was ever staged
+        for folder in home.iterdir():
+            with suppress(FileNotFoundError):  # named or absorbed just now
+                found.append((folder.lstat().st_mtime, folder))
+    return found
 
 
 def _open_package(folder: Path) -> Package | None:

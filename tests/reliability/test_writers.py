@@ -119,6 +119,20 @@ def test_a_package_is_absorbed_by_one_process_only(tmp_path: Path) -> None:
     assert take_packages(db) == ([], [])
 
 
+def test_packages_that_go_while_they_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another process has just renamed its draft, or absorbed a package."""
+    db = tmp_path / "w.duckdb"
+    kept = stage_run(discover([SEEDS])[0], RunRequest(), db)
+    home = staging_folder(db)
+    listed = [home / ".draft-gone", home / "gone-1", kept]
+    monkeypatch.setattr(Path, "iterdir", lambda _: iter(listed))
+    [package], notes = take_packages(db)
+    assert (package.folder, notes) == (kept, [])
+    package.close()
+
+
 def test_a_broken_package_is_put_aside(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
