@@ -10,7 +10,9 @@ from hlodb.reports import history
 from hlodb.reports.explain import Explanations, Modules, explain
 from hlodb.reports.facts import Run
 from hlodb.reports.findings import Movement, make_finding, ratio
-from hlodb.reports.model import EnvironmentChange, Finding, ProgramRow, Trend
+from hlodb.reports.model import EnvironmentChange, ProgramRow
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_sections import Trend
 from hlodb.reports.pairs import Pair, Verdict
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings

@@ -27,11 +27,11 @@ from hlodb.reports.model import (
     REPORT_SCHEMA,
     Comparison,
     EnvironmentChange,
-    Finding,
     Gate,
     ProgramRow,
     Report,
 )
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import conclude
 from hlodb.reports.pairs import Pair, is_identical, judge
 from hlodb.reports.scene import Request, Scene, read_scene

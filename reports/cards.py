@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hlodb.reports.model import BufferChange, Divergence, Finding
+from hlodb.reports.model_findings import BufferChange, Divergence, Finding
 from hlodb.reports.outline_blocks import Card, Commands, Paragraph, Table, table
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
-from hlodb.reports.model import Cause
+from hlodb.reports.model_findings import Cause
 from hlodb.reports.sizes import signed_bytes
 from hlodb.reports.waterfall import Change, Waterfall
 

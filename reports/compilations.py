@@ -9,7 +9,7 @@ from typing import NamedTuple
 import duckdb
 
 from hlodb.reports.facts import Module
-from hlodb.reports.model import Count
+from hlodb.reports.model_findings import Count
 from hlodb.reports.read import Opcodes, read_opcodes, rows
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlodb.reports.model import Metric
+from hlodb.reports.model_sections import Metric
 
 METRICS = (
     Metric(

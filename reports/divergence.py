@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from hlodb.reports.compilations import Compilation, Snapshot
 from hlodb.reports.match import opcode_similarity
-from hlodb.reports.model import Divergence
+from hlodb.reports.model_findings import Divergence
 from hlodb.reports.read import Opcodes
 
 COLLECTIVES = (

@@ -17,7 +17,13 @@ from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
 from hlodb.reports.divergence import divergence
 from hlodb.reports.facts import Buffer, Module
-from hlodb.reports.model import BufferChange, Cause, Count, Divergence, Part
+from hlodb.reports.model_findings import (
+    BufferChange,
+    Cause,
+    Count,
+    Divergence,
+    Part,
+)
 from hlodb.reports.pairs import Profiles
 from hlodb.reports.read import read_buffers, read_outputs, rows
 from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls

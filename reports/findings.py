@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from hlodb.reports.explain import Explanation
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.model import CauseGroup, Finding, Triage
+from hlodb.reports.model_findings import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Verdict, live_delta, tags
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings

@@ -13,7 +13,9 @@ from datetime import date
 
 from hlodb.errors import UsageError
 from hlodb.reports.findings import ALERTING
-from hlodb.reports.model import Finding, Gate, ProgramRow, WaiverRow
+from hlodb.reports.model import Gate, ProgramRow
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_sections import WaiverRow
 from hlodb.reports.settings import Budget, Settings, Waiver, covers
 
 COVERED = ("accepted", "waived", "invalid", "duplicate")

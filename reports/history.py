@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, differing_keys
-from hlodb.reports.model import Point, Trend
+from hlodb.reports.model_sections import Point, Trend
 from hlodb.reports.pairs import NoiseBands, Pair, Profiles, Verdict, judge
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track

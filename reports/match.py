@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from hlodb.reports.facts import Module
 
 ENOUGH_ALIKE = 0.5
 """Least share of equal opcodes at which programs of other names are the same."""
 
-Key = Callable[[Module], Hashable | None]
+Thing = TypeVar("Thing")
 Similarities = Callable[[Sequence[tuple[Module, Module]]], Sequence[float]]
 
 
@@ -29,12 +29,12 @@ class Match(NamedTuple):
     confidence: float
 
 
-class Rung(NamedTuple):
-    """One step of the ladder; modules whose key is None do not stand on it."""
+class Rung(NamedTuple, Generic[Thing]):
+    """One step of a ladder; what has no key (None) does not stand on it."""
 
     method: str
     confidence: float
-    key: Key
+    key: Callable[[Thing], Hashable | None]
 
 
 def _source_shapes(module: Module) -> Hashable | None:
@@ -53,16 +53,18 @@ def _source_graph(module: Module) -> Hashable | None:
     return module.source_graph and (module.source_graph, module.rank)
 
 
-BY_NAME = (
+BY_NAME: tuple[Rung[Module], ...] = (
     Rung("program", 1.0, lambda m: (m.program, m.program_key, m.rank)),
     Rung("program and source shapes", 0.95, _source_shapes),
 )
-BY_CONTENT = (
+BY_CONTENT: tuple[Rung[Module], ...] = (
     Rung("exact fingerprint", 0.95, _exact),
     Rung("graph fingerprint", 0.9, _graph),
     Rung("source graph fingerprint", 0.9, _source_graph),
 )
-BY_NAME_ALONE = (Rung("program name", 0.7, lambda m: (m.program, m.rank)),)
+BY_NAME_ALONE: tuple[Rung[Module], ...] = (
+    Rung("program name", 0.7, lambda m: (m.program, m.rank)),
+)
 
 
 def match_modules(
@@ -91,7 +93,7 @@ def opcode_similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
 
 
 def _climb(
-    rung: Rung, base: Sequence[Module], candidate: Sequence[Module]
+    rung: Rung[Module], base: Sequence[Module], candidate: Sequence[Module]
 ) -> tuple[list[Match], list[Module], list[Module]]:
     waiting: dict[Hashable, list[Module]] = defaultdict(list)
     for module in reversed(base):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.facts import Buffer
+from hlodb.reports.match import Rung
 
 SAME_SIZE = "size"
 """The method of the last rung: nothing but the size is equal."""
@@ -28,14 +29,6 @@ class BufferMatch(NamedTuple):
     candidate: Buffer | None
     method: str
     confidence: float
-
-
-class Rung(NamedTuple):
-    """One step of the ladder; buffers whose key is None do not stand on it."""
-
-    method: str
-    confidence: float
-    key: Key
 
 
 def _parameter(b: Buffer) -> Hashable | None:
@@ -151,7 +144,7 @@ def _anywhere(_: Buffer) -> Hashable:
 
 
 def _climb(
-    rung: Rung,
+    rung: Rung[Buffer],
     base: Sequence[Buffer],
     candidate: Sequence[Buffer],
     matches: list[BufferMatch],

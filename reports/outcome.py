@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hlodb.reports.findings import ALERTING
-from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.model import Gate, Report
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 from hlodb.reports import outline_more as more
 from hlodb.reports.cards import finding_card
-from hlodb.reports.model import CauseGroup, ProgramRow, Report, RunFacts
+from hlodb.reports.model import ProgramRow, Report, RunFacts
+from hlodb.reports.model_findings import CauseGroup
 from hlodb.reports.outline_blocks import Block, Paragraph, counted, few, table
 from hlodb.reports.outline_brief import brief
 from hlodb.reports.sentences import gate_sentence

@@ -5,7 +5,8 @@ from __future__ import annotations
 import shlex
 
 from hlodb.reports.findings import ALERTING
-from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.model import Gate, Report
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph, counted
 from hlodb.reports.sentences import dominating_source, gate_sentence

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hlodb.reports.model import Finding, Report, Trend
+from hlodb.reports.model import Report
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_sections import Trend
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 from hlodb.reports.sparkline import sparkline

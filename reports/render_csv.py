@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import fields
 
 from hlodb.queries.render import plain
-from hlodb.reports.model import Finding, Gate, ProgramRow, Report
+from hlodb.reports.model import Gate, ProgramRow, Report
+from hlodb.reports.model_findings import Finding
 
 _FINDING = (
     "id",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from hlodb.reports.escape import workflow_message, workflow_property
-from hlodb.reports.model import BufferChange, Finding, Gate, Report
+from hlodb.reports.model import Gate, Report
+from hlodb.reports.model_findings import BufferChange, Finding
 from hlodb.reports.sentences import dominating_source, gate_sentence
 
 MOST = 10

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from hlodb.queries.render import visible
-from hlodb.reports.model import Finding, Gate, ProgramRow, Report
+from hlodb.reports.model import Gate, ProgramRow, Report
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import signed_bytes
 

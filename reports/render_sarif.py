@@ -13,7 +13,8 @@ from typing import Any
 from urllib.parse import quote
 
 from hlodb.reports.findings import ALERTING
-from hlodb.reports.model import Finding, Gate, Report
+from hlodb.reports.model import Gate, Report
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.sentences import dominating_source, gate_sentence
 from hlodb.reports.sizes import signed_bytes, signed_percent
 

@@ -10,7 +10,8 @@ import duckdb
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.model import Capacity, Health, ProgramRow, QualityRow, Waste
+from hlodb.reports.model import ProgramRow
+from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
 from hlodb.reports.pairs import NoiseBands, Profiles
 from hlodb.reports.read import rows
 from hlodb.reports.settings import Settings

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hlodb.reports.model import BufferChange, Finding, Gate
+from hlodb.reports.model import Gate
+from hlodb.reports.model_findings import BufferChange, Finding
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 

@@ -15,7 +15,8 @@ import duckdb
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import nearest
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.model import Finding, Report, Triage
+from hlodb.reports.model import Report
+from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.read import rows
 from hlodb.schema.warehouse import transaction
 

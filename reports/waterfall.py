@@ -12,11 +12,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from fractions import Fraction
-from math import trunc
 from typing import NamedTuple
 
-from hlodb.reports.array_types import element_count, element_type
+from hlodb.reports.counted_pair import Owned, both_counted, same_size
 from hlodb.reports.facts import Buffer, Output, Profile
 from hlodb.reports.match_buffers import SAME_SIZE, BufferMatch, match_buffers
 from hlodb.reports.ownership import owned_bytes
@@ -37,15 +35,6 @@ PARTS = {
 """Every part of a waterfall, with what it means."""
 
 KINDS = ("parameter", "constant", "live_out", "thread_local", "temp")
-
-
-Owned = tuple[dict[int, int], dict[int, int]]
-"""Own bytes of the buffers of base and candidate, by the buffer's `id`."""
-
-
-_SIZES = slice(
-    Buffer._fields.index("size_bytes"), Buffer._fields.index("logical_bytes") + 1
-)
 
 
 class Change(NamedTuple):
@@ -172,7 +161,7 @@ def _split(match: BufferMatch, owned: Owned) -> Iterator[tuple[int, Change]]:
     if b is None or c is None:
         yield from _one_sided(match, owned, "gone" if c is None else "new", "")
     elif b.is_counted and c.is_counted and b.color == c.color and b.kind == c.kind:
-        splits = _same_size if match.method == SAME_SIZE else _both_counted
+        splits = same_size if match.method == SAME_SIZE else both_counted
         for part, delta, note in splits(b, c, owned):
             change = Change(
                 part, c.kind, delta, b, c, match.method, match.confidence, note
@@ -202,53 +191,6 @@ def _one_sided(
                 buffer.color,
                 Change(part, buffer.kind, delta, *match, note),
             )
-
-
-def _both_counted(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
-    """Split the difference of one buffer; the parts add up to it."""
-    same = b[_SIZES] == c[_SIZES] and b.array_type == c.array_type
-    if same and owned[0][id(b)] == owned[1][id(c)]:
-        return  # Most buffers: nothing about them has changed.
-    b_data, c_data = _data_bytes(b), _data_bytes(c)
-    types = element_type(b.array_type), element_type(c.array_type)
-    elements = element_count(b.array_type), element_count(c.array_type)
-    note = f"{b.array_type} to {c.array_type}"
-    resized = 0
-    if types[0] != types[1]:
-        resized = _of_dimensions(b_data, c_data, *elements)
-        yield "retyped", c_data - b_data - resized, note
-    else:
-        resized = c_data - b_data
-    yield "resized", resized, note
-    padding = (c.size_bytes - c_data) - (b.size_bytes - b_data)
-    yield "re-padded", padding, f"{b.size_bytes} B to {c.size_bytes} B"
-    shared = (owned[1][id(c)] - c.size_bytes) - (owned[0][id(b)] - b.size_bytes)
-    yield "alias", shared, "shares less in place" if shared > 0 else "shares in place"
-
-
-def _same_size(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
-    """Two buffers of one size, perhaps of unlike shapes: only sharing can differ."""
-    yield "alias", owned[1][id(c)] - owned[0][id(b)], "shares more or less in place"
-
-
-def _of_dimensions(
-    b_data: int, c_data: int, b_count: int | None, c_count: int | None
-) -> int:
-    """Give what the change of dimensions costs at the mean of both element widths.
-
-    The rest is the element type's; both change sign when base and candidate do.
-    """
-    if not b_count or not c_count:
-        return 0
-    width = (Fraction(b_data, b_count) + Fraction(c_data, c_count)) / 2
-    return trunc(width * (c_count - b_count))
-
-
-def _data_bytes(buffer: Buffer) -> int:
-    known = buffer.logical_bytes
-    if known is None or known > buffer.size_bytes:
-        return buffer.size_bytes
-    return known
 
 
 def _greatest_first(change: Change) -> tuple[int, str, str, str]:

@@ -11,7 +11,7 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
 from hlodb.reports.compilations import read_compilations
 from hlodb.reports.divergence import Parting, first_difference
-from hlodb.reports.model import Divergence, Finding
+from hlodb.reports.model_findings import Divergence, Finding
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings

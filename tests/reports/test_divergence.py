@@ -7,7 +7,7 @@ from typing import Any
 
 from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
 from hlodb.reports.divergence import Parting, divergence, first_difference
-from hlodb.reports.model import Count, Divergence
+from hlodb.reports.model_findings import Count, Divergence
 from tests.reports.test_match import module
 
 

@@ -16,6 +16,7 @@ import re
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,7 @@ def compile_variant(variant: str) -> None:
         kinds = (spec(), spec(*axes))
         return train(*(jax.sharding.NamedSharding(mesh, kind) for kind in kinds))
 
-    lowered = {
+    lowered: dict[str, Callable[[], Any]] = {
         "tensor/base": lambda: tensor(64),
         "tensor/doubled": lambda: tensor(128),
         "donation/base": lambda: donation(0, 1),
@@ -182,7 +183,7 @@ def compile_zoo(variant: str) -> None:
         weights = zoo.gpt_params(2, 32, 128, 64, True)
         return jax.jit(jax.grad(zoo_loss)).lower(weights, tokens)
 
-    lowered = {
+    lowered: dict[str, Callable[[], Any]] = {
         "zoo-tensor/base": lambda: tensor(64),
         "zoo-tensor/doubled": lambda: tensor(128),
         "zoo-donation/base": lambda: donation(0),
