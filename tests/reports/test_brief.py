@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.codeowners import parse_codeowners
 from hlodb.reports.gates import read_settings
@@ -100,3 +101,6 @@ def test_codeowners_lies_beside_the_settings(tmp_path: Path) -> None:
     file = tmp_path / "hlodb.toml"
     file.write_text('[report]\ncodeowners = "CODEOWNERS"\n')
     assert read_settings(file).source_owners == (("model/", "@training"),)
+    (tmp_path / "CODEOWNERS").unlink()
+    with pytest.raises(UsageError, match="cannot read .*CODEOWNERS"):
+        read_settings(file)

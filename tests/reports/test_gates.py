@@ -20,6 +20,7 @@ baseline = "window"
 window = 14
 main_branch = "trunk"
 top = 5
+codeowners = "CODEOWNERS"
 
 [floors]
 bytes = "512 KiB"
@@ -107,6 +108,7 @@ def test_everything_can_be_set() -> None:
             ),
         ),
         owners=(("jit_train*", "training"),),
+        codeowners="CODEOWNERS",
         weights=(("jit_train*", 10.0),),
     )
 
