@@ -1,7 +1,8 @@
 """Processes that ingest and meet with harm on the way, at a moment that can be named.
 
 A moment is a number: every statement sent to DuckDB, every opening and closing of the
-file, every batch parsed and every renaming counts, before and after it happens.
+file, every batch parsed, every file copied, renamed or removed counts, before and after
+it happens.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import ctypes
 import multiprocessing
 import os
 import resource
+import shutil
 import signal
 import traceback
 from collections.abc import Callable, Sequence
@@ -26,6 +28,8 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
 
+KILLED = -9
+LOCKED_OUT = 5
 INTERNAL_ERROR = 70
 _PRELOADED = [
     "hlodb.ingest.ingest",
@@ -33,7 +37,7 @@ _PRELOADED = [
     "tests.reliability.children",
 ]
 _CONNECTED = ("execute", "executemany", "close")
-_RENAMING = ("link", "rename", "replace")
+_RENAMING = ("link", "rename", "replace", "unlink")
 
 Harm = Callable[[], None]
 
@@ -80,22 +84,22 @@ def ingest_paths(
 
 
 def count_moments(
-    paths: Sequence[str], database: Path, found: SimpleQueue[int]
+    found: SimpleQueue[int], work: Callable[..., object], *arguments: Any
 ) -> None:
-    """Ingest undisturbed; put the number of moments that there were."""
+    """Do `work` undisturbed; put the number of moments that there were."""
     moments = _Moments(-1, lambda: None)
     moments.watch()
-    ingest_paths(paths, database)
+    work(*arguments)
     found.put(moments.count)
 
 
-def ingest_and_die(
-    paths: Sequence[str], database: Path, moment: int, ledger: Path
+def die_at(
+    moment: int, ledger: Path | None, work: Callable[..., object], *arguments: Any
 ) -> None:
-    """Ingest, and be killed at a moment; `ledger` has what was committed before."""
+    """Do `work`, and be killed at a moment; `ledger` has what was committed before."""
     moments = _Moments(moment, _die, ledger)
     moments.watch()
-    ingest_paths(paths, database)
+    work(*arguments)
 
 
 def ingest_without_permission(
@@ -164,6 +168,7 @@ class _Moments:
             setattr(os, name, self.around(getattr(os, name)))
         parse = vars(workers)["parse_batch"]
         setattr(workers, "parse_batch", self.around(parse))  # noqa: B010
+        setattr(shutil, "copyfile", self.around(shutil.copyfile))  # noqa: B010
 
     def around(self, work: Callable[..., Any]) -> Callable[..., Any]:
         """Count a moment before and one after."""

@@ -10,9 +10,10 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from tests.conftest import DATA
-from tests.reliability import children
+from tests.reliability import children, tasks
 from tests.reliability.trials import (
     Trial,
+    break_off,
     die_at,
     kill_after,
     make_trial,
@@ -39,6 +40,20 @@ def test_killed_at_moments_all_along_the_way(trial: Trial) -> None:
         assert die_at(trial, moment) == [], f"at moment {moment} of {moments}"
 
 
+@pytest.mark.parametrize("name", tasks.TASKS)
+def test_other_tasks_killed_on_the_way(name: str, tmp_path: Path) -> None:
+    begun = tasks.begin(name, tmp_path)
+    moments = tasks.moments_of(begun)
+    for moment in sorted({1 + moments // 3, 1 + 4 * moments // 5}):
+        assert tasks.die_during(begun, moment) == [], f"at {moment} of {moments}"
+
+
+def test_killed_while_a_new_file_is_made(trial: Trial) -> None:
+    moments = moments_of(trial, into_new=True)
+    for share in (0.2, 0.9):
+        assert die_at(trial, int(share * moments), into_new=True) == []
+
+
 def test_killed_while_workers_parse(trial: Trial) -> None:
     for share in (0.3, 0.8):
         assert kill_after(trial, share) == []
@@ -62,6 +77,11 @@ def test_permission_withdrawn_on_the_way(trial: Trial) -> None:
     moments = moments_of(trial)
     for share in (0.1, 0.5, 0.9):
         assert without_permission(trial, int(share * moments)) == []
+
+
+def test_every_file_broken_off(trial: Trial) -> None:
+    for share in (0.2, 0.7):
+        assert break_off(trial, share) == []
 
 
 def test_a_killed_worker_is_told(

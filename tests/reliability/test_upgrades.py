@@ -18,10 +18,10 @@ from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reliability.content import content, differences
 from tests.reliability.integrity import faults
+from tests.reliability.make_fixture import ingest_seeds
+from tests.reliability.tasks import FIRST_STEP, lower_version
 
 SEEDS = str(DATA / "seeds")
-STEPS = {1: "ALTER TABLE allocations ADD COLUMN shape VARCHAR;\n"}
-"""Leads from the version before the first, which exists here only."""
 WAREHOUSES = sorted((DATA / "warehouses").glob("v*.duckdb.xz"))
 
 
@@ -41,10 +41,7 @@ def db(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def old(db: Path) -> Path:
-    """A warehouse of version 0: its allocations have no shape."""
-    with duckdb.connect(str(db)) as connection:
-        connection.execute("ALTER TABLE allocations DROP COLUMN shape")
-    set_version(db, "0")
+    lower_version(db)
     return db
 
 
@@ -55,12 +52,14 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
         f"{old} has schema version 0, this hlodb reads version {SCHEMA_VERSION}:"
         f" `hlodb migrate --db {old}` brings it up to date"
     )
-    assert migrate(old, dry_run=True, steps=STEPS) == Migration(0, SCHEMA_VERSION, None)
+    assert migrate(old, dry_run=True, steps=FIRST_STEP) == Migration(
+        0, SCHEMA_VERSION, None
+    )
     with pytest.raises(WarehouseError):
         connect(old)
     backup = old.with_name("w.duckdb.v0")
     bytes_before = old.read_bytes()
-    assert migrate(old, steps=STEPS) == Migration(0, SCHEMA_VERSION, backup)
+    assert migrate(old, steps=FIRST_STEP) == Migration(0, SCHEMA_VERSION, backup)
     assert backup.read_bytes() == bytes_before
     assert faults(old) == []
     with connect(old) as connection:
@@ -80,7 +79,7 @@ def test_a_log_beside_the_old_one_is_not_lost(old: Path) -> None:
     connection.execute("UPDATE runs SET branch = 'main'")
     connection.close()
     assert log.exists() and old.read_bytes() == bytes_before
-    migrate(old, steps=STEPS)
+    migrate(old, steps=FIRST_STEP)
     assert not log.exists()
     with connect(old) as connection:
         assert connection.execute("SELECT branch FROM runs").fetchone() == ("main",)
@@ -140,15 +139,32 @@ def test_there_is_a_script_for_every_version() -> None:
     assert sorted(read_steps()) == list(range(2, SCHEMA_VERSION + 1))
 
 
+def test_every_version_so_far_is_kept() -> None:
+    names = [f"v{version}.duckdb.xz" for version in range(1, SCHEMA_VERSION + 1)]
+    assert [path.name for path in WAREHOUSES] == names
+
+
 @pytest.mark.parametrize("packed", WAREHOUSES, ids=lambda path: path.name)
 def test_warehouses_of_every_version_so_far(packed: Path, tmp_path: Path) -> None:
     db, anew = tmp_path / "w.duckdb", tmp_path / "anew.duckdb"
     db.write_bytes(lzma.decompress(packed.read_bytes()))
     migrate(db)
     assert faults(db) == []
-    ingest([SEEDS], anew)
-    runs = {name: rows for name, (rows, _) in content(db).items()}
-    assert runs == {name: rows for name, (rows, _) in content(anew).items()}
+    assert main(["query", "module_list", "--db", str(db)]) == 0
+    ingest_seeds(anew)
+    kept = {name: rows for name, (rows, _) in content(db).items()}
+    assert kept == {name: rows for name, (rows, _) in content(anew).items()}
+    ingest_seeds(db)
+    ingest([str(DATA / "moved_lines")], db)
+    assert faults(db) == []
+
+
+def test_the_warehouse_of_this_version_is_what_is_written_today(tmp_path: Path) -> None:
+    """Else run tests.reliability.make_fixture; its docstring says when one may."""
+    db, anew = tmp_path / "w.duckdb", tmp_path / "anew.duckdb"
+    db.write_bytes(lzma.decompress(WAREHOUSES[-1].read_bytes()))
+    ingest_seeds(anew)
+    assert differences(content(anew), content(db)) == {}
 
 
 # --- backup ---------------------------------------------------------------------------

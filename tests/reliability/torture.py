@@ -1,187 +1,146 @@
-"""The long forms: `python -m tests.reliability.torture [PART…]`; prints figures.
+"""The long forms: `python -m tests.reliability.torture [PART…]`; all unless named.
 
-Parts: kills, rooms (full disks, quotas, permissions), writers, soak; all unless named.
+Figures go to docs/figures/torture.json and into docs/reliability.md.
 """
 
 from __future__ import annotations
 
 import argparse
-import shutil
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
+from time import perf_counter
 from typing import TypeVar
 
-from hlodb.schema.backup import back_up
-from tests.reliability import children
-from tests.reliability.content import content, differences
-from tests.reliability.integrity import faults
-from tests.reliability.trials import (
-    Trial,
-    chances,
-    die_at,
-    kill_after,
-    make_trial,
-    moments_of,
-    run_out_of_room,
-    with_quota,
-    without_permission,
-)
-from tests.reliability.writers import (
-    make_dumps,
-    prune_until,
-    read_until,
-    run_names,
-    write_in_turn,
-    write_runs,
-    write_together,
-)
+from tests.reliability import crowds, tasks, trials
+from tests.reliability.record import Figure, record
 
 Case = TypeVar("Case", int, float)
 
 _RANDOM_KILLS = 100
+_MOMENTS_OF_A_START = 150
+_MOMENTS_OF_A_TASK = 30
 _SHARES = [number / 20 for number in range(1, 20)]
-_WRITERS, _RUNS = 10, 20
-_SOAK_SECONDS = 600
-_KEPT_WHOLE = 5
 
 
-def kills(folder: Path) -> int:
-    """Die at every moment of an ingest, then at random ones; give the faults."""
-    trial = make_trial(folder)
-    moments = moments_of(trial)
-    bad = _each("moments", lambda m: die_at(trial, m), range(1, moments + 1))
-    chance = chances(1)
+def kills(folder: Path) -> Figure:
+    """Ingest into a warehouse, killed at every moment."""
+    trial = trials.make_trial(folder)
+    every = range(1, trials.moments_of(trial) + 1)
+    return _each(partial(trials.die_at, trial), every)
+
+
+def first_kills(folder: Path) -> Figure:
+    """Ingest into a new file, killed at many moments."""
+    trial = trials.make_trial(folder)
+    spread = _spread(trials.moments_of(trial, into_new=True), _MOMENTS_OF_A_START)
+    return _each(partial(trials.die_at, trial, into_new=True), spread)
+
+
+def random_kills(folder: Path) -> Figure:
+    """Ingest with two worker processes, killed at any time."""
+    trial = trials.make_trial(folder)
+    chance = trials.chances(1)
     shares = [chance() for _ in range(_RANDOM_KILLS)]
-    return bad + _each(
-        "random kills, two workers", lambda s: kill_after(trial, s), shares
+    return _each(partial(trials.kill_after, trial), shares)
+
+
+def task_kills(folder: Path) -> Figure:
+    """rm, prune, backup, migrate, staging and absorbing, killed at many moments."""
+    figures = []
+    for name in tasks.TASKS:
+        begun = tasks.begin(name, folder)
+        spread = _spread(tasks.moments_of(begun), _MOMENTS_OF_A_TASK)
+        figures.append(_each(partial(tasks.die_during, begun), spread))
+    return Figure(
+        sum(figure.tried for figure in figures),
+        sum(figure.faulty for figure in figures),
+        sum(figure.seconds for figure in figures),
     )
 
 
-def rooms(folder: Path) -> int:
-    """Take away room and permission at moments all along the way; give the faults."""
-    trial = make_trial(folder)
-    moments = moments_of(trial)
-    spread = [1 + number * moments // 30 for number in range(30)]
-    return (
-        _each("full disks", lambda s: _full(trial, s), _SHARES)
-        + _each("quotas", lambda s: with_quota(trial, s), _SHARES)
-        + _each("permissions", lambda m: without_permission(trial, m), spread)
-    )
+def full_disks(folder: Path) -> Figure:
+    """A small disk that is full after a share of what the ingest needs."""
+    trial = trials.make_trial(folder)
+    return _each(partial(_full, trial), _SHARES)
 
 
-def _full(trial: Trial, share: float) -> list[str]:
-    outcome = run_out_of_room(trial, share)
+def _full(trial: trials.Trial, share: float) -> list[str]:
+    outcome = trials.run_out_of_room(trial, share)
     return ["no small disk can be mounted"] if outcome is None else outcome
 
 
-def writers(folder: Path) -> int:
-    """Let ten processes ingest twenty runs each; give the faults."""
-    dumps, db, turns = folder / "dumps", folder / "w.duckdb", folder / "t.duckdb"
-    made = make_dumps(dumps, _WRITERS, _RUNS)
-    began = time.perf_counter()
-    codes = write_together(dumps, db, _WRITERS, _RUNS)
-    seconds = time.perf_counter() - began
-    write_in_turn(dumps, turns, _WRITERS, _RUNS)
-    present = set(run_names(db)) & {path.name for path in made}
-    unequal = differences(content(turns), content(db))
-    wrong = faults(db)
-    print(
-        f"writers: {len(present)} of {len(made)} runs present after {seconds:.0f} s,"
-        f" exit codes {sorted(set(codes))}, {len(unequal)} tables differ from"
-        f" undisturbed ones, {len(wrong)} faults"
-    )
-    return len(made) - len(present) + len(unequal) + len(wrong)
+def quotas(folder: Path) -> Figure:
+    """A file that may not grow beyond a share of what the ingest needs."""
+    trial = trials.make_trial(folder)
+    return _each(partial(trials.with_quota, trial), _SHARES)
 
 
-def soak(folder: Path) -> int:
-    """Ingest, prune, read and back up for ten minutes; give the faults."""
-    dumps, db = folder / "dumps", folder / "w.duckdb"
-    per_writer = 50
-    made = make_dumps(dumps, 4, per_writer)
-    end = time.time() + _SOAK_SECONDS
-    write_runs(dumps, db, 0, 1)
-    pool = [children.start(_write_until, dumps, db, w, end) for w in range(4)]
-    pool.append(children.start(prune_until, db, end, _KEPT_WHOLE))
-    answers = [folder / f"answers-{n}" for n in range(2)]
-    pool += [children.start(read_until, db, end, a) for a in answers]
-    sizes, memory = [], []
-    while time.time() < end:
-        time.sleep(10)
-        sizes.append(db.stat().st_size)
-        memory.append(max(_resident_bytes(p.pid) for p in pool))
-    for process in pool:
-        process.join()
-    codes = sorted({process.exitcode or 0 for process in pool})
-    present = set(run_names(db)) & {path.name for path in made}
-    wrong = faults(db)
-    back_up(db, folder / "copy.duckdb")
-    lost = differences(content(db), content(folder / "copy.duckdb"))
-    half = len(sizes) // 2
-    print(
-        f"soak: {len(present)} of {len(made)} runs present, exit codes {codes},"
-        f" {sum(int(a.read_text()) for a in answers)} reads,"
-        f" file {_range(sizes[:half])} in the first half, {_range(sizes[half:])} in the"
-        f" second, largest process {_range(memory[:half])} then"
-        f" {_range(memory[half:])}, {len(wrong)} faults, {len(lost)} tables differ in"
-        " the backup"
-    )
-    return len(made) - len(present) + len(wrong) + len(lost)
+def permissions(folder: Path) -> Figure:
+    """Permission to write withdrawn at many moments."""
+    trial = trials.make_trial(folder)
+    spread = _spread(trials.moments_of(trial), 40)
+    return _each(partial(trials.without_permission, trial), spread)
 
 
-def _write_until(dumps: Path, db: Path, writer: int, end: float) -> None:
-    """Ingest the writer's runs, then the same ones again and again."""
-    while True:
-        write_runs(dumps, db, writer, 50)
-        if time.time() >= end:
-            return
+def cuts(folder: Path) -> Figure:
+    """Every file of the dump broken off in the middle, completed later."""
+    trial = trials.make_trial(folder)
+    return _each(partial(trials.break_off, trial), _SHARES)
 
 
-def _resident_bytes(pid: int | None) -> int:
-    try:
-        pages = Path(f"/proc/{pid}/statm").read_text().split()[1]
-    except OSError:
-        return 0
-    return int(pages) * 4096
+def _spread(moments: int, most: int) -> Sequence[int]:
+    """Give up to `most` moments, from the first to the last."""
+    return sorted({1 + n * (moments - 1) // (most - 1) for n in range(most)})
 
 
-def _range(values: list[int]) -> str:
-    return f"{min(values) / 1e6:.1f} to {max(values) / 1e6:.1f} MB"
-
-
-def _each(
-    name: str, attempt: Callable[[Case], list[str]], cases: Iterable[Case]
-) -> int:
-    done = bad = 0
-    began = time.perf_counter()
+def _each(attempt: Callable[[Case], list[str]], cases: Iterable[Case]) -> Figure:
+    tried = faulty = 0
+    began = perf_counter()
     for case in cases:
         wrong = attempt(case)
-        done += 1
-        bad += bool(wrong)
+        tried += 1
+        faulty += bool(wrong)
         if wrong:
-            print(f"{name} {case}: {wrong}", flush=True)
-    print(f"{name}: {done} tried, {bad} faulty, {time.perf_counter() - began:.0f} s")
-    sys.stdout.flush()
-    return bad
+            print(f"{case}: {wrong}", flush=True)
+    return Figure(tried, faulty, perf_counter() - began)
 
 
-PARTS = {"kills": kills, "rooms": rooms, "writers": writers, "soak": soak}
+PARTS: dict[str, Callable[[Path], Figure]] = {
+    part.__name__: part
+    for part in (
+        kills,
+        first_kills,
+        random_kills,
+        task_kills,
+        full_disks,
+        quotas,
+        permissions,
+        cuts,
+        crowds.writers,
+        crowds.staged,
+        crowds.soak,
+    )
+}
 
 
 def main() -> int:
     """Carry out the parts that were named; give 1 where anything was faulty."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("parts", nargs="*", metavar="PART")
-    bad = 0
-    for name in parser.parse_args().parts or PARTS:
-        folder = Path(tempfile.mkdtemp(prefix=f"hlodb-{name}-"))
-        try:
-            bad += PARTS[name](folder)
-        finally:
-            shutil.rmtree(folder)
-    return 1 if bad else 0
+    parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
+    names = parser.parse_args().parts or [*PARTS]
+    if unknown := set(names) - PARTS.keys():
+        parser.error(f"no parts: {', '.join(sorted(unknown))}")
+    faulty = 0
+    for name in names:
+        with tempfile.TemporaryDirectory(prefix=f"hlodb-{name}-") as folder:
+            figure = PARTS[name](Path(folder))
+        print(f"{name}: {figure}", flush=True)
+        record(name, PARTS[name].__doc__ or "", figure)
+        faulty += figure.faulty
+    return 1 if faulty else 0
 
 
 if __name__ == "__main__":

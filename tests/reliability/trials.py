@@ -19,7 +19,6 @@ from tests.reliability import children
 from tests.reliability.content import Content, content, differences
 from tests.reliability.integrity import faults
 
-KILLED = -9
 UNWRITABLE = 5
 
 
@@ -52,11 +51,12 @@ def make_trial(folder: Path) -> Trial:
     return Trial(folder, before, dump, content(after), _files(before), seconds)
 
 
-def moments_of(trial: Trial) -> int:
+def moments_of(trial: Trial, *, into_new: bool = False) -> int:
     """Give the number of moments of the whole ingest."""
     found = children.context().SimpleQueue()
-    with _copy(trial) as db:
-        assert children.run(children.count_moments, [str(trial.dump)], db, found) == 0
+    with _copy(trial, into_new=into_new) as db:
+        work = (children.ingest_paths, [str(trial.dump)], db)
+        assert children.run(children.count_moments, found, *work) == 0
     count: int = found.get()
     return count
 
@@ -65,10 +65,9 @@ def die_at(trial: Trial, moment: int, *, into_new: bool = False) -> list[str]:
     """Die at a moment; give what was found wrong afterwards."""
     with _copy(trial, into_new=into_new) as db:
         ledger = db.with_suffix(".ledger")
-        code = children.run(
-            children.ingest_and_die, [str(trial.dump)], db, moment, ledger
-        )
-        wrong = [] if code == KILLED else [f"it ended with {code}"]
+        work = (children.ingest_paths, [str(trial.dump)], db)
+        code = children.run(children.die_at, moment, ledger, *work)
+        wrong = [] if code == children.KILLED else [f"it ended with {code}"]
         committed = int(ledger.read_text()) if ledger.exists() else 0
         if not into_new:
             committed = max(committed, trial.began_with)
@@ -132,6 +131,18 @@ def without_permission(trial: Trial, moment: int) -> list[str]:
         for path in (db, Path(f"{db}.wal")):
             if path.exists():
                 path.chmod(0o644)
+        return wrong + _look(trial, db, trial.began_with)
+
+
+def break_off(trial: Trial, share: float) -> list[str]:
+    """Cut every file at a share of its length, ingest, then ingest the whole dump."""
+    with _copy(trial) as db, tempfile.TemporaryDirectory(dir=trial.folder) as folder:
+        dump = Path(shutil.copytree(trial.dump, Path(folder) / trial.dump.name))
+        for path in sorted(dump.rglob("*.txt")):
+            data = path.read_bytes()
+            path.write_bytes(data[: int(share * len(data))])
+        code = children.run(children.ingest_paths, [str(dump)], db)
+        wrong = [] if code == 0 else [f"it ended with {code}"]
         return wrong + _look(trial, db, trial.began_with)
 
 
