@@ -1,7 +1,8 @@
 """Fuzz every target for a while: `python -m tests.fuzz --seconds 600 [TARGET…]`.
 
-An input that raises, takes too long or takes too much memory is written to
-`tests/fuzz/found/TARGET/` and printed; mended, it stays there as a test.
+An input that raises, takes too long or takes too much memory is printed, and written to
+`tests/fuzz/found/TARGET/`, where the tests try it. With --record the number of inputs
+is added to docs/figures/fuzzing.json.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzz.mutate import mutate
+from tests.fuzz.record import Tried, add
 from tests.fuzz.seeds import FOUND, seeds
 from tests.fuzz.targets import TARGETS, FuzzTarget
 
@@ -53,26 +55,27 @@ def attempt(target: FuzzTarget, data: bytes) -> str:
     return ""
 
 
-def fuzz(name: str, seconds: float, number: int) -> tuple[int, int]:
-    """Try mutated seeds for a while; give how many inputs, how many did harm."""
+def fuzz(name: str, seconds: float, number: int) -> Tried:
+    """Try mutated seeds for a while; give how many, and how many kinds of harm."""
     target = TARGETS[name]
     random = Random(f"{name} {number}")
     starts = [data for kind in target.kinds for data in seeds().get(kind, [])]
-    tried = bad = 0
+    inputs = 0
     told: set[str] = set()
-    end = time.monotonic() + seconds
+    end, began = time.monotonic() + seconds, time.process_time()
     while time.monotonic() < end:
         data = mutate(random, starts)
-        tried += 1
-        wrong = attempt(target, data)
-        if not wrong:
-            continue
-        bad += 1
-        where = "\n".join(wrong.splitlines()[-3:])
-        if where not in told:
-            told.add(where)
-            print(f"--- {name}: {keep(name, data)}\n{wrong}", flush=True)
-    return tried, bad
+        inputs += 1
+        tell_new(name, data, attempt(target, data), told)
+    return Tried(inputs, time.process_time() - began, len(told))
+
+
+def tell_new(name: str, data: bytes, wrong: str, told: set[str]) -> None:
+    """Keep and print an input that did harm of a kind that was not told before."""
+    where = "\n".join(wrong.splitlines()[-3:])
+    if wrong and where not in told:
+        told.add(where)
+        print(f"--- {name}: {keep(name, data)}\n{wrong}", flush=True)
 
 
 def keep(name: str, data: bytes) -> Path:
@@ -89,14 +92,17 @@ def main() -> int:
     parser.add_argument("targets", nargs="*", metavar="TARGET")
     parser.add_argument("--seconds", type=float, default=600, help="for all together")
     parser.add_argument("--seed", type=int, default=1, help="for other inputs")
+    parser.add_argument("--record", action="store_true", help="add to docs/figures")
     options = parser.parse_args()
     names = options.targets or list(TARGETS)
     resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     harmed = 0
     for name in names:
-        tried, bad = fuzz(name, options.seconds / len(names), options.seed)
-        print(f"{name}: {tried} inputs, {bad} did harm", flush=True)
-        harmed += bad
+        tried = fuzz(name, options.seconds / len(names), options.seed)
+        print(f"{name}: {tried.inputs} inputs, {tried.findings} findings", flush=True)
+        harmed += tried.findings
+        if options.record:
+            add(name, "mutated", tried)
     return 1 if harmed else 0
 
 

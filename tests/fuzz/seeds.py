@@ -21,7 +21,10 @@ _SOURCES = (
     DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz",
 )
 FOUND = Path(__file__).parent / "found"
-"""Inputs that once did harm: `found/TARGET/NAME`, each tried in every test run."""
+"""Inputs that did harm: `found/TARGET/NAME`, each tried in every test run.
+
+Mended, they become a case of ONCE_HARMFUL in test_fuzz.py, as small as they can be.
+"""
 
 _OOM = b"""\
 2026-11-01 12:00:00.000000: W xla/buffer_assignment.cc:1] x
