@@ -13,9 +13,10 @@ from hlodb.reports.findings import Movement, make_finding, ratio
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Trend
-from hlodb.reports.pairs import Pair, Verdict
+from hlodb.reports.pairs import Pair, Verdict, counts
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import Track
 
 
 def explanations(
@@ -83,7 +84,8 @@ def findings_of(
         moved = _moved(v)
         why = explained.get((moved, v.color)) if moved is not None else None
         texts = [f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line]
-        return Movement(v, scope, run, first, before, undone, why, texts)
+        stands = _stands(track, v, scene, settings) if scope == "history" else False
+        return Movement(v, scope, run, first, before, undone, stands, why, texts)
 
     def finding(v: Verdict, scope: str, run: Run) -> Finding:
         limit = settings.limit_of(scene.candidate.device, v.space)
@@ -99,6 +101,15 @@ def findings_of(
             known.add(one.id)
             found.append(one)
     return found
+
+
+def _stands(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> bool:
+    """Tell whether an earlier rise that counts is still in the candidate."""
+    if track is None or track.sightings[-1].run.run_id != scene.candidate.run_id:
+        return False
+    if not counts(v.base_bytes or 0, v.candidate_bytes or 0, settings):
+        return False
+    return history.stands(track, v, scene.profiles)
 
 
 def _rank(pair: Pair) -> int | None:

@@ -43,6 +43,7 @@ class Movement(NamedTuple):
     first_run: Run | None
     run_before: Run | None
     undone_run: Run | None
+    stands: bool
     explanation: Explanation | None
     history: Sequence[str]
 
@@ -98,6 +99,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         divergence=e.divergence if e else None,
         parts=e.parts if e else [],
         residual_bytes=e.residual_bytes if e else 0,
+        stands=m.stands,
         buffers=e.buffers if e else [],
         other_buffer_count=e.other_buffer_count if e else 0,
         other_buffer_bytes=e.other_buffer_bytes if e else 0,

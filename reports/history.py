@@ -86,6 +86,13 @@ def first_run(
     return since
 
 
+def stands(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
+    """Tell whether the end of a track is still beyond the middle of a step up."""
+    low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
+    now = _reserved(track.last, verdict.color, profiles)
+    return low < high and 2 * now > low + high
+
+
 def undone_step(
     track: Track, candidate: Module, color: int, profiles: Profiles
 ) -> Run | None:

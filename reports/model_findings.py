@@ -83,7 +83,8 @@ class Finding:
 
     `scope` is candidate (base against candidate, judged by gates) or history (an
     earlier step of the series). `change` is what happened, `state` what is left of it
-    after waivers and triage.
+    after waivers and triage. `stands` where an earlier rise, above both floors, is
+    still in the candidate.
     """
 
     id: str
@@ -117,6 +118,7 @@ class Finding:
     divergence: Divergence | None
     parts: list[Part]
     residual_bytes: int
+    stands: bool
     buffers: list[BufferChange]
     other_buffer_count: int
     other_buffer_bytes: int

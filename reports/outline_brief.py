@@ -10,6 +10,7 @@ from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph, counted
 from hlodb.reports.sentences import dominating_source, gate_sentence
+from hlodb.reports.sizes import signed_bytes
 
 BLAMES = {
     "framework": "what is handed to XLA changed: the program or its framework",
@@ -26,6 +27,10 @@ BLAMES = {
 
 def brief(report: Report) -> list[Block]:
     """Give what to know of the worst that was found; nothing where all is well."""
+    return [*_worst(report), *_standing(report)]
+
+
+def _worst(report: Report) -> list[Block]:
     if report.verdict == "unknown":
         return _unsound(report)
     if report.verdict == "nothing":
@@ -87,6 +92,21 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
         command += f" -p {shlex.quote(f'program={gate.program}')}"
     lines = [f"Why: {gate_sentence(gate, None)}.", *([owner] if owner else [])]
     return [*map(Paragraph, lines), Commands((command,))]
+
+
+def _standing(report: Report) -> list[Block]:
+    """Name what rose in earlier runs, is still there, and nobody decided about."""
+    undecided = [f for f in report.findings if f.stands and f.triage is None]
+    if not undecided:
+        return []
+    undecided.sort(key=lambda f: -(f.delta_bytes or 0))
+    first = undecided[0]
+    text = f"Still there: {first.program} {first.space}"
+    text += f" {signed_bytes(first.delta_bytes)} since {first.first_run}"
+    text += f", finding {first.id}"
+    if len(undecided) > 1:
+        text += f", and {len(undecided) - 1} more"
+    return [Paragraph(f"{text}; nobody decided."), Commands(("hlodb triage",))]
 
 
 def _ratchet(report: Report) -> list[Block]:

@@ -184,6 +184,21 @@ def test_accepted_is_the_new_normal(
     assert main(["report"]) == 1
 
 
+def test_what_still_stands_is_told_until_somebody_decides(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
+    assert main(["report"]) == 0
+    assert "Still there: jit_step host +2.00 MiB" in capsys.readouterr().out
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+    assert main(["report"]) == 0
+    assert "Still there" not in capsys.readouterr().out
+
+
 def test_a_waiver_of_triage_ends_on_its_day(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -105,6 +105,7 @@ SITUATIONS = {
         (night(1, STEP, EVAL), night(2, STEP), night(3, STEP, LEANER))
     ),
     "fixed": Situation((night(1, STEP), night(2, GROWN), night(3, STEP))),
+    "still_there": Situation((night(1, STEP), night(2, GROWN), night(3, GROWN))),
     "renamed_program": Situation(
         (
             night(1, replace(STEP, name="jit__lambda_")),

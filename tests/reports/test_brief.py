@@ -38,6 +38,12 @@ SITUATIONS = {
         "Next: keep what was gained, with budgets of what is needed now.",
         "$ hlodb report --propose-budgets",
     ],
+    "still_there": [
+        "Still there: jit_step host +2.00 MiB since night-2, finding 359fc6c4599a;"
+        " nobody decided.",
+        "$ hlodb triage",
+    ],
+    "fixed": [],
     "missing_program": [
         "Why: night-1 has the program, night-2 has not.",
         "Whose: nobody is named, see [owners] of hlodb.toml.",
@@ -102,5 +108,5 @@ def test_codeowners_lies_beside_the_settings(tmp_path: Path) -> None:
     file.write_text('[report]\ncodeowners = "CODEOWNERS"\n')
     assert read_settings(file).source_owners == (("model/", "@training"),)
     (tmp_path / "CODEOWNERS").unlink()
-    with pytest.raises(UsageError, match="cannot read .*CODEOWNERS"):
+    with pytest.raises(UsageError, match=r"cannot read .*CODEOWNERS"):
         read_settings(file)

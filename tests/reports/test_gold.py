@@ -40,6 +40,7 @@ EXIT_CODES = {
     "new_program": 0,
     "recovered_program": 0,
     "fixed": 0,
+    "still_there": 0,
     "renamed_program": 1,
     "rejects": 3,
     "consistency_failure": 3,
