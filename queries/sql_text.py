@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
@@ -12,17 +13,20 @@ _TOKEN = re.compile(
 )
 
 
-def code_tokens(sql: str) -> Iterator[tuple[int, str]]:
+@lru_cache(maxsize=4)
+def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
     """Give the tokens of `sql` with their line, from 0, without blanks and comments.
 
-    A string and a quoted name are one token each.
+    A string and a quoted name are one token each. Cached: a query is looked at in
+    several ways, one after the other.
     """
     line = 0
-    for match in _TOKEN.finditer(sql):
-        token = match.group()
+    found = []
+    for token in _TOKEN.findall(sql):
         if not token.isspace() and not token.startswith(("--", "/*")):
-            yield line, token
+            found.append((line, token))
         line += token.count("\n")
+    return tuple(found)
 
 
 def source_names(sql: str) -> set[str]:
@@ -38,7 +42,9 @@ def source_names(sql: str) -> set[str]:
 
 def macro_body(sql: str) -> str:
     """Give the SQL with every parameter `$name` as the plain `name` of a macro."""
-    return "".join(match.group().removeprefix("$") for match in _TOKEN.finditer(sql))
+    return "".join(
+        token[1:] if token[0] == "$" else token for token in _TOKEN.findall(sql)
+    )
 
 
 def parameter_faults(
@@ -65,7 +71,7 @@ def parameter_faults(
 
 def _hideable_names(sql: str) -> Iterator[tuple[int, str]]:
     """Names that a parameter would hide: not after a dot or AS, not in USING."""
-    code = list(code_tokens(sql))
+    code = code_tokens(sql)
     following = [token for _, token in code[1:]] + [""]
     before = ""
     in_using = False
