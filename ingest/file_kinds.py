@@ -90,6 +90,16 @@ TEXT_KINDS: frozenset[Kind] = frozenset(
 )
 """Kinds whose content is text."""
 
+NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
+    "hlo_text",
+    "buffer_assignment",
+    "buffer_assignment_values",
+    "live_range",
+    "memory_report",
+    "log",
+}
+"""Kinds whose content is a text proto, flags or JSON: small, and nested."""
+
 PROTO_KINDS: frozenset[Kind] = frozenset(
     {"hlo_proto", "memory_report_proto", "xplane", "hlo_snapshot"}
 )

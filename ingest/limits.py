@@ -18,6 +18,8 @@ class Limits:
     `held_bytes`: files of one tar archive waiting for their companions.
     `directory_bytes`: the table of contents of a zip archive.
     `path_characters`: the longest path.
+    `nesting_depth`: brackets inside brackets of a text proto or of JSON, HIGHEST at
+    most. HLO text needs no such limit: its scanner counts brackets and keeps no stack.
     """
 
     file_bytes: int = 1 << 30
@@ -28,9 +30,13 @@ class Limits:
     held_bytes: int = 2 << 30
     directory_bytes: int = 256 << 20
     path_characters: int = 4096
+    nesting_depth: int = 100
 
 
 DEFAULT_LIMITS = Limits()
+
+HIGHEST = {"nesting_depth": 100}
+"""Limits that may not be higher: protobuf itself reads messages 100 deep."""
 
 
 class RefusedFile(NamedTuple):

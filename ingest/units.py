@@ -11,13 +11,14 @@ from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from hlodb.ingest.archives import Member, Refuse
-from hlodb.ingest.file_kinds import COMPANION_KINDS, TEXT_KINDS
+from hlodb.ingest.file_kinds import COMPANION_KINDS
 from hlodb.ingest.file_names import split_name
 from hlodb.ingest.formats.stdout_frames import Frame, split_frames
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
 from hlodb.ingest.recognise import Recognised, UnitKey, recognise, unit_key
 from hlodb.ingest.streams import LimitedReader, too_large
 from hlodb.ingest.tar_archives import tar_members
+from hlodb.ingest.text_limits import require_modest
 from hlodb.ingest.zip_archives import BROKEN_ZIP, open_zip, open_zip_member, zip_members
 
 
@@ -142,19 +143,8 @@ def _dump_file(
     reader = LimitedReader(raw, limits)
     data = reader.take_all()
     recognised = recognise(path, data)
-    if recognised.kind in TEXT_KINDS and _has_long_line(data, limits.line_bytes):
-        raise Refusal(f"a line is longer than {limits.line_bytes:,} bytes, the limit")
+    require_modest(data, recognised.kind, limits)
     return DumpFile(path, data, recognised, modified_at, reader.problem)
-
-
-def _has_long_line(data: bytes, most: int) -> bool:
-    start = 0
-    while len(data) - start > most:
-        end = data.rfind(b"\n", start, start + most + 1)
-        if end < 0:
-            return True
-        start = end + 1
-    return False
 
 
 def read_zip_units(

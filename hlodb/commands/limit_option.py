@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 import click
 
 from hlodb.errors import UsageError
-from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
+from hlodb.ingest.limits import DEFAULT_LIMITS, HIGHEST, Limits
 from hlodb.queries.catalogue import nearest
 
 _NAMES = asdict(DEFAULT_LIMITS)
@@ -45,4 +45,6 @@ def parse_limits(texts: Iterable[str]) -> Limits:
         if amount is None:
             raise UsageError(f"--limit {name} wants a number such as 512M: {value!r}")
         changed[name] = int(amount[1]) * _FACTORS[amount[2].upper()]
+        if changed[name] > HIGHEST.get(name, changed[name]):
+            raise UsageError(f"--limit {name} can be {HIGHEST[name]} at most")
     return replace(DEFAULT_LIMITS, **changed)

@@ -49,6 +49,19 @@ def is_balanced(text: str) -> bool:
     return depth <= 0
 
 
+def deepest(text: str) -> int:
+    """Give how many brackets stand inside each other where most do."""
+    depth = most = 0
+    for token in _TOKEN.finditer(text):
+        first = token.group()[0]
+        if first in _OPEN:
+            depth += 1
+            most = max(most, depth)
+        elif first in _CLOSE:
+            depth -= 1
+    return most
+
+
 def split_commas(text: str) -> list[str]:
     """Split at commas outside brackets, strings and comments; parts are stripped.
 

@@ -23,6 +23,8 @@ LIMITS = Limits(
     archive_members=20,
     directory_bytes=10_000,
     path_characters=100,
+    held_bytes=100_000,
+    nesting_depth=15,
 )
 """Smaller than by default, so that the inputs can be small."""
 
@@ -77,6 +79,43 @@ def _zip(name: str, mode: int = 0o100644, data: bytes = b"x") -> Make:
         info.external_attr = mode << 16
         archive.writestr(info, data, zipfile.ZIP_DEFLATED)
     return _file("a.zip", packed.getvalue())
+
+
+def _extended(**headers: str) -> tarfile.TarInfo:
+    """Give a member whose extended (pax) header says something else."""
+    info = _member("x.txt")
+    info.pax_headers = headers
+    return info
+
+
+_SPARSE = _extended(**{"GNU.sparse.map": "0,0", "GNU.sparse.size": str(1 << 50)})
+
+
+def _far_apart(below: Path) -> Path:
+    """Make three modules whose assignments come when all else has been read."""
+    texts = {f"module_000{n}.jit_f.cpu_after_optimizations": SOUND for n in (1, 2, 3)}
+    files = {f"{name}.txt": text + b"/" * 45_000 for name, text in texts.items()}
+    files |= {f"{name}-buffer-assignment.txt": _assignment("") for name in texts}
+    return write(below, {"a.tar": packed_tar(files)}) / "a.tar"
+
+
+def _crowded_zip(below: Path) -> Path:
+    packed = packed_zip(_GOOD | {f"{n}{'x' * 90}.log": b"" for n in range(100)})
+    return write(below, {"a.zip": packed}) / "a.zip"
+
+
+def _twin_zip(below: Path) -> Path:
+    twin = NAME.replace("0001", "0002")
+    packed = packed_zip(_GOOD | {twin: b"x"}).replace(twin.encode(), NAME.encode())
+    return write(below, {"a.zip": packed}) / "a.zip"
+
+
+def _packed_often(times: int) -> bytes:
+    """Pack again and again, as a file that unpacks to itself (a quine) would be."""
+    data = SOUND
+    for _ in range(times):
+        data = gzip.compress(data, mtime=0)
+    return data
 
 
 def _overlapping_zip(below: Path) -> Path:
@@ -138,6 +177,15 @@ ARCHIVES: dict[str, Make] = {
     "tar: very long name": _tar(_member("a" * 200)),
     "tar: archive in the archive": _tar(_member("inner.tar.gz")),
     "tar: very many members": _tar(*(_member(f"{n}.log") for n in range(30))),
+    "tar: extended header that leads out": _tar(_extended(path="../../x.txt")),
+    "tar: extended header of 2 MB": _tar(_extended(comment="a" * 2_000_000)),
+    "tar: extended header with a size of an exabyte": _tar(
+        _extended(size=f"{1 << 60}")
+    ),
+    "tar: extended header with a negative size": _tar(_extended(size="-1")),
+    "tar: sparse file of a petabyte": _tar(_SPARSE),
+    "tar: names that differ in case": _tar(_member(NAME.upper())),
+    "tar: companions that lie far apart": _far_apart,
     "tar: cut short": _file("a.tar", packed_tar(_GOOD | {"b.txt": bytes(5000)})[:3000]),
     "tar: garbage": _file("a.tar", b"no tar at all" * 100),
     "tar.gz: bomb": _file(
@@ -147,6 +195,10 @@ ARCHIVES: dict[str, Make] = {
     "zip: drive letter": _zip("C:\\x.txt"),
     "zip: link": _zip("x.txt", 0o120777, b"/etc/passwd"),
     "zip: bomb": _zip("x.txt", data=bytes(190_000)),
+    "zip: archive in the archive (42.zip)": _zip("inner.zip", data=bytes(9_000)),
+    "zip: two members of one name": _twin_zip,
+    "zip: device": _zip("x.txt", 0o020666),
+    "zip: very large table of contents": _crowded_zip,
     "zip: members that share their bytes": _overlapping_zip,
     "zip: encrypted member": _encrypted,
     "zip: cut short": _file("a.zip", packed_zip(_GOOD)[:-30]),
@@ -158,6 +210,7 @@ FILES: dict[str, Make] = {
     "gz: cut short": _beside(
         "module_0002.g.before_optimizations.txt.gz", gzip.compress(SOUND)[:60]
     ),
+    "gz within gz, 100 deep": _beside("x.txt.gz", _packed_often(100)),
     "xz: bytes flipped": _beside("x.txt.xz", lzma.compress(SOUND)[:-20] + bytes(20)),
     "xz within gz": _beside("x.txt.xz", _NESTED),
     "larger than the limit": _beside("x.txt", SOUND + bytes(300_000)),
@@ -217,6 +270,9 @@ FILES: dict[str, Make] = {
     ),
     "message cut short": _beside(f"{AFTER}.hlo.pb", b"\x0a\xff\xff\xff\xff\x0fx"),
     "message of garbage": _beside(f"{AFTER}.hlo.pb", bytes(range(255, 0, -1))),
+    "text proto nested deeper than the limit": _beside(
+        "module_0001.jit_f.debug_options", b"a {" * 20 + b"}" * 20
+    ),
     "text proto of 5,000 braces": _beside(
         "module_0001.jit_f.debug_options", b"a {" * 5_000
     ),

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict
 from pathlib import Path
+from xml.etree.ElementTree import fromstring
 
 import pytest
 
@@ -12,16 +14,47 @@ from hlodb.cli import main
 from hlodb.commands.limit_option import parse_limits
 from hlodb.errors import UsageError
 from hlodb.ingest.limits import Limits
+from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import write
-from tests.reliability.hostile import ARCHIVES, INPUTS, SOUND
+from tests.reliability.hostile import ARCHIVES, INPUTS, LIMITS, SOUND
 from tests.reliability.hostile_page import PAGE, outcomes, page
 from tests.reliability.integrity import faults
+
+LIMITS_THAT_REFUSE = {
+    "file_bytes": "larger than the limit",
+    "line_bytes": "a line longer than the limit",
+    "expansion_ratio": "gz: bomb",
+    "expansion_free_bytes": "gz: bomb",
+    "archive_members": "tar: very many members",
+    "held_bytes": "tar: companions that lie far apart",
+    "directory_bytes": "zip: very large table of contents",
+    "path_characters": "tar: very long name",
+    "nesting_depth": "text proto nested deeper than the limit",
+}
+"""Input of the corpus that passes the limit."""
 
 
 def test_the_page_is_what_happens() -> None:
     """`python -m tests.reliability.hostile_page` renews it; review with git diff."""
     assert len(ARCHIVES) >= 10 and len(INPUTS) >= 40
+    assert LIMITS_THAT_REFUSE.keys() == asdict(LIMITS).keys()
     assert page(outcomes()) == PAGE.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("limit", LIMITS_THAT_REFUSE)
+def test_every_limit_can_be_set_and_refuses(limit: str, tmp_path: Path) -> None:
+    dump = str(INPUTS[LIMITS_THAT_REFUSE[limit]](tmp_path))
+    lowered = [f"--limit={name}={value}" for name, value in asdict(LIMITS).items()]
+    assert refusals(dump, tmp_path / "default.duckdb", []) == 0
+    assert refusals(dump, tmp_path / "lowered.duckdb", lowered) > 0
+
+
+def refusals(dump: str, db: Path, options: list[str]) -> int:
+    assert main(["ingest", dump, "--db", str(db), *options]) == 0
+    with connect(db) as connection:
+        rows = connection.execute("SELECT count(*) FROM rejects WHERE code = 'refused'")
+        [(count,)] = rows.fetchall()
+    return int(count)
 
 
 HOSTILE = "a'b\"c|d<script>alert(1)</script>\u202eevil\x1b[31m`x`"
@@ -70,6 +103,25 @@ def test_names_in_json(hostile: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert (row["run"], row["series"]) == (f"{HOSTILE}\nx", HOSTILE)
 
 
+@pytest.mark.parametrize("form", ["text", "markdown", "comment", "junit", "json"])
+def test_names_in_reports(
+    form: str, hostile: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    capfd.readouterr()
+    options = ["--no-record", "--allow-empty", "--db", str(hostile)]
+    assert main(["report", "--format", form, *options]) == 0
+    text = capfd.readouterr().out
+    assert "evil" in text
+    if form == "json":
+        assert json.loads(text)
+        return
+    assert [c for c in text if c in "\x1b\u202e" or (c < " " and c != "\n")] == []
+    if form == "junit":
+        assert fromstring(text).tag == "testsuites"
+    elif form != "text":
+        assert re.search(r"(?<!\\)<script", text) is None
+
+
 def test_names_as_parameters(hostile: Path) -> None:
     run = ["-p", f"run={HOSTILE}\nx"]
     assert main(["query", "module_list", *run, "--db", str(hostile)]) == 0
@@ -80,6 +132,8 @@ def test_limits() -> None:
     assert parse_limits(["file_bytes=2G", "archive_members=7"]) == Limits(
         file_bytes=2 << 30, archive_members=7
     )
-    for text in ("file_bytes", "file_bytes=", "file_bytes=-1", "file_bytes=1X", "no=1"):
+    assert parse_limits(["nesting_depth=7"]) == Limits(nesting_depth=7)
+    wrong = ("file_bytes", "file_bytes=", "file_bytes=-1", "file_bytes=1X", "no=1")
+    for text in (*wrong, "nesting_depth=101"):
         with pytest.raises(UsageError, match="limit"):
             parse_limits([text])
