@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
-from fnmatch import fnmatchcase
 from hashlib import blake2b
+from typing import NamedTuple
 
 import duckdb
 
@@ -32,6 +32,8 @@ from hlodb.reports.model import (
     Report,
 )
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_sections import Capacity, Health, QualityRow, Trend, Waste
+from hlodb.reports.notes import notes
 from hlodb.reports.outcome import conclude
 from hlodb.reports.pairs import Pair, is_identical, judge
 from hlodb.reports.scene import Request, Scene, read_scene
@@ -51,7 +53,6 @@ def build_report(
     """
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
-    catalogue = load_catalogue()
     environment = _environment(connection, scene)
     verdicts = [
         verdict
@@ -59,26 +60,17 @@ def build_report(
         for verdict in judge(pair, scene.profiles, scene.bands, settings)
     ]
     is_report = request.kind == "report"
-    steps = (
-        history.steps(scene.tracks, scene.profiles, scene.bands, settings)
-        if is_report
-        else []
-    )
-    trends = (
-        history.trends(scene.tracks, scene.profiles, steps, scene.candidate)
-        if is_report
-        else []
-    )
+    steps, trends = _history(scene, settings) if is_report else ([], [])
     explained = explanations(connection, scene, verdicts, steps, settings, environment)
     found = findings_of(scene, verdicts, steps, explained, trends, settings)
     decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
     findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
-    facts = _gate_facts(
-        connection, scene, findings, program_rows(verdicts, findings), settings, today
-    )
+    programs = program_rows(verdicts, findings)
+    facts = _gate_facts(connection, scene, findings, programs, settings, today)
     gates = gate_rows(facts, settings) if is_report else []
     findings = _waived(findings, gates)
     programs = program_rows(verdicts, findings)
+    beside = _sections_beside(connection, scene, programs, settings)
     report = Report(
         report_schema=REPORT_SCHEMA,
         report_id="",
@@ -95,28 +87,52 @@ def build_report(
         causes=cause_groups(findings),
         findings=findings,
         programs=programs,
-        capacity=sections.capacity(
-            connection, scene.present, scene.profiles, scene.candidate.device, settings
-        ),
-        waste=sections.waste(
-            connection, programs, scene.candidate, catalogue, settings.top
-        ),
-        health=sections.health(
-            connection,
-            scene.baseline.run,
-            scene.candidate,
-            scene.modules,
-            scene.bands,
-            settings.top,
-        ),
+        capacity=beside.capacity,
+        waste=beside.waste,
+        health=beside.health,
         trends=trends,
-        quality=sections.quality(connection, scene.compared, catalogue, settings),
+        quality=beside.quality,
         waivers=waiver_rows(gates, facts, settings) if is_report else [],
         settings=settings.described(),
         metrics=list(METRICS),
-        notes=_notes(scene, settings, programs),
+        notes=notes(scene, settings, programs),
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
+
+
+class _Beside(NamedTuple):
+    """The sections beside the findings."""
+
+    capacity: list[Capacity]
+    waste: list[Waste]
+    health: list[Health]
+    quality: list[QualityRow]
+
+
+def _sections_beside(
+    connection: duckdb.DuckDBPyConnection,
+    scene: Scene,
+    programs: Sequence[ProgramRow],
+    settings: Settings,
+) -> _Beside:
+    catalogue = load_catalogue()
+    base, candidate, top = scene.baseline.run, scene.candidate, settings.top
+    device = candidate.device
+    return _Beside(
+        sections.capacity(connection, scene.present, scene.profiles, device, settings),
+        sections.waste(connection, programs, candidate, catalogue, top),
+        sections.health(connection, base, candidate, scene.modules, scene.bands, top),
+        sections.quality(connection, scene.compared, catalogue, settings),
+    )
+
+
+def _history(
+    scene: Scene, settings: Settings
+) -> tuple[list[history.Step], list[Trend]]:
+    """Give every step of the series, and every program's line through it."""
+    tracks, profiles = scene.tracks, scene.profiles
+    steps = history.steps(tracks, profiles, scene.bands, settings)
+    return steps, history.trends(tracks, profiles, steps, scene.candidate)
 
 
 def _today(request: Request, scene: Scene) -> date | None:
@@ -206,32 +222,6 @@ def _comparison(
             for b, c in both
         ),
     )
-
-
-def _notes(
-    scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
-) -> list[str]:
-    notes = []
-    if not any(scene.bands.values()) and scene.pairs:
-        text = "Nothing was compiled twice with different memory"
-        notes.append(f"{text}: the noise band is 0.")
-    for run in scene.late_runs():
-        notes.append(
-            f"Run {run.name} came late: it was ingested after runs that follow it, and"
-            " what was compared with its neighbours is compared anew."
-        )
-    for budget in settings.budgets:
-        rows = [p for p in programs if p.candidate_bytes is not None]
-        if not any(budget.program == "*" or _fits(budget.program, p) for p in rows):
-            notes.append(f"The budget of {budget.program} fits no program of this run.")
-    renamed = {(p.base_program, p.program) for p in programs if p.base_program}
-    for old, new in sorted(renamed, key=repr):
-        notes.append(f"Program {new} is followed under its old name {old}.")
-    return notes
-
-
-def _fits(glob: str, row: ProgramRow) -> bool:
-    return fnmatchcase(row.program, glob)
 
 
 def _with_id(report: Report) -> Report:

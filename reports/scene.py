@@ -124,9 +124,7 @@ def _run_pairs(
         return []
     base = _named(modules[baseline.run.run_id], request.base_program or request.program)
     present = _named(modules[candidate.run_id], request.program)
-    # Whoever asks for a diff of two devices wants to see it.
-    devices = {run.device for run in (baseline.run, candidate) if run.device}
-    is_other_device = len(devices) > 1 and request.kind != "diff"
+    is_other_device = _is_other_device(baseline.run, candidate, request)
     # A diff that names both programs wants them compared, whatever they are called.
     called = [m._replace(program=request.program or m.program) for m in base]
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
@@ -144,23 +142,35 @@ def _run_pairs(
         for m in matches
         if m.base.has_assignment or m.candidate.has_assignment
     ]
-    still_there = {(m.program, m.rank) for m in present}
-    pairs += [
-        Pair(m, None, baseline.run, None, None)
-        for m in gone
-        if m.has_assignment and (m.program, m.rank) not in still_there
-    ]
+    pairs += _missing(gone, present, baseline.run)
     first_base = {_kind(m): true_base[id(m)] for m in reversed(called)}
     before = _sightings_before(tracks, candidate)
     for module in new:
         if not module.has_assignment:
             continue
-        if _kind(module) in first_base:
-            again = first_base[_kind(module)]
+        if (again := first_base.get(_kind(module))) is not None:
             pairs.append(Pair(again, module, baseline.run, "compiled again", 0.9))
         else:
             pairs.append(_new_pair(module, before.get(id(module)), request))
     return pairs
+
+
+def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:
+    """Whoever asks for a diff of two devices wants to see it."""
+    devices = {run.device for run in (base, candidate) if run.device}
+    return len(devices) > 1 and request.kind != "diff"
+
+
+def _missing(
+    gone: Sequence[Module], present: Sequence[Module], base: Run
+) -> list[Pair]:
+    """Give programs of the base that the candidate does not hold, however often."""
+    still_there = {(m.program, m.rank) for m in present}
+    return [
+        Pair(m, None, base, None, None)
+        for m in gone
+        if m.has_assignment and (m.program, m.rank) not in still_there
+    ]
 
 
 def _kind(module: Module) -> tuple[object, ...]:

@@ -1,0 +1,37 @@
+"""What a reader of a report may wonder about, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from hlodb.reports.model import ProgramRow
+from hlodb.reports.scene import Scene
+from hlodb.reports.settings import Settings
+
+
+def notes(
+    scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
+) -> list[str]:
+    """Give what a reader may wonder about: noise, late runs, budgets, names."""
+    found = []
+    if not any(scene.bands.values()) and scene.pairs:
+        text = "Nothing was compiled twice with different memory"
+        found.append(f"{text}: the noise band is 0.")
+    for run in scene.late_runs():
+        found.append(
+            f"Run {run.name} came late: it was ingested after runs that follow it, and"
+            " what was compared with its neighbours is compared anew."
+        )
+    for budget in settings.budgets:
+        rows = [p for p in programs if p.candidate_bytes is not None]
+        if not any(budget.program == "*" or _fits(budget.program, p) for p in rows):
+            found.append(f"The budget of {budget.program} fits no program of this run.")
+    renamed = {(p.base_program, p.program) for p in programs if p.base_program}
+    for old, new in sorted(renamed, key=repr):
+        found.append(f"Program {new} is followed under its old name {old}.")
+    return found
+
+
+def _fits(glob: str, row: ProgramRow) -> bool:
+    return fnmatchcase(row.program, glob)
