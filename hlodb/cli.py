@@ -30,6 +30,7 @@ COMMANDS = {
     "triage": "List findings, or decide about one.",
     "rm": "Forget runs, and what only they used.",
     "prune": "Delete the details of old runs, keep their metrics.",
+    "compact": "Write the warehouse anew, without what is unused in it.",
     "backup": "Copy the warehouse, consistently.",
     "migrate": "Bring a warehouse of an older hlodb up to date.",
 }

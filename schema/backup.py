@@ -70,6 +70,21 @@ def settle(path: Path) -> None:
     sync(path)
 
 
+def keep_writers_out(path: Path) -> duckdb.DuckDBPyConnection:
+    """Give a connection that holds a file which has no log besides itself.
+
+    Raises WarehouseError where another process writes to it.
+    """
+    log = Path(f"{path}.wal")
+    if log.exists():
+        settle(path)
+    held = open_when_free(path, read_only=True, timeout_seconds=lock_timeout())
+    if log.exists():
+        held.close()
+        raise WarehouseError(f"{path} is being written to; try again")
+    return held
+
+
 def remove_file(path: Path) -> None:
     """Remove a database file and its log, if they are there."""
     path.unlink(missing_ok=True)

@@ -16,10 +16,17 @@ from typing import NamedTuple
 import duckdb
 
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.schema.backup import copy_open_file, draft_beside, remove_file, settle, sync
+from hlodb.schema.backup import (
+    copy_open_file,
+    draft_beside,
+    keep_writers_out,
+    remove_file,
+    settle,
+    sync,
+)
 from hlodb.schema.creation import create_schema, statements, views_and_comments
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
-from hlodb.schema.waiting import lock_timeout, open_when_free
+from hlodb.schema.waiting import open_when_free
 
 Steps = Mapping[int, str]
 """Script that leads to a version, by that version."""
@@ -62,7 +69,7 @@ def migrate(
         raise UsageError(f"there is no warehouse at {path}")
     steps = read_steps() if steps is None else steps
     # Held to the end, so that nobody writes to a file that is about to be replaced.
-    held = _hold(path)
+    held = keep_writers_out(path)
     draft = draft_beside(path)
     try:
         version = _known_version(held, path)
@@ -80,18 +87,6 @@ def migrate(
     finally:
         held.close()
         remove_file(draft)
-
-
-def _hold(path: Path) -> duckdb.DuckDBPyConnection:
-    """Keep writers out of a file that has no log besides itself."""
-    log = Path(f"{path}.wal")
-    if log.exists():
-        settle(path)
-    held = open_when_free(path, read_only=True, timeout_seconds=lock_timeout())
-    if log.exists():
-        held.close()
-        raise WarehouseError(f"{path} is being written to; try again")
-    return held
 
 
 def _known_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:

@@ -21,12 +21,17 @@ LOCK_TIMEOUT_SECONDS = 60.0
 TELL_AFTER_SECONDS = 2.0
 """A wait longer than this is told, once."""
 
-# A new file: readable by DuckDB 1.5 also when 2.0 wrote it, and in small blocks. Every
-# table ends in a partly filled block, so with DuckDB's 256 KiB a warehouse of 40 MB of
-# dumps takes 11 MB, with 32 KiB it takes 6.6; below that columns stop being bit-packed.
+STORAGE_VERSION = "v1.5.0"
+"""How a new file is written: readable by DuckDB 1.5 also when 2.0 wrote it."""
+
+# Every table ends in a partly filled block, so with DuckDB's 256 KiB a warehouse of
+# 40 MB of dumps takes 11 MB, with 32 KiB 6.6; below that columns aren't bit-packed.
+BLOCK_BYTES = 32768
+"""Size of the blocks of a new file."""
+
 _WRITING: dict[str, str | bool | int | float | list[str]] = {
-    "storage_compatibility_version": "v1.5.0",
-    "default_block_size": "32768",
+    "storage_compatibility_version": STORAGE_VERSION,
+    "default_block_size": str(BLOCK_BYTES),
 }
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5

@@ -1,0 +1,102 @@
+"""A warehouse written anew: without free blocks, its row groups full.
+
+Every table ends in blocks that are partly filled, and a later night leaves those of an
+earlier one behind. All happens in a draft, which takes the file's place when it is
+whole and on the disk.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.backup import (
+    draft_beside,
+    keep_writers_out,
+    remove_file,
+    settle,
+    sync,
+)
+from hlodb.schema.versions import require_version
+from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION, explain
+
+_OTHERS_GIVE_UP_SECONDS = 0.05
+
+
+class Compaction(NamedTuple):
+    """Size of the file before and after (bytes)."""
+
+    before_bytes: int
+    after_bytes: int
+
+
+def compact(path: Path) -> Compaction:
+    """Write the warehouse at `path` anew; readers and writers find one or the other.
+
+    Writers wait meanwhile. Raises UsageError where there is no warehouse,
+    WarehouseError where it can't be read or written.
+    """
+    if not path.exists():
+        raise UsageError(f"there is no warehouse at {path}")
+    path = path.resolve()
+    # Held to the end, so that nobody writes to a file that is about to be replaced.
+    held = keep_writers_out(path)
+    draft = draft_beside(path)
+    try:
+        require_version(held, path)
+        before = path.stat().st_size
+        _write_anew(held, draft)
+        settle(draft)
+        shutil.copymode(path, draft)
+        draft.replace(path)
+        sync(path.parent)
+        # Who opened the old file just before still meets our lock, and tries again.
+        time.sleep(_OTHERS_GIVE_UP_SECONDS)
+        return Compaction(before, path.stat().st_size)
+    except OSError as error:
+        raise WarehouseError(f"cannot compact {path}: {error.strerror}") from error
+    except duckdb.Error as error:
+        raise WarehouseError(explain(path, error)) from error
+    finally:
+        held.close()
+        remove_file(draft)
+
+
+def _write_anew(held: duckdb.DuckDBPyConnection, draft: Path) -> None:
+    [source] = held.execute("SELECT current_database()").fetchone() or ("",)
+    target = f"{source} written anew"
+    place = str(draft).replace("'", "''")
+    # One thread keeps the order of rows, and packs blocks fuller.
+    held.execute("SET threads = 1")
+    held.execute(
+        f"ATTACH '{place}' AS {_quoted(target)} (READ_WRITE,"
+        f" BLOCK_SIZE {BLOCK_BYTES}, STORAGE_VERSION '{STORAGE_VERSION}')"
+    )
+    held.execute(f"COPY FROM DATABASE {_quoted(source)} TO {_quoted(target)}")
+    if _row_counts(held, source) != _row_counts(held, target):
+        raise WarehouseError("rows were lost on the way; nothing was changed")
+    held.execute(f"DETACH {_quoted(target)}")
+
+
+def _row_counts(
+    connection: duckdb.DuckDBPyConnection, database: str
+) -> dict[tuple[str, str], int]:
+    tables = connection.execute(
+        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?",
+        [database],
+    ).fetchall()
+    counts = {}
+    for schema, table in tables:
+        name = ".".join(map(_quoted, (database, schema, table)))
+        row = connection.execute(f"SELECT count(*) FROM {name}").fetchone()
+        counts[schema, table] = int(row[0]) if row else 0
+    return counts
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
