@@ -30,7 +30,7 @@ def rejected_runs(
         runs = connection.execute(statement("list_rejected_runs")).fetchall()
         recorded = {name: recorded_files(connection, name) or {} for name, _ in runs}
     for name, origin in runs:
-        source = _same_source(origin, recorded[name], limits)
+        source = unchanged_source(name, origin, recorded[name], limits)
         if source is None:
             _log.warning(
                 "hlodb: run %s is no longer at %s as it was; its rejects stay",
@@ -38,17 +38,23 @@ def rejected_runs(
                 origin,
             )
             continue
-        read = partial(_read_recorded, source, recorded[name])
-        yield (
-            RunSource(name, origin, source.file_count, _read=read),
-            RunRequest(name=name, retry_rejects=True),
-        )
+        yield source, RunRequest(name=name, retry_rejects=True)
+
+
+def unchanged_source(
+    name: str, origin: str, recorded: dict[str, RecordedFile], limits: Limits
+) -> RunSource | None:
+    """Give the dump of a run, if it still holds all recorded files unchanged."""
+    source = _same_source(origin, recorded, limits)
+    if source is None:
+        return None
+    read = partial(_read_recorded, source, recorded)
+    return RunSource(name, origin, source.file_count, _read=read)
 
 
 def _same_source(
     origin: str, recorded: dict[str, RecordedFile], limits: Limits
 ) -> RunSource | None:
-    """Give the dump at `origin` if it still holds all recorded files unchanged."""
     try:
         sources = discover([origin], limits=limits)
     except UsageError:

@@ -15,7 +15,8 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import DataQualityError
-from hlodb.queries.result import Result
+from hlodb.ingest.reread import Reread, reread
+from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
 
 _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
@@ -23,10 +24,17 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 
 @click.command("check")
 @click.option("--run", metavar="NAME", help="Only the files and modules of this run.")
+@click.option(
+    "--deep",
+    is_flag=True,
+    help="Also read the original dumps again, where they still exist, and compare.",
+)
 @db_option
 @format_option
 @output_option
-def command(run: str | None, db: Path, form: str, output: Path | None) -> None:
+def command(
+    run: str | None, deep: bool, db: Path, form: str, output: Path | None
+) -> None:
     """Check that the data is sound and agrees with what XLA printed itself.
 
     Allocations add up to XLA's total, values lie inside them, live ranges inside the
@@ -37,9 +45,12 @@ def command(run: str | None, db: Path, form: str, output: Path | None) -> None:
     \b
     hlodb check
     hlodb check --run nightly-7 --format json
+    hlodb check --deep
     """
     with open_for_reading(db) as connection:
         result = run_query(connection, "check_results", {"run": run})
+    if deep:
+        result.rows.extend(_reread(result, reread(db, run)))
     faults = [row for row in result.dicts() if row["status"] == "fault"]
     if form == "table" and output is None:
         _write_tables(result, faults)
@@ -47,6 +58,30 @@ def command(run: str | None, db: Path, form: str, output: Path | None) -> None:
         write_result(result, form, output)
     if faults:
         raise DataQualityError(_summary_of(faults))
+
+
+def _reread(result: Result, found: Reread) -> list[Row]:
+    """Give what reading dumps again came to as rows of the result."""
+    for name in found.gone:
+        click.echo(f"hlodb: the dump of run {name} is gone or has changed", err=True)
+    count = len(found.read)
+    click.echo(f"hlodb: read {count} run{'s' * (count != 1)} again", err=True)
+    sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
+    faults: list[dict[str, Any]] = [
+        {
+            "status": "fault",
+            "run": difference.run,
+            "path": difference.path,
+            "place": f"rows of {difference.table}",
+            "expected": difference.read_rows,
+            "found": difference.stored_rows,
+            "fault_count": 1,
+        }
+        for difference in found.differences
+    ]
+    always: dict[str, Any] = {"check_name": "deep", "checked_count": count}
+    rows = [always | row for row in faults or [sound]]
+    return [tuple(row.get(name) for name in result.names) for row in rows]
 
 
 def _write_tables(result: Result, faults: list[dict[str, Any]]) -> None:

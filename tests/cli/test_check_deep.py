@@ -1,0 +1,79 @@
+"""`hlodb check --deep` reads the dumps again and holds them against what is stored."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.cli import main
+from hlodb.ingest.forget import prune_runs
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.schema.warehouse import transaction
+from tests.conftest import DATA
+
+SEEDS = DATA / "seeds"
+
+
+def deep_rows(
+    db: Path, capfd: pytest.CaptureFixture[str], *options: str
+) -> tuple[int, list[dict[str, Any]], str]:
+    capfd.readouterr()
+    code = main(["check", "--deep", "--format", "json", "--db", str(db), *options])
+    out, err = capfd.readouterr()
+    return code, [r for r in json.loads(out) if r["check_name"] == "deep"], err
+
+
+@pytest.fixture
+def db(tmp_path: Path) -> Path:
+    """Seeds; their copy, which shares every module; passes, of which metrics stay."""
+    path, copy = tmp_path / "w.duckdb", tmp_path / "copy"
+    shutil.copytree(SEEDS, copy)
+    ingest([str(SEEDS), str(copy)], path, jobs=1)
+    ingest([str(DATA / "passes")], path, request=RunRequest(passes="metrics"), jobs=1)
+    return path
+
+
+def test_what_is_as_the_dumps_say(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    code, [row], said = deep_rows(db, capfd)
+    assert (code, row["status"], row["checked_count"]) == (0, "ok", 3)
+    assert said == "hlodb: read 3 runs again\n"
+    with transaction(db) as connection:
+        prune_runs(connection, [1, 3], drop_timelines=True)
+    assert deep_rows(db, capfd)[0] == 0
+
+
+def test_dumps_that_are_gone(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    next((db.parent / "copy").iterdir()).write_text("changed")
+    code, [row], said = deep_rows(db, capfd)
+    assert (code, row["status"], row["checked_count"]) == (0, "ok", 2)
+    assert said == (
+        "hlodb: the dump of run copy is gone or has changed\nhlodb: read 2 runs again\n"
+    )
+
+
+CHANGES = {
+    "dump_files": "UPDATE dump_files SET lines_total = 0 WHERE run_id = 1",
+    "allocations": "DELETE FROM allocations WHERE allocation_id = 0",
+    "store.instructions": "UPDATE store.instructions SET name = 'x'",
+    "locations": "UPDATE locations SET source_line = -1",
+}
+
+
+@pytest.mark.parametrize("table", CHANGES)
+def test_rows_that_were_changed(
+    table: str, db: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with transaction(db) as connection:
+        connection.execute(CHANGES[table])
+    code, rows, _ = deep_rows(db, capfd, "--run", "seeds")
+    assert code == 3
+    assert {(row["run"], row["place"]) for row in rows} == {
+        ("seeds", f"rows of {table}")
+    }
+    lost = {row["expected"] - row["found"] for row in rows}
+    assert lost == ({1} if table == "allocations" else {0})
