@@ -26,6 +26,7 @@ from hlodb.ingest.run_records import (
     finish_run,
     is_run_pruned,
     recorded_files,
+    reduced_files,
     rejected_files,
 )
 from hlodb.ingest.statements import statement
@@ -153,6 +154,8 @@ class RunIngest:
             is_pruned = is_run_pruned(connection, name)
             if self.request.retry_rejects:
                 self.retried = rejected_files(connection, name)
+            elif self.request.passes == "full":
+                self.retried = reduced_files(connection, name)
         if recorded is None or not self._agrees_with(recorded):
             return False
         # A pruned run is emptied when it is begun again.

@@ -17,6 +17,7 @@ from hlodb.ingest.evidence import Evidence, load_evidence
 from hlodb.ingest.forget import restore_pruned
 from hlodb.ingest.formats.memory_analysis import MemoryAnalysis
 from hlodb.ingest.formats.module_metadata import PassTiming
+from hlodb.ingest.statements import statement
 from hlodb.version import __version__
 
 Connection = duckdb.DuckDBPyConnection
@@ -184,6 +185,14 @@ def rejected_files(connection: Connection, name: str) -> set[str]:
         "SELECT path FROM dump_files WHERE run_id = ? AND status = 'rejected'"
         " UNION SELECT path FROM rejects WHERE run_id = ?",
         [run_id, run_id],
+    ).fetchall()
+    return {row[0] for row in rows}
+
+
+def reduced_files(connection: Connection, name: str) -> set[str]:
+    """Give the paths of a run's passes of which not everything was kept."""
+    rows = connection.execute(
+        statement("list_reduced_files"), {"run_id": _run_id(connection, name)}
     ).fetchall()
     return {row[0] for row in rows}
 

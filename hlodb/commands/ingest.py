@@ -82,7 +82,7 @@ _MEGABYTE = 1e6
     default="full",
     show_default=True,
     help="What to keep of per-pass dumps: metrics leaves the instructions out. A run"
-    " ingested before keeps what it has.",
+    " ingested before keeps what it has; full completes it.",
 )
 @limit_option
 @click.option("--strict", is_flag=True, help="Exit 3 where anything was rejected.")

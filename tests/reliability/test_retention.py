@@ -20,7 +20,7 @@ from hlodb.ingest.forget import METRIC_TABLES, forget_run, prune_runs
 from hlodb.ingest.formats import hlo_text
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.retention import Retention, runs_to_prune
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA
@@ -195,6 +195,26 @@ def test_prune_wants_to_know_what_to_keep(
     assert capsys.readouterr().err == (
         "hlodb: say what stays whole: --keep N, --keep-days DAYS, or both\n"
     )
+
+
+# --- passes ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("passes", ["metrics", "none"])
+def test_passes_left_out_come_with_the_same_dump_in_full(
+    passes: Passes, tmp_path: Path
+) -> None:
+    db, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
+    dump = [str(DATA / "passes")]
+    ingest(dump, whole, jobs=1)
+    ingest(dump, db, jobs=1, request=RunRequest(passes=passes))
+    assert differences(content(whole), content(db)) != {}
+    both: tuple[Passes, Passes] = ("full", passes)
+    for again in both:
+        [summary] = ingest(dump, db, jobs=1, request=RunRequest(passes=again))
+        assert (summary.unchanged_files == summary.files) == (again == passes)
+        assert differences(content(whole), content(db)) == {}
+    assert faults(db) == []
 
 
 # --- retry --------------------------------------------------------------------------
