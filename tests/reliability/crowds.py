@@ -85,7 +85,8 @@ def soak(folder: Path) -> Figure:
     """Runs ingested, pruned, read and reported on by processes for ten minutes."""
     dumps, db = folder / "dumps", folder / "w.duckdb"
     made = make_dumps(dumps, _SOAK_WRITERS, _SOAK_RUNS)
-    write_runs(dumps, db, 0, 1)
+    for writer in range(_SOAK_WRITERS):
+        write_runs(dumps, db, writer, 1)
     began = time.perf_counter()
     pool, counts = _start_all(folder, dumps, db, time.time() + _SOAK_SECONDS)
     sizes, memory = _watch(pool, db)
