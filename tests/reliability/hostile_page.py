@@ -13,7 +13,8 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
-from tests.reliability.hostile import INPUTS, LIMITS
+from tests.reliability.hostile import INPUTS
+from tests.reliability.hostile_dump import LIMITS
 
 PAGE = REPOSITORY / "docs" / "hostile-input.md"
 _TOO_LONG = 160

@@ -16,7 +16,9 @@ from hlodb.errors import UsageError
 from hlodb.ingest.limits import Limits
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import write
-from tests.reliability.hostile import ARCHIVES, INPUTS, LIMITS, SOUND
+from tests.reliability.hostile import INPUTS
+from tests.reliability.hostile_archives import ARCHIVES
+from tests.reliability.hostile_dump import LIMITS, SOUND
 from tests.reliability.hostile_page import PAGE, outcomes, page
 from tests.reliability.integrity import faults
 
