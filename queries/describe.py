@@ -38,7 +38,7 @@ def query_help(query: Query) -> str:
         f"Parameters (-p name=value)\n{_parameter_lines(query)}",
         f"Columns, one row per {query.grain}\n{_column_lines(query)}",
         f"Definition\n{_wrap(query.definition, '  ')}",
-        f"Reads: {', '.join(query.needs)}",
+        _wrap(f"Reads: {', '.join(query.needs) or 'nothing'}"),
         f"In the DuckDB CLI: FROM {query.name}({example});",
     ]
     return "\n\n".join(parts)

@@ -26,16 +26,17 @@
 -- column lost_bytes BIGINT bytes lower_is_better: That size where lost, its
 --   negative where gained, else 0.
 -- column shape VARCHAR text neutral: Shape of the parameter.
-WITH base_side AS (
+WITH the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+base_side AS (
   SELECT
     *, dense_rank() OVER (
       PARTITION BY d.program, d.rank ORDER BY d.module_number
     ) AS ordinal
   FROM donation_ledger(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.base FROM the_pair AS c),
     program := $program
   ) AS d
 ),
@@ -45,10 +46,7 @@ candidate_side AS (
       PARTITION BY d.program, d.rank ORDER BY d.module_number
     ) AS ordinal
   FROM donation_ledger(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   ) AS d
 ),
@@ -97,8 +95,8 @@ judged AS (
 )
 SELECT
   j.program_name AS program, j.rank, j.change, j.output_index,
-  j.parameter_number,
-  j.parameter_index, j.base_status, j.candidate_status, j.donated_bytes,
+  j.parameter_number, j.parameter_index, j.base_status, j.candidate_status,
+  j.donated_bytes,
   CASE j.change
     WHEN 'lost' THEN j.donated_bytes WHEN 'gained' THEN -j.donated_bytes ELSE 0
   END AS lost_bytes,
@@ -109,5 +107,4 @@ WHERE j.change IS NOT NULL
   AND j.program_name IN (SELECT c.program FROM candidate_side AS c)
 ORDER BY
   j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal,
-  j.output_index,
-  j.parameter_number, j.parameter_index
+  j.output_index, j.parameter_number, j.parameter_index

@@ -25,8 +25,7 @@
 WITH constants AS (
   SELECT
     m.run AS run_name, m.color AS space_color, m.space_name, v.shape,
-    i.literal,
-    v.allocation_bytes, m.module_id, m.module_number, m.rank,
+    i.literal, v.allocation_bytes, m.module_id, m.module_number, m.rank,
     m.program || ':' || v.instruction AS label,
     CASE
       WHEN i.literal IS NULL OR i.literal LIKE '%...%'

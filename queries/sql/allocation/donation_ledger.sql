@@ -68,7 +68,12 @@ free_parameters AS (
     p.*,
     row_number() OVER (
       PARTITION BY p.module_id, p.shape, p.size_bytes, p.space_color
-      ORDER BY p.parameter_number, p.parameter_index
+      ORDER BY
+        p.parameter_number,
+        list_transform(
+          regexp_extract_all(p.parameter_index, '[0-9]+'),
+          lambda x: CAST(x AS INTEGER)
+        )
     ) AS ordinal
   FROM parameters AS p
   ANTI JOIN aliases AS a
@@ -85,9 +90,11 @@ free_outputs AS (
     row_number() OVER (
       PARTITION BY
         o.module_id, regexp_replace(v.shape, '\{[^}]*\}', '', 'g'),
-        a.size_bytes,
-        a.color
-      ORDER BY o.output_index
+        a.size_bytes, a.color
+      ORDER BY list_transform(
+        regexp_extract_all(o.output_index, '[0-9]+'),
+        lambda x: CAST(x AS INTEGER)
+      )
     ) AS ordinal
   FROM outputs AS o
   JOIN allocations AS a
@@ -118,8 +125,7 @@ entries AS (
   UNION ALL
   SELECT
     p.module_id, 'missed', p.parameter_number, p.parameter_index,
-    o.output_index,
-    NULL, p.size_bytes, p.space_color, p.shape,
+    o.output_index, NULL, p.size_bytes, p.space_color, p.shape,
     'an output of the same shape has memory of its own'
   FROM free_parameters AS p
   JOIN free_outputs AS o

@@ -34,10 +34,8 @@ WITH tenants AS (
 pairs AS (
   SELECT DISTINCT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id,
-    m.color AS space_color, m.live_peak_bytes, d.parameter_number,
-    d.parameter_index,
-    d.output_index, d.shape, o.allocation_id AS output_id,
+    m.module_id, m.color AS space_color, m.live_peak_bytes, d.parameter_number,
+    d.parameter_index, d.output_index, d.shape, o.allocation_id AS output_id,
     p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
   FROM donation_ledger(run := $run, program := $program) AS d
   JOIN chosen_memory(run := $run, program := $program) AS m
@@ -131,8 +129,7 @@ lowered AS (
 SELECT
   p.run_name AS run, p.program_name AS program, p.module_number, p.rank,
   p.space_color AS color, p.parameter_number, p.parameter_index,
-  p.output_index,
-  p.shape, p.output_bytes, u.last_use_step, s.output_step,
+  p.output_index, p.shape, p.output_bytes, u.last_use_step, s.output_step,
   coalesce(u.last_use_step, -1) <= s.output_step AS is_possible,
   p.live_peak_bytes,
   p.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
@@ -142,5 +139,5 @@ LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS s USING (module_id, output_id)
 ORDER BY
   saved_at_peak_bytes DESC, p.output_bytes DESC, p.program_name,
-  p.module_number,
-  p.rank, p.parameter_number, p.parameter_index, p.output_index
+  p.module_number, p.rank, p.parameter_number, p.parameter_index,
+  p.output_index

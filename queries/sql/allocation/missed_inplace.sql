@@ -44,8 +44,8 @@ pairs AS (
   SELECT DISTINCT
     b.module_id, b.color AS space_color, b.instruction_id, b.instruction,
     a.instruction AS operand_instruction, b.start_step AS step, b.shape,
-    b.size_bytes,
-    i.opcode, i.op_name, a.value_id AS older_id, b.value_id AS newer_id
+    b.size_bytes, i.opcode, i.op_name, a.value_id AS older_id,
+    b.value_id AS newer_id
   FROM tenants AS a
   JOIN value_uses AS u
     ON u.module_id = a.module_id

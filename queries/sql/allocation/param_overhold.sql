@@ -57,8 +57,7 @@ held AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.peak_step, a.parameter_number,
     coalesce(a.parameter_shape_index, '{}') AS parameter_index, p.op_name,
-    a.shape,
-    a.size_bytes, u.last_use_step, p.end_step,
+    a.shape, a.size_bytes, u.last_use_step, p.end_step,
     p.end_step - coalesce(u.last_use_step, p.start_step - 1) AS overhold_steps
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN allocations AS a USING (module_id, color)

@@ -4,13 +4,15 @@
 --   instruction that only the assignment prints calls what nobody has printed.
 -- grain: fault
 -- needs: checked_modules, called_computations, instructions
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
-  c.module_id, c.role || ' of ' || i.name AS place, 1 AS expected, 0 AS found
+  c.module_id, c.role || ' of ' || i.name AS place,
+  CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN called_computations AS c USING (module_id)
 JOIN store.instructions AS i USING (module_id, instruction_id)

@@ -1,8 +1,9 @@
 -- title: Every line of every file is understood
--- question: Which files hold lines that no rule took, or places that were rejected?
--- definition: lines_unclaimed plus rejects of every file of a run, whose expected number is 0. A
---   log also holds what programs print: of it, and of files known and left unread, only
---   rejects count.
+-- question: Which files hold lines that no rule took, or places that were
+--   rejected?
+-- definition: lines_unclaimed plus rejects of every file of a run, whose
+--   expected number is 0. A log also holds what programs print: of it, and of
+--   files known and left unread, only rejects count.
 -- grain: file
 -- needs: dump_files, rejects, runs
 -- param run VARCHAR = NULL of runs.name: Only files of this run; NULL for all.
@@ -14,7 +15,7 @@
 SELECT
   r.run_id, coalesce(f.path, j.path) AS path,
   'lines' || coalesce(', ' || j.message, ', ' || f.reason, '') AS place,
-  0 AS expected,
+  CAST(0 AS BIGINT) AS expected,
   coalesce(f.lines_unclaimed, 0) + coalesce(j.reject_count, 0) AS found
 FROM (
   SELECT

@@ -1,9 +1,14 @@
 -- title: No row stands twice
 -- question: Which tables hold two rows with the same key?
--- definition: For each table and each of its keys: expected is the number of different keys,
---   found how many of them stand once. The check looks at the whole warehouse.
+-- definition: For each table and each of its keys: expected is the number of
+--   different keys, found how many of them stand once. The check looks at the
+--   whole warehouse.
 -- grain: table, key
--- needs: all tables
+-- needs: runs, dump_files, modules, computations, instructions, operands,
+--   called_computations, locations, stack_frames, allocations, values,
+--   allocation_values, value_positions, value_uses, schedule, live_ranges,
+--   memory_profile, memory_timeline, memory_reports,
+--   memory_report_allocations, memory_analysis, oom_reports, oom_buffers
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
@@ -17,200 +22,200 @@ WITH counted AS (
   )
   UNION ALL
   SELECT
-    'runs by name' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'runs by name', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM runs AS t
     GROUP BY t.name
   )
   UNION ALL
   SELECT
-    'dump_files by run_id, path' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'dump_files by run_id, path', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM dump_files AS t
     GROUP BY t.run_id, t.path
   )
   UNION ALL
   SELECT
-    'modules by run_id, path, part' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'modules by run_id, path, part', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM modules AS t
     GROUP BY t.run_id, t.path, t.part
   )
   UNION ALL
   SELECT
-    'computations by module_id, computation_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'computations by module_id, computation_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM computations AS t
     GROUP BY t.module_id, t.computation_id
   )
   UNION ALL
   SELECT
-    'instructions by module_id, instruction_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'instructions by module_id, instruction_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.instructions AS t
     GROUP BY t.module_id, t.instruction_id
   )
   UNION ALL
   SELECT
-    'instruction_forms by form_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'instruction_forms by form_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.instruction_forms AS t
     GROUP BY t.form_id
   )
   UNION ALL
   SELECT
-    'instruction_forms by form_key' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'instruction_forms by form_key', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.instruction_forms AS t
     GROUP BY t.form_key
   )
   UNION ALL
   SELECT
-    'operands by module_id, instruction_id, operand_index' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'operands by module_id, instruction_id, operand_index', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM operands AS t
     GROUP BY t.module_id, t.instruction_id, t.operand_index
   )
   UNION ALL
   SELECT
-    'called_computations by module_id, instruction_id, role, ordinal' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'called_computations by module_id, instruction_id, role, ordinal',
+    count(*), count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM called_computations AS t
     GROUP BY t.module_id, t.instruction_id, t.role, t.ordinal
   )
   UNION ALL
   SELECT
-    'locations by locations_id, instruction_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'locations by locations_id, instruction_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM locations AS t
     GROUP BY t.locations_id, t.instruction_id
   )
   UNION ALL
   SELECT
-    'stack_frames by locations_id, stack_frame_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'stack_frames by locations_id, stack_frame_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM stack_frames AS t
     GROUP BY t.locations_id, t.stack_frame_id
   )
   UNION ALL
   SELECT
-    'allocations by module_id, allocation_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'allocations by module_id, allocation_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM allocations AS t
     GROUP BY t.module_id, t.allocation_id
   )
   UNION ALL
   SELECT
-    'values by module_id, value_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'values by module_id, value_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store."values" AS t
     GROUP BY t.module_id, t.value_id
   )
   UNION ALL
   SELECT
-    'allocation_values by module_id, allocation_id, value_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'allocation_values by module_id, allocation_id, value_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM allocation_values AS t
     GROUP BY t.module_id, t.allocation_id, t.value_id
   )
   UNION ALL
   SELECT
-    'value_positions by module_id, value_id, ordinal' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'value_positions by module_id, value_id, ordinal', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.value_positions AS t
     GROUP BY t.module_id, t.value_id, t.ordinal
   )
   UNION ALL
   SELECT
-    'value_uses by module_id, value_id, ordinal' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'value_uses by module_id, value_id, ordinal', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.value_uses AS t
     GROUP BY t.module_id, t.value_id, t.ordinal
   )
   UNION ALL
   SELECT
-    'schedule by module_id, step' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'schedule by module_id, step', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.schedule AS t
     GROUP BY t.module_id, t.step
   )
   UNION ALL
   SELECT
-    'live_ranges by module_id, instruction_id, shape_index' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'live_ranges by module_id, instruction_id, shape_index', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM store.live_ranges AS t
     GROUP BY t.module_id, t.instruction_id, t.shape_index
   )
   UNION ALL
   SELECT
-    'memory_profile by module_id, color' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'memory_profile by module_id, color', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM memory_profile AS t
     GROUP BY t.module_id, t.color
   )
   UNION ALL
   SELECT
-    'memory_timeline by module_id, color, from_step' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'memory_timeline by module_id, color, from_step', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM memory_timeline AS t
     GROUP BY t.module_id, t.color, t.from_step
   )
   UNION ALL
   SELECT
-    'memory_reports by module_id, color' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'memory_reports by module_id, color', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM memory_reports AS t
     GROUP BY t.module_id, t.color
   )
   UNION ALL
   SELECT
-    'memory_report_allocations by module_id, allocation_id' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'memory_report_allocations by module_id, allocation_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM memory_report_allocations AS t
     GROUP BY t.module_id, t.allocation_id
   )
   UNION ALL
   SELECT
-    'memory_analysis by run_id, path, ordinal' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'memory_analysis by run_id, path, ordinal', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM memory_analysis AS t
     GROUP BY t.run_id, t.path, t.ordinal
   )
   UNION ALL
   SELECT
-    'oom_reports by run_id, path, ordinal' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'oom_reports by run_id, path, ordinal', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM oom_reports AS t
     GROUP BY t.run_id, t.path, t.ordinal
   )
   UNION ALL
   SELECT
-    'oom_buffers by run_id, path, ordinal, place' AS place, count(*) AS expected,
-    count(*) FILTER (WHERE copies = 1) AS found
+    'oom_buffers by run_id, path, ordinal, place', count(*),
+    count(*) FILTER (WHERE copies = 1)
   FROM (
     SELECT count(*) AS copies FROM oom_buffers AS t
     GROUP BY t.run_id, t.path, t.ordinal, t.place

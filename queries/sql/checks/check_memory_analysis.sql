@@ -31,7 +31,8 @@ WITH said AS (
   -- A name that several modules have says nothing of one.
   QUALIFY count(*) OVER (PARTITION BY a.run_id, a.path, a.module_name) = 1
 ),
--- The smallest piece of HBM is 512 bytes: a scalar, or a tuple's table of addresses.
+-- The smallest piece of HBM is 512 bytes: a scalar, or a tuple's table of
+-- addresses.
 array_temps AS (
   SELECT DISTINCT v.module_id
   FROM allocation_values AS v
@@ -44,10 +45,13 @@ array_temps AS (
 summed AS (
   SELECT
     s.*,
-    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'parameter'), 0) AS arguments,
+    coalesce(sum(a.size_bytes) FILTER (WHERE a.kind = 'parameter'), 0)
+      AS arguments,
     coalesce(sum(a.size_bytes) FILTER (WHERE a.is_live_out), 0) AS outputs,
     coalesce(
-      sum(a.size_bytes) FILTER (WHERE a.kind = 'parameter' AND a.is_live_out), 0
+      sum(a.size_bytes) FILTER (
+        WHERE a.kind = 'parameter' AND a.is_live_out
+      ), 0
     ) AS aliases,
     coalesce(
       sum(a.size_bytes) FILTER (
@@ -62,7 +66,9 @@ summed AS (
   GROUP BY ALL
 ),
 pairs AS (
-  SELECT module_id, 'argument' AS place, argument_bytes AS expected, arguments AS found
+  SELECT
+    module_id, 'argument' AS place, argument_bytes AS expected,
+    arguments AS found
   FROM summed
   UNION ALL
   SELECT module_id, 'output', output_bytes, outputs FROM summed

@@ -1,11 +1,12 @@
 -- title: Operands resolve
 -- question: Which operands name no instruction of their computation?
--- definition: Every operand of the module text is an instruction that stands in it. An
---   instruction that only the assignment prints is left out: what it reads may be
---   printed nowhere.
+-- definition: Every operand of the module text is an instruction that stands
+--   in it. An instruction that only the assignment prints is left out: what it
+--   reads may be printed nowhere.
 -- grain: fault
 -- needs: checked_modules, operands, instructions
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -31,7 +32,7 @@ missing AS (
 )
 SELECT
   o.module_id, 'operand ' || o.operand_index || ' of ' || i.name AS place,
-  1 AS expected, 0 AS found
+  CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
 FROM missing AS o
 JOIN store.instructions AS i USING (module_id, instruction_id)
 WHERE i.computation_id IS NOT NULL

@@ -1,18 +1,22 @@
 -- title: No two values contradict each other
--- question: Where has an assignment given the same bytes to two values at the same time?
--- definition: No two values of one allocation overlap in address and strictly in time
---   (a.start < b.end and b.start < a.end); thread-local allocations apart. found is
---   the number of such pairs of a colour; overlap_conflicts lists them.
+-- question: Where has an assignment given the same bytes to two values at the
+--   same time?
+-- definition: No two values of one allocation overlap in address and strictly
+--   in time (a.start < b.end and b.start < a.end); thread-local allocations
+--   apart. found is the number of such pairs of a colour; overlap_conflicts
+--   lists them.
 -- grain: fault
 -- needs: checked_modules, memory_profile
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
-  p.module_id, 'pairs of values in colour ' || p.color AS place, 0 AS expected,
-  p.conflict_count AS found
+  p.module_id, 'pairs of values in colour ' || p.color AS place,
+  CAST(0 AS BIGINT) AS expected,
+  CAST(p.conflict_count AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN memory_profile AS p USING (module_id)
 WHERE p.conflict_count > 0

@@ -1,16 +1,19 @@
 -- title: Text and proto agree
 -- question: Where do the text and the proto of one module give different rows?
--- definition: Of a module that was dumped in both forms, every row that both carry is equal.
---   expected is the number of rows compared, found the number of equal ones.
+-- definition: Of a module that was dumped in both forms, every row that both
+--   carry is equal. expected is the number of rows compared, found the number
+--   of equal ones.
 -- grain: fault
--- needs: checked_modules, proto_comparisons, dump_files, runs
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- needs: proto_comparisons, dump_files, runs
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
-  f.module_id, 'rows of ' || c.table_name || coalesce(', ' || c.example, '') AS place,
+  f.module_id,
+  'rows of ' || c.table_name || coalesce(', ' || c.example, '') AS place,
   c.compared_count AS expected, c.compared_count - c.difference_count AS found
 FROM proto_comparisons AS c
 JOIN dump_files AS f

@@ -1,11 +1,12 @@
 -- title: Live ranges lie inside the schedule
 -- question: Which live ranges end before they start, or outside the schedule?
--- definition: 0 <= start_step <= end_step <= number of steps; what outlives the program ends
---   one past the last step. expected is the number of steps, or the start where the
---   range ends before it; found is the end.
+-- definition: 0 <= start_step <= end_step <= number of steps; what outlives
+--   the program ends one past the last step. expected is the number of steps,
+--   or the start where the range ends before it; found is the end.
 -- grain: fault
--- needs: checked_modules, live_ranges, schedule
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- needs: checked_modules, live_ranges, schedule, instructions
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -14,12 +15,16 @@ SELECT
   l.module_id,
   'live range of ' || i.name || l.shape_index || ', ' || l.start_step || '-'
     || l.end_step AS place,
-  CASE WHEN l.end_step < l.start_step THEN l.start_step ELSE n.steps END AS expected,
-  CASE WHEN l.start_step < 0 THEN l.start_step ELSE l.end_step END AS found
+  CAST(CASE
+    WHEN l.end_step < l.start_step THEN l.start_step ELSE n.steps
+  END AS BIGINT) AS expected,
+  CAST(CASE
+    WHEN l.start_step < 0 THEN l.start_step ELSE l.end_step
+  END AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN store.live_ranges AS l USING (module_id)
 JOIN (
-  SELECT module_id, CAST(max(step) + 1 AS INTEGER) AS steps
+  SELECT module_id, max(step) + 1 AS steps
   FROM store.schedule
   GROUP BY module_id
 ) AS n USING (module_id)

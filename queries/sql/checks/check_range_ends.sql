@@ -1,13 +1,16 @@
 -- title: Values live until their last use
--- question: Which live ranges end before the last use of their value, or long after it?
--- definition: A value lives until its last use, or until the end of a computation whose root
---   it appears in, or of the program; or until another value takes its bytes over. It
---   may end one step before a reader that is a call, whose computation runs before it.
---   expected is the step of the last use or end, found is end_step.
+-- question: Which live ranges end before the last use of their value, or long
+--   after it?
+-- definition: A value lives until its last use, or until the end of a
+--   computation whose root it appears in, or of the program; or until another
+--   value takes its bytes over. It may end one step before a reader that is a
+--   call, whose computation runs before it. expected is the step of the last
+--   use or end, found is end_step.
 -- grain: fault
--- needs: checked_modules, live_ranges, value_uses, value_positions, allocation_values,
---   instructions, schedule
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- needs: checked_modules, live_ranges, value_uses, value_positions,
+--   allocation_values, instructions, schedule
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -57,8 +60,10 @@ takeovers AS (
 )
 SELECT
   l.module_id, 'end of ' || i.name || l.shape_index AS place,
-  CASE WHEN l.end_step > l.latest THEN l.latest ELSE l.last_use END AS expected,
-  l.end_step AS found
+  CAST(CASE
+    WHEN l.end_step > l.latest THEN l.latest ELSE l.last_use
+  END AS BIGINT) AS expected,
+  CAST(l.end_step AS BIGINT) AS found
 FROM ranges AS l
 LEFT JOIN takeovers AS t
   ON t.module_id = l.module_id

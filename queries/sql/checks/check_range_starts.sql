@@ -1,17 +1,19 @@
 -- title: Values live from their definition
 -- question: Which live ranges do not start where their value is defined?
--- definition: start_step is the step of the defining instruction. Parameters are left out: they
---   live from the start of their computation.
+-- definition: start_step is the step of the defining instruction. Parameters
+--   are left out: they live from the start of their computation.
 -- grain: fault
 -- needs: checked_modules, live_ranges, instructions
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
   l.module_id, 'start of ' || i.name || l.shape_index AS place,
-  i.schedule_step AS expected, l.start_step AS found
+  CAST(i.schedule_step AS BIGINT) AS expected,
+  CAST(l.start_step AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN store.live_ranges AS l USING (module_id)
 JOIN store.instructions AS i USING (module_id, instruction_id)

@@ -1,9 +1,16 @@
 -- title: Every reference resolves
 -- question: Which rows of the warehouse refer to rows that are not there?
--- definition: For each table and each key that it refers by: rows without the row they name.
---   expected is 0. NULL refers to nothing. The check looks at the whole warehouse.
+-- definition: For each table and each key that it refers by: rows without the
+--   row they name. expected is 0. NULL refers to nothing. The check looks at
+--   the whole warehouse.
 -- grain: reference
--- needs: all tables
+-- needs: computations, modules, instructions, operands, called_computations,
+--   aliases, allocations, values, allocation_values, value_positions,
+--   value_uses, schedule, live_ranges, printed_peaks, memory_profile,
+--   memory_timeline, memory_reports, memory_report_allocations,
+--   memory_report_values, runs, dump_files, rejects, compiler_flags, passes,
+--   memory_analysis, proto_comparisons, oom_reports, oom_buffers, locations,
+--   stack_frames
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
@@ -12,71 +19,71 @@ WITH dangling AS (
   FROM computations
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'instructions without a module' AS place, module_id AS example
+  SELECT 'instructions without a module', module_id
   FROM store.instructions
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'operands without a module' AS place, module_id AS example
+  SELECT 'operands without a module', module_id
   FROM operands
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'called_computations without a module' AS place, module_id AS example
+  SELECT 'called_computations without a module', module_id
   FROM called_computations
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'aliases without a module' AS place, module_id AS example
+  SELECT 'aliases without a module', module_id
   FROM aliases
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'allocations without a module' AS place, module_id AS example
+  SELECT 'allocations without a module', module_id
   FROM allocations
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'values without a module' AS place, module_id AS example
+  SELECT 'values without a module', module_id
   FROM store."values"
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'allocation_values without a module' AS place, module_id AS example
+  SELECT 'allocation_values without a module', module_id
   FROM allocation_values
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'value_positions without a module' AS place, module_id AS example
+  SELECT 'value_positions without a module', module_id
   FROM store.value_positions
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'value_uses without a module' AS place, module_id AS example
+  SELECT 'value_uses without a module', module_id
   FROM store.value_uses
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'schedule without a module' AS place, module_id AS example
+  SELECT 'schedule without a module', module_id
   FROM store.schedule
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'live_ranges without a module' AS place, module_id AS example
+  SELECT 'live_ranges without a module', module_id
   FROM store.live_ranges
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'printed_peaks without a module' AS place, module_id AS example
+  SELECT 'printed_peaks without a module', module_id
   FROM printed_peaks
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'memory_profile without a module' AS place, module_id AS example
+  SELECT 'memory_profile without a module', module_id
   FROM memory_profile
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'memory_timeline without a module' AS place, module_id AS example
+  SELECT 'memory_timeline without a module', module_id
   FROM memory_timeline
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'memory_reports without a module' AS place, module_id AS example
+  SELECT 'memory_reports without a module', module_id
   FROM memory_reports
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'memory_report_allocations without a module' AS place, module_id AS example
+  SELECT 'memory_report_allocations without a module', module_id
   FROM memory_report_allocations
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  SELECT 'memory_report_values without a module' AS place, module_id AS example
+  SELECT 'memory_report_values without a module', module_id
   FROM memory_report_values
   WHERE module_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
@@ -259,6 +266,7 @@ WITH dangling AS (
     AND p.ordinal = c.ordinal
 )
 SELECT
-  place || ', such as ' || max(example) AS place, 0 AS expected, count(*) AS found
+  place || ', such as ' || max(example) AS place,
+  CAST(0 AS BIGINT) AS expected, count(*) AS found
 FROM dangling
 GROUP BY dangling.place

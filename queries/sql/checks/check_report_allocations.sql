@@ -1,12 +1,16 @@
 -- title: Memory reports have the same allocations
--- question: Which allocations of a memory-usage report differ from the assignment?
--- definition: Every allocation that a report lists is one of the assignment: of the same size,
---   within the rounding of sizes as printed (up to 1023 bytes exact, KiB to one
---   decimal, larger ones to two, of whole units of the next smaller kind). The report
---   lists all, or says how many it leaves out; since 2026-03 it lists 50 or more.
+-- question: Which allocations of a memory-usage report differ from the
+--   assignment?
+-- definition: Every allocation that a report lists is one of the assignment:
+--   of the same size, within the rounding of sizes as printed (up to 1023
+--   bytes exact, KiB to one decimal, larger ones to two, of whole units of the
+--   next smaller kind). The report lists all, or says how many it leaves out;
+--   since 2026-03 it lists 50 or more.
 -- grain: fault
--- needs: checked_modules, memory_report_allocations, memory_reports, allocations
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- needs: checked_modules, memory_report_allocations, memory_reports,
+--   allocations
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -42,7 +46,8 @@ WHERE a.size_bytes IS NULL
 UNION ALL
 SELECT
   c.module_id,
-  'number of allocations' || coalesce(' of colour ' || c.report_color, '') AS place,
+  'number of allocations' || coalesce(' of colour ' || c.report_color, '')
+    AS place,
   c.listed_count + r.hidden_count AS expected, count(a.allocation_id) AS found
 FROM counted AS c
 JOIN memory_reports AS r

@@ -1,10 +1,11 @@
 -- title: Memory reports have the same totals
 -- question: Where does a memory-usage report have another total?
--- definition: The total of a memory-usage report, of one colour since 2026-03, is the sum of
---   the allocation sizes.
+-- definition: The total of a memory-usage report, of one colour since 2026-03,
+--   is the sum of the allocation sizes.
 -- grain: fault
 -- needs: checked_modules, memory_reports, allocations
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -12,7 +13,8 @@
 SELECT
   r.module_id,
   coalesce('total of colour ' || r.color, 'total of all colours') AS place,
-  r.total_bytes AS expected, CAST(coalesce(sum(a.size_bytes), 0) AS BIGINT) AS found
+  r.total_bytes AS expected,
+  CAST(coalesce(sum(a.size_bytes), 0) AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN memory_reports AS r USING (module_id)
 LEFT JOIN allocations AS a

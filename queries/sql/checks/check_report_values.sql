@@ -1,12 +1,15 @@
 -- title: Memory reports have the same values
--- question: Which rows of a memory-usage report has the assignment no values for?
--- definition: Each row of a report counts the values at one offset and gives their largest
---   size. The assignment has as many there, in the allocation that the report names or
---   in one of that colour. expected is the number of values, found that of the
---   likeliest place: the same offset and size, within its rounding.
+-- question: Which rows of a memory-usage report has the assignment no values
+--   for?
+-- definition: Each row of a report counts the values at one offset and gives
+--   their largest size. The assignment has as many there, in the allocation
+--   that the report names or in one of that colour. expected is the number of
+--   values, found that of the likeliest place: the same offset and size,
+--   within its rounding.
 -- grain: fault
 -- needs: checked_modules, memory_report_values, allocation_values, allocations
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
@@ -53,7 +56,8 @@ SELECT
   'values at offset ' || r.offset_bytes
     || coalesce(' of allocation ' || r.allocation_id, ' in colour ' || r.color)
     || ', ' || r.size_text AS place,
-  r.value_count AS expected, coalesce(max(p.value_count), 0) AS found
+  CAST(r.value_count AS BIGINT) AS expected,
+  coalesce(max(p.value_count), 0) AS found
 FROM missing AS r
 LEFT JOIN placed AS p
   ON p.module_id = r.module_id
@@ -61,5 +65,5 @@ LEFT JOIN placed AS p
   AND p.offset_bytes = r.offset_bytes
   AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
 GROUP BY
-  r.module_id, r.table_number, r.color, r.allocation_id, r.offset_bytes, r.size_text,
-  r.value_count, r.shapes
+  r.module_id, r.table_number, r.color, r.allocation_id, r.offset_bytes,
+  r.size_text, r.value_count, r.shapes

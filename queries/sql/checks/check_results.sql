@@ -1,13 +1,16 @@
 -- title: Everything that is checked, and what fails
--- question: Is the data sound, and does it agree with what XLA and JAX say themselves?
--- definition: Every check once if nothing fails it; else every module, file or table that does,
---   with the place where expected and found differ most. Of a module that stands in
---   several runs the first occurrence is named. References and keys are those of the
---   whole warehouse.
+-- question: Is the data sound, and does it agree with what XLA and JAX say
+--   themselves?
+-- definition: Every check once if nothing fails it; else every module, file or
+--   table that does, with the place where expected and found differ most. Of a
+--   module that stands in several runs the first occurrence is named.
+--   References and keys are those of the whole warehouse.
 -- grain: check, module or file or table that fails it
--- needs: check_list, module_faults, check_files, check_references, check_keys
+-- needs: check_list, module_faults, check_files, check_references, check_keys,
+--   modules, runs
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column check_name VARCHAR name neutral: Which check: the query check_… of that name.
+-- column check_name VARCHAR name neutral: Which check: the query check_… of
+--   that name.
 -- column status VARCHAR name neutral: ok or fault.
 -- column run
 -- column program
@@ -15,7 +18,8 @@
 -- column rank
 -- column stage
 -- column path
--- column place VARCHAR text neutral: The place where the difference is largest.
+-- column place VARCHAR text neutral: The place where the difference is
+--   largest.
 -- column expected BIGINT count neutral: What it should be there.
 -- column found BIGINT count neutral: What it is there.
 -- column fault_count BIGINT count lower_is_better: Places that fail.
@@ -32,20 +36,20 @@ WITH occurrences AS (
 ),
 faults AS (
   SELECT
-    f.check_name, o.run_name, o.program_name, o.module_number, o.rank, o.stage_name,
-    o.path, f.place, f.expected, f.found, f.fault_count
+    f.check_name, o.run_name, o.program_name, o.module_number, o.rank,
+    o.stage_name, o.path, f.place, f.expected, f.found, f.fault_count
   FROM module_faults(run := $run) AS f
   LEFT JOIN occurrences AS o USING (module_id)
   UNION ALL
   SELECT
-    'files', r.name, NULL, NULL, NULL, NULL, f.path, f.place, f.expected, f.found,
-    f.found
+    'files', r.name, NULL, NULL, NULL, NULL, f.path, f.place, f.expected,
+    f.found, f.found
   FROM check_files(run := $run) AS f
   JOIN runs AS r USING (run_id)
   UNION ALL
   SELECT
-    'references', NULL, NULL, NULL, NULL, NULL, NULL, c.place, c.expected, c.found,
-    c.found
+    'references', NULL, NULL, NULL, NULL, NULL, NULL, c.place, c.expected,
+    c.found, c.found
   FROM check_references() AS c
   UNION ALL
   SELECT
@@ -54,10 +58,12 @@ faults AS (
   FROM check_keys() AS c
 )
 SELECT
-  l.check_name, CASE WHEN f.check_name IS NULL THEN 'ok' ELSE 'fault' END AS status,
+  l.check_name,
+  CASE WHEN f.check_name IS NULL THEN 'ok' ELSE 'fault' END AS status,
   f.run_name AS run, f.program_name AS program, f.module_number, f.rank,
-  f.stage_name AS stage, f.path, f.place, CAST(f.expected AS BIGINT) AS expected,
-  CAST(f.found AS BIGINT) AS found, coalesce(f.fault_count, 0) AS fault_count,
+  f.stage_name AS stage, f.path, f.place,
+  CAST(f.expected AS BIGINT) AS expected, CAST(f.found AS BIGINT) AS found,
+  coalesce(f.fault_count, 0) AS fault_count,
   l.checked_count
 FROM check_list(run := $run) AS l
 LEFT JOIN faults AS f USING (check_name)

@@ -1,9 +1,12 @@
 -- title: Allocations add up to the printed total
--- question: Where do the sizes of all allocations not add up to what XLA printed?
--- definition: The sum of all allocation sizes, over all colours, is 'Total bytes used'.
+-- question: Where do the sizes of all allocations not add up to what XLA
+--   printed?
+-- definition: The sum of all allocation sizes, over all colours, is 'Total
+--   bytes used'.
 -- grain: fault
 -- needs: checked_modules, allocations
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.

@@ -1,17 +1,22 @@
 -- title: Uses of values are operands
--- question: Which uses does the assignment list that the module text does not have?
--- definition: Where an assignment says that an operand reads a value, the module text has that
---   operand, and it is one of the positions of the value. expected is the instruction
---   that defines the value, found the operand of the text (instruction ids).
+-- question: Which uses does the assignment list that the module text does not
+--   have?
+-- definition: Where an assignment says that an operand reads a value, the
+--   module text has that operand, and it is one of the positions of the value.
+--   expected is the instruction that defines the value, found the operand of
+--   the text (instruction ids).
 -- grain: fault
 -- needs: checked_modules, value_uses, operands, value_positions, instructions
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH missing AS (
-  SELECT u.module_id, u.value_id, u.instruction_id, u.operand_index, i.name, o.operand_id
+  SELECT
+    u.module_id, u.value_id, u.instruction_id, u.operand_index, i.name,
+    o.operand_id
   FROM checked_modules(run := $run) AS m
   JOIN store.value_uses AS u USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
@@ -30,7 +35,8 @@ SELECT
   u.module_id,
   'operand ' || u.operand_index || ' of ' || u.name || ', value ' || u.value_id
     AS place,
-  p.instruction_id AS expected, u.operand_id AS found
+  CAST(p.instruction_id AS BIGINT) AS expected,
+  CAST(u.operand_id AS BIGINT) AS found
 FROM missing AS u
 LEFT JOIN store.value_positions AS p
   ON p.module_id = u.module_id

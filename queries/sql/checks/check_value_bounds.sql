@@ -1,17 +1,20 @@
 -- title: Values lie inside their allocations
 -- question: Which values do not lie inside their allocation, or lie in none?
--- definition: 0 <= offset_bytes and offset_bytes + size_bytes <= size of the allocation.
---   expected is the size of the allocation, NULL where there is no such allocation;
---   found is where the value ends, or its offset where that is negative.
+-- definition: 0 <= offset_bytes and offset_bytes + size_bytes <= size of the
+--   allocation. expected is the size of the allocation, NULL where there is no
+--   such allocation; found is where the value ends, or its offset where that
+--   is negative.
 -- grain: fault
 -- needs: checked_modules, allocation_values, allocations
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
-  v.module_id, 'value ' || v.value_id || ' in allocation ' || v.allocation_id AS place,
+  v.module_id,
+  'value ' || v.value_id || ' in allocation ' || v.allocation_id AS place,
   a.size_bytes AS expected,
   CASE
     WHEN v.offset_bytes < 0 THEN v.offset_bytes

@@ -1,16 +1,19 @@
 -- title: Every value has one place
 -- question: Which values have no place, or more than one?
--- definition: Every value of an assignment lies in exactly one allocation, at one offset. A
---   value that reuses an allocation of another colour is placed in its own one only.
+-- definition: Every value of an assignment lies in exactly one allocation, at
+--   one offset. A value that reuses an allocation of another colour is placed
+--   in its own one only.
 -- grain: fault
 -- needs: checked_modules, values, allocation_values
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT
-  v.module_id, 'places of value ' || v.value_id AS place, 1 AS expected,
+  v.module_id, 'places of value ' || v.value_id AS place,
+  CAST(1 AS BIGINT) AS expected,
   count(p.value_id) AS found
 FROM checked_modules(run := $run) AS m
 JOIN store."values" AS v USING (module_id)

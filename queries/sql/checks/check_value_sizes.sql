@@ -1,10 +1,12 @@
 -- title: Values have room for their shapes
 -- question: Which values have less room than their shape needs?
--- definition: size_bytes >= logical_bytes, for arrays: padding adds and never takes away. The
---   pointer table of a tuple has the size that its backend gives it.
+-- definition: size_bytes >= logical_bytes, for arrays: padding adds and never
+--   takes away. The pointer table of a tuple has the size that its backend
+--   gives it.
 -- grain: fault
 -- needs: checked_modules, allocation_values, values
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.

@@ -1,10 +1,11 @@
 -- title: Modules that checks look at
 -- question: Which module contents does a check look at?
--- definition: Every module of the chosen run, or of all runs, whose details are there:
---   pruned runs have none.
+-- definition: Every module of the chosen run, or of all runs, whose details
+--   are there: pruned runs have none.
 -- grain: module content
 -- needs: modules, runs
--- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for all.
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
 -- column module_id
 -- column printed_total_bytes BIGINT bytes neutral: XLA's own total.
 -- column has_assignment BOOLEAN flag neutral: Whether it has allocations.

@@ -1,15 +1,21 @@
 -- title: Modules that fail a check
 -- question: Which module contents fail which check, where and by how much?
--- definition: All checks of single modules together, a row for each module and check that
---   fails: how often it does, and the place where expected and found differ most.
+-- definition: All checks of single modules together, a row for each module and
+--   check that fails: how often it does, and the place where expected and
+--   found differ most.
 -- grain: module content, check
--- needs: check_totals, check_value_bounds, check_value_places, check_value_sizes
---   and the other checks of modules
+-- needs: check_totals, check_value_bounds, check_value_places,
+--   check_value_sizes, check_overlaps, check_range_bounds, check_range_starts,
+--   check_range_ends, check_operands, check_calls, check_definitions,
+--   check_uses, check_report_totals, check_report_allocations,
+--   check_report_values, check_memory_analysis, check_proto
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column check_name VARCHAR name neutral: Which check: the query check_… of that name.
+-- column check_name VARCHAR name neutral: Which check: the query check_… of
+--   that name.
 -- column module_id
 -- column fault_count BIGINT count lower_is_better: Places that fail.
--- column place VARCHAR text neutral: The place where the difference is largest.
+-- column place VARCHAR text neutral: The place where the difference is
+--   largest.
 -- column expected BIGINT count neutral: What it should be there.
 -- column found BIGINT count neutral: What it is there.
 WITH faults AS (
@@ -39,7 +45,8 @@ WITH faults AS (
   UNION ALL
   SELECT 'report_totals', c.* FROM check_report_totals(run := $run) AS c
   UNION ALL
-  SELECT 'report_allocations', c.* FROM check_report_allocations(run := $run) AS c
+  SELECT 'report_allocations', c.*
+  FROM check_report_allocations(run := $run) AS c
   UNION ALL
   SELECT 'report_values', c.* FROM check_report_values(run := $run) AS c
   UNION ALL
@@ -52,7 +59,9 @@ ranked AS (
     f.*, count(*) OVER (PARTITION BY f.check_name, f.module_id) AS fault_count,
     row_number() OVER (
       PARTITION BY f.check_name, f.module_id
-      ORDER BY abs(f.expected - f.found) DESC NULLS LAST, f.place, f.expected, f.found
+      ORDER BY
+        abs(f.expected - f.found) DESC NULLS LAST, f.place, f.expected,
+        f.found
     ) AS ordinal
   FROM faults AS f
 )

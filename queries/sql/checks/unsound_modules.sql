@@ -1,12 +1,14 @@
 -- title: Modules to be left out of gates
 -- question: Which module contents must no gate rely on?
--- definition: Module contents that fail a check; they are kept and shown everywhere, but nothing
---   is decided by them. Computed from the data each time, so it cannot go stale.
+-- definition: Module contents that fail a check; they are kept and shown
+--   everywhere, but nothing is decided by them. Computed from the data each
+--   time, so it cannot go stale.
 -- grain: module content
 -- needs: module_faults
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column module_id
--- column checks VARCHAR text neutral: The checks that fail, separated by commas.
+-- column checks VARCHAR text neutral: The checks that fail, separated by
+--   commas.
 SELECT
   f.module_id, string_agg(f.check_name, ', ' ORDER BY f.check_name) AS checks
 FROM module_faults(run := $run) AS f

@@ -72,8 +72,7 @@ SELECT
   l.reserved_bytes / nullif(l.least_reserved, 0) AS reserved_x,
   l.live_peak_bytes,
   l.live_peak_bytes / nullif(l.least_live, 0) AS live_peak_x,
-  l.fragmentation_ratio,
-  l.padding_bytes,
+  l.fragmentation_ratio, l.padding_bytes,
   coalesce(l.graph_fingerprint = g.graph_fingerprint, FALSE) AS is_same_graph
 FROM latest AS l
 JOIN graphs AS g USING (program_name)

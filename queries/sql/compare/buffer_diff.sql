@@ -47,7 +47,11 @@
 -- column op_name
 -- column source_file
 -- column source_line
-WITH lengths AS (
+WITH the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+lengths AS (
   SELECT module_id, max(to_step) + 1 AS step_count
   FROM memory_timeline
   GROUP BY module_id
@@ -55,10 +59,7 @@ WITH lengths AS (
 base_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM placed_values(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.base FROM the_pair AS c),
     program := $program
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
@@ -66,10 +67,7 @@ base_places AS (
 candidate_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM placed_values(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
@@ -77,40 +75,28 @@ candidate_places AS (
 base_peaks AS (
   SELECT *
   FROM peak_values(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.base FROM the_pair AS c),
     program := $program
   )
 ),
 candidate_peaks AS (
   SELECT *
   FROM peak_values(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   )
 ),
 base_sources AS (
   SELECT *
   FROM value_sources(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.base FROM the_pair AS c),
     program := $program
   )
 ),
 candidate_sources AS (
   SELECT *
   FROM value_sources(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
+    run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   )
 ),
@@ -215,10 +201,9 @@ judged AS (
   UNION ALL
   SELECT
     u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL,
-    NULL, NULL,
-    NULL, NULL, sum(u.base_bytes), sum(u.candidate_bytes), sum(u.base_bytes),
-    sum(u.candidate_bytes), NULL, 'none', 0.0, NULL, NULL, NULL,
-    NULL, NULL
+    NULL, NULL, NULL, NULL, sum(u.base_bytes), sum(u.candidate_bytes),
+    sum(u.base_bytes), sum(u.candidate_bytes), NULL, 'none', 0.0, NULL, NULL,
+    NULL, NULL, NULL
   FROM uncovered AS u
   GROUP BY u.program_name, u.rank, u.pair, u.space_color
 )

@@ -87,8 +87,7 @@ deltas AS (
 )
 SELECT
   d.base_run AS base, d.candidate_run AS candidate, d.program_name AS program,
-  d.rank,
-  d.space_color AS color, d.part, d.base_bytes, d.candidate_bytes,
+  d.rank, d.space_color AS color, d.part, d.base_bytes, d.candidate_bytes,
   d.delta_bytes,
   d.delta_bytes / nullif(d.total_delta_bytes, 0) AS delta_ratio,
   d.total_delta_bytes

@@ -59,8 +59,7 @@ sides AS (
 )
 SELECT
   s.base_run AS base, s.candidate_run AS candidate, s.key, s.is_flag,
-  s.base_value,
-  s.candidate_value,
+  s.base_value, s.candidate_value,
   regexp_matches(
     s.key,
     'memory|remat|fusion|schedul|shard|spmd|layout|combine|limit|alloc|donat'

@@ -36,11 +36,9 @@ WITH numbered AS (
   SELECT
     p.base AS base_run, p.candidate AS candidate_run,
     m.run_id = p.candidate_run_id AS is_candidate, m.program AS program_name,
-    m.rank,
-    m.module_number, m.module_id, m.stage AS stage_name, m.pass_step,
-    m.pass_after,
-    m.pass_before, m.pipeline, m.graph_fingerprint, m.exact_fingerprint,
-    m.instruction_count, m.has_assignment,
+    m.rank, m.module_number, m.module_id, m.stage AS stage_name, m.pass_step,
+    m.pass_after, m.pass_before, m.pipeline, m.graph_fingerprint,
+    m.exact_fingerprint, m.instruction_count, m.has_assignment,
     dense_rank() OVER (
       PARTITION BY m.run_id, m.program, m.rank ORDER BY m.module_number
     ) AS ordinal,
@@ -68,8 +66,7 @@ snapshots AS (
     row_number() OVER (
       PARTITION BY
         is_candidate, program_name, rank, ordinal, stage_name, pipeline,
-        pass_after,
-        pass_before
+        pass_after, pass_before
       ORDER BY pass_step, module_id
     ) AS occurrence
   FROM numbered

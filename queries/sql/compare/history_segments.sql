@@ -27,8 +27,7 @@
 WITH points AS (
   SELECT
     h.program AS program_name, h.platform, h.color AS space_color,
-    h.space_name,
-    h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes,
+    h.space_name, h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes,
     h.live_peak_bytes,
     coalesce(h.delta_reserved_bytes, 1) <> 0
       OR coalesce(h.delta_live_peak_bytes, 0) <> 0 AS is_change

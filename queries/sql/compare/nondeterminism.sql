@@ -63,8 +63,7 @@ grouped AS (
 )
 SELECT
   g.program_name AS program, g.space_color AS color, g.compile_count,
-  g.run_count,
-  g.variant_count, g.min_bytes AS min_reserved_bytes,
+  g.run_count, g.variant_count, g.min_bytes AS min_reserved_bytes,
   g.max_bytes AS max_reserved_bytes,
   (g.max_bytes - g.min_bytes) / nullif(g.min_bytes, 0) AS band_ratio,
   g.example_run
@@ -73,5 +72,4 @@ WHERE g.compile_count >= $min_compiles
   AND (g.variant_count > 1 OR NOT $only_variants)
 ORDER BY
   g.max_bytes - g.min_bytes DESC, g.variant_count DESC, g.program_name,
-  g.space_color,
-  g.input
+  g.space_color, g.input

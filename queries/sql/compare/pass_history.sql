@@ -1,10 +1,12 @@
 -- title: A module from pass to pass
--- question: Which pass changed a module, and what did it do to its size and memory?
--- definition: The snapshots of every module of the run that was dumped after passes, in
---   the order in which they were made: before_optimizations, the passes by number, the
---   stages after optimisation. is_changed says whether a snapshot differs from the one
---   before it (module_id, which sees all but source locations). Memory is that of colour
---   0 where the snapshot has a buffer assignment, else NULL.
+-- question: Which pass changed a module, and what did it do to its size and
+--   memory?
+-- definition: The snapshots of every module of the run that was dumped after
+--   passes, in the order in which they were made: before_optimizations, the
+--   passes by number, the stages after optimisation. is_changed says whether a
+--   snapshot differs from the one before it (module_id, which sees all but
+--   source locations). Memory is that of colour 0 where the snapshot has a
+--   buffer assignment, else NULL.
 -- grain: module, snapshot
 -- needs: chosen_run, modules, memory_profile
 -- param run
@@ -12,18 +14,22 @@
 -- column run
 -- column program
 -- column module_number
--- column snapshot BIGINT count neutral: Place among the snapshots of the module, from 0.
+-- column snapshot BIGINT count neutral: Place among the snapshots of the
+--   module, from 0.
 -- column stage VARCHAR name neutral: Stage of compilation.
 -- column pass_step INTEGER count neutral: XLA's number of the snapshot.
 -- column pipeline VARCHAR name neutral: Pass pipeline.
 -- column pass_after VARCHAR name neutral: Pass that ran before the snapshot.
 -- column pass_before VARCHAR name neutral: Pass that runs after it.
--- column is_changed BOOLEAN flag neutral: Whether it differs from the one before.
+-- column is_changed BOOLEAN flag neutral: Whether it differs from the one
+--   before.
 -- column instruction_count INTEGER count neutral: Instructions.
--- column delta_instruction_count INTEGER count neutral: Change since the one before.
+-- column delta_instruction_count INTEGER count neutral: Change since the one
+--   before.
 -- column fusion_count INTEGER count neutral: Fusion instructions.
 -- column computation_count INTEGER count neutral: Computations.
--- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of colour 0.
+-- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of colour
+--   0.
 -- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of colour 0.
 WITH dumped AS (
   SELECT
@@ -56,8 +62,8 @@ ordered AS (
   )
 )
 SELECT
-  o.run_name AS run, o.program_name AS program, o.module_number, o.snapshot, o.stage, o.pass_step,
-  o.pipeline, o.pass_after, o.pass_before,
+  o.run_name AS run, o.program_name AS program, o.module_number, o.snapshot,
+  o.stage, o.pass_step, o.pipeline, o.pass_after, o.pass_before,
   o.module_id <> o.module_before AS is_changed, o.instruction_count,
   o.instruction_count - o.instructions_before AS delta_instruction_count,
   o.fusion_count, o.computation_count, p.reserved_bytes, p.live_peak_bytes

@@ -25,8 +25,7 @@
 WITH calls AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.custom_call_target,
-    i.logical_bytes,
-    i.element_type
+    i.logical_bytes, i.element_type
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'

@@ -28,8 +28,7 @@
 WITH fusions AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.fusion_kind, i.op_name,
-    i.logical_bytes,
-    c.computation_id, d.root_instruction_id
+    i.logical_bytes, c.computation_id, d.root_instruction_id
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   JOIN called_computations AS c USING (module_id, instruction_id)

@@ -39,8 +39,7 @@ WITH callers AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, d.name AS computation_name,
-  d.kind,
-  d.instruction_count, c.caller, c.caller_opcode, c.role,
+  d.kind, d.instruction_count, c.caller, c.caller_opcode, c.role,
   e.name AS caller_computation, coalesce(t.times, 0) AS times,
   coalesce(t.is_known, TRUE) AS times_known
 FROM final_modules(run := $run, program := $program) AS m

@@ -89,8 +89,7 @@ way AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, w.distance AS place, i.name,
-  i.opcode,
-  i.shape, w.edge, c.name AS computation, i.op_name
+  i.opcode, i.shape, w.edge, c.name AS computation, i.op_name
 FROM final_modules(run := $run, program := $program) AS m
 JOIN way AS w USING (module_id)
 JOIN instructions AS i

@@ -24,8 +24,7 @@
 -- column path
 SELECT
   c.run, m.program, m.module_number, m.rank, m.stage, m.pass_step,
-  m.pass_after,
-  m.instruction_count, m.computation_count, m.has_assignment,
+  m.pass_after, m.instruction_count, m.computation_count, m.has_assignment,
   m.printed_total_bytes, m.module_id, m.path
 FROM modules AS m
 JOIN chosen_run(run := $run) AS c USING (run_id)

@@ -32,12 +32,10 @@
 WITH moved AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id,
-    m.locations_id, i.instruction_id, i.name AS instruction, i.opcode,
-    i.op_name,
-    o.shape AS operand_shape, i.shape, o.logical_bytes AS read_bytes,
-    i.logical_bytes AS written_bytes, o.color AS from_color,
-    i.color AS to_color,
+    m.module_id, m.locations_id, i.instruction_id, i.name AS instruction,
+    i.opcode, i.op_name, o.shape AS operand_shape, i.shape,
+    o.logical_bytes AS read_bytes, i.logical_bytes AS written_bytes,
+    o.color AS from_color, i.color AS to_color,
     regexp_extract(o.shape, '^[a-z0-9]+\[[^\]]*\]') AS operand_dimensions,
     regexp_extract(i.shape, '^[a-z0-9]+\[[^\]]*\]') AS result_dimensions,
     regexp_extract(o.shape, '\]\{([0-9,]*)', 1) AS operand_order,

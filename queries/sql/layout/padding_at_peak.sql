@@ -33,6 +33,5 @@ JOIN peak_values(run := $run, program := $program) AS v
   USING (module_id, color)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  m.module_id,
-  m.live_peak_bytes
+  m.module_id, m.live_peak_bytes
 ORDER BY padding_bytes DESC, m.program, m.module_number, m.rank, m.color

@@ -38,8 +38,7 @@ SELECT
   (v.size_bytes - v.logical_bytes) / nullif(v.size_bytes, 0) AS padding_ratio,
   t.tiled_bytes - v.logical_bytes AS tile_padding_bytes,
   v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes,
-  t.tile,
-  i.op_name
+  t.tile, i.op_name
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN placed_values(run := $run, program := $program) AS v
   USING (module_id, color)

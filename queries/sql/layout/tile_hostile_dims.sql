@@ -70,8 +70,8 @@ used AS (
 )
 SELECT
   u.run_name AS run, u.program_name AS program, u.space_color AS color,
-  u.space_name,
-  u.shape, d.size AS dimension_size, d.place AS minor_place, d.tile_size,
+  u.space_name, u.shape, d.size AS dimension_size, d.place AS minor_place,
+  d.tile_size,
   nullif(d.smaller, 0) AS smaller_size, d.larger AS larger_size, u.value_count,
   d.tiled_bytes AS size_bytes,
   CASE

@@ -39,8 +39,7 @@ edges AS MATERIALIZED (
 followed AS (
   SELECT
     n.module_id, n.instruction_id AS start_id, n.instruction_id, n.opcode,
-    n.name,
-    n.schedule_step, 0 AS depth
+    n.name, n.schedule_step, 0 AS depth
   FROM nodes AS n
   WHERE n.opcode LIKE '%-start'
   UNION

@@ -43,7 +43,6 @@ WITH ranked AS (
 )
 SELECT
   r.run_id, r.run_name AS run, r.program_name AS program, r.module_number,
-  r.rank,
-  r.stage, r.platform, r.module_id, r.locations_id, r.path
+  r.rank, r.stage, r.platform, r.module_id, r.locations_id, r.path
 FROM ranked AS r
 WHERE r.place = 1

@@ -33,9 +33,8 @@
 WITH occurrences AS (
   SELECT
     p.base, p.candidate, m.run_id = p.candidate_run_id AS is_candidate,
-    m.run_id,
-    m.module_id, m.locations_id, m.program AS program_name, m.program_key,
-    m.rank, m.module_number, m.exact_fingerprint, m.platform,
+    m.run_id, m.module_id, m.locations_id, m.program AS program_name,
+    m.program_key, m.rank, m.module_number, m.exact_fingerprint, m.platform,
     row_number() OVER (
       ORDER BY m.run_id, m.module_number, m.path, m.part
     ) AS occurrence,
@@ -86,12 +85,10 @@ SELECT
   coalesce(b.program_name, c.program_name) AS program,
   coalesce(b.rank, c.rank) AS rank,
   b.module_number AS base_module_number,
-  c.module_number AS candidate_module_number,
-  b.run_id AS base_run_id, c.run_id AS candidate_run_id,
-  b.module_id AS base_module_id, c.module_id AS candidate_module_id,
-  b.locations_id AS base_locations_id,
-  c.locations_id AS candidate_locations_id,
-  p.is_comparable,
+  c.module_number AS candidate_module_number, b.run_id AS base_run_id,
+  c.run_id AS candidate_run_id, b.module_id AS base_module_id,
+  c.module_id AS candidate_module_id, b.locations_id AS base_locations_id,
+  c.locations_id AS candidate_locations_id, p.is_comparable,
   coalesce(b.exact_fingerprint = c.exact_fingerprint, FALSE) AS is_identical,
   coalesce(b.platform, c.platform) AS platform
 FROM pairs AS p

@@ -7,7 +7,7 @@
 --   their live ranges; (4) the n-th of equal op_path and dimensions. What
 --   remains is new or gone.
 -- grain: pair of values
--- needs: chosen_pair, matched_modules, placed_values, instructions, op_paths
+-- needs: chosen_pair, matched_modules, described_values
 -- param base
 -- param candidate
 -- param program
@@ -27,7 +27,11 @@
 --   none.
 -- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
 --   none.
-WITH pairs AS (
+WITH the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+pairs AS (
   SELECT
     m.program AS program_name, m.rank, m.base_module_id, m.candidate_module_id,
     m.base_locations_id, m.candidate_locations_id,
@@ -40,64 +44,18 @@ WITH pairs AS (
   ) AS m
 ),
 base_values AS (
-  SELECT
-    p.pair, v.value_id, v.kind, v.instruction,
-    coalesce(v.shape_index, '{}') AS place,
-    i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
-    coalesce(o.op_path, '') AS op_path,
-    coalesce(v.start_step, -1) AS start_step,
-    regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
-  FROM placed_values(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
-    program := $program
+  SELECT p.pair, v.*
+  FROM described_values(
+    run := (SELECT c.base FROM the_pair AS c), program := $program
   ) AS v
   JOIN pairs AS p ON p.base_module_id = v.module_id
-  LEFT JOIN instructions AS i
-    ON i.module_id = v.module_id
-    AND i.instruction_id = v.instruction_id
-  LEFT JOIN op_paths(
-    run := (
-      SELECT c.base
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
-    program := $program
-  ) AS o
-    ON o.module_id = v.module_id
-    AND o.instruction_id = v.instruction_id
-  WHERE v.kind <> 'thread_local'
 ),
 candidate_values AS (
-  SELECT
-    p.pair, v.value_id, v.kind, v.instruction,
-    coalesce(v.shape_index, '{}') AS place,
-    i.opcode, i.parameter_number, coalesce(i.op_name, '') AS op_name,
-    coalesce(o.op_path, '') AS op_path,
-    coalesce(v.start_step, -1) AS start_step,
-    regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
-  FROM placed_values(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
-    program := $program
+  SELECT p.pair, v.*
+  FROM described_values(
+    run := (SELECT c.candidate FROM the_pair AS c), program := $program
   ) AS v
   JOIN pairs AS p ON p.candidate_module_id = v.module_id
-  LEFT JOIN instructions AS i
-    ON i.module_id = v.module_id
-    AND i.instruction_id = v.instruction_id
-  LEFT JOIN op_paths(
-    run := (
-      SELECT c.candidate
-      FROM chosen_pair(base := $base, candidate := $candidate) AS c
-    ),
-    program := $program
-  ) AS o
-    ON o.module_id = v.module_id
-    AND o.instruction_id = v.instruction_id
-  WHERE v.kind <> 'thread_local'
 ),
 named AS (
   SELECT
@@ -133,7 +91,7 @@ base_unnamed AS (
     b.*,
     row_number() OVER (
       PARTITION BY b.pair, b.opcode, b.op_path, b.dimensions, b.place
-      ORDER BY b.start_step, b.value_id
+      ORDER BY b.first_step, b.value_id
     ) AS ordinal
   FROM base_values AS b
   ANTI JOIN by_name AS d
@@ -145,7 +103,7 @@ candidate_unnamed AS (
     c.*,
     row_number() OVER (
       PARTITION BY c.pair, c.opcode, c.op_path, c.dimensions, c.place
-      ORDER BY c.start_step, c.value_id
+      ORDER BY c.first_step, c.value_id
     ) AS ordinal
   FROM candidate_values AS c
   ANTI JOIN by_name AS d
@@ -167,8 +125,8 @@ base_open AS (
   SELECT
     b.pair, b.value_id, b.op_path, b.dimensions,
     row_number() OVER (
-      PARTITION BY b.pair, b.op_path, b.dimensions ORDER BY b.start_step,
-        b.value_id
+      PARTITION BY b.pair, b.op_path, b.dimensions
+      ORDER BY b.first_step, b.value_id
     ) AS ordinal
   FROM base_unnamed AS b
   ANTI JOIN by_path AS d
@@ -179,8 +137,8 @@ candidate_open AS (
   SELECT
     c.pair, c.value_id, c.op_path, c.dimensions,
     row_number() OVER (
-      PARTITION BY c.pair, c.op_path, c.dimensions ORDER BY c.start_step,
-        c.value_id
+      PARTITION BY c.pair, c.op_path, c.dimensions
+      ORDER BY c.first_step, c.value_id
     ) AS ordinal
   FROM candidate_unnamed AS c
   ANTI JOIN by_path AS d
@@ -212,14 +170,13 @@ matches AS (
     END,
     CASE
       WHEN base_value_id IS NULL OR candidate_value_id IS NULL THEN 0.0
-        ELSE 0.5
+      ELSE 0.5
     END
   FROM loose
 )
 SELECT
   p.program_name AS program, p.rank, p.pair, p.base_module_id,
-  p.candidate_module_id,
-  p.base_locations_id, p.candidate_locations_id,
+  p.candidate_module_id, p.base_locations_id, p.candidate_locations_id,
   m.base_value_id, m.candidate_value_id, m.method AS match_method,
   CAST(m.confidence AS DOUBLE) AS match_confidence
 FROM matches AS m

@@ -129,8 +129,7 @@ rest AS (
 )
 SELECT
   v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id,
-  v.kind,
-  v.value_id, v.instruction_id, v.instruction, v.shape_index, v.shape,
+  v.kind, v.value_id, v.instruction_id, v.instruction, v.shape_index, v.shape,
   v.offset_bytes, v.size_bytes, v.logical_bytes,
   CAST(o.owned_bytes AS BIGINT) AS owned_bytes,
   CAST(o.padding_bytes AS BIGINT) AS padding_bytes, o.shares_with,
@@ -140,8 +139,7 @@ JOIN owned AS o USING (module_id, allocation_id, value_id)
 UNION ALL
 SELECT
   r.module_id, r.space_color, r.peak_step, r.live_peak_bytes, r.allocation_id,
-  r.kind,
-  NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+  r.kind, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
   CAST(r.owned_bytes AS BIGINT), 0, NULL, NULL, NULL
 FROM rest AS r
 WHERE r.owned_bytes > 0

@@ -27,10 +27,8 @@
 SELECT
   a.module_id, a.allocation_id, a.kind, a.color,
   a.size_bytes AS allocation_bytes, s.value_id, v.instruction_id,
-  v.instruction,
-  v.shape_index, v.shape, v.is_phi, s.offset_bytes, s.size_bytes,
-  v.logical_bytes,
-  l.start_step, l.end_step
+  v.instruction, v.shape_index, v.shape, v.is_phi, s.offset_bytes,
+  s.size_bytes, v.logical_bytes, l.start_step, l.end_step
 FROM (
   SELECT DISTINCT module_id
   FROM chosen_modules(run := $run, program := $program)

@@ -27,63 +27,40 @@
 SELECT
   CAST(r.place AS BIGINT) AS place, r.rule_id, r.role, r.kind, r.is_donated,
   r.name_pattern, r.opcode_pattern, r.made_in, r.last_read_in, r.is_gathered
-FROM (
-  VALUES
-    (
-      10, 'constant', 'constants', 'constant', NULL, NULL, NULL, NULL, NULL,
-      NULL
-    ),
-    (
-      20, 'state_by_name', 'optimiser_state', 'parameter', NULL,
-      '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
-        || '([^a-z]|$)',
-      NULL, NULL, NULL, NULL
-    ),
-    (
-      30, 'donated', 'weights', 'parameter', TRUE, NULL, NULL, NULL, NULL, NULL
-    ),
-    (
-      40, 'weight_by_name', 'weights', 'parameter', NULL,
-      '(^|[^a-z])(params?|p|w|weights?|kernel|bias|scale|emb(ed(ding)?s?)?)'
-        || '([^a-z]|$)',
-      NULL, NULL, NULL, NULL
-    ),
-    (50, 'argument', 'inputs', 'parameter', NULL, NULL, NULL, NULL, NULL,
-      NULL),
-    (60, 'live_out', 'outputs', 'live_out', NULL, NULL, NULL, NULL, NULL,
-      NULL),
-    (
-      70, 'gathered', 'gathered_weights', 'temp', NULL, NULL, NULL, NULL, NULL,
-      TRUE
-    ),
-    (
-      80, 'saved', 'saved_activations', 'temp', NULL, NULL, NULL, 'forward',
-      'backward', NULL
-    ),
-    (
-      90, 'recomputed', 'recomputed_activations', 'temp', NULL,
-      'rematted_computation', NULL, 'backward', NULL, NULL
-    ),
-    (
-      100, 'backward', 'gradients', 'temp', NULL, NULL, NULL, 'backward', NULL,
-      NULL
-    ),
-    (
-      110, 'forward', 'activations', 'temp', NULL, NULL, NULL, 'forward', NULL,
-      NULL
-    ),
-    (
-      120, 'optimiser', 'optimiser_workspace', 'temp', NULL, NULL, NULL,
-      'optimiser',
-      NULL, NULL
-    ),
-    (
-      130, 'custom_call', 'workspace', 'temp', NULL, NULL, '^custom-call$',
-      NULL, NULL,
-      NULL
-    )
+FROM (VALUES
+  (10, 'constant', 'constants', 'constant',
+    NULL, NULL, NULL, NULL, NULL, NULL),
+  (20, 'state_by_name', 'optimiser_state', 'parameter',
+    NULL,
+    '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
+      || '([^a-z]|$)',
+    NULL, NULL, NULL, NULL),
+  (30, 'donated', 'weights', 'parameter',
+    TRUE, NULL, NULL, NULL, NULL, NULL),
+  (40, 'weight_by_name', 'weights', 'parameter',
+    NULL,
+    '(^|[^a-z])(params?|p|w|weights?|kernel|bias|scale|emb(ed(ding)?s?)?)'
+      || '([^a-z]|$)',
+    NULL, NULL, NULL, NULL),
+  (50, 'argument', 'inputs', 'parameter',
+    NULL, NULL, NULL, NULL, NULL, NULL),
+  (60, 'live_out', 'outputs', 'live_out',
+    NULL, NULL, NULL, NULL, NULL, NULL),
+  (70, 'gathered', 'gathered_weights', 'temp',
+    NULL, NULL, NULL, NULL, NULL, TRUE),
+  (80, 'saved', 'saved_activations', 'temp',
+    NULL, NULL, NULL, 'forward', 'backward', NULL),
+  (90, 'recomputed', 'recomputed_activations', 'temp',
+    NULL, 'rematted_computation', NULL, 'backward', NULL, NULL),
+  (100, 'backward', 'gradients', 'temp',
+    NULL, NULL, NULL, 'backward', NULL, NULL),
+  (110, 'forward', 'activations', 'temp',
+    NULL, NULL, NULL, 'forward', NULL, NULL),
+  (120, 'optimiser', 'optimiser_workspace', 'temp',
+    NULL, NULL, NULL, 'optimiser', NULL, NULL),
+  (130, 'custom_call', 'workspace', 'temp',
+    NULL, NULL, '^custom-call$', NULL, NULL, NULL)
 ) AS r (
   place, rule_id, role, kind, is_donated, name_pattern, opcode_pattern,
-  made_in,
-  last_read_in, is_gathered
+  made_in, last_read_in, is_gathered
 )

@@ -44,8 +44,7 @@ peaks AS (
 removed AS (
   SELECT
     v.module_id, p.space_color, v.allocation_id, v.value_id, v.kind,
-    v.offset_bytes,
-    v.size_bytes, p.peak_step, p.live_peak_bytes,
+    v.offset_bytes, v.size_bytes, p.peak_step, p.live_peak_bytes,
     CASE WHEN v.kind = 'temp' THEN v.size_bytes ELSE v.allocation_bytes END
       AS freed,
     CASE WHEN v.is_standing THEN 0 ELSE v.start_step END AS first_step,

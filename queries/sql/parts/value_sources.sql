@@ -22,8 +22,7 @@
 WITH RECURSIVE sources AS MATERIALIZED (
   SELECT
     s.module_id, s.locations_id, s.instruction_id, s.source_file,
-    s.source_line,
-    s.function_name
+    s.source_line, s.function_name
   FROM instruction_sources(run := $run, program := $program) AS s
   WHERE s.source_file IS NOT NULL
 ),
@@ -99,8 +98,7 @@ chosen AS (
 )
 SELECT
   c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name,
-  s.source_file,
-  s.source_line, s.function_name
+  s.source_file, s.source_line, s.function_name
 FROM chosen AS c
 JOIN sources AS s USING (module_id, locations_id, instruction_id)
 JOIN instructions AS i USING (module_id, instruction_id)

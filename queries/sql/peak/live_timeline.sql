@@ -28,8 +28,7 @@
 WITH stretches AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.module_id,
-    t.from_step, t.to_step, t.live_bytes, t.temp_live_bytes,
+    m.module_id, t.from_step, t.to_step, t.live_bytes, t.temp_live_bytes,
     t.live_bytes - lag(t.live_bytes, 1, 0) OVER same_curve AS delta_bytes,
     max(t.to_step) OVER (
       PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color

@@ -42,10 +42,8 @@
 WITH ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    v.module_id,
-    v.value_id, v.instruction_id, v.instruction, v.shape_index, v.kind,
-    v.shape,
-    v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
+    v.module_id, v.value_id, v.instruction_id, v.instruction, v.shape_index,
+    v.kind, v.shape, v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
     coalesce(r.new_peak_bytes, m.live_peak_bytes) AS new_peak_bytes,
     coalesce(r.new_peak_step, m.peak_step) AS new_peak_step,
     row_number() OVER (

@@ -32,8 +32,7 @@
 WITH curves AS (
   SELECT
     m.run_id, m.run AS run_name, m.program AS program_name, m.module_number,
-    m.rank,
-    m.module_id, m.color AS space_color, m.space_name, m.peak_step,
+    m.rank, m.module_id, m.color AS space_color, m.space_name, m.peak_step,
     m.live_peak_bytes, t.from_step, t.to_step, t.live_bytes,
     t.live_bytes >= (1 - $tolerance) * m.live_peak_bytes AS is_high
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
@@ -55,8 +54,8 @@ numbered AS (
 plateaus AS (
   SELECT
     run_id, run_name, program_name, module_number, rank, module_id,
-    space_color,
-    space_name, peak_step, live_peak_bytes, step_count, lows_before,
+    space_color, space_name, peak_step, live_peak_bytes, step_count,
+    lows_before,
     min(from_step) AS first_step, max(to_step) AS last_step,
     max(live_bytes) AS max_bytes
   FROM numbered
@@ -101,5 +100,4 @@ LEFT JOIN schedule AS s
   AND s.step = p.first_step
 ORDER BY
   p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
-  p.space_color,
-  p.first_step
+  p.space_color, p.first_step

@@ -116,8 +116,7 @@ numbers AS (
   UNION ALL
   SELECT
     w.run_id, w.module_id, w.module_number, w.rank, 6, 'memory_analysis_sum',
-    NULL,
-    NULL, c.sum_bytes, w.live_bytes,
+    NULL, NULL, c.sum_bytes, w.live_bytes,
     'JAX: arguments, outputs and temporaries minus aliases, on the device'
   FROM whole AS w
   JOIN captured AS c USING (run_id, module_id)
@@ -126,8 +125,7 @@ numbers AS (
   UNION ALL
   SELECT
     w.run_id, w.module_id, w.module_number, w.rank, 7, 'memory_analysis_peak',
-    NULL,
-    NULL, c.peak_bytes, w.live_bytes,
+    NULL, NULL, c.peak_bytes, w.live_bytes,
     'JAX: peak_memory_in_bytes, mixes memory spaces and heap simulations'
   FROM whole AS w
   JOIN captured AS c USING (run_id, module_id)

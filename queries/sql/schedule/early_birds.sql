@@ -89,8 +89,7 @@ prices AS (
 SELECT
   e.run_name AS run, e.program_name AS program, e.module_number, e.rank,
   e.color AS color, e.space_name, e.instruction, e.shape_index, i.opcode,
-  e.shape,
-  e.size_bytes, e.start_step, e.first_use_step,
+  e.shape, e.size_bytes, e.start_step, e.first_use_step,
   CAST(e.first_use_step - e.start_step AS BIGINT) AS gap_steps,
   CAST(coalesce(p.operand_bytes, 0) AS BIGINT) AS operand_bytes,
   CAST(CASE
@@ -110,6 +109,5 @@ LEFT JOIN value_leverage(run := $run, program := $program) AS l
   AND l.value_id = e.value_id
 ORDER BY
   net_saving_bytes DESC, e.size_bytes DESC, e.program_name, e.module_number,
-  e.rank,
-  e.value_id
+  e.rank, e.value_id
 LIMIT $top

@@ -109,8 +109,7 @@ results AS (
 SELECT
   l.run_name AS run, l.program_name AS program, l.module_number, l.rank,
   l.color AS color, l.space_name, l.instruction, l.shape_index, i.opcode,
-  l.shape,
-  l.size_bytes, l.step_before AS use_step_before, l.last_use_step,
+  l.shape, l.size_bytes, l.step_before AS use_step_before, l.last_use_step,
   CAST(l.last_use_step - l.step_before AS BIGINT) AS gap_steps,
   l.reader AS last_reader,
   b.value_id IS NULL AS is_movable,
@@ -135,6 +134,5 @@ LEFT JOIN value_leverage(run := $run, program := $program) AS v
   AND v.value_id = l.value_id
 ORDER BY
   net_saving_bytes DESC, l.size_bytes DESC, l.program_name, l.module_number,
-  l.rank,
-  l.value_id
+  l.rank, l.value_id
 LIMIT $top

@@ -61,6 +61,5 @@ GROUP BY
   c.original
 ORDER BY
   flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank,
-  c.made_by,
-  c.original
+  c.made_by, c.original
 LIMIT $top

@@ -37,8 +37,7 @@
 WITH collectives AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id,
-    m.locations_id, i.instruction_id, i.name, i.computation_id,
+    m.module_id, m.locations_id, i.instruction_id, i.name, i.computation_id,
     regexp_replace(i.opcode, '-start$', '') AS opcode,
     i.opcode LIKE '%-start' AS is_async,
     i.channel_id, i.op_name, g.group_count, g.group_size
@@ -84,8 +83,7 @@ SELECT
   CAST(w.wire_bytes AS BIGINT) AS wire_bytes, coalesce(t.times, 1) AS times,
   coalesce(t.is_known, FALSE) AS times_known,
   CAST(w.wire_bytes * coalesce(t.times, 1) AS BIGINT) AS total_wire_bytes,
-  w.op_name,
-  s.source_file, s.source_line
+  w.op_name, s.source_file, s.source_line
 FROM wired AS w
 LEFT JOIN multiplicity(run := $run, program := $program) AS t
   ON t.module_id = w.module_id

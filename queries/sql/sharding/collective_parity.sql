@@ -80,8 +80,7 @@ places AS (
 compared AS (
   SELECT
     p.program_name, p.ordinal, p.rank, p.place, e.label AS expected,
-    s.label AS found,
-    s.schedule_step,
+    s.label AS found, s.schedule_step,
     row_number() OVER (
       PARTITION BY p.program_name, p.ordinal, p.rank
       ORDER BY e.label IS NOT DISTINCT FROM s.label, p.place

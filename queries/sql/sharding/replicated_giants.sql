@@ -30,9 +30,8 @@
 WITH parameters AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id,
-    n.num_partitions, i.instruction_id, i.parameter_number, i.op_name, i.shape,
-    i.sharding, i.logical_bytes
+    m.module_id, n.num_partitions, i.instruction_id, i.parameter_number,
+    i.op_name, i.shape, i.sharding, i.logical_bytes
   FROM final_modules(run := $run, program := $program) AS m
   JOIN modules AS n
     ON n.run_id = m.run_id

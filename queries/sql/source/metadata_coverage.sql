@@ -57,8 +57,7 @@ SELECT
 FROM known AS k
 GROUP BY
   k.run_name, k.program_name, k.module_number, k.rank, k.space_color,
-  k.space_name,
-  k.module_id, k.live_peak_bytes, k.class, k.operation
+  k.space_name, k.module_id, k.live_peak_bytes, k.class, k.operation
 ORDER BY
   k.live_peak_bytes DESC, k.program_name, k.module_number, k.rank,
   k.space_color,

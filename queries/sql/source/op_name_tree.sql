@@ -48,8 +48,7 @@ WITH owned AS (
 prefixes AS (
   SELECT
     run_name, program_name, module_number, rank, space_color, space_name,
-    module_id,
-    live_peak_bytes, owned_bytes, parts,
+    module_id, live_peak_bytes, owned_bytes, parts,
     unnest(range(1, len(parts) + 1)) AS depth
   FROM owned
 ),
@@ -78,5 +77,4 @@ FROM summed AS s
 WHERE s.depth <= $max_depth
 ORDER BY
   s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank,
-  s.space_color,
-  s.op_path
+  s.space_color, s.op_path

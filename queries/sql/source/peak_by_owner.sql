@@ -61,8 +61,7 @@ SELECT
 FROM owned_bytes AS s
 GROUP BY
   s.run_name, s.program_name, s.module_number, s.rank, s.space_color,
-  s.space_name,
-  s.module_id, s.live_peak_bytes, s.owner
+  s.space_name, s.module_id, s.live_peak_bytes, s.owner
 ORDER BY
   s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank,
   s.space_color,

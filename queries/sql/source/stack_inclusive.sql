@@ -43,8 +43,7 @@ WITH RECURSIVE owned AS (
 stacks AS (
   SELECT
     f.locations_id, f.stack_frame_id AS start_id, f.stack_frame_id,
-    f.parent_id,
-    0 AS depth
+    f.parent_id, 0 AS depth
   FROM stack_frames AS f
   JOIN (
     SELECT DISTINCT locations_id, stack_frame_id FROM owned
@@ -70,8 +69,8 @@ places AS (
 summed AS (
   SELECT
     o.run_name, o.program_name, o.module_number, o.rank, o.space_color,
-    o.space_name,
-    o.module_id, o.live_peak_bytes, p.file_name, p.line, p.function_name,
+    o.space_name, o.module_id, o.live_peak_bytes, p.file_name, p.line,
+    p.function_name,
     coalesce(sum(o.owned_bytes) FILTER (WHERE p.depth = 0), 0) AS self_bytes,
     sum(o.owned_bytes) AS total_bytes
   FROM owned AS o
@@ -101,5 +100,4 @@ FROM ranked AS r
 WHERE r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program_name, r.module_number, r.rank,
-  r.space_color,
-  r.place
+  r.space_color, r.place

@@ -1,0 +1,34 @@
+-- title: Placed values with what tells them from others
+-- question: By what may a value be found again in another run?
+-- definition: Placed values, thread-local ones left out, with the name, opcode
+--   and path of their instruction, and their shape without layout.
+-- grain: module content, value
+-- needs: placed_values, instructions, op_paths
+-- param run
+-- param program
+-- column module_id
+-- column value_id
+-- column kind
+-- column instruction
+-- column place VARCHAR name neutral: Index into its result, {} for an array.
+-- column opcode
+-- column parameter_number INTEGER id neutral: The parameter it is.
+-- column op_name
+-- column op_path VARCHAR name neutral: Path with numbers replaced.
+-- column first_step INTEGER step neutral: First step at which it is live; -1
+--   without a live range.
+-- column dimensions VARCHAR text neutral: Shape without layout.
+SELECT
+  v.module_id, v.value_id, v.kind, v.instruction,
+  coalesce(v.shape_index, '{}') AS place, i.opcode, i.parameter_number,
+  coalesce(i.op_name, '') AS op_name, coalesce(o.op_path, '') AS op_path,
+  coalesce(v.start_step, -1) AS first_step,
+  regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
+FROM placed_values(run := $run, program := $program) AS v
+LEFT JOIN instructions AS i
+  ON i.module_id = v.module_id
+  AND i.instruction_id = v.instruction_id
+LEFT JOIN op_paths(run := $run, program := $program) AS o
+  ON o.module_id = v.module_id
+  AND o.instruction_id = v.instruction_id
+WHERE v.kind <> 'thread_local'
