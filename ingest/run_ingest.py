@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
-from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 
@@ -40,7 +40,6 @@ from hlodb.ingest.unit_files import (
     occurrence_columns,
     unit_digest,
 )
-from hlodb.schema.warehouse import connect
 
 BATCH_BYTES = 4_000_000
 """Text that a worker parses at a time (bytes)."""
@@ -87,8 +86,16 @@ class Units:
     stored: set[int] = field(default_factory=set)
 
 
+class _Earlier(NamedTuple):
+    """What the warehouse holds of a run, and which files are to be read again."""
+
+    files: dict[str, RecordedFile]
+    is_pruned: bool
+    retried: set[str]
+
+
 class RunIngest:
-    """One run: `settle`, `batches` to be parsed, and what is written of it.
+    """One run: `look_up`, `settle`, `batches` to be parsed, and what is written of it.
 
     In every transaction that concerns the run come `begin`, the results of batches and
     `wrote`, in the last one `finish`.
@@ -102,6 +109,7 @@ class RunIngest:
         self.progress = progress
         self.facts = RunFacts()
         self.recorded: dict[str, RecordedFile] = {}
+        self.earlier: dict[str, _Earlier] = {}
         self.retried: set[str] = set()
         self.written: set[str] = set()
         self.units = Units()
@@ -133,33 +141,48 @@ class RunIngest:
         read = ([self._unit_file(f) for f in u.files] for u in self.source.units())
         yield from _batches([f for f in files if f.path in paths] for files in read)
 
-    def settle(self, database: Path, taken: Set[str]) -> None:
+    def look_up(self, connection: duckdb.DuckDBPyConnection, taken: Set[str]) -> None:
+        """Learn what the warehouse holds of runs that this one may complete."""
+        pattern = re.compile(rf"{re.escape(self.source.name)}(?:~\d+)?")
+        for name in filter(pattern.fullmatch, taken):
+            self.earlier[name] = _Earlier(
+                recorded_files(connection, name) or {},
+                is_run_pruned(connection, name),
+                self._to_be_read_again(connection, name),
+            )
+
+    def _to_be_read_again(
+        self, connection: duckdb.DuckDBPyConnection, name: str
+    ) -> set[str]:
+        if self.request.retry_rejects:
+            return rejected_files(connection, name)
+        if self.request.passes == "full":
+            return reduced_files(connection, name)
+        return set()
+
+    def settle(self, taken: Set[str]) -> None:
         """Take a name; one that is `taken` only to complete the run that has it."""
         number = 1
         name = self.source.name
-        while name in taken and not self._completes(database, name):
+        while name in taken and not self._completes(name):
             number += 1
             name = f"{self.source.name}~{number}"
         self.summary.name = name
+        self.earlier.clear()
         if number > 1 and name not in taken:
             self.summary.notes.append(
                 f"run {self.source.name} holds other files; stored as {name}"
                 " (give runs their own names with --run)"
             )
 
-    def _completes(self, database: Path, name: str) -> bool:
+    def _completes(self, name: str) -> bool:
         """Tell whether the run of that name has these files, as far as it goes."""
-        with connect(database) as connection:
-            recorded = recorded_files(connection, name)
-            is_pruned = is_run_pruned(connection, name)
-            if self.request.retry_rejects:
-                self.retried = rejected_files(connection, name)
-            elif self.request.passes == "full":
-                self.retried = reduced_files(connection, name)
-        if recorded is None or not self._agrees_with(recorded):
+        earlier = self.earlier.get(name)
+        if earlier is None or not self._agrees_with(earlier.files):
             return False
         # A pruned run is emptied when it is begun again.
-        self.recorded = {} if is_pruned else recorded
+        self.recorded = {} if earlier.is_pruned else earlier.files
+        self.retried = earlier.retried
         self.written = set(self.recorded)
         return True
 

@@ -34,11 +34,13 @@ class Store:
         with connect(self._database) as connection:
             taken = run_names(connection)
             found = connection.execute(statement("list_known_units")).fetchnumpy()
+            for run in runs:
+                run.look_up(connection, taken)
         self._units.stored.update(found["unit_digest"].tolist())
         self._units.met.update(self._units.stored)
         for run in runs:
             run.units = self._units
-            run.settle(self._database, taken)
+            run.settle(taken)
             taken.add(run.summary.name)
 
     def take(self, run: RunIngest, result: BatchResult) -> list[RunSummary]:

@@ -1,7 +1,8 @@
 """Batches of units parsed in worker processes, results in the order they were given.
 
 A small input is parsed in this process: starting others would take longer. At most
-`2 * jobs` batches are under way, so memory stays bounded whatever the input's size.
+`4 * jobs` batches are under way, so memory stays bounded whatever the input's size,
+and workers have enough to do while this process writes.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
+from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Thread
 from typing import TypeVar
@@ -23,6 +25,8 @@ from hlodb.ingest.unit_files import UnitFile
 
 Units = Sequence[Sequence[UnitFile]]
 Tag = TypeVar("Tag")
+
+_BATCHES_PER_JOB = 4
 
 _PARENT_SECONDS = 1.0
 """How often a worker looks whether its parent still lives."""
@@ -45,8 +49,21 @@ def parse_batches(
     if jobs > 1 and len(begun) > 1:
         yield from _parse_in_pool(chain(begun, source), jobs)
         return
-    for tag, batch in chain(begun, source):
-        yield tag, parse_batch(batch)
+    with _no_collection():
+        for tag, batch in chain(begun, source):
+            yield tag, parse_batch(batch)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles: records form none, and there are many."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _parse_in_pool(
@@ -63,7 +80,7 @@ def _parse_in_pool(
     try:
         for tag, batch in batches:
             running.append((tag, pool.submit(parse_batch, batch)))
-            while len(running) >= 2 * jobs or running[0][1].done():
+            while len(running) >= _BATCHES_PER_JOB * jobs or running[0][1].done():
                 tag, future = running.popleft()
                 yield tag, future.result()
                 if not running:
@@ -77,8 +94,7 @@ def _parse_in_pool(
 def _start_worker(parent: int) -> None:
     start_process()
     Thread(target=_end_with, args=(parent,), daemon=True).start()
-    # Records live as long as the process and form no cycles: nothing to collect.
-    gc.disable()
+    gc.disable()  # as in `_no_collection`
 
 
 def _end_with(parent: int) -> None:

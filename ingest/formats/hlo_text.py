@@ -34,6 +34,7 @@ from hlodb.ingest.records import (
 )
 
 _END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]|\\.)*+)")?\s*(?://.*)?$')
+_AFTER_TABLES = re.compile(r"^(?:HloModule .*|.*\{[^\S\n]*)$", re.MULTILINE)
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
 _SNIPPET = 200
@@ -129,17 +130,21 @@ class _Reader:
 
     def _read_frame_tables(self) -> None:
         first = self.number
-        lines: list[str] = []
-        while self.at < len(self.text):
-            line = self._line(self.at)
-            if line.startswith("HloModule ") or computation_head(line):
-                break
-            lines.append(line)
-            self._pass(line)
-        tables = parse_frame_tables("\n".join(lines))
+        text = self.text[self.at : self._end_of_tables()].removesuffix("\n")
+        tables = parse_frame_tables(text)
         self.module.frames = tables.frames
+        lines = text.split("\n") if tables.odd_lines else []
         for at in tables.odd_lines:
             self.unclaimed.append(Unclaimed(first + at, lines[at][:_SNIPPET]))
+        self._pass(text)
+
+    def _end_of_tables(self) -> int:
+        """Give where the next module or computation begins, or the end of the text."""
+        for line in _AFTER_TABLES.finditer(self.text, self.at):
+            text = line.group()
+            if text.startswith("HloModule ") or computation_head(text):
+                return line.start()
+        return len(self.text)
 
     def _leave(self, line: str) -> None:
         if not line.lstrip().startswith("//"):
