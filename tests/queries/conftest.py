@@ -1,14 +1,16 @@
-"""A warehouse in memory, with every built-in query installed."""
+"""Warehouses: in memory with every built-in query, and of the gold results."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import duckdb
 import pytest
 
 from hlodb.queries.macros import install_macros
 from hlodb.schema.creation import create_schema
+from tests.gold_results import make_warehouse
 
 
 @pytest.fixture(scope="session")
@@ -27,3 +29,11 @@ def warehouse(
     empty_warehouse.execute("BEGIN")
     yield empty_warehouse
     empty_warehouse.execute("ROLLBACK")
+
+
+@pytest.fixture(scope="session")
+def gold_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The dumps that the gold results are about."""
+    path = tmp_path_factory.mktemp("gold") / "gold.duckdb"
+    make_warehouse(path)
+    return path

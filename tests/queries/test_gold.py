@@ -6,16 +6,9 @@ import duckdb
 import pytest
 
 from hlodb.schema.warehouse import connect
-from tests.gold_results import FOLDER, gold_text, make_warehouse, queries
+from tests.gold_results import FOLDER, gold_text, is_ordered, queries
 
 QUERIES = {query.name: query for query in queries()}
-
-
-@pytest.fixture(scope="session")
-def gold_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("gold") / "gold.duckdb"
-    make_warehouse(path)
-    return path
 
 
 @pytest.fixture(scope="module")
@@ -25,6 +18,12 @@ def connection(gold_warehouse: Path) -> duckdb.DuckDBPyConnection:
 
 def test_every_query_has_a_gold_file() -> None:
     assert {path.stem for path in FOLDER.glob("*.csv")} == set(QUERIES)
+
+
+def test_every_answer_has_an_order() -> None:
+    """All but building blocks of other queries, and checks that find nothing."""
+    unordered = {q.group for q in QUERIES.values() if not is_ordered(q)}
+    assert unordered == {"checks", "parts"}
 
 
 @pytest.mark.parametrize("name", QUERIES)

@@ -115,3 +115,4 @@ FROM (VALUES
   (19, 'references', NULL),
   (20, 'keys', NULL)
 ) AS c (ordinal, check_name, checked_count)
+ORDER BY c.ordinal

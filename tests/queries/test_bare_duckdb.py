@@ -1,0 +1,160 @@
+"""Every canned query in the DuckDB command line gives the rows that hlodb gives.
+
+The binary reads the macros that a warehouse carries; hlodb makes its own.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_macros, renew_macros
+from hlodb.queries.query import Query
+from hlodb.queries.run import Value, run_query
+from hlodb.schema.warehouse import connect, transaction
+from tests.conftest import DATA
+from tests.gold_results import CLOCK, Parameters, calls, is_ordered
+
+DUCKDB = Path(sys.executable).parent / "duckdb"
+MARK = "-- rows of "
+
+Call = tuple[Query, Parameters]
+Rows = list[dict[str, Any]]
+
+CATALOGUE = load_catalogue()
+BY_DEFAULT: list[Call] = [(query, {}) for query in CATALOGUE.values()]
+
+SMALL = {
+    "seeds": [DATA / "seeds"],
+    "passes": [DATA / "passes" / "jit_ring.tar.xz"],
+    "proto": sorted((DATA / "proto").glob("*.tar.xz")),
+}
+
+
+def test_the_demo_dumps(gold_warehouse: Path) -> None:
+    """With the parameters that the gold results are asked with."""
+    assert_equal(
+        gold_warehouse,
+        [(query, call) for query in CATALOGUE.values() for call in calls(query)],
+    )
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_small_dumps(tmp_path: Path, name: str) -> None:
+    db = tmp_path / "w.duckdb"
+    ingest([str(path) for path in SMALL[name]], db, jobs=1, prepare=renew_macros)
+    assert_equal(db, BY_DEFAULT)
+
+
+def test_a_warehouse_without_runs(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    with transaction(db) as connection:
+        install_macros(connection)
+    assert_equal(db, BY_DEFAULT)
+
+
+@pytest.mark.shared
+@pytest.mark.parametrize("kind", ["cpu", "tpu", "passes", "proto", "seeds"])
+def test_all_shared_dumps_of_a_kind(shared: Path, tmp_path: Path, kind: str) -> None:
+    db = tmp_path / "w.duckdb"
+    archives = sorted((shared / kind).glob("*.tar.xz"))
+    ingest(
+        [str(path) for path in archives or [shared / kind]], db, prepare=renew_macros
+    )
+    assert_equal(db, about_some_runs(db))
+
+
+@pytest.mark.shared
+def test_all_shared_dumps_together(shared: Path, tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    archives = sorted(shared.glob("*/*.tar.xz"))
+    ingest(
+        [str(path) for path in (*archives, shared / "seeds")], db, prepare=renew_macros
+    )
+    assert_equal(db, BY_DEFAULT)
+
+
+def about_some_runs(db: Path) -> list[Call]:
+    """Every query by default, about the first run, and about the first two."""
+    with connect(db) as connection:
+        rows = connection.execute("SELECT name FROM runs ORDER BY name").fetchall()
+    base, candidate = ([name for (name,) in rows] * 2)[:2]
+    pair = {"base": base, "candidate": candidate}
+    return BY_DEFAULT + [
+        (query, call)
+        for query in CATALOGUE.values()
+        for known in [{p.name for p in query.parameters}]
+        for call in [{"run": base} if "run" in known else pair]
+        if call.keys() <= known
+    ]
+
+
+def assert_equal(db: Path, asked: list[Call]) -> None:
+    """Compare rows, in their order where they have one."""
+    told = told_by_duckdb(db, asked)
+    with connect(db) as connection:
+        for (query, parameters), found in zip(asked, told, strict=True):
+            expected = told_by_hlodb(connection, query, parameters)
+            if not is_ordered(query):
+                expected.sort(key=repr)
+                found.sort(key=repr)
+            assert found == expected, statement(query, parameters)
+
+
+def told_by_hlodb(
+    connection: duckdb.DuckDBPyConnection, query: Query, parameters: Parameters
+) -> Rows:
+    rows = run_query(connection, query.name, parameters, CATALOGUE).dicts()
+    return [{k: v for k, v in row.items() if k not in CLOCK} for row in rows]
+
+
+def told_by_duckdb(db: Path, asked: Iterable[Call]) -> list[Rows]:
+    """Give the rows of every statement; one process, and nothing beside the data."""
+    lines = [".mode jsonlines"]
+    for query, parameters in asked:
+        lines += [f".print {MARK}{query.name}", statement(query, parameters)]
+    done = subprocess.run(
+        [str(DUCKDB), "-readonly", "-bail", str(db)],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+    )
+    assert (done.stderr, done.returncode) == ("", 0)
+    _, *answers = done.stdout.split(MARK)
+    return [
+        list(parsed(answer.split("\n")[1:], query))
+        for answer, (query, _) in zip(answers, asked, strict=True)
+    ]
+
+
+def parsed(lines: Iterable[str], query: Query) -> Iterator[dict[str, Any]]:
+    times = {c.name for c in query.columns if c.type == "TIMESTAMP"}
+    for line in lines:
+        row = json.loads(line) if line else {}
+        for name in times & row.keys():
+            row[name] = row[name] and datetime.fromisoformat(row[name])
+        if row:
+            yield {k: v for k, v in row.items() if k not in CLOCK}
+
+
+def statement(query: Query, parameters: Parameters) -> str:
+    values = ", ".join(f"{k} := {literal(v)}" for k, v in parameters.items())
+    return f"FROM {query.name}({values});"
+
+
+def literal(value: Value) -> str:
+    if value is None:
+        return "NULL"
+    return (
+        "'" + value.replace("'", "''") + "'" if isinstance(value, str) else f"{value}"
+    )
