@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-import duckdb
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.queries.assignments import (
     Allocation,
@@ -20,27 +17,8 @@ from tests.queries.assignments import (
     has_ranges,
     live,
     live_peak,
-    store,
 )
-
-Connection = duckdb.DuckDBPyConnection
-
-examples = settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-
-
-@contextmanager
-def stored(connection: Connection, assignment: Assignment) -> Iterator[Connection]:
-    connection.execute("BEGIN")
-    try:
-        store(connection, [assignment])
-        yield connection
-    finally:
-        connection.execute("ROLLBACK")
-
+from tests.queries.stored import Connection, examples, stored
 
 THREE_ON_A_BYTE = Assignment(
     (

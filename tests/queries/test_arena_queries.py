@@ -1,0 +1,378 @@
+"""Peak, timeline, fragmentation, holes, reuse and packing, byte by byte."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from itertools import combinations
+from typing import Any, NamedTuple
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.queries.assignments import (
+    Allocation,
+    Assignment,
+    Value,
+    assignments,
+    covered,
+    has_ranges,
+    live,
+    live_peak,
+)
+from tests.queries.stored import Connection, examples, stored
+
+Rows = list[tuple[Any, ...]]
+
+
+def ask(connection: Connection, sql: str) -> Rows:
+    return connection.execute(sql).fetchall()
+
+
+def arenas(assignment: Assignment) -> list[Allocation]:
+    """Temporary allocations that something lives in."""
+    return [
+        a
+        for a in assignment.allocations
+        if a.kind == "temp" and any(v.start is not None for v in a.values)
+    ]
+
+
+def arena_peak(assignment: Assignment, arena: Allocation) -> tuple[int, int]:
+    """The most bytes of an arena live at one step, and the first such step."""
+    levels = [len(covered(arena, step)) for step in range(assignment.steps + 1)]
+    return max(levels), levels.index(max(levels))
+
+
+# --- Peak and timeline --------------------------------------------------------------
+
+
+@examples
+@given(assignment=assignments())
+def test_peak_by_space(empty_warehouse: Connection, assignment: Assignment) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT color, reserved_bytes, live_peak_bytes, peak_step, temp_bytes,"
+            " fragmentation_bytes FROM peak_by_space()",
+        )
+    expected = []
+    for color in assignment.colors:
+        sizes = [(a.size, a.kind) for a in assignment.of_color(color)]
+        temps = sum(size for size, kind in sizes if kind == "temp")
+        row: tuple[Any, ...] = (None, None, temps, None)
+        if has_ranges(assignment):
+            peak, step = live_peak(assignment, color)
+            wasted = temps - live_peak(assignment, color, temp_only=True)[0]
+            row = (peak, step, temps, wasted)
+        expected.append((color, sum(size for size, _ in sizes), *row))
+    assert sorted(rows) == expected
+
+
+@examples
+@given(assignment=assignments(), points=st.integers(1, 4))
+def test_live_timeline(
+    empty_warehouse: Connection, assignment: Assignment, points: int
+) -> None:
+    """Every step has its level; thinned out, the highest one stays."""
+    columns = "SELECT color, from_step, to_step, live_bytes, delta_bytes"
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(connection, f"{columns} FROM live_timeline()")
+        thinned = ask(connection, f"{columns} FROM live_timeline(points := {points})")
+    levels: dict[int, dict[int, int]] = defaultdict(dict)
+    for color, first, last, live_bytes, delta in rows:
+        assert delta == live_bytes - (levels[color].get(first - 1) or 0)
+        steps = range(first, last + 1)
+        levels[color].update((step, live_bytes) for step in steps)
+    colors = assignment.colors if has_ranges(assignment) else []
+    assert levels == {
+        color: {s: live(assignment, color, s) for s in range(assignment.steps + 1)}
+        for color in colors
+    }
+    for color in colors:
+        kept = [row[3] for row in thinned if row[0] == color]
+        assert len(kept) <= points
+        assert max(kept) == live_peak(assignment, color)[0]
+
+
+# --- Fragmentation and holes ----------------------------------------------------------
+
+
+@examples
+@given(assignment=assignments())
+def test_fragmentation(empty_warehouse: Connection, assignment: Assignment) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        by_space = ask(
+            connection,
+            "SELECT color, temp_bytes, temp_live_peak_bytes, fragmentation_bytes,"
+            " arena_count, value_count FROM frag_by_space()",
+        )
+        by_arena = ask(
+            connection,
+            "SELECT allocation_id, allocation_bytes, live_peak_bytes,"
+            " fragmentation_bytes FROM frag_by_arena()",
+        )
+        split = ask(
+            connection,
+            "SELECT color, sum_bytes, sum_of_peaks_bytes, joint_peak_bytes,"
+            " split_bytes, waste_bytes FROM arena_split_cost()",
+        )
+    spaces, splits = [], []
+    for color in assignment.colors if has_ranges(assignment) else []:
+        temps = [a for a in assignment.of_color(color) if a.kind == "temp"]
+        size = sum(a.size for a in temps)
+        joint = live_peak(assignment, color, temp_only=True)[0]
+        peaks = sum(arena_peak(assignment, a)[0] for a in temps)
+        if temps:
+            tenants = sum(len(a.values) for a in temps)
+            spaces.append((color, size, joint, size - joint, len(temps), tenants))
+            splits.append((color, size, peaks, joint, peaks - joint, size - joint))
+    assert sorted(by_space) == spaces
+    assert sorted(split) == splits
+    found = {a.allocation_id: arena_peak(assignment, a)[0] for a in arenas(assignment)}
+    assert sorted(by_arena) == [
+        (a.allocation_id, a.size, peak, a.size - peak)
+        for a in assignment.allocations
+        if a.kind == "temp" and has_ranges(assignment)
+        for peak in [found.get(a.allocation_id, 0)]
+    ]
+
+
+@examples
+@given(assignment=assignments())
+def test_anatomy(empty_warehouse: Connection, assignment: Assignment) -> None:
+    """What every single byte of an arena is at the arena's own peak."""
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT allocation_id, step, part, part_bytes FROM frag_anatomy()",
+        )
+    expected: dict[tuple[int, int, str], int] = defaultdict(int)
+    for arena in arenas(assignment):
+        step = arena_peak(assignment, arena)[1]
+        for byte in range(arena.size):
+            part = part_of(arena, byte, step)
+            expected[arena.allocation_id, step, part] += 1
+    assert {row[:3]: row[3] for row in rows} == expected
+
+
+def part_of(arena: Allocation, byte: int, step: int) -> str:
+    holders = [v for v in arena.values if byte in v.bytes_set()]
+    held = [v for v in holders if v.live_at(step)]
+    if held:
+        newest = max(held, key=lambda v: (v.start or 0, v.value_id))
+        return "live" if byte < newest.offset + newest.logical else "slot_padding"
+    if holders:
+        return "time_hole"
+    used = {b for v in arena.values for b in v.bytes_set()}
+    edges = {0, arena.size} | {v.offset + v.size for v in arena.values}
+    edges |= {v.offset for v in arena.values}
+    first = max(e for e in edges if e <= byte)
+    last = min(e for e in edges if e > byte)
+    assert not used & set(range(first, last))
+    bits = 0
+    for value in arena.values:
+        bits |= value.offset
+    is_gap = last < arena.size and last - first < (bits & -bits)
+    return "alignment_gap" if is_gap else "never_used"
+
+
+@examples
+@given(assignment=assignments(), at=st.none() | st.integers(0, 8))
+def test_holes(
+    empty_warehouse: Connection, assignment: Assignment, at: int | None
+) -> None:
+    step_asked = "NULL" if at is None else str(at)
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT allocation_id, step, from_byte, to_byte, free_bytes,"
+            f" largest_hole_bytes FROM hole_map(at_step := {step_asked})",
+        )
+    found: dict[tuple[int, ...], set[int]] = defaultdict(set)
+    for allocation_id, step, first, end, free, largest in rows:
+        assert not found[allocation_id, step, free, largest] & set(range(first, end))
+        found[allocation_id, step, free, largest] |= set(range(first, end))
+    expected = {}
+    for arena in arenas(assignment):
+        step = arena_peak(assignment, arena)[1] if at is None else at
+        free = set(range(arena.size)) - covered(arena, step)
+        if free:
+            key = (arena.allocation_id, step, len(free), longest_run(free))
+            expected[key] = free
+    assert found == expected
+
+
+def longest_run(numbers: set[int]) -> int:
+    return max(
+        next(n for n in range(1, 99) if first + n not in numbers) for first in numbers
+    )
+
+
+# --- Reuse ----------------------------------------------------------------------------
+
+
+@examples
+@given(assignment=assignments())
+def test_reuse(empty_warehouse: Connection, assignment: Assignment) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT allocation_id, tenant_count, tenant_bytes, reuse_x, max_chain,"
+            " busy_ratio FROM reuse_factor()",
+        )
+    steps = range(assignment.steps + 1)
+    expected = []
+    for a in assignment.allocations:
+        if a.kind == "temp":
+            total = sum(v.size for v in a.values)
+            chains = [sum(b in v.bytes_set() for v in a.values) for b in range(a.size)]
+            busy = sum(len(covered(a, step)) for step in steps)
+            is_busy = a in arenas(assignment) and a.size
+            expected.append(
+                (
+                    *(a.allocation_id, len(a.values), total),
+                    pytest.approx(total / a.size) if a.size else None,
+                    max(chains, default=0),
+                    pytest.approx(busy / a.size / len(steps)) if is_busy else None,
+                )
+            )
+    assert sorted(rows) == expected
+
+
+@examples
+@given(assignment=assignments())
+def test_values_that_share_bytes(
+    empty_warehouse: Connection, assignment: Assignment
+) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT verdict, allocation_id, instruction, other_instruction,"
+            " overlap_bytes, from_step, to_step"
+            " FROM overlap_conflicts(in_place := true)",
+        )
+    expected = []
+    for arena in assignment.allocations:
+        timed = [v for v in arena.values if v.start is not None]
+        timed.sort(key=lambda v: (v.start, v.value_id))
+        for a, b in combinations(timed, 2):
+            shared = len(a.bytes_set() & b.bytes_set())
+            steps = [s for s in range(9) if a.live_at(s) and b.live_at(s)]
+            if shared and steps and arena.kind != "thread_local":
+                names = (f"v{a.value_id}", f"v{b.value_id}")
+                place = ("in_place", arena.allocation_id, *names)
+                expected.append((*place, shared, steps[0], steps[-1]))
+    assert sorted(rows) == sorted(expected)
+
+
+# --- Packing --------------------------------------------------------------------------
+
+
+class Block(NamedTuple):
+    """Values that share bytes in place: all move together."""
+
+    block_id: int
+    bytes: int
+    start: int
+    end: int
+
+
+ORDERS: dict[str, Callable[[Block], int]] = {
+    "size": lambda b: b.bytes,
+    "lifetime": lambda b: b.end - b.start + 1,
+    "rent": lambda b: b.bytes * (b.end - b.start + 1),
+}
+
+
+@examples
+@given(assignment=assignments())
+def test_other_packings(empty_warehouse: Connection, assignment: Assignment) -> None:
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT allocation_id, largest_first, fit, block_count, align_bytes,"
+            " packed_bytes, floor_bytes FROM repack_whatif()",
+        )
+    expected = []
+    for arena in arenas(assignment):
+        tenants = [v for v in arena.values if v.start is not None and v.size]
+        align = alignment(tenants)
+        blocks = [rounded(b, align) for b in chains(tenants)]
+        floor = -(-arena_peak(assignment, arena)[0] // align) * align
+        for order, greatness in ORDERS.items():
+            todo = sorted(blocks, key=lambda b: (-greatness(b), b.block_id))
+            for fit in ("lowest", "best_fit"):
+                places = packed(todo, fit)
+                size = max((p + b.bytes for b, p in places.items()), default=0)
+                assert_sound(places)
+                row = (order, fit, len(blocks), align, size, floor)
+                expected += [(arena.allocation_id, *row)] if blocks else []
+    assert sorted(rows) == sorted(expected)
+
+
+def alignment(tenants: list[Value]) -> int:
+    powers = (1024, 512, 256, 128, 64, 32, 16, 8, 4, 2, 1)
+    if all(v.offset == 0 for v in tenants):
+        return 1
+    return next(p for p in powers if all(v.offset % p == 0 for v in tenants))
+
+
+def chains(tenants: list[Value]) -> list[Block]:
+    """Give the groups of values that touch in time on a shared byte."""
+    groups = [[v] for v in tenants]
+    for a, b in combinations(tenants, 2):
+        touch = a.start == b.end or b.start == a.end
+        if touch and a.bytes_set() & b.bytes_set():
+            joined = [g for g in groups if a in g or b in g]
+            groups = [g for g in groups if g not in joined]
+            groups.append([v for g in joined for v in g])
+    return [
+        Block(
+            min(v.value_id for v in group),
+            max(v.offset + v.size for v in group) - min(v.offset for v in group),
+            min(v.start or 0 for v in group),
+            max(v.end or 0 for v in group),
+        )
+        for group in groups
+    ]
+
+
+def rounded(block: Block, align: int) -> Block:
+    return block._replace(bytes=-(-block.bytes // align) * align)
+
+
+def meet(a: Block, b: Block) -> bool:
+    return a.start <= b.end and b.start <= a.end
+
+
+def packed(todo: list[Block], fit: str) -> dict[Block, int]:
+    """Place blocks one by one, trying every byte."""
+    places: dict[Block, int] = {}
+    for block in todo:
+        taken = {
+            byte
+            for other, place in places.items()
+            if meet(block, other)
+            for byte in range(place, place + other.bytes)
+        }
+        free = [
+            place
+            for place in range(max(taken, default=-1) + 2)
+            if not taken & set(range(place, place + block.bytes))
+            and (place == 0 or place - 1 in taken)
+        ]
+        gaps = {place: gap_at(place, taken) for place in free}
+        lowest = fit == "lowest"
+        places[block] = min(free, key=lambda p: (0 if lowest else gaps[p], p))
+    return places
+
+
+def gap_at(place: int, taken: set[int]) -> int:
+    return min((byte for byte in taken if byte >= place), default=10**9) - place
+
+
+def assert_sound(places: dict[Block, int]) -> None:
+    for (a, at), (b, bt) in combinations(places.items(), 2):
+        assert not meet(a, b) or at + a.bytes <= bt or bt + b.bytes <= at
