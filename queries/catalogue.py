@@ -91,8 +91,8 @@ def find_query(catalogue: Catalogue, name: str) -> Query:
 
 def nearest(name: str, names: Iterable[str]) -> str:
     """Give `; did you mean …?` with the nearest of `names`, or nothing."""
-    close = difflib.get_close_matches(name, list(names), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(close)}?" if close else ""
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def _built_in(root: Traversable) -> Iterator[tuple[str, str, Traversable]]:

@@ -1,0 +1,132 @@
+"""Every command as a process, and what `hlodb query` does with queries of users."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hlodb.cli import COMMANDS, main
+from hlodb.queries.catalogue import load_catalogue
+
+FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
+# Files of that folder that commands share.
+SHARED = {"__init__", "limit_option", "options", "progress_bar"}
+
+LARGE = """\
+-- title: Large allocations
+-- question: Which allocations are larger than a limit?
+-- definition: Those of at least `least` bytes.
+-- grain: allocation
+-- needs: allocations
+-- param least BIGINT = 0: At least so many bytes.
+-- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
+SELECT a.size_bytes
+FROM allocations AS a
+WHERE a.size_bytes >= $least
+ORDER BY a.size_bytes DESC
+LIMIT 2
+"""
+
+
+def hlodb(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "hlodb", *arguments], capture_output=True, text=True
+    )
+
+
+@pytest.fixture
+def ours(tmp_path: Path) -> Path:
+    (tmp_path / "large.sql").write_text(LARGE)
+    return tmp_path
+
+
+def test_every_command_is_listed() -> None:
+    assert {path.stem for path in FOLDER.glob("*.py")} - SHARED == set(COMMANDS)
+    listing = hlodb("--help").stdout.partition("Commands:\n")[2]
+    named = [line.split()[0] for line in listing.splitlines() if line[2:3].strip()]
+    assert named[: len(COMMANDS)] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command(name: str) -> None:
+    """It begins with the verb of the list, and shows examples."""
+    done = hlodb(name, "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+    usage, _, text = done.stdout.partition("\n\n")
+    assert usage.startswith(f"Usage: hlodb {name} ")
+    assert text.split()[0] == COMMANDS[name].split()[0]
+    assert f"  hlodb {name}" in text
+
+
+def test_the_catalogue_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["query"]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    named = [line.split()[0] for line in lines if line.startswith("  ")]
+    assert named == list(load_catalogue())
+    assert main(["query", "--format", "json"]) == 0
+    listed = json.loads(capfd.readouterr().out)
+    assert [query["name"] for query in listed] == named
+
+
+def test_an_unknown_query(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["query", "peak_contnets"]) == 2
+    assert capfd.readouterr().err == (
+        "hlodb: there is no query 'peak_contnets'; did you mean peak_contents?;"
+        " `hlodb query` lists them\n"
+    )
+
+
+@pytest.mark.parametrize("by", ["option", "environment"])
+def test_a_query_of_ones_own(
+    demo_warehouse: Path,
+    ours: Path,
+    by: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    if by == "environment":
+        monkeypatch.setenv("HLODB_QUERIES", str(ours))
+    options = ["--queries", str(ours)] if by == "option" else []
+    asked = ["query", *options, "large", "--db", str(demo_warehouse), "-p", "least="]
+    assert main([*asked[:-1], "least=100_000_000_000", "--format", "csv"]) == 0
+    assert capfd.readouterr().out == "size_bytes\n"
+    assert main([*asked[:-1], "least=1", "--format", "csv"]) == 0
+    assert len(capfd.readouterr().out.splitlines()) == 3
+    assert main(["query", *options, "large", "--help"]) == 0
+    assert capfd.readouterr().out.startswith("large: Large allocations\n")
+    assert main(["query", *options, "--lint"]) == 0
+    count = len(load_catalogue()) + 1
+    assert capfd.readouterr().out == f"{count} queries, 0 faults\n"
+
+
+def test_a_faulty_query_of_ones_own(
+    ours: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (ours / "large.sql").write_text(LARGE.replace("size_bytes BIGINT", "size VARCHAR"))
+    assert main(["query", "--queries", str(ours), "--lint"]) == 2
+    printed = capfd.readouterr()
+    assert printed.err.startswith(f"{(ours / 'large.sql').as_posix()}:1: columns")
+    assert printed.out.endswith(" queries, 1 faults\n")
+
+
+def test_explained_sql_gives_the_same_rows_in_the_bare_duckdb(
+    demo_warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["query", "peak_by_space", "-p", "program=jit_cnn"]
+    assert main([*asked, "--explain"]) == 0
+    script = capfd.readouterr().out
+    assert main([*asked, "--db", str(demo_warehouse), "--format", "json"]) == 0
+    rows = json.loads(capfd.readouterr().out)
+    done = subprocess.run(
+        [Path(sys.executable).parent / "duckdb", "-readonly", "-json", demo_warehouse],
+        input=script,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr == ""
+    assert json.loads(done.stdout) == rows != []

@@ -1,0 +1,147 @@
+"""Parameters are typed and bound; what is wrong is said in the user's words."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.errors import HlodbError, UsageError
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.query import Query
+from hlodb.queries.run import (
+    Value,
+    call_sql,
+    explain,
+    parse_parameters,
+    run_query,
+    run_sql,
+)
+
+CATALOGUE = load_catalogue()
+QUERY = """\
+-- title: Echo
+-- question: What was given?
+-- definition: The parameters.
+-- grain: one row
+-- needs: nothing
+-- param word VARCHAR = 'none': A text.
+-- param number BIGINT = 1: A number.
+-- param share DOUBLE = 0.5: A share.
+-- param flag BOOLEAN = false: A flag.
+-- column word_given VARCHAR text neutral: The text.
+-- column number_given BIGINT count neutral: The number.
+-- column share_given DOUBLE ratio neutral: The share.
+-- column flag_given BOOLEAN flag neutral: The flag.
+SELECT
+  $word AS word_given, $number AS number_given, $share AS share_given,
+  $flag AS flag_given
+"""
+HOSTILE = "'); DROP TABLE runs; -- $number \" \\ \n\u202e"
+
+
+@pytest.fixture(scope="module")
+def echo(tmp_path_factory: pytest.TempPathFactory) -> Query:
+    folder: Path = tmp_path_factory.mktemp("queries")
+    (folder / "echo.sql").write_text(QUERY)
+    return load_catalogue([folder])["echo"]
+
+
+def ask(
+    connection: duckdb.DuckDBPyConnection, echo: Query, parameters: dict[str, Value]
+) -> tuple[object, ...]:
+    result = run_query(connection, "echo", parameters, {**CATALOGUE, "echo": echo})
+    [row] = result.rows
+    return row
+
+
+def test_defaults_are_those_of_the_front_matter(
+    warehouse: duckdb.DuckDBPyConnection, echo: Query
+) -> None:
+    assert ask(warehouse, echo, {}) == ("none", 1, 0.5, False)
+
+
+def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
+    texts = ["word=12", "number=1_048,576", "share=1e-3", "flag=Yes"]
+    assert parse_parameters(echo, texts) == {
+        "word": "12",
+        "number": 1048576,
+        "share": 0.001,
+        "flag": True,
+    }
+    assert parse_parameters(echo, ["word=a=b", "number=", "flag=off"]) == {
+        "word": "a=b",
+        "number": None,
+        "flag": False,
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("number", "-p takes name=value, not 'number'"),
+        ("number=1.5", "parameter 'number' is BIGINT, not '1.5'"),
+        ("share=half", "parameter 'share' is DOUBLE, not 'half'"),
+        ("flag=maybe", "parameter 'flag' is BOOLEAN, not 'maybe'"),
+        (
+            "numbr=1",
+            "query echo has no parameter 'numbr', it has word, number, share, flag;"
+            " did you mean number?",
+        ),
+    ],
+)
+def test_a_faulty_parameter(echo: Query, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        parse_parameters(echo, [text])
+
+
+def test_values_are_bound_and_never_pasted(
+    warehouse: duckdb.DuckDBPyConnection, echo: Query
+) -> None:
+    assert call_sql(echo, ["word", "number"]) == (
+        "SELECT * FROM echo(word := ?, number := ?)"
+    )
+    given: dict[str, Value] = {"word": HOSTILE, "number": -(2**63), "flag": None}
+    assert ask(warehouse, echo, given) == (HOSTILE, -(2**63), 0.5, None)
+    assert warehouse.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+
+
+def test_explained_sql_is_a_script_with_quoted_values(
+    warehouse: duckdb.DuckDBPyConnection, echo: Query
+) -> None:
+    given: dict[str, Value] = {"word": HOSTILE, "share": 0.25, "flag": True}
+    script = explain(echo, given, {**CATALOGUE, "echo": echo})
+    *_, last = warehouse.extract_statements(script)
+    for statement in warehouse.extract_statements(script):
+        warehouse.execute(statement)
+    assert warehouse.execute(last).fetchall() == [(HOSTILE, 1, 0.25, True)]
+
+
+def test_a_run_that_is_not_there_suggests_the_nearest(
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    warehouse.execute("INSERT INTO runs BY NAME SELECT 1 AS run_id, 'night-7' AS name")
+    message = "the warehouse has no run 'nigth-7'; did you mean night-7?"
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        run_query(warehouse, "peak_by_space", {"run": "nigth-7"}, CATALOGUE)
+
+
+def test_a_query_that_duckdb_refuses_is_named(
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    warehouse.execute("DROP VIEW module_memory")
+    with pytest.raises(HlodbError, match=r"^query peak_by_space \(queries/sql/peak/"):
+        run_query(warehouse, "peak_by_space", {}, CATALOGUE)
+
+
+def test_sql_of_ones_own(warehouse: duckdb.DuckDBPyConnection) -> None:
+    result = run_sql(warehouse, "SELECT 3 AS peak_bytes, 'a' AS name, 0.5 AS x_ratio")
+    assert [(c.name, c.type, c.unit) for c in result.columns] == [
+        ("peak_bytes", "INTEGER", "bytes"),
+        ("name", "VARCHAR", "text"),
+        ("x_ratio", "DECIMAL(2,1)", "ratio"),
+    ]
+    with pytest.raises(UsageError, match="Parser Error"):
+        run_sql(warehouse, "SELEC 1")
