@@ -76,6 +76,13 @@ def test_competing_numbers_side_by_side(seeds: duckdb.DuckDBPyConnection) -> Non
         ("arguments_outputs_temps", None, 299942472),
         ("printed_live_range_peak", None, 239075356),
     ]
+    reasons = dict(
+        ask(seeds, "peak_reconciliation", "definition", "reason", program=TPU)
+    )
+    assert reasons["printed_live_range_peak"] == (
+        "listed at step 11: adds all memory spaces, unpadded sizes,"
+        " older releases count a tuple element as its pointer table"
+    )
 
 
 def test_fragmentation(seeds: duckdb.DuckDBPyConnection) -> None:

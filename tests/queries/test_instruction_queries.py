@@ -1,0 +1,125 @@
+"""What is read from the text of an instruction: paths, phases, groups, roles."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
+
+Connection = duckdb.DuckDBPyConnection
+
+
+def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
+    """Store a module of four partitions with one instruction."""
+    connection.execute("INSERT INTO runs BY NAME SELECT 1 AS run_id, 'run' AS name")
+    connection.execute(
+        "INSERT INTO modules BY NAME SELECT 1 AS run_id, 1 AS module_id, 'm' AS path,"
+        " 0 AS part, 'jit_f' AS program, 4 AS num_partitions, 2 AS replica_count"
+    )
+    named = "".join(f", ? AS {name}" for name in form)
+    connection.execute(
+        "INSERT INTO store.instruction_forms BY NAME"
+        f" SELECT 1 AS form_id, ? AS opcode{named}",
+        [opcode, *form.values()],
+    )
+    connection.execute(
+        "INSERT INTO store.instructions BY NAME SELECT 1 AS module_id, 0 AS"
+        " instruction_id, 1 AS form_id, 'i' AS name"
+    )
+
+
+@pytest.mark.parametrize(
+    ("op_name", "op_path", "phase"),
+    [
+        ("jit(f)/layer_12/dot", "jit(f)/layer_*/dot", "other"),
+        ("jit(f)/layers.3/mlp.0/add", "jit(f)/layers.*/mlp.*/add", "other"),
+        ("params['blocks'][7]['w']", "params['blocks'][*]['w']", "other"),
+        ("jit(f)/jvp(layer_0)/tanh", "jit(f)/jvp(layer_*)/tanh", "forward"),
+        (
+            "jit(f)/transpose(jvp(layer_1))/mul",
+            "jit(f)/transpose(jvp(layer_*))/mul",
+            "backward",
+        ),
+        ("jit(f)/adamw/mul", "jit(f)/adamw/mul", "optimiser"),
+        ("jit(f)/apply_updates/add", "jit(f)/apply_updates/add", "optimiser"),
+        ("jit(f)/conv2d/add", "jit(f)/conv2d/add", "other"),
+        ("", "", "none"),
+    ],
+)
+def test_path_and_phase(
+    warehouse: Connection, op_name: str, op_path: str, phase: str
+) -> None:
+    store_instruction(warehouse, "add", op_name=op_name)
+    rows = warehouse.execute("SELECT op_path, phase FROM op_paths()").fetchall()
+    assert rows == [(op_path, phase)]
+
+
+@pytest.mark.parametrize(
+    ("printed", "groups", "size"),
+    [
+        ("{{0,1},{2,3}}", 2, 2),
+        ("{{0, 1, 2}, {3}}", 2, 3),
+        ("{{0},{1},{2},{3}}", 4, 1),
+        ("{}", 1, 8),
+        ("[2,4]<=[8]", 2, 4),
+        ("[4,2]<=[2,4]T(1,0)", 4, 2),
+        ("mesh['x'=2,'y'=4] {'y'}", 2, 4),
+        ("mesh['x'=2,'y'=4] {'x','y'}", 1, 8),
+        ("mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)) {'y'}", 2, 4),
+        ("mesh['x'=2,'y'=4] {'y':(1)2}", 4, 2),
+    ],
+)
+def test_every_spelling_of_replica_groups(
+    warehouse: Connection, printed: str, groups: int, size: int
+) -> None:
+    store_instruction(warehouse, "all-reduce", replica_groups=printed)
+    rows = warehouse.execute(
+        "SELECT group_count, group_size FROM replica_groups()"
+    ).fetchall()
+    assert rows == [(groups, size)]
+
+
+# --- Roles --------------------------------------------------------------------------
+
+RULES = """\
+-- title: Our rules
+-- question: Which roles do we tell apart?
+-- definition: A table of rules.
+-- grain: rule
+-- needs: nothing
+-- column place BIGINT id neutral: Order of the rule.
+-- column rule_id VARCHAR name neutral: Its name.
+-- column role VARCHAR name neutral: The role it gives.
+-- column kind VARCHAR name neutral: Kind of allocation.
+-- column is_donated BOOLEAN flag neutral: Updated in place.
+-- column name_pattern VARCHAR text neutral: Regular expression on op_name.
+-- column opcode_pattern VARCHAR text neutral: Regular expression on the opcode.
+-- column made_in VARCHAR name neutral: Phase it is made in.
+-- column last_read_in VARCHAR name neutral: Phase it is last read in.
+-- column is_gathered BOOLEAN flag neutral: Gathered.
+SELECT
+  CAST(1 AS BIGINT) AS place, 'ours' AS rule_id, 'held' AS role,
+  'parameter' AS kind, CAST(NULL AS BOOLEAN) AS is_donated,
+  CAST(NULL AS VARCHAR) AS name_pattern, CAST(NULL AS VARCHAR) AS opcode_pattern,
+  CAST(NULL AS VARCHAR) AS made_in, CAST(NULL AS VARCHAR) AS last_read_in,
+  CAST(NULL AS BOOLEAN) AS is_gathered
+"""
+
+
+def test_a_users_rules_give_the_roles(reading: Connection, tmp_path: Path) -> None:
+    """What no rule takes is unclassified; roles share the whole peak."""
+    (tmp_path / "role_rules.sql").write_text(RULES)
+    asked = {"run": "jaxlib-0.10.2", "program": "jit_cnn"}
+    catalogue = load_catalogue([tmp_path])
+    rows = run_query(reading, "peak_by_role", asked, catalogue).dicts()
+    roles = {row["role"]: row["rule_id"] for row in rows}
+    assert roles == {"held": "ours", "unclassified": None}
+    assert sum(row["peak_ratio"] for row in rows) == pytest.approx(1)
+    built_in = run_query(reading, "peak_by_role", asked).dicts()
+    owned = [sum(row["owned_bytes"] for row in each) for each in (rows, built_in)]
+    assert owned[0] == owned[1] > 0
+    assert {"weights", "activations"} < {row["role"] for row in built_in}
