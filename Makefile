@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check gold docs bench bench-queries oracle proto torture fuzz wheel clean
+.PHONY: help demo test check gold docs bench bench-quick bench-queries oracle proto torture fuzz wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -55,6 +55,9 @@ docs: $(VENV)/dev  ## Renew the pages made from the code
 
 bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
 	$(BIN)/python -m bench
+
+bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on small inputs
+	$(BIN)/python -m bench --quick passes distinct single nights scaling
 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries

@@ -1,0 +1,191 @@
+"""The cases of `python -m bench`: each gives figures as JSON has them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from bench.inputs import Input, Inputs
+from bench.measure import REPOSITORY, run
+from bench.sides import (
+    HLODB,
+    Figures,
+    compare,
+    copy_tables,
+    ingest,
+    ingest_again,
+    ingest_into_empty,
+    ingest_into_new,
+    parse_with_xla,
+    read_and_hash,
+    remove,
+)
+from bench.widen import move_dump
+
+SCALES = (1, 4, 16, 64)
+NIGHTS = 5
+MOVED = REPOSITORY / "tests" / "data" / "moved_lines"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where inputs lie, where warehouses are made, and how often all is run."""
+
+    inputs: Inputs
+    folder: Path
+    rounds: int
+    xla_python: str | None
+    scales: tuple[int, ...] = SCALES
+
+
+def passes(bench: Bench) -> Figures:
+    """Compare the sides on pass dumps."""
+    return _speed(bench, bench.inputs.passes())
+
+
+def wide_passes(bench: Bench) -> Figures:
+    """Compare the sides on half a gigabyte of pass dumps."""
+    return _speed(bench, bench.inputs.wide_passes())
+
+
+def distinct(bench: Bench) -> Figures:
+    """Compare the sides on final dumps."""
+    return _speed(bench, bench.inputs.distinct())
+
+
+def large(bench: Bench) -> Figures:
+    """Compare the sides on a gigabyte of both."""
+    return _speed(bench, bench.inputs.large())
+
+
+def single(bench: Bench) -> Figures:
+    """Compare the sides on one large file."""
+    return _speed(bench, bench.inputs.single())
+
+
+def _speed(bench: Bench, given: Input) -> Figures:
+    """Compare all sides on an input; the warehouse that comes out is looked at, too."""
+    database, empty = bench.folder / "new.duckdb", bench.folder / "empty.duckdb"
+    copy = bench.folder / "into.duckdb"
+    _make_empty(empty)
+    remove(database)
+    run(ingest(given.paths, database))
+    size = database.stat().st_size
+    sides = {
+        "hlodb, new warehouse": ingest_into_new(given, database),
+        "hlodb": ingest_into_empty(given, copy, empty),
+        "hlodb, all known": ingest_again(given, database),
+        "reading and hashing": read_and_hash(given),
+        "DuckDB from Parquet": copy_tables(database, bench.folder),
+    }
+    if bench.xla_python:
+        sides["XLA's parser"] = parse_with_xla(given, bench.xla_python)
+    figures = compare(sides, bench.rounds)
+    run([*HLODB, "compact", "--db", str(database)])
+    return {
+        "input": _described(given),
+        "sides": figures,
+        "warehouse_bytes": size,
+        "compact_bytes": database.stat().st_size,
+        "empty_bytes": empty.stat().st_size,
+    }
+
+
+def _make_empty(path: Path) -> None:
+    """Make a warehouse that has its macros, and no run."""
+    remove(path)
+    seed = next((MOVED / "before").rglob("*.txt"))
+    run(ingest([str(seed)], path))
+    run([*HLODB, "rm", seed.parent.name, "--db", str(path)])
+    run([*HLODB, "compact", "--db", str(path)])
+
+
+def _described(given: Input) -> Figures:
+    return {
+        "title": given.title,
+        "bytes": given.bytes,
+        "files": given.files,
+        "runs": len(given.roots),
+        "missing": given.missing,
+    }
+
+
+def nights(bench: Bench) -> Figures:
+    """Tell what the file grows by in nights that changed nothing or moved lines."""
+    given = bench.inputs.passes()
+    final = bench.inputs.distinct().roots[0]
+    pair = Input("real pair", (MOVED / "before",))
+    return {
+        "pass dumps": _grown(bench, given.roots[0]),
+        final.name: _grown(bench, final),
+        "real pair": _grown(bench, pair.roots[0], MOVED / "after"),
+    }
+
+
+def _grown(bench: Bench, root: Path, moved: Path | None = None) -> Figures:
+    if moved is None:
+        moved = bench.folder / "moved" / root.parent.name / root.name
+        move_dump(root, moved, 7)
+    database = bench.folder / "nights.duckdb"
+    _make_empty(database)
+    sizes, used = [database.stat().st_size], [_used_bytes(database)]
+    dumps = [*((root, f"night-{n}") for n in range(NIGHTS + 1)), (moved, "moved")]
+    for dump, name in dumps:
+        run([*ingest([str(dump)], database), "--run", name])
+        sizes.append(database.stat().st_size)
+        used.append(_used_bytes(database))
+    return {
+        "first_bytes": sizes[1] - sizes[0],
+        "unchanged_bytes": (sizes[-2] - sizes[1]) / NIGHTS,
+        "unchanged_used_bytes": (used[-2] - used[1]) / NIGHTS,
+        "moved_bytes": sizes[-1] - sizes[-2],
+        "moved_used_bytes": used[-1] - used[-2],
+        "sizes": sizes,
+    }
+
+
+def _used_bytes(database: Path) -> int:
+    """Give what the blocks in use take; the others wait to be used again."""
+    with duckdb.connect(str(database), read_only=True) as connection:
+        row = connection.execute(
+            "SELECT block_size * used_blocks FROM pragma_database_size()"
+        ).fetchone()
+    return int(row[0]) if row else 0
+
+
+def scaling(bench: Bench) -> Figures:
+    """Tell time and memory of one run's dump, 4, 16 and 64 of them, widened."""
+    database = bench.folder / "scale.duckdb"
+    points = []
+    for scale in bench.scales:
+        given = bench.inputs.copies(scale)
+        side = ingest_into_new(given, database)
+        found = compare({"hlodb": side}, bench.rounds)["hlodb"]
+        points.append({"times": scale, "bytes": given.bytes, **found})
+    return {
+        "points": points,
+        "time_exponent": _exponent(bench.scales, [p["seconds"] for p in points]),
+        "memory_exponent": _exponent(bench.scales, [p["peak_bytes"] for p in points]),
+    }
+
+
+def _exponent(sizes: tuple[int, ...], values: list[float]) -> float:
+    """Give the slope of the logarithms (least squares): 1 is linear."""
+    slope, _ = np.polyfit(np.log(sizes), np.log(values), 1)
+    return float(slope)
+
+
+CASES: dict[str, Callable[[Bench], Figures]] = {
+    "passes": passes,
+    "distinct": distinct,
+    "wide_passes": wide_passes,
+    "large": large,
+    "single": single,
+    "nights": nights,
+    "scaling": scaling,
+}
+"""What can be asked for by name, in the order in which all are run."""
