@@ -43,13 +43,20 @@ JOIN (SELECT *, rowid AS place FROM seed.modules) AS m
 -- A slot is a program of a configuration on a rank: what one night compiles, until the
 -- night has its number of modules.
 CREATE TABLE plan.slots AS
-WITH programs AS (
-  SELECT series, program, avg(module_count) AS module_count
-  FROM (
-    SELECT series, release, program, count(*) AS module_count
-    FROM plan.compiled_modules
-    GROUP BY ALL
-  )
+WITH counted AS (
+  SELECT series, release, program, count(*) AS module_count
+  FROM plan.compiled_modules
+  GROUP BY ALL
+),
+programs AS (
+  -- Some programs come with a later release: they count less, over all releases.
+  SELECT p.series, p.program, avg(coalesce(c.module_count, 0)) AS module_count
+  FROM (SELECT DISTINCT series, program FROM counted) AS p
+  JOIN plan.seeds AS s USING (series)
+  ASOF LEFT JOIN counted AS c
+    ON c.series = p.series
+    AND c.program = p.program
+    AND c.release <= s.release
   GROUP BY ALL
 ),
 lined_up AS (

@@ -34,10 +34,10 @@ SELECT
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN placed_values(run := $run, program := $program) AS v
   USING (module_id, color)
-ANTI JOIN value_uses AS u
+ANTI JOIN store.value_uses AS u
   ON u.module_id = v.module_id
   AND u.value_id = v.value_id
-ANTI JOIN value_positions AS p
+ANTI JOIN store.value_positions AS p
   ON p.module_id = v.module_id
   AND p.value_id = v.value_id
   AND p.ordinal > 0

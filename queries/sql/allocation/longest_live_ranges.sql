@@ -34,7 +34,7 @@
 -- column source_line
 WITH lengths AS (
   SELECT module_id,
-    max(step) + 1 AS step_count FROM schedule GROUP BY module_id
+    max(step) + 1 AS step_count FROM store.schedule GROUP BY module_id
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,

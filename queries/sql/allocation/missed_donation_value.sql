@@ -94,7 +94,7 @@ uses AS (
   JOIN tenants AS t
     ON t.module_id = p.module_id
     AND t.allocation_id = p.parameter_id
-  JOIN value_uses AS u
+  JOIN store.value_uses AS u
     ON u.module_id = t.module_id
     AND u.value_id = t.value_id
   JOIN instructions AS i

@@ -47,7 +47,7 @@ pairs AS (
     b.size_bytes, i.opcode, i.op_name, a.value_id AS older_id,
     b.value_id AS newer_id
   FROM tenants AS a
-  JOIN value_uses AS u
+  JOIN store.value_uses AS u
     ON u.module_id = a.module_id
     AND u.value_id = a.value_id
   JOIN tenants AS b

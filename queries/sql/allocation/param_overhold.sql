@@ -45,7 +45,7 @@ WITH pinned AS (
 used AS (
   SELECT v.module_id, v.allocation_id, max(i.schedule_step) AS last_use_step
   FROM placed_values(run := $run, program := $program) AS v
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id

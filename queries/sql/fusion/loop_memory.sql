@@ -38,7 +38,7 @@ WITH carried AS (
     regexp_extract(v.shape, '\[([0-9]+)', 1) = CAST(w.trip_count AS VARCHAR)
       AS is_stacked
   FROM loops(run := $run, program := $program) AS w
-  JOIN value_positions AS p USING (module_id, instruction_id)
+  JOIN store.value_positions AS p USING (module_id, instruction_id)
   JOIN placed_values(run := $run, program := $program) AS v
     ON v.module_id = p.module_id
     AND v.value_id = p.value_id

@@ -47,7 +47,7 @@ readers AS (
     t.module_id, t.value_id, min(u.instruction_id) AS reader_id,
     count(DISTINCT u.instruction_id) AS reader_count
   FROM tenants AS t
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id

@@ -58,7 +58,7 @@ value_counts AS (
   SELECT module_id, count(*) AS n FROM "values" GROUP BY module_id
 ),
 range_counts AS (
-  SELECT module_id, count(*) AS n FROM live_ranges GROUP BY module_id
+  SELECT module_id, count(*) AS n FROM store.live_ranges GROUP BY module_id
 ),
 module_counts AS (
   SELECT

@@ -63,22 +63,24 @@ WITH faults AS (
   ANTI JOIN allocations AS b USING (module_id, allocation_id)
   UNION ALL
   SELECT 'allocation_values.value_id -> values.value_id', count(*)
-  FROM allocation_values AS a ANTI JOIN "values" AS b
+  FROM allocation_values AS a ANTI JOIN store."values" AS b
     USING (module_id, value_id)
   UNION ALL
   SELECT 'value_positions.value_id -> values.value_id', count(*)
-  FROM value_positions AS a ANTI JOIN "values" AS b USING (module_id, value_id)
+  FROM store.value_positions AS a
+  ANTI JOIN store."values" AS b USING (module_id, value_id)
   UNION ALL
   SELECT 'value_uses.value_id -> values.value_id', count(*)
-  FROM value_uses AS a ANTI JOIN "values" AS b USING (module_id, value_id)
+  FROM store.value_uses AS a
+  ANTI JOIN store."values" AS b USING (module_id, value_id)
   UNION ALL
   SELECT 'schedule.instruction_id -> instructions.instruction_id', count(*)
-  FROM (SELECT * FROM schedule WHERE instruction_id IS NOT NULL) AS a
+  FROM (SELECT * FROM store.schedule WHERE instruction_id IS NOT NULL) AS a
   ANTI JOIN instructions AS b USING (module_id, instruction_id)
   UNION ALL
   SELECT 'live_ranges.value_id -> values.value_id', count(*)
-  FROM (SELECT * FROM live_ranges WHERE value_id IS NOT NULL) AS a
-  ANTI JOIN "values" AS b USING (module_id, value_id)
+  FROM (SELECT * FROM store.live_ranges WHERE value_id IS NOT NULL) AS a
+  ANTI JOIN store."values" AS b USING (module_id, value_id)
   UNION ALL
   SELECT 'memory_profile.module_id -> allocations.module_id', count(*)
   FROM memory_profile AS a ANTI JOIN allocations AS b USING (module_id)

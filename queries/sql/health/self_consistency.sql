@@ -53,7 +53,7 @@ slots AS (
 ),
 lengths AS (
   SELECT module_id,
-    max(step) + 1 AS step_count FROM schedule GROUP BY module_id
+    max(step) + 1 AS step_count FROM store.schedule GROUP BY module_id
 ),
 printed AS (
   SELECT
@@ -70,7 +70,7 @@ ranges AS (
     ) AS disordered,
     count(*) FILTER (WHERE p.step BETWEEN l.start_step AND l.end_step)
       AS at_peak
-  FROM live_ranges AS l
+  FROM store.live_ranges AS l
   LEFT JOIN lengths AS n USING (module_id)
   LEFT JOIN printed AS p USING (module_id)
   GROUP BY l.module_id

@@ -99,4 +99,4 @@ reached AS MATERIALIZED (
 )
 SELECT v.module_id, v.value_id, r.gather_instruction, r.weight
 FROM reached AS r
-JOIN "values" AS v USING (module_id, instruction_id)
+JOIN store."values" AS v USING (module_id, instruction_id)

@@ -26,7 +26,7 @@ FROM (
     ON c.module_id = m.module_id
     AND c.computation_id = m.entry_computation_id
 ) AS r
-JOIN value_positions AS p USING (module_id, instruction_id)
+JOIN store.value_positions AS p USING (module_id, instruction_id)
 JOIN allocation_values AS s
   ON s.module_id = p.module_id
   AND s.value_id = p.value_id

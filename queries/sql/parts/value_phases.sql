@@ -22,7 +22,7 @@ readers AS (
     t.module_id, t.value_id,
     arg_max(p.phase, (i.schedule_step, i.instruction_id)) AS last_read_in
   FROM tenants AS t
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id

@@ -39,12 +39,12 @@ tenants AS (
 ),
 readings AS MATERIALIZED (
   SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
-  FROM value_uses AS u
+  FROM store.value_uses AS u
   JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
 ),
 definitions AS MATERIALIZED (
   SELECT DISTINCT v.module_id, v.instruction_id, v.value_id
-  FROM "values" AS v
+  FROM store."values" AS v
   JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
 ),
 readers AS (

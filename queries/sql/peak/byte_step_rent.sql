@@ -45,7 +45,7 @@ touches AS (
   UNION
   SELECT t.module_id, t.value_id, i.schedule_step, TRUE
   FROM tenants AS t
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id

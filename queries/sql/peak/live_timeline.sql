@@ -58,9 +58,9 @@ SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
   r.from_step, r.to_step, r.live_bytes, r.temp_live_bytes,
   CAST(r.delta_bytes AS BIGINT) AS delta_bytes,
-  s.instruction, i.opcode
+  i.name AS instruction, i.opcode
 FROM ranked AS r
-LEFT JOIN schedule AS s
+LEFT JOIN store.schedule AS s
   ON s.module_id = r.module_id
   AND s.step = r.from_step
 LEFT JOIN instructions AS i

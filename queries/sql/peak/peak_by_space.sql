@@ -8,7 +8,7 @@
 --   live-outs while they hold anything. fragmentation_bytes is temp_bytes
 --   minus the most temporary bytes live at one step.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, schedule
+-- needs: chosen_run, module_memory, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -39,14 +39,17 @@
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.reserved_bytes, m.live_peak_bytes, m.peak_step,
-  s.instruction AS peak_instruction,
+  n.name AS peak_instruction,
   m.parameter_bytes, m.constant_bytes, m.live_out_bytes, m.thread_local_bytes,
   m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio
 FROM module_memory AS m
 JOIN chosen_run(run := $run) AS c USING (run_id)
-LEFT JOIN schedule AS s
+LEFT JOIN store.schedule AS s
   ON s.module_id = m.module_id
   AND s.step = m.peak_step
+LEFT JOIN store.instructions AS n
+  ON n.module_id = s.module_id
+  AND n.instruction_id = s.instruction_id
 WHERE ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)
 ORDER BY

@@ -67,15 +67,18 @@ SELECT
   (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
     AS leverage_ratio,
   r.live_peak_bytes, CAST(r.new_peak_bytes AS BIGINT) AS new_peak_bytes,
-  r.new_peak_step, s.instruction AS saturates_on, r.start_step, r.end_step,
+  r.new_peak_step, n.name AS saturates_on, r.start_step, r.end_step,
   i.op_name
 FROM ranked AS r
 LEFT JOIN instructions AS i
   ON i.module_id = r.module_id
   AND i.instruction_id = r.instruction_id
-LEFT JOIN schedule AS s
+LEFT JOIN store.schedule AS s
   ON s.module_id = r.module_id
   AND s.step = r.new_peak_step
+LEFT JOIN store.instructions AS n
+  ON n.module_id = s.module_id
+  AND n.instruction_id = s.instruction_id
 WHERE r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.color, r.place

@@ -6,7 +6,7 @@
 --   minus the most live bytes outside of the stretch: what could be gained
 --   there at most.
 -- grain: module occurrence, colour, stretch of steps
--- needs: chosen_memory, memory_timeline, schedule
+-- needs: chosen_memory, memory_timeline, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -86,7 +86,7 @@ SELECT
   p.peak_step BETWEEN p.first_step AND p.last_step AS is_peak,
   coalesce(o.next_peak_bytes, 0) AS next_peak_bytes,
   p.live_peak_bytes - coalesce(o.next_peak_bytes, 0) AS gain_if_removed_bytes,
-  s.instruction AS first_instruction
+  n.name AS first_instruction
 FROM plateaus AS p
 LEFT JOIN outside AS o
   ON o.run_id = p.run_id
@@ -95,9 +95,12 @@ LEFT JOIN outside AS o
   AND o.module_id = p.module_id
   AND o.space_color = p.space_color
   AND o.first_step = p.first_step
-LEFT JOIN schedule AS s
+LEFT JOIN store.schedule AS s
   ON s.module_id = p.module_id
   AND s.step = p.first_step
+LEFT JOIN store.instructions AS n
+  ON n.module_id = s.module_id
+  AND n.instruction_id = s.instruction_id
 ORDER BY
   p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
   p.space_color, p.first_step

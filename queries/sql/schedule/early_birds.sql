@@ -46,7 +46,7 @@ reads AS (
     t.module_id, t.value_id, u.instruction_id AS reader_id,
     i.schedule_step AS step
   FROM tenants AS t
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id

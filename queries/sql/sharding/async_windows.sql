@@ -49,7 +49,7 @@ steps AS MATERIALIZED (
   SELECT
     s.module_id, s.step, i.logical_bytes, coalesce(d.flop, 0) AS flop
   FROM (SELECT DISTINCT module_id FROM windows) AS m
-  JOIN schedule AS s USING (module_id)
+  JOIN store.schedule AS s USING (module_id)
   JOIN instructions AS i
     ON i.module_id = s.module_id
     AND i.instruction_id = s.instruction_id

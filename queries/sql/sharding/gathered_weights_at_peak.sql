@@ -35,7 +35,7 @@ WITH gathered AS (
 first_uses AS (
   SELECT g.module_id, g.value_id, min(i.schedule_step) AS first_use_step
   FROM gathered AS g
-  JOIN value_uses AS u USING (module_id, value_id)
+  JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
