@@ -111,7 +111,8 @@ class Inputs:
     def _copy(self, root: Path, number: int) -> Path:
         if not number:
             return root
-        target = self.folder / "widened" / f"{root.name}-{number}"
+        # CPU and TPU releases, final and pass dumps have equal names.
+        target = self.folder / "widened" / root.parent.name / f"{root.name}-{number}"
         _once(target, lambda: copy_dump(root, target, number))
         return target
 
