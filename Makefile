@@ -33,6 +33,12 @@ $(VENV)/oracle: pyproject.toml | $(VENV)/dev
 	$(call install,-e . --group dev --group oracle)
 	@touch $@
 
+# The validator of SARIF's authors, with the official schema; its tests skip without it.
+$(VENV)/sarif: Makefile | $(VENV)/made
+	@if command -v npm >/dev/null; \
+	then mkdir -p $@ && npm install --silent --no-save --prefix $@ @microsoft/sarif-multitool@5.7.0; \
+	else echo "npm is not there: SARIF is held against our part of its schema only"; fi
+
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
@@ -62,7 +68,7 @@ bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
 
-oracle: $(VENV)/oracle  ## Compare our reading of every module with XLA's own parser
+oracle: $(VENV)/oracle $(VENV)/sarif  ## Hold modules against XLA's own parser, SARIF against its validator
 	$(BIN)/python -m pytest -q -m oracle
 
 torture: $(VENV)/dev  ## Kill, starve and crowd ingests, for about half an hour

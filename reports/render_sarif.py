@@ -77,7 +77,6 @@ def _category(report: Report) -> str:
 def _rule(name: str) -> dict[str, Any]:
     return {
         "id": name,
-        "name": "".join(word.capitalize() for word in name.split("_")),
         "shortDescription": {"text": RULES[name]},
         "fullDescription": {"text": RULES[name]},
         "help": {"text": HELP},
