@@ -33,8 +33,8 @@ WITH RECURSIVE edges AS MATERIALIZED (
     CASE WHEN $forward THEN e.consumer_id ELSE e.producer_id END AS to_id
   FROM graph_edges(run := $run, program := $program) AS e
 ),
-starts AS (
-  SELECT DISTINCT i.module_id, i.instruction_id AS start_id
+starts AS MATERIALIZED (
+  SELECT DISTINCT i.module_id, i.instruction_id AS start_id, i.name
   FROM final_modules(run := $run, program := $program) AS m
   JOIN modules AS n
     ON n.run_id = m.run_id
@@ -71,19 +71,26 @@ walk USING KEY (module_id, start_id, instruction_id) AS (
     AND k.instruction_id = e.to_id
   WHERE w.distance < $depth
   GROUP BY w.module_id, w.start_id, e.to_id, w.distance
+),
+-- The only join with all instructions: of two, those of a module could be
+-- paired with one another before either meets the walk.
+named AS MATERIALIZED (
+  SELECT
+    w.module_id, w.start_id, w.instruction_id, w.distance, w.edge,
+    w.through_id, i.name, i.opcode, i.shape, i.computation_id, i.op_name
+  FROM walk AS w
+  JOIN instructions AS i USING (module_id, instruction_id)
 )
 SELECT
-  w.module_id, w.start_id, s.name AS start_instruction, w.distance,
-  w.instruction_id, i.name, i.opcode, i.shape, w.edge, t.name AS through,
-  c.name AS computation, i.op_name
-FROM walk AS w
-JOIN instructions AS i USING (module_id, instruction_id)
-JOIN instructions AS s
-  ON s.module_id = w.module_id
-  AND s.instruction_id = w.start_id
-JOIN instructions AS t
-  ON t.module_id = w.module_id
-  AND t.instruction_id = w.through_id
+  n.module_id, n.start_id, s.name AS start_instruction, n.distance,
+  n.instruction_id, n.name, n.opcode, n.shape, n.edge, t.name AS through,
+  c.name AS computation, n.op_name
+FROM named AS n
+JOIN starts AS s USING (module_id, start_id)
+JOIN named AS t
+  ON t.module_id = n.module_id
+  AND t.start_id = n.start_id
+  AND t.instruction_id = n.through_id
 LEFT JOIN computations AS c
-  ON c.module_id = i.module_id
-  AND c.computation_id = i.computation_id
+  ON c.module_id = n.module_id
+  AND c.computation_id = n.computation_id
