@@ -39,6 +39,11 @@ $(VENV)/sarif: Makefile | $(VENV)/made
 	then mkdir -p $@ && npm install --silent --no-save --prefix $@ @microsoft/sarif-multitool@5.7.0; \
 	else echo "npm is not there: SARIF is held against our part of its schema only"; fi
 
+# Jenkins' schema of JUnit XML, from among the tests of pytest.
+$(VENV)/junit-10.xsd: pyproject.toml | $(VENV)/oracle
+	@$(BIN)/python -m pip download -q --no-deps --no-binary pytest -d $(VENV) pytest==9.2.0
+	@tar -xmf $(VENV)/pytest-9.2.0.tar.gz -C $(VENV) --strip-components 3 pytest-9.2.0/testing/example_scripts/junit-10.xsd
+
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
@@ -68,7 +73,7 @@ bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
 
-oracle: $(VENV)/oracle $(VENV)/sarif  ## Hold modules against XLA's own parser, SARIF against its validator
+oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
 torture: $(VENV)/dev  ## Kill, starve and crowd ingests, for about half an hour

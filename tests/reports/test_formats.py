@@ -50,6 +50,12 @@ def test_every_definition_says_what_it_is() -> None:
     assert [n for n, d in json_schema()["$defs"].items() if not d["description"]] == []
 
 
+def test_the_published_schema_is_a_schema() -> None:
+    schema = json.loads(schema_text())
+    assert schema["$schema"] == jsonschema.Draft202012Validator.META_SCHEMA["$id"]
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+
 def test_json_holds_to_the_published_schema(report: Report) -> None:
     found = json.loads(renderer("json")(report))
     jsonschema.Draft202012Validator(json_schema()).validate(found)

@@ -1,8 +1,10 @@
-"""SARIF's own schema, and the validator that its authors wrote, as judges of ours.
+"""SARIF and JUnit XML as those judge them who read them: official schemas and rules.
 
-`make oracle` installs the validator, which brings the schema along; without it these
-tests are skipped. The validator also knows the specification's rules beyond the schema
-(addresses, indices, fingerprints), and what GitHub's code scanning demands.
+`make oracle` installs the judges; without them these tests are skipped. SARIF's is the
+validator that its authors wrote, which brings the schema along; it also knows the
+specification's rules beyond the schema (addresses, indices, fingerprints), and what
+GitHub's code scanning demands. JUnit XML never had a standard: its judge is the schema
+of Jenkins, junit-10.xsd, as pytest keeps it among its tests.
 """
 
 from __future__ import annotations
@@ -10,30 +12,38 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree as ET
 
 import jsonschema
 import pytest
 
+from hlodb.reports.model import Report
 from hlodb.reports.render import renderer
 from tests.conftest import REPOSITORY
 from tests.oracle.schema_part import excess
-from tests.reports.situations import SITUATIONS, report_on
+from tests.reports.situations import SITUATIONS
 
 pytestmark = pytest.mark.oracle
 
-INSTALLED = REPOSITORY / ".venv" / "sarif" / "node_modules" / "@microsoft"
+INSTALLED = REPOSITORY / ".venv"
 USED_PART = REPOSITORY / "tests" / "reports" / "sarif-2.1.0-used.schema.json"
 
 NOT_HEEDED = {"SARIF2005": "asks for the tool's home page, and there is none yet"}
+
+Reported = Callable[[str], Report]
+
+
+# --- SARIF --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
 def multitool() -> Path:
     """Give the folder of SARIF Multitool for this machine."""
-    for program in INSTALLED.glob("sarif-multitool-*/Sarif.Multitool"):
+    packages = INSTALLED / "sarif" / "node_modules" / "@microsoft"
+    for program in packages.glob("sarif-multitool-*/Sarif.Multitool"):
         return program.parent
     pytest.skip("SARIF Multitool is not installed: `make oracle` installs it with npm")
 
@@ -44,12 +54,14 @@ def official(multitool: Path) -> Any:
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def logs(
+    reported: Reported, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
     """Give the log of every situation by its name."""
     folder = tmp_path_factory.mktemp("sarif")
     paths = {name: folder / f"{name}.sarif" for name in SITUATIONS}
     for name, path in paths.items():
-        path.write_text(renderer("sarif")(report_on(name, folder)))
+        path.write_text(renderer("sarif")(reported(name)))
     return paths
 
 
@@ -69,8 +81,10 @@ def test_every_log_holds_to_the_rules(multitool: Path, logs: dict[str, Path]) ->
     assert broken_rules(multitool, logs.values()) == set()
 
 
-def test_the_validator_sees_what_is_wrong(multitool: Path, tmp_path: Path) -> None:
-    log = json.loads(renderer("sarif")(report_on("one_regression", tmp_path)))
+def test_the_validator_sees_what_is_wrong(
+    multitool: Path, reported: Reported, tmp_path: Path
+) -> None:
+    log = json.loads(renderer("sarif")(reported("one_regression")))
     result = log["runs"][0]["results"][0]
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
     result |= {"rank": 101, "ruleIndex": 7}
@@ -109,3 +123,33 @@ def broken_rules(multitool: Path, logs: Iterable[Path]) -> set[tuple[str, str]]:
 def _log_of(result: dict[str, Any]) -> str:
     place = result["locations"][0]["physicalLocation"]["artifactLocation"]
     return Path(place["uri"]).stem
+
+
+# --- JUnit XML ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def junit() -> Any:
+    path = INSTALLED / "junit-10.xsd"
+    if not path.exists():
+        pytest.skip("junit-10.xsd is not there: `make oracle` fetches it")
+    return pytest.importorskip("xmlschema").XMLSchema(path)
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_suites_hold_to_the_schema(junit: Any, reported: Reported, name: str) -> None:
+    suites = ET.fromstring(renderer("junit")(reported(name)))
+    # Properties of cases are younger than the schema.
+    for case in suites.iter("testcase"):
+        for properties in case.findall("properties"):
+            case.remove(properties)
+    junit.validate(suites)
+
+
+def test_properties_are_all_that_the_schema_refuses(
+    junit: Any, reported: Reported
+) -> None:
+    suites = ET.fromstring(renderer("junit")(reported("mixed")))
+    refused = [error.reason for error in junit.iter_errors(suites)]
+    assert set(refused) == {"Unexpected child with tag 'properties' at position 1."}
+    assert len(refused) == len(suites.findall("testsuite/testcase/properties"))
