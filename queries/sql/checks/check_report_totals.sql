@@ -10,16 +10,21 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
+WITH sizes AS (
+  -- One row for each colour, and one without a colour for all of them.
+  SELECT a.module_id, a.color, sum(a.size_bytes) AS size_bytes
+  FROM allocations AS a
+  GROUP BY GROUPING SETS ((a.module_id, a.color), (a.module_id))
+)
 SELECT
   r.module_id,
   coalesce('total of colour ' || r.color, 'total of all colours') AS place,
   r.total_bytes AS expected,
-  CAST(coalesce(sum(a.size_bytes), 0) AS BIGINT) AS found
+  CAST(coalesce(s.size_bytes, 0) AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
 JOIN memory_reports AS r USING (module_id)
-LEFT JOIN allocations AS a
-  ON a.module_id = r.module_id
-  AND (r.color IS NULL OR a.color = r.color)
+LEFT JOIN sizes AS s
+  ON s.module_id = r.module_id
+  AND s.color IS NOT DISTINCT FROM r.color
 WHERE m.has_assignment
-GROUP BY r.module_id, r.color, r.total_bytes
-HAVING coalesce(sum(a.size_bytes), 0) <> r.total_bytes
+  AND coalesce(s.size_bytes, 0) <> r.total_bytes

@@ -17,14 +17,20 @@
 WITH listed AS (
   SELECT
     r.*, coalesce(r.allocation_id, r.color) AS home,
-    CASE
-      WHEN r.size_text NOT LIKE '%iB' THEN 0
-      WHEN r.size_text LIKE '%KiB' THEN 52
-      WHEN r.size_text LIKE '%MiB' THEN 6267
-      ELSE 6417286
-    END AS tolerance
+    r.size_bytes - r.tolerance AS least_bytes,
+    r.size_bytes + r.tolerance AS most_bytes
   FROM checked_modules(run := $run) AS m
-  JOIN memory_report_values AS r USING (module_id)
+  JOIN (
+    SELECT
+      *,
+      CASE
+        WHEN size_text NOT LIKE '%iB' THEN 0
+        WHEN size_text LIKE '%KiB' THEN 52
+        WHEN size_text LIKE '%MiB' THEN 6267
+        ELSE 6417286
+      END AS tolerance
+    FROM memory_report_values
+  ) AS r USING (module_id)
   WHERE m.has_assignment
 ),
 placed AS (
@@ -49,7 +55,8 @@ missing AS (
     AND p.home = r.home
     AND p.offset_bytes = r.offset_bytes
     AND p.value_count = r.value_count
-    AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
+    AND p.size_bytes >= r.least_bytes
+    AND p.size_bytes <= r.most_bytes
 )
 SELECT
   r.module_id,
@@ -63,7 +70,8 @@ LEFT JOIN placed AS p
   ON p.module_id = r.module_id
   AND p.home = r.home
   AND p.offset_bytes = r.offset_bytes
-  AND abs(p.size_bytes - r.size_bytes) <= r.tolerance
+  AND p.size_bytes >= r.least_bytes
+  AND p.size_bytes <= r.most_bytes
 GROUP BY
   r.module_id, r.table_number, r.color, r.allocation_id, r.offset_bytes,
   r.size_text, r.value_count, r.shapes

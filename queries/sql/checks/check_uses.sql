@@ -15,11 +15,9 @@
 -- column found BIGINT count neutral: What it is.
 WITH missing AS (
   SELECT
-    u.module_id, u.value_id, u.instruction_id, u.operand_index, i.name,
-    o.operand_id
+    u.module_id, u.value_id, u.instruction_id, u.operand_index, o.operand_id
   FROM checked_modules(run := $run) AS m
   JOIN store.value_uses AS u USING (module_id)
-  JOIN store.instructions AS i USING (module_id, instruction_id)
   LEFT JOIN operands AS o
     ON o.module_id = u.module_id
     AND o.instruction_id = u.instruction_id
@@ -29,16 +27,17 @@ WITH missing AS (
     AND p.value_id = u.value_id
     AND p.instruction_id = o.operand_id
   WHERE m.has_text
-    AND i.computation_id IS NOT NULL
 )
 SELECT
   u.module_id,
-  'operand ' || u.operand_index || ' of ' || u.name || ', value ' || u.value_id
+  'operand ' || u.operand_index || ' of ' || i.name || ', value ' || u.value_id
     AS place,
   CAST(p.instruction_id AS BIGINT) AS expected,
   CAST(u.operand_id AS BIGINT) AS found
 FROM missing AS u
+JOIN store.instructions AS i USING (module_id, instruction_id)
 LEFT JOIN store.value_positions AS p
   ON p.module_id = u.module_id
   AND p.value_id = u.value_id
   AND p.ordinal = 0
+WHERE i.computation_id IS NOT NULL
