@@ -5,7 +5,7 @@
 --   cover the same byte over time. busy_ratio is the share of byte-steps, size
 --   times steps of the schedule, at which its bytes are live.
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, placed_values, arena_timeline,
+-- needs: chosen_memory, allocations, value_places, arena_timeline,
 --   memory_timeline
 -- param run
 -- param program
@@ -29,7 +29,7 @@
 --   use.
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WHERE kind = 'temp'
 ),
 sums AS (

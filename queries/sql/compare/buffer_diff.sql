@@ -11,7 +11,7 @@
 --   repadded (other room), at_peak_now, not_at_peak_now, shared (owns other
 --   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
--- needs: chosen_pair, matched_values, placed_values, peak_values,
+-- needs: chosen_pair, matched_values, value_places, peak_values,
 --   value_sources, instructions, memory_timeline
 -- param base
 -- param candidate
@@ -58,7 +58,7 @@ lengths AS (
 ),
 base_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
-  FROM placed_values(
+  FROM value_places(
     run := (SELECT c.base FROM the_pair AS c),
     program := $program
   ) AS v
@@ -66,7 +66,7 @@ base_places AS (
 ),
 candidate_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
-  FROM placed_values(
+  FROM value_places(
     run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   ) AS v
@@ -104,7 +104,8 @@ matches AS (
   SELECT
     m.program AS program_name, m.rank, m.pair, m.base_module_id,
     m.candidate_module_id, m.base_locations_id, m.candidate_locations_id,
-    m.base_value_id, m.candidate_value_id, m.match_method, m.match_confidence
+    m.base_value_id, m.candidate_value_id, m.base_instruction, m.instruction,
+    m.match_method, m.match_confidence
   FROM matched_values(
     base := $base, candidate := $candidate, program := $program
   ) AS m
@@ -116,7 +117,7 @@ valued AS (
     coalesce(c.color, b.color) AS space_color,
     b.color AS base_color, c.color AS candidate_color,
     b.value_id AS base_value_id, c.value_id AS candidate_value_id,
-    b.instruction AS base_instruction, c.instruction,
+    m.base_instruction, m.instruction,
     coalesce(c.shape_index, b.shape_index) AS shape_index,
     coalesce(c.instruction_id, b.instruction_id) AS instruction_id,
     coalesce(c.module_id, b.module_id) AS module_id,
@@ -189,15 +190,16 @@ judged AS (
       WHEN abs(v.life_delta) > 0.001 THEN 'lifetime'
       ELSE 'same'
     END AS status,
-    v.space_color, v.base_instruction, v.instruction, v.shape_index, i.opcode,
+    v.space_color, v.base_instruction, v.instruction, v.shape_index, f.opcode,
     v.base_shape, v.shape, v.base_bytes, v.candidate_bytes, v.base_peak_bytes,
     v.candidate_peak_bytes, v.life_delta, v.match_method, v.match_confidence,
-    coalesce(v.op_name, i.op_name) AS op_name, v.source_file, v.source_line,
+    coalesce(v.op_name, f.op_name) AS op_name, v.source_file, v.source_line,
     v.base_value_id, v.candidate_value_id
   FROM valued AS v
-  LEFT JOIN instructions AS i
+  LEFT JOIN store.instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
   UNION ALL
   SELECT
     u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL,

@@ -29,12 +29,21 @@ WITH flags AS (
   WHERE f.module_number IS NULL
   GROUP BY run_id
 ),
+environments AS (
+  -- A number for equal texts: they are long, and modules are many.
+  SELECT
+    r.run_id, r.name AS run_name, r.platform AS run_platform,
+    dense_rank() OVER (
+      ORDER BY r.compiler_version, r.device, coalesce(f.flag_text, '')
+    ) AS environment
+  FROM runs AS r
+  LEFT JOIN flags AS f USING (run_id)
+),
 compiled AS (
   SELECT
     b.program AS program_name, b.exact_fingerprint AS input, r.run_id,
-    r.name AS run_name, r.compiler_version,
-    coalesce(a.platform, r.platform) AS platform,
-    r.device, coalesce(f.flag_text, '') AS flag_text,
+    r.run_name, r.environment,
+    coalesce(a.platform, r.run_platform) AS platform,
     a.exact_fingerprint AS output, p.color AS space_color, p.reserved_bytes
   FROM modules AS b
   JOIN modules AS a
@@ -42,9 +51,8 @@ compiled AS (
     AND a.module_number = b.module_number
     AND a.rank IS NOT DISTINCT FROM b.rank
     AND a.program = b.program
-  JOIN runs AS r ON r.run_id = b.run_id
+  JOIN environments AS r ON r.run_id = b.run_id
   JOIN memory_profile AS p ON p.module_id = a.module_id
-  LEFT JOIN flags AS f ON f.run_id = b.run_id
   WHERE b.stage = 'before_optimizations'
     AND a.has_assignment
     AND ($program IS NULL OR b.program = $program)
@@ -57,9 +65,7 @@ grouped AS (
     min(reserved_bytes) AS min_bytes, max(reserved_bytes) AS max_bytes,
     arg_max(run_name, (reserved_bytes, run_id)) AS example_run
   FROM compiled
-  GROUP BY
-    program_name, space_color, input, compiler_version, platform, device,
-    flag_text
+  GROUP BY program_name, space_color, input, environment, platform
 )
 SELECT
   g.program_name AS program, g.space_color AS color, g.compile_count,
@@ -72,4 +78,4 @@ WHERE g.compile_count >= $min_compiles
   AND (g.variant_count > 1 OR NOT $only_variants)
 ORDER BY
   g.max_bytes - g.min_bytes DESC, g.variant_count DESC, g.program_name,
-  g.space_color, g.input
+  g.space_color, g.input, g.example_run

@@ -54,32 +54,29 @@ readers AS (
   WHERE i.opcode NOT IN ('tuple', 'get-tuple-element', 'bitcast')
   GROUP BY t.module_id, t.value_id
 ),
-single AS (
+made AS MATERIALIZED (
+  -- Fixed, lest producers and readers are paired before either meets a value.
   SELECT
-    t.*, p.opcode, p.op_name, p.element_type AS producer_type,
-    i.name AS reader,
-    i.opcode AS reader_opcode
+    t.*, r.reader_id, p.opcode, p.op_name, p.element_type AS producer_type
   FROM tenants AS t
   JOIN readers AS r USING (module_id, value_id)
   JOIN instructions AS p USING (module_id, instruction_id)
-  JOIN instructions AS i
-    ON i.module_id = r.module_id
-    AND i.instruction_id = r.reader_id
   WHERE r.reader_count = 1
     AND p.opcode NOT IN ('parameter', 'constant', 'while', 'conditional')
-    AND (
-      (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
-      OR i.opcode IN (
-        'abs', 'add', 'and', 'broadcast', 'ceil', 'clamp', 'compare',
-        'convert',
-        'cosine', 'divide', 'dynamic-slice', 'exponential', 'floor', 'log',
-        'logistic',
-        'maximum', 'minimum', 'multiply', 'negate', 'not', 'or', 'pad',
-        'power',
-        'reduce', 'reshape', 'reverse', 'rsqrt', 'select', 'sign', 'sine',
-        'slice',
-        'sqrt', 'subtract', 'tanh', 'transpose', 'xor'
-      )
+),
+single AS (
+  SELECT m.*, i.name AS reader, i.opcode AS reader_opcode
+  FROM made AS m
+  JOIN instructions AS i
+    ON i.module_id = m.module_id
+    AND i.instruction_id = m.reader_id
+  WHERE (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
+    OR i.opcode IN (
+      'abs', 'add', 'and', 'broadcast', 'ceil', 'clamp', 'compare', 'convert',
+      'cosine', 'divide', 'dynamic-slice', 'exponential', 'floor', 'log',
+      'logistic', 'maximum', 'minimum', 'multiply', 'negate', 'not', 'or',
+      'pad', 'power', 'reduce', 'reshape', 'reverse', 'rsqrt', 'select',
+      'sign', 'sine', 'slice', 'sqrt', 'subtract', 'tanh', 'transpose', 'xor'
     )
 )
 SELECT

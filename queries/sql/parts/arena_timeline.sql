@@ -8,7 +8,7 @@
 --   Run-length encoded; an arena that holds nothing at first starts with a
 --   stretch of 0.
 -- grain: module content, allocation, stretch of steps
--- needs: placed_values
+-- needs: value_places
 -- param run
 -- param program
 -- column module_id
@@ -20,7 +20,7 @@
 -- column live_bytes BIGINT bytes neutral: Bytes of the allocation live there.
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
 ),

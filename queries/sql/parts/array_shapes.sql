@@ -8,7 +8,7 @@
 --   logical_bytes. Sub-tiles add nothing. NULL where a tile combines
 --   dimensions (*).
 -- grain: shape
--- needs: placed_values
+-- needs: value_places
 -- param run
 -- param program
 -- column shape
@@ -28,7 +28,7 @@ WITH arrays AS (
       AS dimensions,
     regexp_extract(shape, '\]\{([0-9,]*)', 1) AS minor_to_major,
     nullif(regexp_extract(shape, ':[^S]*?T\(([0-9,*]*)\)', 1), '') AS tile
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WHERE shape NOT LIKE '(%'
     AND logical_bytes IS NOT NULL
 ),

@@ -3,7 +3,7 @@
 -- definition: Placed values, thread-local ones left out, with the name, opcode
 --   and path of their instruction, and their shape without layout.
 -- grain: module content, value
--- needs: placed_values, instructions, op_paths
+-- needs: value_places, instructions, op_paths
 -- param run
 -- param program
 -- column module_id
@@ -19,15 +19,14 @@
 --   without a live range.
 -- column dimensions VARCHAR text neutral: Shape without layout.
 SELECT
-  v.module_id, v.value_id, v.kind, v.instruction,
-  coalesce(v.shape_index, '{}') AS place, i.opcode, i.parameter_number,
-  coalesce(i.op_name, '') AS op_name, coalesce(o.op_path, '') AS op_path,
+  v.module_id, v.value_id, v.kind, i.name AS instruction,
+  coalesce(v.shape_index, '{}') AS place, f.opcode, f.parameter_number,
+  coalesce(f.op_name, '') AS op_name, coalesce(o.op_path, '') AS op_path,
   coalesce(v.start_step, -1) AS first_step,
   regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
-FROM placed_values(run := $run, program := $program) AS v
-LEFT JOIN instructions AS i
-  ON i.module_id = v.module_id
-  AND i.instruction_id = v.instruction_id
+FROM value_places(run := $run, program := $program) AS v
+LEFT JOIN store.instructions AS i USING (module_id, instruction_id)
+LEFT JOIN store.instruction_forms AS f USING (form_id)
 LEFT JOIN op_paths(run := $run, program := $program) AS o
   ON o.module_id = v.module_id
   AND o.instruction_id = v.instruction_id

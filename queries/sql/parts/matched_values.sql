@@ -23,6 +23,8 @@
 -- column base_value_id INTEGER id neutral: Value in the base; NULL where new.
 -- column candidate_value_id INTEGER id neutral: Value in the candidate; NULL
 --   where gone.
+-- column base_instruction VARCHAR name neutral: Instruction in the base.
+-- column instruction VARCHAR name neutral: Instruction in the candidate.
 -- column match_method VARCHAR name neutral: parameter, name, path, similar or
 --   none.
 -- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
@@ -177,7 +179,14 @@ matches AS (
 SELECT
   p.program_name AS program, p.rank, p.pair, p.base_module_id,
   p.candidate_module_id, p.base_locations_id, p.candidate_locations_id,
-  m.base_value_id, m.candidate_value_id, m.method AS match_method,
+  m.base_value_id, m.candidate_value_id, b.instruction AS base_instruction,
+  c.instruction, m.method AS match_method,
   CAST(m.confidence AS DOUBLE) AS match_confidence
 FROM matches AS m
 JOIN pairs AS p USING (pair)
+LEFT JOIN base_values AS b
+  ON b.pair = m.pair
+  AND b.value_id = m.base_value_id
+LEFT JOIN candidate_values AS c
+  ON c.pair = m.pair
+  AND c.value_id = m.candidate_value_id

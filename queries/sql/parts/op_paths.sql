@@ -16,6 +16,7 @@
 -- column op_path VARCHAR name neutral: Path with numbers replaced.
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
+-- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH chosen AS (
   SELECT DISTINCT m.module_id
   FROM final_modules(run := $run, program := $program) AS m
@@ -34,6 +35,7 @@ SELECT
         || '|lion|adafactor|lamb)([/)_]|$)'
     ) THEN 'optimiser'
     ELSE 'other'
-  END AS phase
+  END AS phase,
+  i.schedule_step
 FROM instructions AS i
 JOIN chosen USING (module_id)

@@ -4,7 +4,7 @@
 --   removal can lower it; the removal of any other value leaves the peak as it
 --   is.
 -- grain: module content, allocation, value
--- needs: chosen_memory, placed_values, memory_timeline
+-- needs: chosen_memory, value_places, memory_timeline
 -- param run
 -- param program
 -- column module_id
@@ -23,7 +23,7 @@ WITH placed AS (
     count(*) OVER same_allocation AS tenant_count,
     kind NOT IN ('temp', 'thread_local')
       AND max(start_step) OVER same_allocation IS NULL AS is_standing
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WINDOW same_allocation AS (PARTITION BY module_id, allocation_id)
 ),
 curves AS (

@@ -7,7 +7,7 @@
 --   has one, else from the readers of what those readers define, up to four
 --   steps away (attribution read). Values without either have no row.
 -- grain: module content, source locations, value
--- needs: chosen_modules, placed_values, instruction_sources, instructions,
+-- needs: chosen_modules, value_places, instruction_sources, instructions,
 --   values, value_uses
 -- param run
 -- param program
@@ -31,11 +31,16 @@ tenants AS (
     m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
     s.instruction_id IS NOT NULL AS is_sourced
   FROM chosen_modules(run := $run, program := $program) AS m
-  JOIN placed_values(run := $run, program := $program) AS v USING (module_id)
+  JOIN value_places(run := $run, program := $program) AS v USING (module_id)
   LEFT JOIN sources AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
     AND s.instruction_id = v.instruction_id
+),
+described AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id
+  FROM (SELECT DISTINCT module_id FROM tenants) AS t
+  JOIN store.instructions AS i USING (module_id)
 ),
 readings AS MATERIALIZED (
   SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
@@ -82,7 +87,7 @@ found AS (
     ON s.module_id = r.module_id
     AND s.locations_id = r.locations_id
     AND s.instruction_id = r.reader_id
-  JOIN instructions AS i
+  JOIN described AS i
     ON i.module_id = r.module_id
     AND i.instruction_id = r.reader_id
 ),
@@ -97,8 +102,9 @@ chosen AS (
   WHERE place = 1
 )
 SELECT
-  c.module_id, c.locations_id, c.value_id, c.attribution, i.op_name,
+  c.module_id, c.locations_id, c.value_id, c.attribution, f.op_name,
   s.source_file, s.source_line, s.function_name
 FROM chosen AS c
 JOIN sources AS s USING (module_id, locations_id, instruction_id)
-JOIN instructions AS i USING (module_id, instruction_id)
+JOIN described AS i USING (module_id, instruction_id)
+LEFT JOIN store.instruction_forms AS f USING (form_id)

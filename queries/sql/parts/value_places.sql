@@ -1,0 +1,45 @@
+-- title: Values with their place and their live range, without a name
+-- question: Where does each value lie, and when is it live?
+-- definition: allocation_values joined to its allocation, its value and the
+--   value's live range, of every module of the chosen run and program, each
+--   content once. Values without a live range have NULL steps.
+-- grain: module content, allocation, value
+-- needs: chosen_modules, allocations, allocation_values, values, live_ranges
+-- param run
+-- param program
+-- column module_id
+-- column allocation_id
+-- column kind
+-- column color
+-- column allocation_bytes BIGINT bytes neutral: Size of the allocation.
+-- column value_id
+-- column instruction_id
+-- column shape_index
+-- column shape
+-- column is_phi BOOLEAN flag neutral: Whether it merges values, as a while
+--   result does.
+-- column offset_bytes
+-- column size_bytes
+-- column logical_bytes
+-- column start_step
+-- column end_step
+WITH placed AS MATERIALIZED (
+  -- Fixed, lest allocations meet values by module alone.
+  SELECT
+    a.module_id, a.allocation_id, a.kind, a.color,
+    a.size_bytes AS allocation_bytes, s.value_id, s.offset_bytes, s.size_bytes
+  FROM (
+    SELECT DISTINCT module_id
+    FROM chosen_modules(run := $run, program := $program)
+  ) AS m
+  JOIN allocations AS a USING (module_id)
+  JOIN allocation_values AS s USING (module_id, allocation_id)
+)
+-- The views of values and ranges would look up the names of all modules first.
+SELECT
+  p.module_id, p.allocation_id, p.kind, p.color, p.allocation_bytes,
+  p.value_id, v.instruction_id, v.shape_index, v.shape, v.is_phi,
+  p.offset_bytes, p.size_bytes, v.logical_bytes, l.start_step, l.end_step
+FROM placed AS p
+LEFT JOIN store."values" AS v USING (module_id, value_id)
+LEFT JOIN store.live_ranges AS l USING (module_id, value_id)
