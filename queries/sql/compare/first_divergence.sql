@@ -1,160 +1,234 @@
 -- title: Where two compilations part
--- question: Framework, partitioner, fusion, scheduler or buffer assignment: at
---   which stage do two compilations of a program begin to differ?
--- definition: Snapshots of a program in two runs in pipeline order
---   (before_optimizations, passes by number, the stages after optimisation),
---   matched by stage, pass names and occurrence; only those that both runs
---   hold. A snapshot differs where its graph_fingerprint does, else
---   in_order_only where only exact_fingerprint does (layouts, schedule,
---   backend config). blame: framework where before_optimizations differs;
---   partitioner, layout, fusion, scheduler or pass by the name of the pass
---   before the first difference; compiler where no passes are dumped;
---   buffer_assignment where all snapshots are equal and the memory differs;
---   none.
--- grain: program, rank, n-th module of that name
--- needs: chosen_pair, modules, memory_profile
+-- question: Framework, partitioner, fusion, scheduler or buffer assignment:
+--   after which stage or pass do two compilations of a program first differ?
+-- definition: Both compilations are followed from before_optimizations through
+--   the passes in their order to after_optimizations. Snapshots are told apart
+--   by what they hold, never by name, since a pass may run many times and
+--   releases name passes otherwise: by graph_fingerprint; by exact_fingerprint
+--   (layouts, schedule, backend config) where the last graphs are equal. They
+--   part after the last snapshot of the candidate that the base holds too. The
+--   next one is named: the base's where only the base ran that pass, else the
+--   candidate's. hlodb diff and hlodb report name the same. blame goes by that
+--   snapshot: partitioner, fusion, scheduler, layout or else optimisation by
+--   the name of a pass; scheduler where the last graphs are equal; framework
+--   at before_optimizations, compiler at after_optimizations, which hlodb diff
+--   tells more of by opcodes, flags and what moved; packing where nothing
+--   differs but the memory; none. Pairs without such snapshots on both sides
+--   are left out.
+-- grain: pair of compilations, see matched_compilations
+-- needs: matched_compilations, modules, memory_profile
 -- param base
 -- param candidate
 -- param program
 -- column base
 -- column candidate
 -- column program
+-- column base_program VARCHAR name neutral: Its name in the base, if another.
 -- column rank
+-- column base_module_number INTEGER id neutral: XLA's number of the module in
+--   the base.
+-- column candidate_module_number INTEGER id neutral: The same in the
+--   candidate.
 -- column blame VARCHAR name neutral: Where the difference comes from.
 -- column difference VARCHAR name neutral: graph, in_order_only, memory or
 --   none.
--- column last_equal_stage VARCHAR name neutral: Last snapshot before it.
--- column first_different_stage VARCHAR name neutral: First snapshot that
---   differs.
--- column base_instruction_count INTEGER count neutral: Instructions of that
---   snapshot in the base.
--- column candidate_instruction_count INTEGER count neutral: In the candidate.
--- column compared_stages BIGINT count neutral: Snapshots compared.
+-- column last_equal_stage VARCHAR name neutral: Last snapshot that both hold.
+-- column first_different_stage VARCHAR name neutral: What follows it, and
+--   which side ran it if only one did.
+-- column base_instruction_count INTEGER count neutral: Instructions of the
+--   snapshot after the last equal one in the base.
+-- column candidate_instruction_count INTEGER count neutral: The same in the
+--   candidate.
+-- column compared_stages BIGINT count neutral: Snapshots of the candidate that
+--   were compared.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
 --   reserved bytes of colour 0.
-WITH numbered AS (
+WITH pairs AS MATERIALIZED (
+  SELECT p.*
+  FROM matched_compilations(
+    base := $base, candidate := $candidate, program := $program
+  ) AS p
+),
+sides AS (
   SELECT
-    p.base AS base_run, p.candidate AS candidate_run,
-    m.run_id = p.candidate_run_id AS is_candidate, m.program AS program_name,
-    m.rank, m.module_number, m.module_id, m.stage AS stage_name, m.pass_step,
-    m.pass_after, m.pass_before, m.pipeline, m.graph_fingerprint,
-    m.exact_fingerprint, m.instruction_count, m.has_assignment,
-    dense_rank() OVER (
-      PARTITION BY m.run_id, m.program, m.rank ORDER BY m.module_number
-    ) AS ordinal,
-    CASE m.stage
-      WHEN 'before_optimizations' THEN 0
-      WHEN 'after_spmd_partitioner' THEN 1
-      WHEN 'pass' THEN 2
-      WHEN 'after_optimizations_before_buffer_assignment' THEN 3
-      WHEN 'after_optimizations' THEN 4
-      WHEN 'after_optimizations_after_buffer_assignment' THEN 5
-      ELSE 6
-    END AS stage_place
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
-  JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
-  WHERE $program IS NULL
-    OR m.program = $program
+    pair_id, FALSE AS is_candidate, base_run_id AS run_id, p.rank,
+    base_program AS program_name, base_module_number AS module_number
+  FROM pairs AS p
+  UNION ALL
+  SELECT
+    pair_id, TRUE, candidate_run_id, p.rank, candidate_program,
+    candidate_module_number
+  FROM pairs AS p
 ),
 snapshots AS (
   SELECT
-    *,
-    concat_ws(
-      '.', stage_name, pipeline, 'after_' || pass_after,
-      'before_' || pass_before
-    ) AS label,
-    row_number() OVER (
-      PARTITION BY
-        is_candidate, program_name, rank, ordinal, stage_name, pipeline,
-        pass_after, pass_before
-      ORDER BY pass_step, module_id
-    ) AS occurrence
-  FROM numbered
-),
-compared AS (
-  SELECT
-    b.base_run, b.candidate_run, b.program_name, b.rank, b.ordinal, b.label,
-    b.stage_name, b.pass_after, b.instruction_count AS base_count,
-    c.instruction_count AS candidate_count,
-    row_number() OVER (
-      PARTITION BY b.program_name, b.rank, b.ordinal
-      ORDER BY b.stage_place, b.pass_step, b.label
-    ) AS place,
+    s.pair_id, s.is_candidate, m.stage AS stage_name, m.pass_after,
+    m.graph_fingerprint, m.exact_fingerprint, m.instruction_count,
     CASE
-      WHEN b.graph_fingerprint IS DISTINCT FROM c.graph_fingerprint
-        THEN 'graph'
-      WHEN b.exact_fingerprint IS DISTINCT FROM c.exact_fingerprint
-      THEN 'in_order_only'
-    END AS difference
-  FROM snapshots AS b
-  JOIN snapshots AS c
-    ON c.program_name = b.program_name
-    AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.ordinal = b.ordinal
-    AND c.label = b.label
-    AND c.occurrence = b.occurrence
-  WHERE NOT b.is_candidate
-    AND c.is_candidate
+      WHEN m.stage = 'pass'
+        THEN concat(
+          coalesce(m.pipeline, 'pipeline'), ': after ',
+          coalesce(m.pass_after, 'start')
+        )
+      ELSE m.stage
+    END AS label,
+    row_number() OVER (
+      PARTITION BY s.pair_id, s.is_candidate
+      ORDER BY
+        m.stage = 'before_optimizations' DESC, m.stage = 'after_optimizations',
+        m.pass_step, m.path, m.part
+    ) AS place
+  FROM sides AS s
+  JOIN modules AS m
+    ON m.run_id = s.run_id
+    AND m.program = s.program_name
+    AND m.rank IS NOT DISTINCT FROM s.rank
+    AND m.module_number IS NOT DISTINCT FROM s.module_number
+  WHERE m.stage IN ('before_optimizations', 'pass', 'after_optimizations')
+    AND m.graph_fingerprint IS NOT NULL
 ),
-firsts AS (
+ends AS (
   SELECT
-    base_run, candidate_run, program_name, rank, ordinal,
-    min(place) FILTER (WHERE difference IS NOT NULL) AS first_place,
-    count(*) AS compared_stages
-  FROM compared
-  GROUP BY base_run, candidate_run, program_name, rank, ordinal
+    pair_id, count(*) FILTER (WHERE is_candidate) AS snapshot_count,
+    arg_max(graph_fingerprint, place) FILTER (WHERE NOT is_candidate)
+      AS base_graph,
+    arg_max(graph_fingerprint, place) FILTER (WHERE is_candidate)
+      AS candidate_graph,
+    arg_max(exact_fingerprint, place) FILTER (WHERE NOT is_candidate)
+      AS base_exact,
+    arg_max(exact_fingerprint, place) FILTER (WHERE is_candidate)
+      AS candidate_exact
+  FROM snapshots
+  GROUP BY pair_id
+),
+differences AS (
+  SELECT
+    pair_id, snapshot_count,
+    CASE
+      WHEN base_graph <> candidate_graph THEN 'graph'
+      WHEN base_exact <> candidate_exact THEN 'in_order_only'
+    END AS difference
+  FROM ends
+  WHERE base_graph IS NOT NULL
+    AND candidate_graph IS NOT NULL
+),
+contents AS (
+  SELECT
+    s.*,
+    CASE d.difference
+      WHEN 'graph' THEN s.graph_fingerprint
+      ELSE s.exact_fingerprint
+    END AS content
+  FROM snapshots AS s
+  JOIN differences AS d USING (pair_id)
+),
+base_places AS (
+  SELECT pair_id, content, max(place) AS place
+  FROM contents
+  WHERE NOT is_candidate
+  GROUP BY pair_id, content
+),
+last_equal AS (
+  SELECT
+    c.pair_id, arg_max(c.label, c.place) AS label,
+    max(c.place) AS candidate_place, arg_max(b.place, c.place) AS base_place
+  FROM contents AS c
+  JOIN base_places AS b USING (pair_id, content)
+  WHERE c.is_candidate
+  GROUP BY c.pair_id
+),
+followers AS (
+  SELECT
+    c.*, l.pair_id IS NOT NULL AS has_equal,
+    row_number() OVER (
+      PARTITION BY c.pair_id, c.is_candidate ORDER BY c.place
+    ) AS nth,
+    min(c.is_candidate) OVER same_pass = max(c.is_candidate) OVER same_pass
+      AS is_one_sided
+  FROM contents AS c
+  LEFT JOIN last_equal AS l USING (pair_id)
+  WHERE c.place
+    > CASE
+      WHEN l.pair_id IS NULL THEN 0
+      WHEN c.is_candidate THEN l.candidate_place
+      ELSE l.base_place
+    END
+  WINDOW same_pass AS (PARTITION BY c.pair_id, c.label)
+),
+heads AS (
+  SELECT
+    f.*,
+    f.has_equal AND f.is_one_sided
+      AND count(*) FILTER (WHERE f.is_one_sided) OVER pair = 1
+      AS is_extra,
+    max(CASE WHEN NOT f.is_candidate THEN f.instruction_count END) OVER pair
+      AS base_count,
+    max(CASE WHEN f.is_candidate THEN f.instruction_count END) OVER pair
+      AS candidate_count
+  FROM followers AS f
+  WHERE f.nth = 1
+  WINDOW pair AS (PARTITION BY f.pair_id)
+),
+partings AS (
+  SELECT
+    h.*,
+    h.label
+    || CASE
+      WHEN h.is_extra AND h.is_candidate THEN ' (in the candidate only)'
+      WHEN h.is_extra THEN ' (in the base only)'
+      ELSE ''
+    END AS name,
+    row_number() OVER (
+      PARTITION BY h.pair_id ORDER BY h.is_extra DESC, h.is_candidate DESC
+    ) AS preference
+  FROM heads AS h
 ),
 memory AS (
   SELECT
-    s.program_name, s.rank, s.ordinal,
-    sum(CASE WHEN s.is_candidate THEN 1 ELSE -1 END * p.reserved_bytes)
-      AS main_delta
-  FROM snapshots AS s
-  JOIN memory_profile AS p USING (module_id)
-  WHERE s.has_assignment
-    AND p.color = 0
-  GROUP BY s.program_name, s.rank, s.ordinal
-  HAVING bool_or(s.is_candidate)
-    AND NOT bool_and(s.is_candidate)
+    pair_id,
+    CAST(c.reserved_bytes AS BIGINT) - b.reserved_bytes AS main_delta
+  FROM pairs AS p
+  JOIN memory_profile AS b
+    ON b.module_id = p.base_module_id
+    AND b.color = 0
+  JOIN memory_profile AS c
+    ON c.module_id = p.candidate_module_id
+    AND c.color = 0
 )
 SELECT
-  f.base_run AS base, f.candidate_run AS candidate, f.program_name AS program,
-  f.rank,
+  p.base, p.candidate, p.candidate_program AS program,
+  nullif(p.base_program, p.candidate_program) AS base_program, p.rank,
+  p.base_module_number, p.candidate_module_number,
   CASE
-    WHEN d.stage_name = 'before_optimizations' THEN 'framework'
-    WHEN d.stage_name = 'pass' THEN
+    WHEN f.stage_name = 'pass' THEN
       CASE
-        WHEN regexp_matches(d.pass_after, 'spmd|shard|partition')
+        WHEN regexp_matches(lower(f.pass_after), 'spmd|partition|shard')
           THEN 'partitioner'
-        WHEN regexp_matches(d.pass_after, 'layout') THEN 'layout'
-        WHEN regexp_matches(d.pass_after, 'fusion') THEN 'fusion'
-        WHEN regexp_matches(d.pass_after, 'schedul|remat') THEN 'scheduler'
-        ELSE 'pass'
+        WHEN regexp_matches(lower(f.pass_after), 'fusion') THEN 'fusion'
+        WHEN regexp_matches(lower(f.pass_after), 'schedul|remat')
+          THEN 'scheduler'
+        WHEN regexp_matches(lower(f.pass_after), 'layout') THEN 'layout'
+        ELSE 'optimisation'
       END
-    WHEN d.stage_name IS NOT NULL THEN 'compiler'
-    WHEN m.main_delta <> 0 THEN 'buffer_assignment'
+    WHEN d.difference = 'in_order_only' THEN 'scheduler'
+    WHEN f.stage_name = 'before_optimizations' THEN 'framework'
+    WHEN f.stage_name = 'after_optimizations' THEN 'compiler'
+    WHEN m.main_delta <> 0 THEN 'packing'
     ELSE 'none'
   END AS blame,
   coalesce(
     d.difference, CASE WHEN m.main_delta <> 0 THEN 'memory' ELSE 'none' END
   ) AS difference,
-  e.label AS last_equal_stage, d.label AS first_different_stage,
-  d.base_count AS base_instruction_count,
-  d.candidate_count AS candidate_instruction_count, f.compared_stages,
-  CAST(m.main_delta AS BIGINT) AS delta_reserved_bytes
-FROM firsts AS f
-LEFT JOIN compared AS d
-  ON d.program_name = f.program_name
-  AND d.rank IS NOT DISTINCT FROM f.rank
-  AND d.ordinal = f.ordinal
-  AND d.place = f.first_place
-LEFT JOIN compared AS e
-  ON e.program_name = f.program_name
-  AND e.rank IS NOT DISTINCT FROM f.rank
-  AND e.ordinal = f.ordinal
-  AND e.place = coalesce(f.first_place, f.compared_stages + 1) - 1
+  e.label AS last_equal_stage, f.name AS first_different_stage,
+  f.base_count AS base_instruction_count,
+  f.candidate_count AS candidate_instruction_count,
+  d.snapshot_count AS compared_stages, m.main_delta AS delta_reserved_bytes
+FROM pairs AS p
+JOIN differences AS d USING (pair_id)
+LEFT JOIN last_equal AS e USING (pair_id)
+LEFT JOIN partings AS f
+  ON f.pair_id = p.pair_id
+  AND f.preference = 1
 LEFT JOIN memory AS m
-  ON m.program_name = f.program_name
-  AND m.rank IS NOT DISTINCT FROM f.rank
-  AND m.ordinal = f.ordinal
-ORDER BY abs(m.main_delta) DESC NULLS LAST, f.program_name, f.rank, f.ordinal
+  ON m.pair_id = p.pair_id
+ORDER BY abs(m.main_delta) DESC NULLS LAST, p.pair_id

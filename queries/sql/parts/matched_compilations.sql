@@ -1,0 +1,137 @@
+-- title: Compilations of two runs, side by side
+-- question: Which compilation of the candidate is which of the base, also
+--   where a program has another name or number?
+-- definition: Every module of both runs that final_modules would show, matched
+--   on a ladder of keys, the surest first: program with program_key (entry
+--   shapes and num_partitions); program with the entry shapes of its source
+--   (before_optimizations); exact_fingerprint; graph_fingerprint;
+--   graph_fingerprint of the source; program alone; each together with the
+--   rank. On each rung the n-th of a key in the base, by rank, program and
+--   module number, goes with the n-th in the candidate. hlodb diff climbs the
+--   same ladder, and then guesses by opcodes what is left, which is not done
+--   here.
+-- grain: pair of compilations
+-- needs: chosen_pair, modules
+-- param base
+-- param candidate
+-- param program
+-- column pair_id BIGINT id neutral: Number of the pair.
+-- column method VARCHAR name neutral: What is equal: the rung of the ladder.
+-- column base
+-- column candidate
+-- column rank
+-- column base_run_id BIGINT id neutral: Number of the base.
+-- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column base_program VARCHAR name neutral: Name of the program in the base.
+-- column candidate_program VARCHAR name neutral: Its name in the candidate.
+-- column base_module_number INTEGER id neutral: XLA's number of the module in
+--   the base.
+-- column candidate_module_number INTEGER id neutral: The same in the
+--   candidate.
+-- column base_module_id BIGINT id neutral: Last snapshot in the base.
+-- column candidate_module_id BIGINT id neutral: The same in the candidate.
+WITH RECURSIVE occurrences AS (
+  SELECT
+    m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
+    m.program AS program_name, m.program_key, m.rank, m.module_number, m.path,
+    m.part, m.exact_fingerprint, m.graph_fingerprint,
+    regexp_replace(
+      first_value(
+        CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
+        IGNORE NULLS
+      ) OVER compilation,
+      '\{[^}]*\}', '', 'g'
+    ) AS source_shapes,
+    first_value(
+      CASE WHEN m.stage = 'before_optimizations' THEN m.graph_fingerprint END
+      IGNORE NULLS
+    ) OVER compilation AS source_graph,
+    row_number() OVER (
+      PARTITION BY
+        m.run_id, m.rank, m.program, m.module_number,
+        CASE WHEN m.module_number IS NULL THEN m.path END
+      ORDER BY
+        m.has_assignment DESC NULLS LAST,
+        m.stage = 'after_optimizations' DESC NULLS LAST,
+        m.pass_step DESC NULLS LAST,
+        m.stage = 'before_optimizations' NULLS LAST,
+        m.path, m.part
+    ) AS place_from_end
+  FROM chosen_pair(base := $base, candidate := $candidate) AS p
+  JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
+  WINDOW
+    compilation AS (
+      PARTITION BY m.run_id, m.rank, m.program, m.module_number
+      ORDER BY m.path, m.part
+      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
+    )
+),
+compilations AS (
+  SELECT
+    o.*,
+    row_number() OVER (
+      PARTITION BY o.is_candidate
+      ORDER BY o.rank, o.program_name, o.module_number, o.path, o.part
+    ) AS place,
+    [
+      CAST(row(o.program_name, o.program_key) AS VARCHAR),
+      CASE
+        WHEN o.source_shapes IS NOT NULL
+          THEN CAST(row(o.program_name, o.source_shapes) AS VARCHAR)
+      END,
+      CAST(o.exact_fingerprint AS VARCHAR),
+      CAST(o.graph_fingerprint AS VARCHAR), CAST(o.source_graph AS VARCHAR),
+      o.program_name
+    ] AS keys
+  FROM occurrences AS o
+  WHERE o.place_from_end = 1
+),
+-- Who stands on a rung has found nobody on those below it.
+climb AS (
+  SELECT
+    1 AS rung, c.is_candidate, c.rank, c.keys, c.place,
+    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS candidate_place
+  FROM compilations AS c
+  UNION ALL
+  SELECT
+    n.rung + 1, n.is_candidate, n.rank, n.keys, n.place,
+    max(CASE WHEN NOT n.is_candidate THEN n.place END) OVER nth_of_key,
+    max(CASE WHEN n.is_candidate THEN n.place END) OVER nth_of_key
+  FROM (
+    SELECT
+      c.*,
+      row_number() OVER (
+        PARTITION BY c.is_candidate, c.rank, c.keys[c.rung] ORDER BY c.place
+      ) AS ordinal
+    FROM climb AS c
+    WHERE c.rung <= len(c.keys)
+      AND (c.base_place IS NULL OR c.candidate_place IS NULL)
+  ) AS n
+  WINDOW
+    nth_of_key AS (
+      PARTITION BY
+        n.rank, n.keys[n.rung], n.ordinal,
+        CASE WHEN n.keys[n.rung] IS NULL THEN n.is_candidate END
+    )
+)
+SELECT
+  c.place AS pair_id,
+  [
+    'program', 'program and source shapes', 'exact fingerprint',
+    'graph fingerprint', 'source graph fingerprint', 'program name'
+  ][p.rung - 1] AS method,
+  r.base, r.candidate, c.rank, b.run_id AS base_run_id,
+  c.run_id AS candidate_run_id, b.program_name AS base_program,
+  c.program_name AS candidate_program, b.module_number AS base_module_number,
+  c.module_number AS candidate_module_number, b.module_id AS base_module_id,
+  c.module_id AS candidate_module_id
+FROM climb AS p
+JOIN compilations AS b
+  ON NOT b.is_candidate
+  AND b.place = p.base_place
+JOIN compilations AS c
+  ON c.is_candidate
+  AND c.place = p.candidate_place
+CROSS JOIN chosen_pair(base := $base, candidate := $candidate) AS r
+WHERE p.is_candidate
+  AND ($program IS NULL OR $program IN (b.program_name, c.program_name))
