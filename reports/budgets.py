@@ -6,8 +6,7 @@ over its budget keeps it.
 
 from __future__ import annotations
 
-import json
-
+from hlodb.reports.escape import json_text
 from hlodb.reports.model import Report
 from hlodb.reports.settings import Settings, covers
 
@@ -59,4 +58,4 @@ def _glob(program: str) -> str:
 
 def _quoted(text: str) -> str:
     """Quote for TOML, whose basic strings are escaped as JSON's are."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return json_text(text)

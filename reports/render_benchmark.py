@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 
+from hlodb.reports.escape import json_text
 from hlodb.reports.model import ProgramRow, Report
 
 _MEASURES = {
@@ -26,7 +26,7 @@ def render_benchmark(report: Report) -> str:
             {"name": f"{name} {m}", "unit": "bytes", "value": size, **noise}
             for m, size in _sizes(row)
         ]
-    return json.dumps(entries, ensure_ascii=False, indent=1) + "\n"
+    return json_text(entries, indent=1) + "\n"
 
 
 def render_bencher(report: Report) -> str:
@@ -35,7 +35,7 @@ def render_bencher(report: Report) -> str:
         name: {f"{m.replace(' ', '-')}-bytes": {"value": n} for m, n in _sizes(row)}
         for name, row in measured(report)
     }
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    return json_text(found, indent=1) + "\n"
 
 
 def measured(report: Report) -> Iterable[tuple[str, ProgramRow]]:

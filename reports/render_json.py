@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
+from hlodb.reports.escape import json_text
 from hlodb.reports.model import Report
 
 
 def render(report: Report) -> str:
     """Give the whole model; bytes are integers, also beyond 2^53."""
-    return json.dumps(plain(report), ensure_ascii=False, indent=1) + "\n"
+    return json_text(plain(report), indent=1) + "\n"
 
 
 def render_lines(report: Report) -> str:
@@ -20,10 +20,7 @@ def render_lines(report: Report) -> str:
         "report_id": report.report_id,
         "verdict": report.verdict,
     }
-    lines = [
-        json.dumps({**head, **plain(finding)}, ensure_ascii=False)
-        for finding in report.findings
-    ]
+    lines = [json_text({**head, **plain(f)}) for f in report.findings]
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
+from hlodb.queries.render import visible
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.render_benchmark import measured
 
@@ -63,4 +64,4 @@ def _gauge(
 
 
 def _quoted(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return visible(text).replace("\\", "\\\\").replace('"', '\\"')

@@ -6,12 +6,13 @@ of the module in the dump. Its partial fingerprint is the finding's id.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
+from hlodb.queries.render import visible
+from hlodb.reports.escape import json_text
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
@@ -67,7 +68,7 @@ def render(report: Report) -> str:
         "results": results,
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, ensure_ascii=False, indent=1) + "\n"
+    return json_text(log, indent=1) + "\n"
 
 
 def _category(report: Report) -> str:
@@ -144,7 +145,7 @@ def _result(
     return {
         "ruleId": rule,
         "level": level,
-        "message": {"text": text},
+        "message": {"text": visible(text)},
         "locations": [location],
         "partialFingerprints": {"hlodbFinding/v1": fingerprint},
         "baselineState": _baseline_state(finding),

@@ -47,7 +47,7 @@ def _resized(size: int, name: str = "jit_step") -> Program:
 
 
 def _hostile() -> tuple[Program, Program]:
-    name = "jit|`a`\n<script>alert('ü')</script>"
+    name = "jit|`a`\n<script>alert('ü')</script>\x1b[2J\u202e"
     path = "jit(f)/|`x`\n<b>&amp;$1@all/dot"
     small = Program(name, (replace(WORK, path=path),))
     return small, replace(small, buffers=(*small.buffers, replace(EXTRA, path=path)))

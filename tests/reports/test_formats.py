@@ -18,9 +18,11 @@ from prometheus_client.parser import (
     text_string_to_metric_families as prometheus_families,
 )
 
+from hlodb.queries.render import visible
+from hlodb.reports.escape import json_text
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model import Report
-from hlodb.reports.render import renderer
+from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
 from tests.conftest import REPOSITORY
@@ -123,6 +125,34 @@ def test_a_large_report_keeps_the_limits_of_github(
     assert sum(line.startswith("::error") for line in annotations) == 11
 
 
+@pytest.mark.parametrize("form", [f for f in FORMATS if not f.startswith("csv")])
+def test_no_name_reaches_a_terminal_raw(
+    reported: Callable[[str], Report], form: str
+) -> None:
+    lines = renderer(form)(reported("hostile_names")).split("\n")
+    assert [line for line in lines if visible(line) != line] == []
+
+
+def test_json_and_csv_keep_names_as_they_are(
+    reported: Callable[[str], Report],
+) -> None:
+    report = reported("hostile_names")
+    (name,) = {f.program for f in report.findings}
+    assert visible(name) != name
+    found = json.loads(renderer("json")(report))["findings"]
+    assert {f["program"] for f in found} == {name}
+    rows = csv.DictReader(io.StringIO(renderer("csv")(report)))
+    assert {row["program"] for row in rows} == {name}
+
+
+def test_json_escapes_what_terminals_do_not_print() -> None:
+    every = "".join(map(chr, (*range(0xD800), *range(0xE000, 0x11000))))
+    text = json_text(every)
+    assert json.loads(text) == every
+    assert visible(text) == text
+    assert {"ü", "𐀀"} <= set(text)
+
+
 @pytest.mark.parametrize("form", ["csv", "csv-gates", "csv-parts", "csv-programs"])
 def test_csv_rows_have_the_columns_of_the_header(report: Report, form: str) -> None:
     header, *rows = csv.reader(io.StringIO(renderer(form)(report)))
@@ -159,7 +189,7 @@ def test_open_metrics_are_gauges_of_every_program(report: Report) -> None:
     needs: dict[tuple[str, ...], int] = {}
     for p in report.programs:
         if p.candidate_bytes is not None:
-            key = (p.program, p.space, "" if p.rank is None else str(p.rank))
+            key = (visible(p.program), p.space, "" if p.rank is None else str(p.rank))
             needs[key] = max(p.candidate_bytes, needs.get(key, 0))
     labels = ("program", "space", "rank")
     found = {
