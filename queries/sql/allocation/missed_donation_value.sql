@@ -7,7 +7,7 @@
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
 -- needs: chosen_memory, donation_ledger, result_places, allocations,
---   placed_values, memory_timeline, value_uses, instructions
+--   value_places, memory_timeline, value_uses, instructions
 -- param run
 -- param program
 -- column run
@@ -29,7 +29,7 @@
 -- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak
 --   falls by.
 WITH tenants AS (
-  SELECT * FROM placed_values(run := $run, program := $program)
+  SELECT * FROM value_places(run := $run, program := $program)
 ),
 pairs AS (
   SELECT DISTINCT
@@ -97,7 +97,7 @@ uses AS (
   JOIN store.value_uses AS u
     ON u.module_id = t.module_id
     AND u.value_id = t.value_id
-  JOIN instructions AS i
+  JOIN store.instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   GROUP BY p.module_id, p.parameter_id

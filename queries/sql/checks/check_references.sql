@@ -14,78 +14,114 @@
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH dangling AS (
+WITH known AS MATERIALIZED (
+  SELECT DISTINCT module_id FROM modules
+),
+references_to_instructions AS (
+  SELECT 'operands' AS referrer, module_id, instruction_id
+  FROM operands
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'operands', module_id, operand_id
+  FROM operands
+  WHERE operand_id IS NOT NULL
+  UNION ALL
+  SELECT 'called_computations', module_id, instruction_id
+  FROM called_computations
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'values', module_id, instruction_id
+  FROM store."values"
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_positions', module_id, instruction_id
+  FROM store.value_positions
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'value_uses', module_id, instruction_id
+  FROM store.value_uses
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'schedule', module_id, instruction_id
+  FROM store.schedule
+  WHERE instruction_id IS NOT NULL
+  UNION ALL
+  SELECT 'live_ranges', module_id, instruction_id
+  FROM store.live_ranges
+  WHERE instruction_id IS NOT NULL
+),
+dangling AS (
   SELECT 'computations without a module' AS place, module_id AS example
   FROM computations
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'instructions without a module', module_id
   FROM store.instructions
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'operands without a module', module_id
   FROM operands
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'called_computations without a module', module_id
   FROM called_computations
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'aliases without a module', module_id
   FROM aliases
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'allocations without a module', module_id
   FROM allocations
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'values without a module', module_id
   FROM store."values"
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'allocation_values without a module', module_id
   FROM allocation_values
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'value_positions without a module', module_id
   FROM store.value_positions
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'value_uses without a module', module_id
   FROM store.value_uses
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'schedule without a module', module_id
   FROM store.schedule
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'live_ranges without a module', module_id
   FROM store.live_ranges
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'printed_peaks without a module', module_id
   FROM printed_peaks
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'memory_profile without a module', module_id
   FROM memory_profile
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'memory_timeline without a module', module_id
   FROM memory_timeline
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'memory_reports without a module', module_id
   FROM memory_reports
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'memory_report_allocations without a module', module_id
   FROM memory_report_allocations
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'memory_report_values without a module', module_id
   FROM memory_report_values
-  WHERE module_id NOT IN (SELECT module_id FROM modules)
+  WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'modules without a run', run_id
   FROM modules
@@ -148,68 +184,19 @@ WITH dangling AS (
     AND p.computation_id = c.computation_id
   WHERE c.computation_id IS NOT NULL
   UNION ALL
+  -- Together, as the table of all instructions takes longest to make ready.
+  SELECT r.referrer || ' without an instruction', r.module_id
+  FROM references_to_instructions AS r
+  ANTI JOIN store.instructions AS p
+    ON p.module_id = r.module_id
+    AND p.instruction_id = r.instruction_id
+  UNION ALL
   SELECT 'computations without a root', c.module_id
   FROM computations AS c
   ANTI JOIN store.instructions AS p
     ON p.module_id = c.module_id
     AND p.instruction_id = c.root_instruction_id
   WHERE c.root_instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'operands without an instruction', c.module_id
-  FROM operands AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'operands without an instruction', c.module_id
-  FROM operands AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.operand_id
-  WHERE c.operand_id IS NOT NULL
-  UNION ALL
-  SELECT 'called_computations without an instruction', c.module_id
-  FROM called_computations AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'values without an instruction', c.module_id
-  FROM store."values" AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_positions without an instruction', c.module_id
-  FROM store.value_positions AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_uses without an instruction', c.module_id
-  FROM store.value_uses AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'schedule without an instruction', c.module_id
-  FROM store.schedule AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'live_ranges without an instruction', c.module_id
-  FROM store.live_ranges AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.instruction_id
-  WHERE c.instruction_id IS NOT NULL
   UNION ALL
   SELECT 'called_computations without a computation', c.module_id
   FROM called_computations AS c

@@ -12,7 +12,7 @@
 --   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
 -- needs: chosen_pair, matched_values, value_places, peak_values,
---   value_sources, instructions, memory_timeline
+--   value_sources, memory_timeline
 -- param base
 -- param candidate
 -- param program
@@ -105,7 +105,8 @@ matches AS (
     m.program AS program_name, m.rank, m.pair, m.base_module_id,
     m.candidate_module_id, m.base_locations_id, m.candidate_locations_id,
     m.base_value_id, m.candidate_value_id, m.base_instruction, m.instruction,
-    m.match_method, m.match_confidence
+    m.opcode AS operation, m.op_name AS path, m.match_method,
+    m.match_confidence
   FROM matched_values(
     base := $base, candidate := $candidate, program := $program
   ) AS m
@@ -113,21 +114,19 @@ matches AS (
 valued AS (
   SELECT
     m.program_name, m.rank, m.pair, m.base_module_id, m.candidate_module_id,
-    m.match_method, m.match_confidence,
+    m.operation, m.match_method, m.match_confidence,
     coalesce(c.color, b.color) AS space_color,
     b.color AS base_color, c.color AS candidate_color,
     b.value_id AS base_value_id, c.value_id AS candidate_value_id,
     m.base_instruction, m.instruction,
     coalesce(c.shape_index, b.shape_index) AS shape_index,
-    coalesce(c.instruction_id, b.instruction_id) AS instruction_id,
-    coalesce(c.module_id, b.module_id) AS module_id,
     b.shape AS base_shape, c.shape, b.size_bytes AS base_bytes,
     c.size_bytes AS candidate_bytes, c.life - b.life AS life_delta,
     coalesce(x.owned_bytes, 0) AS base_peak_bytes,
     coalesce(y.owned_bytes, 0) AS candidate_peak_bytes,
     x.value_id IS NOT NULL AS in_base_peak,
     y.value_id IS NOT NULL AS in_candidate_peak,
-    coalesce(t.op_name, s.op_name) AS op_name,
+    coalesce(t.op_name, s.op_name, m.path) AS op_name,
     coalesce(t.source_file, s.source_file) AS source_file,
     coalesce(t.source_line, s.source_line) AS source_line
   FROM matches AS m
@@ -190,16 +189,13 @@ judged AS (
       WHEN abs(v.life_delta) > 0.001 THEN 'lifetime'
       ELSE 'same'
     END AS status,
-    v.space_color, v.base_instruction, v.instruction, v.shape_index, f.opcode,
+    v.space_color, v.base_instruction, v.instruction, v.shape_index,
+    v.operation AS opcode,
     v.base_shape, v.shape, v.base_bytes, v.candidate_bytes, v.base_peak_bytes,
     v.candidate_peak_bytes, v.life_delta, v.match_method, v.match_confidence,
-    coalesce(v.op_name, f.op_name) AS op_name, v.source_file, v.source_line,
+    v.op_name, v.source_file, v.source_line,
     v.base_value_id, v.candidate_value_id
   FROM valued AS v
-  LEFT JOIN store.instructions AS i
-    ON i.module_id = v.module_id
-    AND i.instruction_id = v.instruction_id
-  LEFT JOIN store.instruction_forms AS f USING (form_id)
   UNION ALL
   SELECT
     u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL,

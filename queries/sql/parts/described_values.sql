@@ -21,7 +21,7 @@
 SELECT
   v.module_id, v.value_id, v.kind, i.name AS instruction,
   coalesce(v.shape_index, '{}') AS place, f.opcode, f.parameter_number,
-  coalesce(f.op_name, '') AS op_name, coalesce(o.op_path, '') AS op_path,
+  f.op_name, coalesce(o.op_path, '') AS op_path,
   coalesce(v.start_step, -1) AS first_step,
   regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
 FROM value_places(run := $run, program := $program) AS v

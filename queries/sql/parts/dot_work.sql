@@ -13,7 +13,19 @@
 -- column module_id
 -- column instruction_id
 -- column flop BIGINT flop neutral: Floating-point operations.
-WITH products AS (
+WITH dots AS MATERIALIZED (
+  -- Fixed, lest all instructions of a module are paired with one another.
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.shape,
+    i.attributes
+  FROM (
+    SELECT DISTINCT module_id
+      FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN instructions AS i USING (module_id)
+  WHERE i.opcode IN ('dot', 'convolution')
+),
+products AS (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.opcode,
     list_reduce(
@@ -39,11 +51,7 @@ WITH products AS (
       regexp_extract(i.attributes, 'dim_labels=[0-9bf?]+_([0-9io?]+)->', 1),
       'o'
     ) AS output_place
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
-  JOIN instructions AS i USING (module_id)
+  FROM dots AS i
   JOIN operands AS p
     ON p.module_id = i.module_id
     AND p.instruction_id = i.instruction_id
@@ -51,7 +59,6 @@ WITH products AS (
   JOIN instructions AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
-  WHERE i.opcode IN ('dot', 'convolution')
 ),
 work AS (
   SELECT

@@ -25,6 +25,9 @@
 --   where gone.
 -- column base_instruction VARCHAR name neutral: Instruction in the base.
 -- column instruction VARCHAR name neutral: Instruction in the candidate.
+-- column opcode VARCHAR name neutral: Its operation, else that in the base.
+-- column op_name VARCHAR text neutral: Its framework path, else that in the
+--   base.
 -- column match_method VARCHAR name neutral: parameter, name, path, similar or
 --   none.
 -- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
@@ -82,7 +85,7 @@ named AS (
       OR (
         b.parameter_number IS NULL
         AND c.instruction = b.instruction
-        AND c.op_name = b.op_name
+        AND coalesce(c.op_name, '') = coalesce(b.op_name, '')
         AND c.dimensions = b.dimensions
       )
     )
@@ -180,7 +183,12 @@ SELECT
   p.program_name AS program, p.rank, p.pair, p.base_module_id,
   p.candidate_module_id, p.base_locations_id, p.candidate_locations_id,
   m.base_value_id, m.candidate_value_id, b.instruction AS base_instruction,
-  c.instruction, m.method AS match_method,
+  c.instruction,
+  CASE WHEN m.candidate_value_id IS NULL THEN b.opcode ELSE c.opcode END
+    AS opcode,
+  CASE WHEN m.candidate_value_id IS NULL THEN b.op_name ELSE c.op_name END
+    AS op_name,
+  m.method AS match_method,
   CAST(m.confidence AS DOUBLE) AS match_confidence
 FROM matches AS m
 JOIN pairs AS p USING (pair)

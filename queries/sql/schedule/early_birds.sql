@@ -47,7 +47,7 @@ reads AS (
     i.schedule_step AS step
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN store.instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE i.schedule_step IS NOT NULL

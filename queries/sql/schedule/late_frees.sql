@@ -51,7 +51,7 @@ reads AS MATERIALIZED (
     i.name AS reader, i.schedule_step AS step
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN store.instructions AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
 ),
@@ -91,7 +91,7 @@ late_operands AS MATERIALIZED (
 blocked AS (
   SELECT DISTINCT l.module_id, l.value_id
   FROM late_operands AS l
-  JOIN instructions AS o
+  JOIN store.instructions AS o
     ON o.module_id = l.module_id
     AND o.instruction_id = l.operand_id
   WHERE l.operand_id <> l.instruction_id

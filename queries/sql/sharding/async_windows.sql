@@ -7,7 +7,7 @@
 --   instructions scheduled between start and done. is_at_peak: the peak of
 --   colour 0 lies in the window.
 -- grain: module occurrence, start
--- needs: final_modules, async_pairs, placed_values, memory_profile, schedule,
+-- needs: final_modules, async_pairs, value_places, memory_profile, schedule,
 --   instructions, dot_work
 -- param run
 -- param program
@@ -39,7 +39,7 @@ held AS (
   SELECT
     w.module_id, w.instruction_id, sum(v.size_bytes) AS held_bytes
   FROM windows AS w
-  JOIN placed_values(run := $run, program := $program) AS v
+  JOIN value_places(run := $run, program := $program) AS v
     USING (module_id, instruction_id)
   WHERE v.kind = 'temp'
     AND v.shape NOT LIKE '(%'
