@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import duckdb
 
@@ -12,7 +13,7 @@ from hlodb.reports.facts import Run
 from hlodb.reports.findings import Movement, make_finding, ratio
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import Trend
+from hlodb.reports.model_sections import Point, Trend
 from hlodb.reports.pairs import Pair, Verdict, counts
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
@@ -52,6 +53,24 @@ def _moved(verdict: Verdict) -> Modules | None:
     return (base, candidate) if base is not None and candidate is not None else None
 
 
+class _Known(NamedTuple):
+    """All that findings are told from, beside their verdicts."""
+
+    scene: Scene
+    settings: Settings
+    explained: Explanations
+    tracks: Mapping[int, Track]
+    lines: Mapping[tuple[str, int | None, int], Sequence[Point]]
+
+
+class _Since(NamedTuple):
+    """Since which run a difference stands, the run before, and the rise it undoes."""
+
+    first: Run
+    before: Run | None
+    undone: Run | None
+
+
 def findings_of(
     scene: Scene,
     verdicts: Sequence[Verdict],
@@ -64,43 +83,54 @@ def findings_of(
 
     A step that is the same difference as one of the candidate's is left out.
     """
-    points = {(t.program, t.rank, t.color): t.points for t in trends}
     tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
-
-    def movement(v: Verdict, scope: str, run: Run) -> Movement:
-        base, candidate = v.pair.base, v.pair.candidate
-        track = tracks.get(id(candidate))
-        first, undone, before = run, None, v.pair.base_run
-        if track and base is not None and candidate is not None:
-            first = (
-                history.first_run(track, base, candidate, v.color, scene.profiles)
-                or run
-            )
-            earlier = track.before(first.run_id)
-            before = earlier.run if earlier else before
-            if v.change == "improved" and scope == "candidate" and trends:
-                undone = history.undone_step(track, candidate, v.color, scene.profiles)
-        line = points.get((v.pair.program, _rank(v.pair), v.color), [])
-        moved = _moved(v)
-        why = explained.get((moved, v.color)) if moved is not None else None
-        texts = [f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line]
-        stands = _stands(track, v, scene, settings) if scope == "history" else False
-        return Movement(v, scope, run, first, before, undone, stands, why, texts)
-
-    def finding(v: Verdict, scope: str, run: Run) -> Finding:
-        limit = settings.limit_of(scene.candidate.device, v.space)
-        return make_finding(movement(v, scope, run), settings, limit)
-
-    found = [
-        finding(v, "candidate", scene.candidate) for v in verdicts if v.change != "same"
-    ]
-    known = {f.id for f in found}
+    lines = {(t.program, t.rank, t.color): t.points for t in trends}
+    known = _Known(scene, settings, explained, tracks, lines)
+    moved = [v for v in verdicts if v.change != "same"]
+    found = [_finding(known, v, "candidate", scene.candidate) for v in moved]
+    ids = {f.id for f in found}
     for step in steps:
-        one = finding(step.verdict, "history", step.run)
-        if one.id not in known:
-            known.add(one.id)
-            found.append(one)
+        finding = _finding(known, step.verdict, "history", step.run)
+        if finding.id not in ids:
+            ids.add(finding.id)
+            found.append(finding)
     return found
+
+
+def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
+    scene, settings = known.scene, known.settings
+    track = known.tracks.get(id(v.pair.candidate))
+    since = _since(known, track, v, scope, run)
+    modules = _moved(v)
+    line = known.lines.get((v.pair.program, _rank(v.pair), v.color), [])
+    movement = Movement(
+        verdict=v,
+        scope=scope,
+        candidate_run=run,
+        first_run=since.first,
+        run_before=since.before,
+        undone_run=since.undone,
+        stands=scope == "history" and _stands(track, v, scene, settings),
+        explanation=known.explained.get((modules, v.color)) if modules else None,
+        history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line],
+    )
+    limit = settings.limit_of(scene.candidate.device, v.space)
+    return make_finding(movement, settings, limit)
+
+
+def _since(
+    known: _Known, track: Track | None, v: Verdict, scope: str, run: Run
+) -> _Since:
+    base, candidate, before = v.pair.base, v.pair.candidate, v.pair.base_run
+    if track is None or base is None or candidate is None:
+        return _Since(run, before, None)
+    profiles = known.scene.profiles
+    first = history.first_run(track, base, candidate, v.color, profiles) or run
+    earlier = track.before(first.run_id)
+    undone = None
+    if v.change == "improved" and scope == "candidate" and known.lines:
+        undone = history.undone_step(track, candidate, v.color, profiles)
+    return _Since(first, earlier.run if earlier else before, undone)
 
 
 def _stands(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> bool:

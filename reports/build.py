@@ -32,7 +32,14 @@ from hlodb.reports.model import (
     Report,
 )
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import Capacity, Health, QualityRow, Trend, Waste
+from hlodb.reports.model_sections import (
+    Capacity,
+    Health,
+    QualityRow,
+    Trend,
+    WaiverRow,
+    Waste,
+)
 from hlodb.reports.notes import notes
 from hlodb.reports.outcome import conclude
 from hlodb.reports.pairs import Pair, is_identical, judge
@@ -54,23 +61,8 @@ def build_report(
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
     environment = _environment(connection, scene)
-    verdicts = [
-        verdict
-        for pair in scene.pairs
-        for verdict in judge(pair, scene.profiles, scene.bands, settings)
-    ]
-    is_report = request.kind == "report"
-    steps, trends = _history(scene, settings) if is_report else ([], [])
-    explained = explanations(connection, scene, verdicts, steps, settings, environment)
-    found = findings_of(scene, verdicts, steps, explained, trends, settings)
-    decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
-    findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
-    programs = program_rows(verdicts, findings)
-    facts = _gate_facts(connection, scene, findings, programs, settings, today)
-    gates = gate_rows(facts, settings) if is_report else []
-    findings = _waived(findings, gates)
-    programs = program_rows(verdicts, findings)
-    beside = _sections_beside(connection, scene, programs, settings)
+    judged = _judged(connection, scene, request, settings, environment, today)
+    beside = _sections_beside(connection, scene, judged.programs, settings)
     report = Report(
         report_schema=REPORT_SCHEMA,
         report_id="",
@@ -83,21 +75,61 @@ def build_report(
         headline="",
         counts={},
         comparison=_comparison(scene, settings, request, environment),
-        gates=gates,
-        causes=cause_groups(findings),
-        findings=findings,
-        programs=programs,
+        gates=judged.gates,
+        causes=cause_groups(judged.findings),
+        findings=judged.findings,
+        programs=judged.programs,
         capacity=beside.capacity,
         waste=beside.waste,
         health=beside.health,
-        trends=trends,
+        trends=judged.trends,
         quality=beside.quality,
-        waivers=waiver_rows(gates, facts, settings) if is_report else [],
+        waivers=judged.waivers,
         settings=settings.described(),
         metrics=list(METRICS),
-        notes=notes(scene, settings, programs),
+        notes=notes(scene, settings, judged.programs),
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
+
+
+class _Judged(NamedTuple):
+    """What moved, and whether that is allowed; a diff has no gates and no history."""
+
+    findings: list[Finding]
+    programs: list[ProgramRow]
+    trends: list[Trend]
+    gates: list[Gate]
+    waivers: list[WaiverRow]
+
+
+def _judged(
+    connection: duckdb.DuckDBPyConnection,
+    scene: Scene,
+    request: Request,
+    settings: Settings,
+    environment: Sequence[EnvironmentChange],
+    today: date | None,
+) -> _Judged:
+    verdicts = [
+        verdict
+        for pair in scene.pairs
+        for verdict in judge(pair, scene.profiles, scene.bands, settings)
+    ]
+    is_report = request.kind == "report"
+    steps, trends = _history(scene, settings) if is_report else ([], [])
+    explained = explanations(connection, scene, verdicts, steps, settings, environment)
+    found = findings_of(scene, verdicts, steps, explained, trends, settings)
+    decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
+    findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
+    programs = program_rows(verdicts, findings)
+    if not is_report:
+        return _Judged(findings, programs, trends, [], [])
+    facts = _gate_facts(connection, scene, findings, programs, settings, today)
+    gates = gate_rows(facts, settings)
+    findings = _waived(findings, gates)
+    programs = program_rows(verdicts, findings)
+    waivers = waiver_rows(gates, facts, settings)
+    return _Judged(findings, programs, trends, gates, waivers)
 
 
 class _Beside(NamedTuple):

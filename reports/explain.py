@@ -36,10 +36,10 @@ SourceLines = Mapping[tuple[int, int], tuple[str | None, int | None]]
 
 
 class Explanation(NamedTuple):
-    """Why the memory of one program in one space moved."""
+    """Why the memory of one program in one space moved: fields of its finding."""
 
     cause: Cause | None
-    divergence: Divergence
+    divergence: Divergence | None
     parts: list[Part]
     residual_bytes: int
     buffers: list[BufferChange]
@@ -47,6 +47,9 @@ class Explanation(NamedTuple):
     other_buffer_bytes: int
     op_mix: list[Count]
 
+
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, [])
+"""What is said of a program that only one run holds."""
 
 Explanations = Mapping[tuple[Modules, int], Explanation]
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
-from hlodb.reports.explain import Explanation
+from hlodb.reports.explain import UNEXPLAINED, Explanation
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model_findings import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Verdict, live_delta, tags
@@ -66,7 +66,6 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
     assert module is not None
     first = m.first_run or m.candidate_run
     change = "fixed" if m.undone_run is not None else v.change
-    e = m.explanation
     finding = Finding(
         id=finding_id(module.program, v.color, first.name, module.rank),
         scope=m.scope,
@@ -95,22 +94,19 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         match_method=v.pair.method,
         match_confidence=v.pair.confidence,
         owner=None,
-        cause=e.cause if e else None,
-        divergence=e.divergence if e else None,
-        parts=e.parts if e else [],
-        residual_bytes=e.residual_bytes if e else 0,
+        **(m.explanation or UNEXPLAINED)._asdict(),
         stands=m.stands,
-        buffers=e.buffers if e else [],
-        other_buffer_count=e.other_buffer_count if e else 0,
-        other_buffer_bytes=e.other_buffer_bytes if e else 0,
-        op_mix=e.op_mix if e else [],
         triage=None,
         history=list(m.history),
         commands=[*_commands(v, m.candidate_run), *_bisection(m.run_before, first)],
     )
+    return _owned(finding, settings)
+
+
+def _owned(finding: Finding, settings: Settings) -> Finding:
     source = dominating_source(finding)
-    owner = settings.owner_of(module.program, source.source_file if source else None)
-    return replace(finding, owner=owner)
+    path = source.source_file if source else None
+    return replace(finding, owner=settings.owner_of(finding.program, path))
 
 
 def ratio(delta: int | None, base: int | None) -> float | None:
