@@ -17,35 +17,24 @@ from typing import NamedTuple
 import duckdb
 
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.reports import history, sections
-from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports import sections
 from hlodb.reports.definitions import METRICS
 from hlodb.reports.environment import environment_changes, run_facts
-from hlodb.reports.findings import cause_groups, in_order, with_triage
-from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
+from hlodb.reports.findings import cause_groups
+from hlodb.reports.judged import judge_scene
 from hlodb.reports.model import (
     REPORT_SCHEMA,
     Comparison,
     EnvironmentChange,
-    Gate,
     ProgramRow,
     Report,
 )
-from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import (
-    Capacity,
-    Health,
-    QualityRow,
-    Trend,
-    WaiverRow,
-    Waste,
-)
+from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
 from hlodb.reports.notes import notes
 from hlodb.reports.outcome import conclude
-from hlodb.reports.pairs import Pair, is_identical, judge
+from hlodb.reports.pairs import is_identical
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
-from hlodb.reports.triage import holding, read_triage
 from hlodb.version import __version__
 
 
@@ -61,7 +50,7 @@ def build_report(
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
     environment = _environment(connection, scene)
-    judged = _judged(connection, scene, request, settings, environment, today)
+    judged = judge_scene(connection, scene, request, settings, environment, today)
     beside = _sections_beside(connection, scene, judged.programs, settings)
     report = Report(
         report_schema=REPORT_SCHEMA,
@@ -92,46 +81,6 @@ def build_report(
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
 
 
-class _Judged(NamedTuple):
-    """What moved, and whether that is allowed; a diff has no gates and no history."""
-
-    findings: list[Finding]
-    programs: list[ProgramRow]
-    trends: list[Trend]
-    gates: list[Gate]
-    waivers: list[WaiverRow]
-
-
-def _judged(
-    connection: duckdb.DuckDBPyConnection,
-    scene: Scene,
-    request: Request,
-    settings: Settings,
-    environment: Sequence[EnvironmentChange],
-    today: date | None,
-) -> _Judged:
-    verdicts = [
-        verdict
-        for pair in scene.pairs
-        for verdict in judge(pair, scene.profiles, scene.bands, settings)
-    ]
-    is_report = request.kind == "report"
-    steps, trends = _history(scene, settings) if is_report else ([], [])
-    explained = explanations(connection, scene, verdicts, steps, settings, environment)
-    found = findings_of(scene, verdicts, steps, explained, trends, settings)
-    decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
-    findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
-    programs = program_rows(verdicts, findings)
-    if not is_report:
-        return _Judged(findings, programs, trends, [], [])
-    facts = _gate_facts(connection, scene, findings, programs, settings, today)
-    gates = gate_rows(facts, settings)
-    findings = _waived(findings, gates)
-    programs = program_rows(verdicts, findings)
-    waivers = waiver_rows(gates, facts, settings)
-    return _Judged(findings, programs, trends, gates, waivers)
-
-
 class _Beside(NamedTuple):
     """The sections beside the findings."""
 
@@ -158,15 +107,6 @@ def _sections_beside(
     )
 
 
-def _history(
-    scene: Scene, settings: Settings
-) -> tuple[list[history.Step], list[Trend]]:
-    """Give every step of the series, and every program's line through it."""
-    tracks, profiles = scene.tracks, scene.profiles
-    steps = history.steps(tracks, profiles, scene.bands, settings)
-    return steps, history.trends(tracks, profiles, steps, scene.candidate)
-
-
 def _today(request: Request, scene: Scene) -> date | None:
     """Give the day that waivers are held against: the candidate's own, unless given."""
     started = scene.candidate.started_at
@@ -179,54 +119,6 @@ def _environment(
     if scene.baseline.run is None:
         return []
     return environment_changes(connection, scene.baseline.run, scene.candidate)
-
-
-def _gate_facts(
-    connection: duckdb.DuckDBPyConnection,
-    scene: Scene,
-    findings: Sequence[Finding],
-    programs: Sequence[ProgramRow],
-    settings: Settings,
-    today: date | None,
-) -> GateFacts:
-    return GateFacts(
-        findings=findings,
-        programs=programs,
-        device=scene.candidate.device,
-        compiles=sections.compile_counts(scene.present),
-        replicated=_replicated(connection, scene, settings),
-        today=today,
-    )
-
-
-def _replicated(
-    connection: duckdb.DuckDBPyConnection, scene: Scene, settings: Settings
-) -> dict[str, tuple[int, int]]:
-    """Give the replicated bytes of base and candidate by program, if a gate asks."""
-    least = settings.replicated_bytes
-    if least is None:
-        return {}
-    modules = [m for p in scene.pairs for m in (p.base, p.candidate) if m is not None]
-    sizes = sections.replicated_bytes(connection, modules, least)
-
-    def size(pair: Pair, name: str) -> int:
-        module = getattr(pair, name)
-        return sizes.get(module.module_id, 0) if module is not None else 0
-
-    return {p.program: (size(p, "base"), size(p, "candidate")) for p in scene.pairs}
-
-
-def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:
-    """Give findings whose gate is waived that state, unless triage said another."""
-    waived = {
-        g.finding_id
-        for g in gates
-        if g.gate == "regression" and g.status == "waived" and g.finding_id
-    }
-    return [
-        replace(f, state="waived") if f.id in waived and f.triage is None else f
-        for f in findings
-    ]
 
 
 def _comparison(

@@ -1,0 +1,123 @@
+"""What moved between the runs, and whether that is allowed.
+
+pairs → verdicts → explanations → findings → gates
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.reports import history, sections
+from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports.findings import in_order, with_triage
+from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
+from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_sections import Trend, WaiverRow
+from hlodb.reports.pairs import Pair, judge
+from hlodb.reports.scene import Request, Scene
+from hlodb.reports.settings import Settings
+from hlodb.reports.triage import holding, read_triage
+
+
+class Judged(NamedTuple):
+    """What moved, and whether that is allowed; a diff has no gates and no history."""
+
+    findings: list[Finding]
+    programs: list[ProgramRow]
+    trends: list[Trend]
+    gates: list[Gate]
+    waivers: list[WaiverRow]
+
+
+def judge_scene(
+    connection: duckdb.DuckDBPyConnection,
+    scene: Scene,
+    request: Request,
+    settings: Settings,
+    environment: Sequence[EnvironmentChange],
+    today: date | None,
+) -> Judged:
+    """Judge every pair of a scene; waivers and triage are held against `today`."""
+    verdicts = [
+        verdict
+        for pair in scene.pairs
+        for verdict in judge(pair, scene.profiles, scene.bands, settings)
+    ]
+    is_report = request.kind == "report"
+    steps, trends = _history(scene, settings) if is_report else ([], [])
+    explained = explanations(connection, scene, verdicts, steps, settings, environment)
+    found = findings_of(scene, verdicts, steps, explained, trends, settings)
+    decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
+    findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
+    programs = program_rows(verdicts, findings)
+    if not is_report:
+        return Judged(findings, programs, trends, [], [])
+    facts = _gate_facts(connection, scene, findings, programs, settings, today)
+    gates = gate_rows(facts, settings)
+    findings = _waived(findings, gates)
+    programs = program_rows(verdicts, findings)
+    waivers = waiver_rows(gates, facts, settings)
+    return Judged(findings, programs, trends, gates, waivers)
+
+
+def _history(
+    scene: Scene, settings: Settings
+) -> tuple[list[history.Step], list[Trend]]:
+    """Give every step of the series, and every program's line through it."""
+    tracks, profiles = scene.tracks, scene.profiles
+    steps = history.steps(tracks, profiles, scene.bands, settings)
+    return steps, history.trends(tracks, profiles, steps, scene.candidate)
+
+
+def _gate_facts(
+    connection: duckdb.DuckDBPyConnection,
+    scene: Scene,
+    findings: Sequence[Finding],
+    programs: Sequence[ProgramRow],
+    settings: Settings,
+    today: date | None,
+) -> GateFacts:
+    return GateFacts(
+        findings=findings,
+        programs=programs,
+        device=scene.candidate.device,
+        compiles=sections.compile_counts(scene.present),
+        replicated=_replicated(connection, scene, settings),
+        today=today,
+    )
+
+
+def _replicated(
+    connection: duckdb.DuckDBPyConnection, scene: Scene, settings: Settings
+) -> dict[str, tuple[int, int]]:
+    """Give the replicated bytes of base and candidate by program, if a gate asks."""
+    least = settings.replicated_bytes
+    if least is None:
+        return {}
+    modules = [m for p in scene.pairs for m in (p.base, p.candidate) if m is not None]
+    sizes = sections.replicated_bytes(connection, modules, least)
+
+    def size(pair: Pair, name: str) -> int:
+        module = getattr(pair, name)
+        return sizes.get(module.module_id, 0) if module is not None else 0
+
+    return {p.program: (size(p, "base"), size(p, "candidate")) for p in scene.pairs}
+
+
+def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:
+    """Give findings whose gate is waived that state, unless triage said another."""
+    waived = {
+        g.finding_id
+        for g in gates
+        if g.gate == "regression" and g.status == "waived" and g.finding_id
+    }
+    return [
+        replace(f, state="waived") if f.id in waived and f.triage is None else f
+        for f in findings
+    ]
