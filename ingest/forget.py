@@ -82,11 +82,12 @@ def prune_runs(
 
 def forget_metrics(connection: Connection, module_ids: Iterable[int]) -> None:
     """Delete what pruned runs kept of modules that are about to be stored whole."""
+    pruned = connection.execute("SELECT 1 FROM runs WHERE pruned_at IS NOT NULL")
+    if pruned.fetchone() is None:
+        return
     for table in sorted(METRIC_TABLES):
         connection.execute(
-            f"DELETE FROM {table}"
-            " WHERE EXISTS (SELECT 1 FROM runs WHERE pruned_at IS NOT NULL)"
-            " AND module_id IN (SELECT unnest(?::BIGINT[]))",
+            f"DELETE FROM {table} WHERE module_id IN (SELECT unnest(?::BIGINT[]))",
             [list(module_ids)],
         )
 

@@ -87,7 +87,7 @@ def resolve_graph(
     before = np.cumsum(counts) - counts
     places = np.arange(len(names), dtype=np.int32) - np.repeat(before, counts)
     operands = _resolve_operands(distinct, rows, computations, names, readers, ids)
-    is_root, roots = _roots(distinct, rows, computations)
+    is_root, roots = _roots(distinct, rows, starts, sizes)
     return Graph(
         ids, positions, is_root, roots, readers, operands,
         places.astype(np.int32), counts,
@@ -132,24 +132,18 @@ def _looked_up(place: Ints, own: Ints, names: Ints) -> Ints:
 
 
 def _roots(
-    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+    distinct: Distinct, rows: Ints, starts: Ints, sizes: Ints
 ) -> tuple[NDArray[np.bool_], list[int | None]]:
     """Mark roots; a computation that prints none has its last instruction as root."""
-    marked = distinct.roots(rows).astype(bool)
-    is_root = marked.copy()
-    roots: list[int | None] = []
-    where = np.flatnonzero(marked)
-    for computation in computations:
-        if computation.start == computation.stop:
-            roots.append(None)
-            continue
-        at = int(np.searchsorted(where, computation.start))
-        if at < len(where) and where[at] < computation.stop:
-            roots.append(int(where[at]))
-        else:
-            roots.append(computation.stop - 1)
-            is_root[computation.stop - 1] = True
-    return is_root, roots
+    is_root = distinct.roots(rows).astype(bool)
+    stops = starts + sizes
+    marked = np.append(np.flatnonzero(is_root), len(rows))
+    first = marked[np.searchsorted(marked, starts)]
+    roots = np.where(first < stops, first, stops - 1)
+    is_root[roots[sizes > 0]] = True
+    is_empty = (sizes == 0).tolist()
+    pairs = zip(roots.tolist(), is_empty, strict=True)
+    return is_root, [None if empty else root for root, empty in pairs]
 
 
 def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | None:

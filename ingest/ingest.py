@@ -26,7 +26,12 @@ from hlodb.ingest.run_ingest import Progress, RunIngest, RunSummary
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging import Package, stage_run, take_packages
 from hlodb.ingest.store import Store
-from hlodb.ingest.workers import Units, default_jobs, parse_batches
+from hlodb.ingest.workers import (
+    Units,
+    default_jobs,
+    no_collection,
+    parse_batches,
+)
 from hlodb.schema.warehouse import connect
 
 DEFAULT_REQUEST = RunRequest()
@@ -98,10 +103,11 @@ def ingest_sources(
             again = [RunIngest(s, r, progress) for s, r in found]
         # Staged runs are older, and have to be in before others get their names.
         for group in (staged, [*again, *runs]):
-            for summary in _store(group, database, jobs or default_jobs()):
-                if len(done) < len(packages):
-                    _absorbed(packages[len(done)], summary)
-                done.append(summary)
+            with no_collection():
+                for summary in _store(group, database, jobs or default_jobs()):
+                    if len(done) < len(packages):
+                        _absorbed(packages[len(done)], summary)
+                    done.append(summary)
     except BrokenExecutor as error:
         raise HlodbError(
             "a worker process was killed, mostly for want of memory: try fewer --jobs."

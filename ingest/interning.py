@@ -135,14 +135,11 @@ class Distinct(BlockCache[Ints]):
         known = self._row_of
         if len(known) > MAX_LINES:
             known.clear()
-        rows = list(map(known.get, lines))
-        if None in rows:
-            pairs = zip(lines, rows, strict=True)
-            new = list(dict.fromkeys(line for line, row in pairs if row is None))
+        new = list({line: None for line in lines if line not in known})
+        if new:
             added = self.add(parse_instructions(new))
             known.update(zip(new, added.tolist(), strict=True))
-            return np.array(list(map(known.__getitem__, lines)), np.int32)
-        return np.array(rows, np.int32)
+        return np.fromiter(map(known.__getitem__, lines), np.int32, len(lines))
 
     def add(self, instructions: Sequence[Instruction]) -> Ints:
         """Give each instruction a new row."""

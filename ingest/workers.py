@@ -49,13 +49,12 @@ def parse_batches(
     if jobs > 1 and len(begun) > 1:
         yield from _parse_in_pool(chain(begun, source), jobs)
         return
-    with _no_collection():
-        for tag, batch in chain(begun, source):
-            yield tag, parse_batch(batch)
+    for tag, batch in chain(begun, source):
+        yield tag, parse_batch(batch)
 
 
 @contextmanager
-def _no_collection() -> Iterator[None]:
+def no_collection() -> Iterator[None]:
     """Keep Python from looking for cycles: records form none, and there are many."""
     was_enabled = gc.isenabled()
     gc.disable()
@@ -94,7 +93,7 @@ def _parse_in_pool(
 def _start_worker(parent: int) -> None:
     start_process()
     Thread(target=_end_with, args=(parent,), daemon=True).start()
-    gc.disable()  # as in `_no_collection`
+    gc.disable()  # as in `no_collection`
 
 
 def _end_with(parent: int) -> None:

@@ -8,6 +8,7 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -78,13 +79,16 @@ class _ModuleParts:
         self.lines += lines
 
 
-class _Plain(NamedTuple):
-    """A computation of one-line instructions, read ahead; `end` is behind it."""
+class _Place(NamedTuple):
+    """Where a computation stands that was read ahead, and its execution thread.
 
-    block: Block[Any]
+    What follows it is at `end`, `closing_lines` below its last instruction.
+    """
+
+    start: int
     thread: str | None
-    line_count: int
     end: int
+    closing_lines: int
 
 
 class _Reader:
@@ -96,7 +100,7 @@ class _Reader:
         self.at = 0
         self.number = 1
         self.patience = _REREAD_TIMES * len(text) + _REREAD_CHARACTERS
-        self.ahead: dict[int, _Plain] = {}
+        self.ahead: deque[tuple[_Place, Block[Any] | None]] = deque()
         self.ahead_end = 0
         self.module = _ModuleParts()
         self.modules: list[HloModule] = []
@@ -189,52 +193,60 @@ class _Reader:
     def _read_computation(self, head: Head) -> None:
         if self.at >= self.ahead_end:
             self._look_ahead()
-        start, line = self.module.count, self.number
-        found = self.ahead.get(self.at)
-        if found is not None:
-            items = found.block.items
-            self.module.add(items, range(line + 1, line + 1 + len(items)))
-            self.at = found.end
-            self.number += found.line_count
-            thread = found.thread
-        else:
-            self._pass(self._line(self.at))
-            thread = self._read_body()
+        if self._take_ahead():
+            return
+        line = self.number
+        start = self.module.count
+        self._pass(self._line(self.at))
+        self._end_computation(head, start, line, self._read_body())
+
+    def _end_computation(
+        self, head: Head, start: int, line: int, thread: str | None
+    ) -> None:
         self.module.computations.append(
             Computation(
                 head.name, head.is_entry, start, self.module.count, thread, line
             )
         )
 
+    def _take_ahead(self) -> bool:
+        """Take the plain computations that follow one another from here on."""
+        ahead = self.ahead
+        while ahead and ahead[0][0].start < self.at:
+            ahead.popleft()
+        first = self.at
+        while ahead and ahead[0][0].start == self.at:
+            place, block = ahead.popleft()
+            if block is None:  # It has to be read line by line.
+                break
+            start, line, items = self.module.count, self.number, block.items
+            following = line + 1 + len(items)
+            self.module.add(items, range(line + 1, following))
+            self.at, self.number = place.end, following + place.closing_lines
+            self._end_computation(block.head, start, line, place.thread)
+        return self.at > first
+
     def _look_ahead(self) -> None:
         """Read the computations from here on at once, where they are plain."""
-        starts: list[int] = []
+        text, at = self.text, self.at
+        stop = at + _AHEAD
         texts: list[str] = []
-        ends: list[tuple[str | None, int]] = []
-        at, stop = self.at, self.at + _AHEAD
-        while at < stop:
-            close = self.text.find("\n}", at)
-            if close < 0:
-                break
+        places: list[_Place] = []
+        while at < stop and (close := text.find("\n}", at)) >= 0:
             last = self._line(close + 1)
-            end = _END.match(last)
-            if end is None:
+            closing = _END.match(last)
+            if closing is None:
                 break
-            starts.append(at)
-            texts.append(self.text[at:close])
-            at = close + len(last) + 2
-            ends.append((end.group(1), at))
-            at += self.text.startswith("\n", at)
+            texts.append(text[at:close])
+            start, at = at, close + len(last) + 2
+            has_blank = text.startswith("\n", at)
+            at += has_blank
+            places.append(_Place(start, closing.group(1), at, 1 + has_blank))
             if not self._line(at).endswith("{"):
                 break
         self.ahead_end = max(at, self.at + 1)
-        self.ahead = {
-            start: _Plain(block, thread, text.count("\n") + 2, end)
-            for start, text, block, (thread, end) in zip(
-                starts, texts, self.cache.blocks(texts), ends, strict=True
-            )
-            if block is not None
-        }
+        blocks = self.cache.blocks(texts)
+        self.ahead = deque(zip(places, blocks, strict=True))
 
     def _read_body(self) -> str | None:
         """Read line by line up to the closing brace; give the execution thread."""
