@@ -1,4 +1,4 @@
-"""Figures of `python -m bench.queries` as the section of docs/performance.md."""
+"""Figures of `python -m bench.queries` as tables of docs/performance.md."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 Figures = Mapping[str, Any]
 
+NAME = "queries"
+"""What the tables are called in docs/performance.md."""
 LIMIT_SECONDS = 1.0
 REPORT_SECONDS = 10.0
 NOTICEABLE_SECONDS = 0.05
@@ -15,13 +17,13 @@ NOTICEABLE_SECONDS = 0.05
 
 
 def page(results: Mapping[str, Figures]) -> str:
-    """Give the section: what was asked, what took how long, and how it grows."""
+    """Give the tables: what was asked, what took how long, and how it grows."""
     if not results:
         return "No figures yet: `make bench-queries`.\n"
     runs = max(results, key=int)
     parts = [_about(results[runs]), _verdicts(results[runs]["measured"])]
     parts += [_commands(results), _queries(results)]
-    return "## Queries at scale\n\n" + "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts) + "\n"
 
 
 def seconds(figures: Figures) -> float:
