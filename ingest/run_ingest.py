@@ -119,6 +119,7 @@ class RunIngest:
         self.other_rejects: list[tuple[str, Reject]] = []
         self.replaced: list[str] = []
         self.is_begun = False
+        self.is_unchanged = False
         self.began = 0.0
         self.summary = RunSummary(0, source.name)
 
@@ -126,8 +127,9 @@ class RunIngest:
 
     def batches(self) -> Iterator[list[list[UnitFile]]]:
         """Read the run; give the units that have to be parsed, a few MB at a time."""
-        self.began = perf_counter()
-        yield from _batches(map(self._take_unit, self.source.units()))
+        if not self.is_unchanged:
+            self._begin_reading()
+            yield from _batches(map(self._take_unit, self.source.units()))
 
     def unsound_repeats(self) -> Iterator[list[list[UnitFile]]]:
         """Read units again that repeat an unsound one: its rejects are theirs, too."""
@@ -176,27 +178,38 @@ class RunIngest:
             )
 
     def _completes(self, name: str) -> bool:
-        """Tell whether the run of that name has these files, as far as it goes."""
+        """Tell whether the run of that name has these files, as far as it goes.
+
+        Where it has them all, this reading of the run is the only one.
+        """
         earlier = self.earlier.get(name)
-        if earlier is None or not self._agrees_with(earlier.files):
+        if earlier is None:
             return False
         # A pruned run is emptied when it is begun again.
-        self.recorded = {} if earlier.is_pruned else earlier.files
-        self.retried = earlier.retried
-        self.written = set(self.recorded)
+        recorded = {} if earlier.is_pruned else earlier.files
+        unheld = 0
+        self._begin_reading()
+        for unit in self.source.units():
+            files = [self._unit_file(f) for f in unit.files]
+            if not all(_agrees(f, earlier.files.get(f.path)) for f in files):
+                return False
+            self._look_at(unit, files)
+            unheld += sum(not _holds(f, recorded, earlier.retried) for f in files)
+        self.recorded, self.retried = recorded, earlier.retried
+        self.written = set(recorded)
+        self.is_unchanged = unheld == 0
+        self.summary.unchanged_files = self.summary.files if self.is_unchanged else 0
         return True
 
-    def _agrees_with(self, recorded: dict[str, RecordedFile]) -> bool:
-        """Tell whether the files that the run recorded have at most grown since."""
-        return all(
-            file.path not in recorded or recorded[file.path].begins(file.data)
-            for unit in self.source.units()
-            for file in unit.files
-        )
+    def _begin_reading(self) -> None:
+        self.began = perf_counter()
+        self.facts = RunFacts()
+        self.summary.files = self.summary.bytes = 0
 
-    def _take_unit(self, unit: Unit) -> list[UnitFile]:
-        """Read a unit; give the files to be parsed, account for the others."""
-        files = [self._unit_file(f) for f in unit.files]
+    def _look_at(
+        self, unit: Unit, files: list[UnitFile]
+    ) -> list[tuple[FileReport, list[Reject]]]:
+        """Count files and learn from them; give the report and rejects of each."""
         for dumped, file in zip(unit.files, files, strict=True):
             self.summary.files += 1
             self.summary.bytes += len(file.data)
@@ -204,11 +217,14 @@ class RunIngest:
             learn_from_name(self.facts, file)
         if self.progress:
             self.progress(self.summary.bytes, self.summary.files)
-        facts = [file_report(f) for f in files]
-        told = [
-            learn_from_file(self.facts, f, r) for f, r in zip(files, facts, strict=True)
-        ]
-        if all(self._holds(f) for f in files):
+        reports = [(f, file_report(f)) for f in files]
+        return [(r, learn_from_file(self.facts, f, r)) for f, r in reports]
+
+    def _take_unit(self, unit: Unit) -> list[UnitFile]:
+        """Read a unit; give the files to be parsed, account for the others."""
+        files = [self._unit_file(f) for f in unit.files]
+        seen = self._look_at(unit, files)
+        if all(_holds(f, self.recorded, self.retried) for f in files):
             self.summary.unchanged_files += len(files)
             return []
         self.other_rejects += [
@@ -218,7 +234,7 @@ class RunIngest:
         ]
         self.replaced += [f.path for f in files if f.path in self.recorded]
         parsed = [f for f in files if f.recognised.kind in PARSED_KINDS]
-        for file, report, rejects in zip(files, facts, told, strict=True):
+        for file, (report, rejects) in zip(files, seen, strict=True):
             if file.recognised.kind not in PARSED_KINDS:
                 self._account(file, report, rejects)
         if self.request.passes == "none" and _is_pass(files[0]):
@@ -233,14 +249,6 @@ class RunIngest:
         read = UnitFile(file.path, file.data, digest, file.recognised)
         is_detailed = self.request.passes == "full" or not _is_pass(read)
         return read._replace(is_detailed=is_detailed)
-
-    def _holds(self, file: UnitFile) -> bool:
-        recorded = self.recorded.get(file.path)
-        return (
-            recorded is not None
-            and recorded.sha256 == file.sha256
-            and file.path not in self.retried
-        )
 
     def _account(
         self, file: UnitFile, report: FileReport, rejects: list[Reject]
@@ -324,6 +332,25 @@ class RunIngest:
         for name, value in zip(_COUNTED, counts.fetchone() or (), strict=True):
             setattr(self.summary, name, int(value))
         self.summary.seconds = perf_counter() - self.began
+
+
+def _agrees(file: UnitFile, recorded: RecordedFile | None) -> bool:
+    """Tell whether a file has at most grown since it was recorded, if it was."""
+    return (
+        recorded is None or recorded.sha256 == file.sha256 or recorded.begins(file.data)
+    )
+
+
+def _holds(
+    file: UnitFile, recorded: dict[str, RecordedFile], retried: Set[str]
+) -> bool:
+    """Tell whether a file need not be read again."""
+    earlier = recorded.get(file.path)
+    return (
+        earlier is not None
+        and earlier.sha256 == file.sha256
+        and file.path not in retried
+    )
 
 
 def _batches(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:

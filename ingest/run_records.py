@@ -147,11 +147,8 @@ class RecordedFile(NamedTuple):
         return sha256(data).hexdigest() == self.sha256
 
     def begins(self, data: bytes) -> bool:
-        """Tell whether these are its bytes, or begin with them.
-
-        A dump that was read while it was written holds beginnings of files.
-        """
-        return self.holds(data) or self.holds(data[: self.size_bytes])
+        """Tell whether `data` begins with its bytes, as a file does that has grown."""
+        return self.holds(data[: self.size_bytes])
 
 
 def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile] | None:

@@ -14,6 +14,7 @@ import zstandard
 from hlodb.ingest.limits import Limits, Refusal
 
 _CHUNK = 1 << 18
+_PLAIN_CHUNK = 1 << 20
 _LZMA_MEMORY = 1 << 30
 
 
@@ -127,6 +128,8 @@ class LimitedReader:
             missing -= len(part)
             parts.append(part)
         self._position += count - missing
+        if len(parts) == 1 and isinstance(whole := parts[0].obj, bytes):
+            return whole if len(whole) == len(parts[0]) else bytes(parts[0])
         return b"".join(parts)
 
     def skip(self, count: int) -> None:
@@ -159,7 +162,7 @@ class LimitedReader:
         data = head
         while data:
             yield data
-            data = self._read_raw()
+            data = self._read_raw(_PLAIN_CHUNK)
 
     def _inflate(self, data: bytes, method: _Method) -> Iterator[bytes]:
         machine, produced = method.make(), 0
@@ -193,8 +196,8 @@ class LimitedReader:
             data += more
         return data
 
-    def _read_raw(self) -> bytes:
-        data = self._raw.read(_CHUNK)
+    def _read_raw(self, count: int = _CHUNK) -> bytes:
+        data = self._raw.read(count)
         self._consumed += len(data)
         return data
 
