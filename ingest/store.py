@@ -17,7 +17,7 @@ from hlodb.ingest.statements import statement
 from hlodb.schema.warehouse import connect, transaction
 
 FLUSH_BYTES = 48_000_000
-"""Text parsed between two transactions (bytes)."""
+"""Text parsed before a transaction, up to four times as much once much is written."""
 
 
 class Store:
@@ -27,6 +27,7 @@ class Store:
         self._database = database
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
+        self._written_bytes = 0
         self._units = Units()
 
     def settle(self, runs: Sequence[RunIngest]) -> None:
@@ -47,7 +48,12 @@ class Store:
         """Take the next result of a run; write if it is much, give runs then whole."""
         self._gathered.append((run, result))
         run.took(result)
-        if sum(r.input_bytes for _, r in self._gathered) >= FLUSH_BYTES:
+        gathered = sum(r.input_bytes for _, r in self._gathered)
+        # Large transactions cost less; but the last one, which is written when workers
+        # have ended, is to be a small part of the whole.
+        wanted = min(self._written_bytes // 3, 4 * FLUSH_BYTES)
+        if gathered >= max(FLUSH_BYTES, wanted):
+            self._written_bytes += gathered
             return self.flush()
         return []
 
