@@ -1,12 +1,14 @@
 """The whole way into the warehouse, on real dumps."""
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from hlodb.errors import UsageError
 from hlodb.ingest import run_ingest, store
+from hlodb.ingest.discover import RunSource, Unit
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.normalise import DETAIL_TABLES
@@ -86,6 +88,37 @@ def test_the_same_directory_twice_adds_nothing(tmp_path: Path) -> None:
     [summary] = load(db, BEFORE)
     assert summary.unchanged_files == summary.files == 14
     assert changed(copy, db) == set()
+
+
+def test_a_run_that_is_in_already_is_read_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that has more files by now is read to be recognised, and to be ingested."""
+    readings: list[str] = []
+    units = RunSource.units
+
+    def counted(source: RunSource) -> Iterator[Unit]:
+        readings.append(source.name)
+        return units(source)
+
+    monkeypatch.setattr(RunSource, "units", counted)
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    shutil.copytree(BEFORE, dump)
+    last = max(dump.iterdir())
+    text = last.read_bytes()
+    last.unlink()
+    found = [load(db, dump)[0], load(db, dump)[0]]
+    last.write_bytes(text)
+    found += [load(db, dump)[0], load(db, dump)[0]]
+    count = found[3].files
+    assert [(run.files, run.unchanged_files) for run in found] == [
+        (count - 1, 0),
+        (count - 1, count - 1),
+        (count, count - 1),
+        (count, count),
+    ]
+    assert readings == ["dump"] * (1 + 1 + 2 + 1)
+    assert len({run.bytes for run in found}) == 2
 
 
 def test_the_same_content_under_another_name_adds_occurrences(tmp_path: Path) -> None:
