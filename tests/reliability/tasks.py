@@ -16,6 +16,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging import stage_run, staging_folder
 from hlodb.schema.backup import back_up
+from hlodb.schema.compact import compact
 from hlodb.schema.migration import migrate
 from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.warehouse import transaction
@@ -105,6 +106,7 @@ def _staged(database: Path) -> list[Path]:
 TASKS = {
     "rm": Task(_remove),
     "prune": Task(_prune),
+    "compact": Task(compact),
     "backup": Task(_back_up, outcome=_copy),
     "migrate": Task(_migrate, lower_version),
     "stage": Task(_stage, _remove, _absorbed),

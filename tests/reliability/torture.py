@@ -48,7 +48,7 @@ def random_kills(folder: Path) -> Figure:
 
 
 def task_kills(folder: Path) -> Figure:
-    """rm, prune, backup, migrate, staging and absorbing, killed at many moments."""
+    """rm, prune, compact, backup, migrate, stage and absorb, killed at many moments."""
     figures = []
     for name in tasks.TASKS:
         begun = tasks.begin(name, folder)
