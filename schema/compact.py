@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from hlodb.errors import UsageError, WarehouseError
+from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
     draft_beside,
     keep_writers_out,
@@ -23,7 +23,12 @@ from hlodb.schema.backup import (
     sync,
 )
 from hlodb.schema.versions import require_version
-from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION, explain
+from hlodb.schema.waiting import (
+    BLOCK_BYTES,
+    STORAGE_VERSION,
+    explain,
+    require_file,
+)
 
 _OTHERS_GIVE_UP_SECONDS = 0.05
 
@@ -41,8 +46,7 @@ def compact(path: Path) -> Compaction:
     Writers wait meanwhile. Raises UsageError where there is no warehouse,
     WarehouseError where it can't be read or written.
     """
-    if not path.exists():
-        raise UsageError(f"there is no warehouse at {path}")
+    require_file(path)
     path = path.resolve()
     # Held to the end, so that nobody writes to a file that is about to be replaced.
     held = keep_writers_out(path)

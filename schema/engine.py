@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import Engine, create_engine
 from sqlalchemy.pool import NullPool
 
-from hlodb.errors import UsageError
+from hlodb.schema.waiting import require_file
 
 
 def engine(path: str | Path, *, read_only: bool = True) -> Engine:
@@ -15,8 +15,8 @@ def engine(path: str | Path, *, read_only: bool = True) -> Engine:
 
     NullPool: a pooled connection would keep the file locked.
     """
-    if read_only and not Path(path).exists():
-        raise UsageError(f"there is no warehouse at {path}")
+    if read_only:
+        require_file(path)
     return create_engine(
         f"duckdb:///{path}",
         poolclass=NullPool,

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import duckdb
 
-from hlodb.errors import UsageError, WarehouseError
+from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
     copy_open_file,
     draft_beside,
@@ -26,7 +26,7 @@ from hlodb.schema.backup import (
 )
 from hlodb.schema.creation import create_schema, statements, views_and_comments
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
-from hlodb.schema.waiting import open_when_free
+from hlodb.schema.waiting import open_when_free, require_file
 
 Steps = Mapping[int, str]
 """Script that leads to a version, by that version."""
@@ -65,8 +65,7 @@ def migrate(
     Everything is tried on a copy first; a dry run ends there. Raises UsageError where
     there is no warehouse, WarehouseError where no script leads on or one fails.
     """
-    if not path.exists():
-        raise UsageError(f"there is no warehouse at {path}")
+    require_file(path)
     steps = read_steps() if steps is None else steps
     # Held to the end, so that nobody writes to a file that is about to be replaced.
     held = keep_writers_out(path)

@@ -25,7 +25,8 @@ STORAGE_VERSION = "v1.5.0"
 """How a new file is written: readable by DuckDB 1.5 also when 2.0 wrote it."""
 
 # Every table ends in a partly filled block, so with DuckDB's 256 KiB a warehouse of
-# 40 MB of dumps takes 11 MB, with 32 KiB 6.6; below that columns aren't bit-packed.
+# 40 MB of dumps takes 11 MB, with 32 KiB 6.6. Blocks of that size hold no bit-packed
+# BIGINT columns, smaller ones no INTEGER columns either.
 BLOCK_BYTES = 32768
 """Size of the blocks of a new file."""
 
@@ -54,6 +55,14 @@ def lock_timeout() -> float:
     if not 0 <= seconds < float("inf"):
         raise UsageError(f"HLODB_LOCK_TIMEOUT is {text!r}, not a number of seconds")
     return seconds
+
+
+def require_file(path: str | Path) -> None:
+    """Raise UsageError where there is no file at `path`, and say how to make one."""
+    if not Path(path).exists():
+        raise UsageError(
+            f"there is no warehouse at {path}: `hlodb ingest PATH --db {path}`"
+        )
 
 
 def open_when_free(

@@ -11,10 +11,15 @@ from pathlib import Path
 
 import duckdb
 
-from hlodb.errors import UsageError, WarehouseError
+from hlodb.errors import WarehouseError
 from hlodb.schema.creation import create_file, create_schema
 from hlodb.schema.versions import is_empty, require_version
-from hlodb.schema.waiting import explain, lock_timeout, open_when_free
+from hlodb.schema.waiting import (
+    explain,
+    lock_timeout,
+    open_when_free,
+    require_file,
+)
 
 _STORAGE_ERRORS = (
     duckdb.FatalException,
@@ -37,11 +42,9 @@ def connect(
     locked for too long.
     """
     path = Path(path)
-    if not path.exists():
-        if read_only:
-            raise UsageError(
-                f"there is no warehouse at {path}: `hlodb ingest PATH --db {path}`"
-            )
+    if read_only:
+        require_file(path)
+    elif not path.exists():
         create_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
     connection = open_when_free(path, read_only, timeout)

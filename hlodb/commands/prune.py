@@ -11,6 +11,7 @@ from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import prune_runs
 from hlodb.ingest.retention import Retention, runs_to_prune
+from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 
 
@@ -54,8 +55,7 @@ def command(
     """
     if keep is None and keep_days is None:
         raise UsageError("say what stays whole: --keep N, --keep-days DAYS, or both")
-    if not db.exists():
-        raise UsageError(f"there is no warehouse at {db}")
+    require_file(db)
     age = None if keep_days is None else timedelta(days=keep_days)
     with transaction(db) as connection:
         runs = runs_to_prune(connection, Retention(keep, age, series))

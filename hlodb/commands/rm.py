@@ -10,6 +10,7 @@ from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import forget_run
 from hlodb.queries.catalogue import nearest
+from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 
 
@@ -22,8 +23,7 @@ def command(runs: tuple[str, ...], db: Path) -> None:
     \b
     hlodb rm 2026-11-20
     """
-    if not db.exists():
-        raise UsageError(f"there is no warehouse at {db}")
+    require_file(db)
     with transaction(db) as connection:
         rows = connection.execute("SELECT name, run_id FROM runs").fetchall()
         ids = dict(rows)

@@ -16,6 +16,7 @@ from hlodb.commands.options import (
 )
 from hlodb.errors import UsageError
 from hlodb.reports.triage import DECISIONS, decide, listing
+from hlodb.schema.waiting import require_file
 
 _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
 
@@ -72,8 +73,7 @@ def command(
         raise UsageError(f"{decision} needs --reason: it is all that is left of it")
     if (decision == "waive") != (until is not None):
         raise UsageError("a waiver, and only a waiver, has --until")
-    if not db.exists():
-        raise UsageError(f"there is no warehouse at {db}")
+    require_file(db)
     day = until.date() if until else None
     found = decide(db, finding, decision, reason=reason or "", until=day, actor=actor)
     click.echo(f"hlodb: finding {found} is {DECISIONS[decision]}", err=True)

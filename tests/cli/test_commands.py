@@ -62,6 +62,30 @@ def test_help_of_a_command(name: str) -> None:
     assert f"  hlodb {name}" in text
 
 
+WITHOUT_A_WAREHOUSE = (
+    "query run_list", "sql SELECT", "runs", "modules", "check", "diff x y", "report",
+    "triage", "triage x accept --reason y", "rm x", "prune --keep 1", "compact",
+    "backup copy.duckdb", "migrate",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("arguments", WITHOUT_A_WAREHOUSE)
+def test_a_missing_warehouse(
+    arguments: str,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Every command says the same, makes nothing, and tells how one is made."""
+    monkeypatch.chdir(tmp_path)
+    assert main([*arguments.split(), "--db", "w.duckdb"]) == 2
+    assert capfd.readouterr() == (
+        "",
+        "hlodb: there is no warehouse at w.duckdb: `hlodb ingest PATH --db w.duckdb`\n",
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_the_catalogue_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["query"]) == 0
     lines = capfd.readouterr().out.splitlines()
