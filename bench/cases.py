@@ -27,7 +27,10 @@ from bench.sides import (
 from bench.widen import move_dump
 
 SCALES = (1, 4, 16, 64)
-NIGHTS = 5
+NIGHTS = 50
+MOVED_NIGHTS = 10
+"""So many that room which a file keeps for blocks written anew weighs little."""
+
 MOVED = REPOSITORY / "tests" / "data" / "moved_lines"
 
 
@@ -116,44 +119,58 @@ def _described(given: Input) -> Figures:
 
 def nights(bench: Bench) -> Figures:
     """Tell what the file grows by in nights that changed nothing or moved lines."""
-    given = bench.inputs.passes()
     final = bench.inputs.distinct().roots[0]
-    pair = Input("real pair", (MOVED / "before",))
     return {
-        "pass dumps": _grown(bench, given.roots[0]),
+        "pass dumps": _grown(bench, bench.inputs.passes().roots[0]),
         final.name: _grown(bench, final),
-        "real pair": _grown(bench, pair.roots[0], MOVED / "after"),
+        "real pair": _grown(bench, MOVED / "before", (MOVED / "after",)),
     }
 
 
-def _grown(bench: Bench, root: Path, moved: Path | None = None) -> Figures:
-    if moved is None:
-        moved = bench.folder / "moved" / root.parent.name / root.name
-        move_dump(root, moved, 7)
+def _grown(bench: Bench, root: Path, moved: tuple[Path, ...] = ()) -> Figures:
+    """Ingest a dump night by night, then with source lines that move every night."""
     database = bench.folder / "nights.duckdb"
     _make_empty(database)
     sizes, used = [database.stat().st_size], [_used_bytes(database)]
-    dumps = [*((root, f"night-{n}") for n in range(NIGHTS + 1)), (moved, "moved")]
-    for dump, name in dumps:
-        run([*ingest([str(dump)], database), "--run", name])
+    dumps = [root] * (NIGHTS + 1) + [*moved, *_moving(bench, (root, *moved)[-1])]
+    for number, dump in enumerate(dumps[: NIGHTS + 1 + MOVED_NIGHTS]):
+        run([*ingest([str(dump)], database), "--run", f"night-{number}"])
         sizes.append(database.stat().st_size)
         used.append(_used_bytes(database))
     return {
         "first_bytes": sizes[1] - sizes[0],
-        "unchanged_bytes": (sizes[-2] - sizes[1]) / NIGHTS,
-        "unchanged_used_bytes": (used[-2] - used[1]) / NIGHTS,
-        "moved_bytes": sizes[-1] - sizes[-2],
-        "moved_used_bytes": used[-1] - used[-2],
+        "unchanged_bytes": (sizes[NIGHTS + 1] - sizes[1]) / NIGHTS,
+        "unchanged_used_bytes": (used[NIGHTS + 1] - used[1]) / NIGHTS,
+        "moved_bytes": (sizes[-1] - sizes[NIGHTS + 1]) / MOVED_NIGHTS,
+        "moved_used_bytes": (used[-1] - used[NIGHTS + 1]) / MOVED_NIGHTS,
         "sizes": sizes,
     }
 
 
+def _moving(bench: Bench, root: Path) -> list[Path]:
+    """Give a dump whose source lines move by seven every night."""
+    folders = []
+    for night in range(1, MOVED_NIGHTS + 1):
+        folder = bench.folder / "moved" / str(night) / root.parent.name / root.name
+        move_dump(root, folder, 7 * night)
+        folders.append(folder)
+    return folders
+
+
 def _used_bytes(database: Path) -> int:
-    """Give what the blocks in use take; the others wait to be used again."""
+    """Give what is in use: of blocks of metadata the parts that are, others whole.
+
+    The rest of the file waits to be used again.
+    """
     with duckdb.connect(str(database), read_only=True) as connection:
-        row = connection.execute(
-            "SELECT block_size * used_blocks FROM pragma_database_size()"
-        ).fetchone()
+        row = connection.execute("""
+            SELECT s.block_size * (s.used_blocks - m.free_share)
+            FROM pragma_database_size() AS s
+            CROSS JOIN (
+              SELECT sum(free_blocks / total_blocks) AS free_share
+              FROM pragma_metadata_info()
+            ) AS m
+        """).fetchone()
     return int(row[0]) if row else 0
 
 

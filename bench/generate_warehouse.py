@@ -38,8 +38,11 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 import duckdb
+import pyarrow as pa
 
+from hlodb.ingest.content_keys import FILES, PATHS, SNAPSHOTS
 from hlodb.ingest.ingest import ingest
+from hlodb.ingest.occurrences import load_files, load_modules
 from hlodb.queries.macros import renew_macros
 from hlodb.schema.creation import statements
 from hlodb.schema.stored import stored_tables
@@ -70,9 +73,9 @@ SEEDS = {
 """The releases of each series in their order; some come as protos, too."""
 
 DEVICES = {"cpu": None, "tpu": "TPU v5e"}
-CHANGED = ("store.instructions", "memory_timeline")
-"""Tables of modules that are not copied as they are, because edits change their rows;
-those in which they only make numbers greater are copied first."""
+OTHERS = ("store.instructions", "memory_timeline", "store.snapshots", "store.files")
+"""Tables of modules that are not copied as they are, because edits change their rows,
+or runs; those in which edits only make numbers greater are copied first."""
 
 
 class Scale(NamedTuple):
@@ -107,11 +110,12 @@ def generate_warehouse(
             _set_up(warehouse, scale, seeds)
             _run_script(warehouse, "plan")
             _run_script(warehouse, "instructions")
-            _copy(warehouse, "module_id", "contents")
-            _copy(warehouse, "locations_id", "located")
+            _copy_contents(warehouse)
             _run_script(warehouse, "growth")
+            _run_script(warehouse, "locations")
             _run_script(warehouse, "occurrences")
-            _run_script(warehouse, "lines")
+            load_modules(warehouse, _keyed(warehouse, "modules", SNAPSHOTS, PATHS))
+            load_files(warehouse, _keyed(warehouse, "dump_files", FILES))
             renew_macros(warehouse)
 
 
@@ -143,19 +147,31 @@ def _run_script(warehouse: duckdb.DuckDBPyConnection, name: str) -> None:
         warehouse.execute(statement)
 
 
-def _copy(warehouse: duckdb.DuckDBPyConnection, key: str, contents: str) -> None:
-    """Copy all tables whose rows are stored once per `key`, for every new content."""
+def _copy_contents(warehouse: duckdb.DuckDBPyConnection) -> None:
+    """Copy all tables whose rows are stored once per module, for every new one."""
     for table, columns in stored_tables().items():
-        if key not in columns or "run_id" in columns or table in CHANGED:
+        if "module_id" not in columns or "run_id" in columns or table in OTHERS:
             continue
         schema, _, name = table.rpartition(".")
         target = f'{schema or "main"}."{name}"'
         warehouse.execute(
             f"INSERT INTO {target} BY NAME"
-            f" SELECT t.* REPLACE (c.{key} AS {key}) FROM plan.{contents} AS c"
-            f" JOIN seed.{target} AS t ON t.{key} = c.seed_{key}"
+            " SELECT t.* REPLACE (c.module_id AS module_id) FROM plan.contents AS c"
+            f" JOIN seed.{target} AS t ON t.module_id = c.seed_module_id"
             " ORDER BY c.content, t.rowid"
         )
+
+
+def _keyed(
+    warehouse: duckdb.DuckDBPyConnection, table: str, *schemas: pa.Schema
+) -> pa.Table:
+    """Give a table of `plan` with keys of what stands once; ingest hashes otherwise."""
+    keys = [
+        f"CAST(hash({', '.join(names)}) >> 1 AS BIGINT) AS {key}"
+        for key, *names in (schema.names for schema in schemas)
+    ]
+    found = warehouse.execute(f"SELECT *, {', '.join(keys)} FROM plan.{table}")
+    return found.to_arrow_table()
 
 
 def main() -> None:

@@ -21,16 +21,12 @@ _MAX_ROWS = 400_000
 class BatchResult:
     """Tables of one batch (run_id to be added), file reports and rejects.
 
-    `detailed` are the modules, `located` the locations, `reported` the modules with a
-    memory report, `described` those with a proto whose rows are among the tables.
+    `brought` holds the keys of contents whose rows are among the tables, by their kind.
     `evidence` holds rows of tables that are keyed by run and path.
     """
 
     tables: dict[str, pa.Table]
-    detailed: frozenset[int] = frozenset()
-    located: frozenset[int] = frozenset()
-    reported: frozenset[int] = frozenset()
-    described: frozenset[int] = frozenset()
+    brought: dict[str, frozenset[int]] = field(default_factory=dict)
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
@@ -75,8 +71,5 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
         result.evidence += parsed.evidence
         result.input_bytes += sum(len(f.data) for f in files)
     result.tables = batch.arrow_tables()
-    result.detailed = frozenset(batch.detailed)
-    result.located = frozenset(batch.located)
-    result.reported = frozenset(batch.reported)
-    result.described = frozenset(batch.described)
+    result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import duckdb
 
@@ -20,11 +21,35 @@ METRIC_TABLES = frozenset(("memory_profile", "memory_timeline"))
 """What stays of a module when the runs that hold it are pruned."""
 
 
+class _Shared(NamedTuple):
+    """A table whose rows are there as long as `user` refers to them by `key`."""
+
+    table: str
+    key: str
+    user: str
+
+
+_SHARED = (
+    _Shared("store.snapshots", "snapshot_id", "store.occurrences"),
+    _Shared("store.paths", "path_id", "store.occurrences"),
+    _Shared("store.files", "file_id", "store.run_files"),
+    _Shared("store.instruction_forms", "form_id", "store.instructions"),
+    _Shared("store.location_numbers", "numbering_id", "store.location_sets"),
+    _Shared("store.location_lists", "list_id", "store.location_sets"),
+    _Shared("store.stack_frames", "frames_id", "store.location_sets"),
+)
 _TABLES = stored_tables()
 _RUN_TABLES = [name for name, c in _TABLES.items() if "run_id" in c]
-_SHARED_TABLES = [name for name, c in _TABLES.items() if "run_id" not in c]
-_MODULE_TABLES = [name for name in _SHARED_TABLES if "module_id" in _TABLES[name]]
-_LOCATION_TABLES = [name for name in _SHARED_TABLES if "locations_id" in _TABLES[name]]
+_MODULE_TABLES = [
+    name
+    for name, columns in _TABLES.items()
+    if "module_id" in columns and name not in {shared.table for shared in _SHARED}
+]
+# Rows of these have no path of their own.
+_PATHS = {
+    "store.occurrences": "path_id IN (SELECT path_id FROM store.paths WHERE {})",
+    "store.run_files": "file_id IN (SELECT file_id FROM store.files WHERE {})",
+}
 
 
 def _quoted(table: str) -> str:
@@ -45,12 +70,13 @@ def forget_paths(
 
     Their details become orphans.
     """
+    chosen = "$paths IS NULL OR path IN (SELECT unnest($paths::VARCHAR[]))"
     for table in _RUN_TABLES:
-        if "path" not in _TABLES[table]:
+        if "path" not in _TABLES[table] and table not in _PATHS:
             continue
         connection.execute(
             f"DELETE FROM {_quoted(table)} WHERE run_id = $run_id"
-            " AND ($paths IS NULL OR path IN (SELECT unnest($paths::VARCHAR[])))",
+            f" AND ({_PATHS.get(table, '{}').format(chosen)})",
             {"run_id": run_id, "paths": None if paths is None else list(paths)},
         )
 
@@ -105,7 +131,7 @@ def restore_pruned(connection: Connection, run_id: int) -> None:
 
 
 def delete_orphans(connection: Connection) -> None:
-    """Delete details, metrics, locations and forms that nothing refers to."""
+    """Delete details, metrics and other contents that nothing refers to."""
     connection.execute(statement("list_used_modules"))
     for table in _MODULE_TABLES:
         what = "measured" if table in METRIC_TABLES else "detailed"
@@ -113,14 +139,13 @@ def delete_orphans(connection: Connection) -> None:
             f"DELETE FROM {_quoted(table)} WHERE module_id NOT IN"
             f" (SELECT module_id FROM used_modules WHERE {what})"
         )
-    for table in _LOCATION_TABLES:
-        connection.execute(
-            f"DELETE FROM {_quoted(table)} WHERE locations_id NOT IN"
-            " (SELECT locations_id FROM used_modules"
-            " WHERE detailed AND locations_id IS NOT NULL)"
-        )
     connection.execute(
-        "DELETE FROM store.instruction_forms"
-        " WHERE form_id NOT IN (SELECT form_id FROM store.instructions)"
+        "DELETE FROM store.location_sets WHERE locations_id NOT IN"
+        " (SELECT locations_id FROM used_modules"
+        " WHERE detailed AND locations_id IS NOT NULL)"
     )
+    for table, key, user in _SHARED:
+        connection.execute(
+            f"DELETE FROM {table} WHERE {key} NOT IN (SELECT {key} FROM {user})"
+        )
     connection.execute("DROP TABLE used_modules")

@@ -5,9 +5,9 @@ Details of a module are stored once; what another run brought already is left ou
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from itertools import compress
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import duckdb
 import numpy as np
@@ -16,14 +16,15 @@ import pyarrow as pa
 from hlodb.errors import WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.columns import arrow_schema
-from hlodb.ingest.evidence import copy_evidence, load_evidence
+from hlodb.ingest.content_keys import file_table
+from hlodb.ingest.evidence import load_evidence
 from hlodb.ingest.forget import forget_metrics
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
+from hlodb.ingest.occurrences import load_files, load_modules, load_numbered
 from hlodb.ingest.proto_rows import PROTO_TABLES
 from hlodb.ingest.records import Reject
 from hlodb.ingest.report_rows import REPORT_TABLES
-from hlodb.ingest.statements import statement
-from hlodb.ingest.unit_files import FileReport
+from hlodb.ingest.statements import run_on
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -31,36 +32,32 @@ Connection = duckdb.DuckDBPyConnection
 class _Group(NamedTuple):
     """Tables whose rows are stored once per `key`; `stored` selects those that are.
 
-    `members` gives the keys of which a result has rows.
+    `name` is what a result calls the keys of which it has rows.
     """
 
+    name: str
     tables: Sequence[str]
     key: str
-    members: Callable[[BatchResult], frozenset[int]]
     stored: str
 
 
-_HELD = (
-    "SELECT {} FROM modules JOIN runs USING (run_id)"
-    " WHERE pruned_at IS NULL AND is_detailed"
-)
 _DETAILS = _Group(
-    DETAIL_TABLES, "module_id", lambda r: r.detailed, _HELD.format("module_id")
+    "details",
+    DETAIL_TABLES,
+    "module_id",
+    "SELECT module_id FROM modules JOIN runs USING (run_id)"
+    " WHERE pruned_at IS NULL AND is_detailed",
 )
 _OTHERS = (
-    _Group(
-        LOCATION_TABLES, "locations_id", lambda r: r.located,
-        _HELD.format("locations_id"),
+    *(
+        _Group(key, (table,), key, f"SELECT {key} FROM store.location_sets")
+        for table, key in LOCATION_TABLES.items()
     ),
     _Group(
-        REPORT_TABLES, "module_id", lambda r: r.reported,
-        "SELECT module_id FROM memory_reports",
+        "reports", REPORT_TABLES, "module_id", "SELECT module_id FROM memory_reports"
     ),
-    _Group(
-        PROTO_TABLES, "module_id", lambda r: r.described,
-        "SELECT module_id FROM proto_facts",
-    ),
-)  # fmt: skip
+    _Group("protos", PROTO_TABLES, "module_id", "SELECT module_id FROM proto_facts"),
+)
 
 
 def load_batches(
@@ -75,23 +72,24 @@ def load_batches(
         return []
     counts = _load_details(connection, [result for _, result in results])
     modules = [_of_run(result.tables["modules"], run) for run, result in results]
-    _insert(connection, "modules", pa.concat_tables(modules))
-    load_files(connection, [(run, f) for run, result in results for f in result.files])
+    load_modules(connection, pa.concat_tables(modules))
+    files = [(run, report) for run, result in results for report in result.files]
+    load_files(connection, file_table(files))
     rejects = [(run, *r) for run, result in results for r in result.rejects]
     load_rejects(connection, rejects)
     load_evidence(connection, [(run, e) for run, r in results for e in r.evidence])
     return counts
 
 
-def _of_run(modules: pa.Table, run_id: int) -> pa.Table:
-    runs = pa.repeat(pa.scalar(run_id, pa.int64()), modules.num_rows)
-    return modules.append_column("run_id", runs)
+def _of_run(table: pa.Table, run_id: int) -> pa.Table:
+    runs = pa.repeat(pa.scalar(run_id, pa.int64()), table.num_rows)
+    return table.append_column("run_id", runs)
 
 
 def _load_details(connection: Connection, results: Sequence[BatchResult]) -> list[int]:
     held = [_detailed_modules(result.tables["modules"]) for result in results]
     modules = _stored(connection, _DETAILS, held)
-    brought = set().union(*(result.detailed for result in results))
+    brought = set().union(*(_members(_DETAILS, result) for result in results))
     if set().union(*held) - modules - brought:
         raise WarehouseLocked(
             "modules were removed with another run while runs that share them were"
@@ -102,10 +100,15 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> lis
     tables = {forms: [result.tables[forms] for result in results]}
     counts = _take_new(_DETAILS, results, modules, tables)
     for group in _OTHERS:
-        known = _stored(connection, group, map(group.members, results))
+        known = _stored(connection, group, [_members(group, r) for r in results])
         _take_new(group, results, known, tables)
     _insert_all(connection, {name: _joined(parts) for name, parts in tables.items()})
     return counts
+
+
+def _members(group: _Group, result: BatchResult) -> frozenset[int]:
+    """Give the keys of which a result has rows."""
+    return result.brought.get(group.name, frozenset())
 
 
 def _detailed_modules(modules: pa.Table) -> set[int]:
@@ -122,7 +125,7 @@ def _take_new(
     """Put rows whose key is not `known` yet into `tables`; count the new keys."""
     counts: list[int] = []
     for result in results:
-        members = group.members(result)
+        members = _members(group, result)
         for name in group.tables:
             rows = _without(result.tables[name], group.key, members & known)
             tables.setdefault(name, []).append(rows)
@@ -132,9 +135,10 @@ def _take_new(
 
 
 def _insert_all(connection: Connection, tables: dict[str, pa.Table]) -> None:
-    _run_on(connection, "insert_forms", tables.pop("store.instruction_forms"))
+    forms = tables.pop("store.instruction_forms")
+    load_numbered(connection, "store.instruction_forms", forms)
     instructions = tables.pop("store.instructions")
-    stored = _run_on(connection, "insert_instructions", instructions)
+    stored = run_on(connection, "insert_instructions", instructions)
     if stored != instructions.num_rows:
         lost = instructions.num_rows - stored
         raise WarehouseError(f"{lost} instructions have no form; ingest again")
@@ -170,16 +174,6 @@ def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Ta
     return table.filter(pa.array(~is_known))
 
 
-def _run_on(
-    connection: Connection, name: str, incoming: pa.Table, **parameters: int
-) -> int:
-    """Execute `sql/NAME.sql`, which reads the table `incoming`; give its row count."""
-    connection.register("incoming", incoming)
-    row = connection.execute(statement(name), parameters or None).fetchone()
-    connection.unregister("incoming")
-    return int(row[0]) if row else 0
-
-
 def _insert(connection: Connection, name: str, table: pa.Table) -> None:
     if not table.num_rows:
         return
@@ -187,19 +181,6 @@ def _insert(connection: Connection, name: str, table: pa.Table) -> None:
     target = ".".join(f'"{part}"' for part in name.split("."))
     connection.execute(f"INSERT INTO {target} BY NAME FROM incoming")
     connection.unregister("incoming")
-
-
-def load_files(
-    connection: Connection, reports: Sequence[tuple[int, FileReport]]
-) -> None:
-    """Store rows of dump_files, given with their runs."""
-    schema = arrow_schema("dump_files")
-    names = schema.names[1:]
-    rows = [
-        {"run_id": run_id} | {name: getattr(report, name) for name in names}
-        for run_id, report in reports
-    ]
-    _insert(connection, "dump_files", pa.Table.from_pylist(rows, schema))
 
 
 def load_rejects(
@@ -220,27 +201,3 @@ def load_rejects(
         for run_id, path, reject in rejects
     ]
     _insert(connection, "rejects", pa.Table.from_pylist(rows, arrow_schema("rejects")))
-
-
-def load_known(
-    connection: Connection,
-    run_id: int,
-    occurrences: list[dict[str, Any]],
-    files: list[dict[str, Any]],
-) -> None:
-    """Store units whose bytes the warehouse knows, without parsing them.
-
-    `occurrences` hold unit_digest and the columns of `modules` that come from names and
-    places; `files` hold unit_digest, path, kind, stage, sha256 and size_bytes.
-    """
-    if not occurrences:
-        return
-    modules = arrow_schema("modules")
-    names = pa.schema([modules.field(name) for name in occurrences[0]])
-    table = pa.Table.from_pylist(occurrences, names)
-    _run_on(connection, "insert_known_modules", table, run_id=run_id)
-    dumped = arrow_schema("dump_files", {"unit_digest": pa.int64()})
-    names = pa.schema([dumped.field(name) for name in files[0]])
-    table = pa.Table.from_pylist(files, names)
-    _run_on(connection, "insert_known_files", table, run_id=run_id)
-    copy_evidence(connection, run_id, table)

@@ -6,6 +6,7 @@ content was seen before gives an occurrence row and nothing else.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +15,7 @@ import pyarrow as pa
 
 from hlodb.ingest.assignment_rows import AssignmentRows
 from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
+from hlodb.ingest.content_keys import module_table
 from hlodb.ingest.formats.hlo_header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
@@ -22,11 +24,12 @@ from hlodb.ingest.module_unit import (
     ModuleUnit,
     derived_facts,
     first_line,
-    locations_id_of,
+    located_rows,
+    location_keys,
     module_id_of,
 )
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
-from hlodb.ingest.records import HloModule
+from hlodb.ingest.records import Frame, HloModule, Location
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
 from hlodb.ingest.user_frames import user_frame_ids
 
@@ -49,8 +52,13 @@ DETAIL_TABLES = (
 )
 """Tables keyed by module_id, stored once per module content."""
 
-LOCATION_TABLES = ("locations", "stack_frames")
-"""Tables keyed by locations_id."""
+LOCATION_TABLES = {
+    "store.location_sets": "locations_id",
+    "store.location_numbers": "numbering_id",
+    "store.location_lists": "list_id",
+    "store.stack_frames": "frames_id",
+}
+"""Tables of source locations and their keys, all of them made by the content."""
 
 _NULLABLE_IDS = {
     "store.instructions": ("computation_id", "schedule_step"),
@@ -61,13 +69,6 @@ _NULLABLE_IDS = {
     "store.value_uses": ("instruction_id",),
     "store.schedule": ("instruction_id",),
     "store.live_ranges": ("instruction_id", "value_id"),
-    "locations": (
-        "source_line",
-        "source_end_line",
-        "source_column",
-        "source_end_column",
-        "stack_frame_id",
-    ),
 }
 _FORM_KEY = {"form_key": pa.int64()}
 
@@ -82,10 +83,7 @@ class Seen:
     distinct: Distinct = field(default_factory=Distinct)
     given: Ints = field(default_factory=lambda: np.empty(0, np.int32))
     facts: dict[int, dict[str, Any]] = field(default_factory=dict)
-    modules: set[int] = field(default_factory=set)
-    locations: set[int] = field(default_factory=set)
-    reports: set[int] = field(default_factory=set)
-    protos: set[int] = field(default_factory=set)
+    contents: dict[str, set[int]] = field(default_factory=lambda: defaultdict(set))
 
 
 class Batch:
@@ -95,10 +93,7 @@ class Batch:
         self.seen = seen
         self.distinct = seen.distinct
         self.occurrences: list[dict[str, Any]] = []
-        self.detailed: list[int] = []
-        self.located: list[int] = []
-        self.reported: list[int] = []
-        self.described: list[int] = []
+        self.brought: dict[str, set[int]] = defaultdict(set)
         self.used_forms: list[Ints] = []
         self.tables: dict[str, Columns] = {}
         for name in DETAIL_TABLES:
@@ -123,19 +118,13 @@ class Batch:
             graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
             facts = derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
-        if is_detailed and module_id not in self.seen.modules:
+        if is_detailed and self._is_new("details", module_id):
             graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
             self._add_details(module_id, rows, unit, graph)
-            self.seen.modules.add(module_id)
-            self.detailed.append(module_id)
-        if unit.reports and module_id not in self.seen.reports:
+        if unit.reports and self._is_new("reports", module_id):
             add_report(module_id, unit.reports, self.tables)
-            self.seen.reports.add(module_id)
-            self.reported.append(module_id)
-        if unit.proto is not None and module_id not in self.seen.protos:
+        if unit.proto is not None and self._is_new("protos", module_id):
             add_proto_facts(module_id, unit.proto, self.tables)
-            self.seen.protos.add(module_id)
-            self.described.append(module_id)
         keys = {
             "module_id": module_id,
             "locations_id": locations_id,
@@ -147,6 +136,15 @@ class Batch:
         facts = self.seen.facts[module_id]
         self.occurrences.append(unit.occurrence | facts | keys)
         return module_id
+
+    def _is_new(self, what: str, key: int) -> bool:
+        """Tell whether this process has yet to give such rows; it does so now."""
+        seen = self.seen.contents[what]
+        if key in seen:
+            return False
+        seen.add(key)
+        self.brought[what].add(key)
+        return True
 
     # --- details ---
 
@@ -237,48 +235,42 @@ class Batch:
     # --- locations ---
 
     def _add_locations(self, hlo: HloModule, rows: Ints) -> int:
-        distinct = self.distinct
-        ids = distinct.location_ids(rows)
-        located = np.flatnonzero(ids != NO_ID).astype(np.int32)
-        locations_id = locations_id_of(distinct, ids[located], located, hlo.frames)
-        if locations_id in self.seen.locations:
-            return locations_id
-        self.seen.locations.add(locations_id)
-        self.located.append(locations_id)
-        files, numbers = self._location_columns()
-        places = numbers[ids[located]].T
-        self.tables["locations"].add(
-            len(located),
-            locations_id=locations_id,
-            instruction_id=located,
-            source_file=Numbered(ids[located], files),
-            source_line=places[0],
-            source_end_line=places[1],
-            source_column=places[2],
-            source_end_column=places[3],
-            stack_frame_id=places[4],
-        )
-        frames = list(zip(*hlo.frames, strict=True)) or [()] * 6
-        self.tables["stack_frames"].add(
-            len(hlo.frames),
-            locations_id=locations_id,
-            stack_frame_id=frames[0],
-            parent_id=frames[1],
-            function_name=frames[2],
-            file_name=frames[3],
-            line=frames[4],
-            column=frames[5],
-            user_frame_id=user_frame_ids(hlo.frames),
-        )
-        return locations_id
+        located = located_rows(self.distinct, rows)
+        keys = location_keys(self.distinct, located, hlo.frames)
+        if self._is_new("locations_id", keys.locations_id):
+            self.tables["store.location_sets"].add(1, **keys._asdict())
+        if self._is_new("numbering_id", keys.numbering_id):
+            self.tables["store.location_numbers"].add(
+                len(located.numbers),
+                numbering_id=keys.numbering_id,
+                instruction_id=located.instruction_ids,
+                location_number=located.numbers,
+            )
+        if self._is_new("list_id", keys.list_id):
+            self._add_list(keys.list_id, located.location_ids)
+        if self._is_new("frames_id", keys.frames_id):
+            self._add_frames(keys.frames_id, hlo.frames)
+        return keys.locations_id
 
-    def _location_columns(self) -> tuple[list[str | None], Ints]:
-        """Give file, and lines, columns and frame, of every location by number."""
+    def _add_list(self, list_id: int, ids: Ints) -> None:
         known = self.distinct.locations.values_by_number
-        places = [place for place in known if place is not None]
-        numbers = [[NO_ID if n is None else n for n in place[1:]] for place in places]
-        files = [place.source_file for place in places]
-        return files, np.array(numbers, np.int32).reshape(-1, 5)
+        places = [known[number] for number in ids.tolist()]
+        columns = list(zip(*filter(None, places), strict=True)) or [()] * 6
+        self.tables["store.location_lists"].add(
+            len(ids),
+            list_id=list_id,
+            location_number=np.arange(len(ids), dtype=np.int32),
+            **dict(zip(Location._fields, columns, strict=True)),
+        )
+
+    def _add_frames(self, frames_id: int, frames: tuple[Frame, ...]) -> None:
+        columns = list(zip(*frames, strict=True)) or [()] * 6
+        self.tables["store.stack_frames"].add(
+            len(frames),
+            frames_id=frames_id,
+            user_frame_id=user_frame_ids(frames),
+            **dict(zip(Frame._fields, columns, strict=True)),
+        )
 
     # --- results ---
 
@@ -286,8 +278,7 @@ class Batch:
         """Give every table of the batch; `modules` lacks run_id."""
         tables = {name: columns.table() for name, columns in self.tables.items()}
         tables["store.instruction_forms"] = self._forms()
-        schema = arrow_schema("modules", dropped=("run_id",))
-        tables["modules"] = pa.Table.from_pylist(self.occurrences, schema=schema)
+        tables["modules"] = module_table(self.occurrences)
         return tables
 
     def _forms(self) -> pa.Table:

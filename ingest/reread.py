@@ -26,9 +26,19 @@ _Sums: TypeAlias = dict[int, tuple[int, str]]
 
 _NONE = (0, "")
 _TABLES = stored_tables()
-_SKIPPED = frozenset(("runs", "store.instruction_forms"))
 # How a file came in (parsed, or known from an equal one) is not what it holds.
-_LEFT_OUT = {"dump_files": {"status"}}
+_LEFT_OUT = {"dump_files": ", status"}
+_VIEWS = {
+    "run_id": ("modules", "dump_files"),
+    "module_id": ("instructions",),
+    "locations_id": ("locations", "stack_frames"),
+}
+"""What is stored by number, in order of arrival, or in pieces is compared as shown."""
+
+_NUMBERED = frozenset(
+    ("runs", "store.occurrences", "store.run_files", "store.instructions",
+     "store.snapshots", "store.files", "store.location_sets")
+)  # fmt: skip
 
 
 class Difference(NamedTuple):
@@ -111,24 +121,21 @@ def _compared(database: Path, copy: Path, stored: _Stored) -> Iterator[Differenc
 
 def _tables_with(key: str) -> list[str]:
     """Give the tables whose rows are of a run, a module or a set of source lines."""
-    return [
+    stored = [
         table
         for table, columns in _TABLES.items()
         if key in columns
-        and table not in _SKIPPED
+        and table not in _NUMBERED
         and (key == "run_id") == ("run_id" in columns)
     ]
+    return [*stored, *_VIEWS[key]]
 
 
 def _sums(
     connection: duckdb.DuckDBPyConnection, table: str, key: str, keys: Sequence[int]
 ) -> _Sums:
-    left_out = {key} | _LEFT_OUT.get(table, set())
-    names = ", ".join(f'"{name}"' for name in _TABLES[table] if name not in left_out)
+    names = f"*COLUMNS(* EXCLUDE ({key}{_LEFT_OUT.get(table, '')}))"
     relation = ".".join(f'"{part}"' for part in table.split("."))
-    if table == "store.instructions":
-        # Forms are numbered in order of arrival.
-        names, relation = "i", "instructions AS i"
     rows = connection.execute(
         f"SELECT {key}, count(*), sum(hash({names}))::VARCHAR FROM {relation}"
         f" WHERE {key} IN (SELECT unnest(?::BIGINT[])) GROUP BY ALL",

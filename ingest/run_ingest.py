@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import duckdb
 
 from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.content_keys import file_table
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import DumpFile, RunSource, Unit
 from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
-from hlodb.ingest.load import load_files, load_known, load_rejects
+from hlodb.ingest.load import load_rejects
+from hlodb.ingest.occurrences import load_files, load_known
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
 from hlodb.ingest.run_records import (
@@ -322,7 +324,7 @@ class RunIngest:
         ]
         forget_refusals(connection, run_id)
         load_known(connection, run_id, self.known_occurrences, self.known_files)
-        load_files(connection, [(run_id, file) for file in self.other_files])
+        load_files(connection, file_table([(run_id, f) for f in self.other_files]))
         rejects = self.other_rejects + refused
         load_rejects(connection, [(run_id, *reject) for reject in rejects])
         digests = [occurrence["unit_digest"] for occurrence in self.known_occurrences]

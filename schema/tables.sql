@@ -1,5 +1,19 @@
 -- Made from tables/ by `make docs`.
 
+CREATE TABLE store.files (
+  file_id INTEGER,
+  file_key BIGINT,
+  path TEXT,
+  kind TEXT,
+  stage TEXT,
+  module_id BIGINT,
+  sha256 TEXT,
+  size_bytes BIGINT,
+  lines_total BIGINT,
+  lines_unclaimed BIGINT,
+  reason TEXT
+);
+
 CREATE TABLE store.instruction_forms (
   form_id INTEGER,
   form_key BIGINT,
@@ -43,10 +57,101 @@ CREATE TABLE store.live_ranges (
   end_step INTEGER
 );
 
+CREATE TABLE store.location_lists (
+  list_id BIGINT,
+  location_number INTEGER,
+  source_file TEXT,
+  source_line INTEGER,
+  source_end_line INTEGER,
+  source_column INTEGER,
+  source_end_column INTEGER,
+  stack_frame_id INTEGER
+);
+
+CREATE TABLE store.location_numbers (
+  numbering_id BIGINT,
+  instruction_id INTEGER,
+  location_number INTEGER
+);
+
+CREATE TABLE store.location_sets (
+  locations_id BIGINT,
+  numbering_id BIGINT,
+  list_id BIGINT,
+  frames_id BIGINT
+);
+
+CREATE TABLE store.occurrences (
+  run_id BIGINT,
+  path_id INTEGER,
+  snapshot_id INTEGER
+);
+
+CREATE TABLE store.paths (
+  path_id INTEGER,
+  path_key BIGINT,
+  module_number INTEGER,
+  rank INTEGER,
+  path TEXT,
+  stage TEXT,
+  pipeline TEXT,
+  pass_after TEXT,
+  pass_before TEXT,
+  pass_step INTEGER,
+  platform TEXT
+);
+
+CREATE TABLE store.run_files (
+  run_id BIGINT,
+  file_id INTEGER,
+  status TEXT
+);
+
 CREATE TABLE store.schedule (
   module_id BIGINT,
   step INTEGER,
   instruction_id INTEGER
+);
+
+CREATE TABLE store.snapshots (
+  snapshot_id INTEGER,
+  snapshot_key BIGINT,
+  module_id BIGINT,
+  locations_id BIGINT,
+  part INTEGER,
+  name TEXT,
+  program TEXT,
+  program_key BIGINT,
+  is_scheduled BOOLEAN,
+  num_partitions INTEGER,
+  replica_count INTEGER,
+  entry_computation_id INTEGER,
+  entry_layout TEXT,
+  computation_count INTEGER,
+  instruction_count INTEGER,
+  fusion_count INTEGER,
+  graph_fingerprint BIGINT,
+  exact_fingerprint BIGINT,
+  printed_total_bytes BIGINT,
+  first_line INTEGER,
+  unit_digest BIGINT,
+  allocation_count INTEGER,
+  value_count INTEGER,
+  live_range_count INTEGER,
+  has_assignment BOOLEAN,
+  has_live_ranges BOOLEAN,
+  is_detailed BOOLEAN
+);
+
+CREATE TABLE store.stack_frames (
+  frames_id BIGINT,
+  stack_frame_id INTEGER,
+  parent_id INTEGER,
+  function_name TEXT,
+  file_name TEXT,
+  line INTEGER,
+  "column" INTEGER,
+  user_frame_id INTEGER
 );
 
 CREATE TABLE store.value_positions (
@@ -139,20 +244,6 @@ CREATE TABLE computations (
   execution_thread TEXT
 );
 
-CREATE TABLE dump_files (
-  run_id BIGINT,
-  path TEXT,
-  kind TEXT,
-  stage TEXT,
-  module_id BIGINT,
-  sha256 TEXT,
-  size_bytes BIGINT,
-  status TEXT,
-  lines_total BIGINT,
-  lines_unclaimed BIGINT,
-  reason TEXT
-);
-
 CREATE TABLE elided_literals (
   module_id BIGINT,
   instruction_id INTEGER,
@@ -204,17 +295,6 @@ CREATE TABLE heap_traces (
   trace_id INTEGER,
   allocation_id BIGINT,
   is_whole_module BOOLEAN
-);
-
-CREATE TABLE locations (
-  locations_id BIGINT,
-  instruction_id INTEGER,
-  source_file TEXT,
-  source_line INTEGER,
-  source_end_line INTEGER,
-  source_column INTEGER,
-  source_end_column INTEGER,
-  stack_frame_id INTEGER
 );
 
 CREATE TABLE memory_analysis (
@@ -294,44 +374,6 @@ CREATE TABLE memory_timeline (
   to_step INTEGER,
   live_bytes BIGINT,
   temp_live_bytes BIGINT
-);
-
-CREATE TABLE modules (
-  run_id BIGINT,
-  module_id BIGINT,
-  locations_id BIGINT,
-  module_number INTEGER,
-  rank INTEGER,
-  path TEXT,
-  part INTEGER,
-  name TEXT,
-  program TEXT,
-  program_key BIGINT,
-  stage TEXT,
-  pipeline TEXT,
-  pass_after TEXT,
-  pass_before TEXT,
-  pass_step INTEGER,
-  platform TEXT,
-  is_scheduled BOOLEAN,
-  num_partitions INTEGER,
-  replica_count INTEGER,
-  entry_computation_id INTEGER,
-  entry_layout TEXT,
-  computation_count INTEGER,
-  instruction_count INTEGER,
-  fusion_count INTEGER,
-  graph_fingerprint BIGINT,
-  exact_fingerprint BIGINT,
-  printed_total_bytes BIGINT,
-  first_line INTEGER,
-  unit_digest BIGINT,
-  allocation_count INTEGER,
-  value_count INTEGER,
-  live_range_count INTEGER,
-  has_assignment BOOLEAN,
-  has_live_ranges BOOLEAN,
-  is_detailed BOOLEAN
 );
 
 CREATE TABLE oom_buffers (
@@ -450,17 +492,6 @@ CREATE TABLE runs (
   pruned_at TIMESTAMP WITHOUT TIME ZONE,
   PRIMARY KEY (run_id),
   UNIQUE (name)
-);
-
-CREATE TABLE stack_frames (
-  locations_id BIGINT,
-  stack_frame_id INTEGER,
-  parent_id INTEGER,
-  function_name TEXT,
-  file_name TEXT,
-  line INTEGER,
-  "column" INTEGER,
-  user_frame_id INTEGER
 );
 
 CREATE TABLE warehouse_info (

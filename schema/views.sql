@@ -1,5 +1,43 @@
 -- The views behind the public tables that are stored in a tighter form.
 
+CREATE OR REPLACE VIEW modules AS
+SELECT
+  o.run_id, s.module_id, s.locations_id, p.module_number, p.rank, p.path, s.part,
+  s.name, s.program, s.program_key, p.stage, p.pipeline, p.pass_after,
+  p.pass_before, p.pass_step, p.platform, s.is_scheduled, s.num_partitions,
+  s.replica_count, s.entry_computation_id, s.entry_layout, s.computation_count,
+  s.instruction_count, s.fusion_count, s.graph_fingerprint, s.exact_fingerprint,
+  s.printed_total_bytes, s.first_line, s.unit_digest, s.allocation_count,
+  s.value_count, s.live_range_count, s.has_assignment, s.has_live_ranges,
+  s.is_detailed
+FROM store.occurrences AS o
+JOIN store.snapshots AS s USING (snapshot_id)
+JOIN store.paths AS p USING (path_id);
+
+CREATE OR REPLACE VIEW dump_files AS
+SELECT
+  r.run_id, f.path, f.kind, f.stage, f.module_id, f.sha256, f.size_bytes,
+  r.status, f.lines_total, f.lines_unclaimed, f.reason
+FROM store.run_files AS r
+JOIN store.files AS f USING (file_id);
+
+CREATE OR REPLACE VIEW locations AS
+SELECT
+  s.locations_id, n.instruction_id, l.source_file, l.source_line,
+  l.source_end_line, l.source_column, l.source_end_column, l.stack_frame_id
+FROM store.location_sets AS s
+JOIN store.location_numbers AS n USING (numbering_id)
+JOIN store.location_lists AS l
+  ON l.list_id = s.list_id
+  AND l.location_number = n.location_number;
+
+CREATE OR REPLACE VIEW stack_frames AS
+SELECT
+  s.locations_id, f.stack_frame_id, f.parent_id, f.function_name, f.file_name,
+  f.line, f."column", f.user_frame_id
+FROM store.location_sets AS s
+JOIN store.stack_frames AS f USING (frames_id);
+
 CREATE OR REPLACE VIEW instructions AS
 SELECT
   i.module_id, i.instruction_id, i.computation_id, i.name,

@@ -35,9 +35,9 @@ CREATE OR REPLACE TEMP MACRO new_unit(digest, config, edit, move) AS
   CASE WHEN digest IS NOT NULL
     THEN digest(concat_ws(' ', digest, config, edit, move)) END;
 
-INSERT INTO modules BY NAME
+CREATE TABLE plan.modules AS
 SELECT
-  m.* REPLACE (
+  m.* EXCLUDE (place) REPLACE (
     o.run_id AS run_id, o.module_id AS module_id,
     CASE WHEN m.locations_id IS NOT NULL THEN o.locations_id END AS locations_id,
     o.module_number AS module_number, o.rank AS rank,
@@ -52,7 +52,7 @@ SELECT
     new_unit(m.unit_digest, o.config, o.edit, o.move) AS unit_digest
   )
 FROM plan.occurrences AS o
-JOIN seed.modules AS m ON m.rowid = o.seed_place
+JOIN plan.seed_modules AS m ON m.place = o.seed_place
 LEFT JOIN plan.grown AS g ON g.module_id = o.module_id
 ORDER BY o.run_id, o.rank, o.module_number, o.seed_place;
 
@@ -60,7 +60,7 @@ ORDER BY o.run_id, o.rank, o.module_number, o.seed_place;
 CREATE TABLE plan.files AS
 SELECT
   s.run_id, s.job, s.config, s.edit, s.move, l.rank, l.module_number,
-  c.seed_run_id, c.seed_number, f.rowid AS seed_place, f.path AS seed_path,
+  c.seed_run_id, c.seed_number, f.place AS seed_place, f.path AS seed_path,
   placed(f.path, s.program, s.suffix, l.module_number, l.rank) AS path
 FROM plan.states AS s
 JOIN plan.slots AS l USING (job)
@@ -68,14 +68,14 @@ JOIN plan.compiles AS c
   ON c.series = s.series
   AND c.program = s.program
   AND c.release = s.release
-JOIN seed.dump_files AS f
+JOIN plan.seed_files AS f
   ON f.run_id = c.seed_run_id
   AND regexp_extract(f.path, 'module_0*([0-9]+)', 1)
     = CAST(c.seed_number AS VARCHAR);
 
-INSERT INTO dump_files BY NAME
+CREATE TABLE plan.dump_files AS
 SELECT
-  f.* REPLACE (
+  f.* EXCLUDE (place) REPLACE (
     p.run_id AS run_id, p.path AS path,
     CASE WHEN f.module_id IS NOT NULL
       THEN digest(concat_ws(' ', f.module_id, p.config, p.edit)) END AS module_id,
@@ -92,7 +92,7 @@ SELECT
     END AS status
   )
 FROM plan.files AS p
-JOIN seed.dump_files AS f ON f.rowid = p.seed_place
+JOIN plan.seed_files AS f ON f.place = p.seed_place
 ORDER BY p.run_id, p.path;
 
 -- Compiler flags of modules by their numbers, those of the whole run by its release.

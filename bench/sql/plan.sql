@@ -23,6 +23,14 @@ SELECT
 FROM generate_series(1, getvariable('runs')) AS g(run_number)
 JOIN turns AS t ON t.turn = (run_number - 1) % t.turns;
 
+CREATE TABLE plan.seed_modules AS
+SELECT *, row_number() OVER (ORDER BY run_id, path, part) AS place
+FROM seed.modules;
+
+CREATE TABLE plan.seed_files AS
+SELECT *, row_number() OVER (ORDER BY run_id, path) AS place
+FROM seed.dump_files;
+
 -- A compile is one program of one seed: its modules, and files of one number.
 CREATE TABLE plan.compiles AS
 SELECT
@@ -30,13 +38,13 @@ SELECT
   min(m.module_number) AS seed_number
 FROM plan.seeds AS s
 JOIN seed.runs AS r USING (name)
-JOIN seed.modules AS m USING (run_id)
+JOIN plan.seed_modules AS m USING (run_id)
 GROUP BY ALL;
 
 CREATE TABLE plan.compiled_modules AS
 SELECT c.series, c.release, c.program, m.*
 FROM plan.compiles AS c
-JOIN (SELECT *, rowid AS place FROM seed.modules) AS m
+JOIN plan.seed_modules AS m
   ON m.run_id = c.seed_run_id
   AND m.module_number = c.seed_number;
 

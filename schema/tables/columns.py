@@ -82,6 +82,15 @@ def stored(name: str, comment: str, *columns: Column[object]) -> Table:
     return Table(name, STORE, *columns, comment=comment)
 
 
+def columns_of(table: Table, *left_out: str) -> Columns:
+    """Give columns like those of `table`, for the stored form behind it."""
+    return [
+        Column(column.name, column.type, comment=column.comment, autoincrement=False)
+        for column in table.columns
+        if column.name not in left_out
+    ]
+
+
 def form_columns() -> Columns:
     """Give the columns of what an instruction says."""
     return [

@@ -78,6 +78,7 @@ MODULES = public(
         "is_detailed",
         "Whether its instructions are stored; not of passes under --passes metrics.",
     ),
+    view=True,
 )
 
 COMPUTATIONS = public(
@@ -149,6 +150,7 @@ LOCATIONS = public(
     integer("source_column", "Source column, from 1."),
     integer("source_end_column", "Last source column."),
     integer("stack_frame_id", "Innermost stack frame, from newer releases."),
+    view=True,
 )
 
 STACK_FRAMES = public(
@@ -166,6 +168,7 @@ STACK_FRAMES = public(
         "Innermost frame from here outwards that is not in a framework's own file;"
         " this frame itself where there is none.",
     ),
+    view=True,
 )
 
 LOCATED_INSTRUCTIONS = public(

@@ -59,6 +59,7 @@ DUMP_FILES = public(
     bigint("lines_total", "Lines of text; NULL for binary or unread files."),
     bigint("lines_unclaimed", "Lines that no rule of the format took."),
     text("reason", "Why it was ignored or rejected, or what it is."),
+    view=True,
 )
 
 REJECTS = public(

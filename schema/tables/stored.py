@@ -2,22 +2,51 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Column
+
 from hlodb.schema.tables.columns import (
     bigint,
     boolean,
+    columns_of,
     form_columns,
     instruction_id,
     integer,
+    locations_id,
     module_id,
+    run_id,
     stored,
     text,
 )
+from hlodb.schema.tables.programs import LOCATIONS, MODULES, STACK_FRAMES
+from hlodb.schema.tables.runs import DUMP_FILES
+
+_FROM_PATHS = (
+    "path",
+    "module_number",
+    "rank",
+    "stage",
+    "pipeline",
+    "pass_after",
+    "pass_before",
+    "pass_step",
+    "platform",
+)
+"""Columns of `modules` that follow from the name and place of a file."""
+
+
+def _number(name: str, what: str) -> Column[object]:
+    return integer(name, f"Number of the {what} in this warehouse.")
+
+
+def _key(name: str) -> Column[object]:
+    return bigint(name, "64 bits of a BLAKE2b over its columns.")
+
 
 STORED_FORMS = stored(
     "instruction_forms",
     "What an instruction says apart from its name, operands and place; each once.",
-    integer("form_id", "Number of the form in this warehouse."),
-    bigint("form_key", "64 bits of a BLAKE2b over its columns."),
+    _number("form_id", "form"),
+    _key("form_key"),
     *form_columns(),
 )
 
@@ -94,4 +123,77 @@ STORED_LIVE_RANGES = stored(
     integer("value_id", "The value; NULL where it is not placed."),
     integer("start_step", "First step."),
     integer("end_step", "Last step, inclusive."),
+)
+
+STORED_SNAPSHOTS = stored(
+    "snapshots",
+    "What follows from the content of module snapshots; each once.",
+    _number("snapshot_id", "snapshot"),
+    _key("snapshot_key"),
+    *columns_of(MODULES, "run_id", *_FROM_PATHS),
+)
+
+STORED_PATHS = stored(
+    "paths",
+    "Paths of module snapshots and what follows from them; each once.",
+    _number("path_id", "path"),
+    _key("path_key"),
+    *columns_of(MODULES, *(c.name for c in MODULES.c if c.name not in _FROM_PATHS)),
+)
+
+STORED_OCCURRENCES = stored(
+    "occurrences",
+    "Which snapshot a run holds, and where: what a night adds to `modules`.",
+    run_id(),
+    integer("path_id", "Its path."),
+    integer("snapshot_id", "Its content."),
+)
+
+STORED_FILES = stored(
+    "files",
+    "Files with their path and content; each once.",
+    _number("file_id", "file"),
+    _key("file_key"),
+    *columns_of(DUMP_FILES, "run_id", "status"),
+)
+
+STORED_RUN_FILES = stored(
+    "run_files",
+    "Which files a run holds: what a night adds to `dump_files`.",
+    run_id(),
+    integer("file_id", "The file."),
+    text("status", "loaded, duplicate, ignored or rejected."),
+)
+
+STORED_LOCATION_SETS = stored(
+    "location_sets",
+    "What the source locations of a module are made of: moved lines change the list"
+    " or the frames only.",
+    locations_id(),
+    bigint("numbering_id", "Which instruction has which location: 64 bits of a hash."),
+    bigint("list_id", "What these locations are: 64 bits of a hash."),
+    bigint("frames_id", "Its table of stack frames: 64 bits of a hash."),
+)
+
+STORED_LOCATION_NUMBERS = stored(
+    "location_numbers",
+    "Locations of instructions, numbered in order of appearance.",
+    bigint("numbering_id", "The numbering."),
+    instruction_id(),
+    integer("location_number", "Its location, from 0."),
+)
+
+STORED_LOCATION_LISTS = stored(
+    "location_lists",
+    "What numbered locations are.",
+    bigint("list_id", "The list."),
+    integer("location_number", "The location, from 0."),
+    *columns_of(LOCATIONS, "locations_id", "instruction_id"),
+)
+
+STORED_FRAMES = stored(
+    "stack_frames",
+    "Tables of stack frames, which modules of one compilation share.",
+    bigint("frames_id", "The table."),
+    *columns_of(STACK_FRAMES, "locations_id"),
 )

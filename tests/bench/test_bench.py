@@ -41,6 +41,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     monkeypatch.setattr(Inputs, "passes", lambda _: tiny)
     monkeypatch.setattr(Inputs, "distinct", lambda _: tiny)
     monkeypatch.setattr(cases, "NIGHTS", 1)
+    monkeypatch.setattr(cases, "MOVED_NIGHTS", 1)
     monkeypatch.setattr("bench.measure._PATIENCE_SECONDS", 0)
     return Bench(Inputs(tmp_path / "inputs"), tmp_path, 1, None, (1, 2))
 

@@ -57,10 +57,10 @@ def test_dumps_that_are_gone(db: Path, capfd: pytest.CaptureFixture[str]) -> Non
 
 
 CHANGES = {
-    "dump_files": "UPDATE dump_files SET lines_total = 0 WHERE run_id = 1",
+    "dump_files": "UPDATE store.files SET lines_total = 0",
     "allocations": "DELETE FROM allocations WHERE allocation_id = 0",
-    "store.instructions": "UPDATE store.instructions SET name = 'x'",
-    "locations": "UPDATE locations SET source_line = -1",
+    "instructions": "UPDATE store.instructions SET name = 'x'",
+    "locations": "UPDATE store.location_lists SET source_line = -1",
 }
 
 

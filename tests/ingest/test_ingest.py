@@ -143,6 +143,7 @@ def test_moved_source_lines_add_locations_only(tmp_path: Path) -> None:
     load(db, AFTER)
     assert changed(copy, db) & DETAILS == set()
     assert changed(copy, db) >= LOCATION_TABLES
+    assert "store.location_numbers" not in changed(copy, db)
     with connect(db) as connection:
         ids = connection.execute("""
             SELECT count(DISTINCT module_id), count(DISTINCT locations_id), count(*)

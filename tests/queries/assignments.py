@@ -10,6 +10,8 @@ from typing import Any
 import duckdb
 from hypothesis import strategies as st
 
+from tests.occurrences import store_modules
+
 
 @dataclass(frozen=True)
 class Value:
@@ -131,6 +133,7 @@ def store(
 ) -> None:
     """Store `assignments` as the modules 1, 2, … of one run, profiles included."""
     rows = _rows(assignments, run, run_id)
+    store_modules(connection, rows.pop("modules"))
     for table, records in rows.items():
         if records:
             names = list(records[0])

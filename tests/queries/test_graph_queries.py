@@ -10,6 +10,7 @@ import duckdb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.occurrences import store_modules
 from tests.queries.stored import examples
 
 Connection = duckdb.DuckDBPyConnection
@@ -63,10 +64,8 @@ def graphs(draw: st.DrawFn) -> Graph:
 
 def store(connection: Connection, graph: Graph) -> None:
     connection.execute("INSERT INTO runs BY NAME SELECT 1 AS run_id, 'run' AS name")
-    connection.execute(
-        "INSERT INTO modules BY NAME SELECT 1 AS run_id, 1 AS module_id, 'm' AS path,"
-        " 0 AS part, 'jit_f' AS program, 0 AS entry_computation_id"
-    )
+    module = {"run_id": 1, "module_id": 1, "path": "m", "part": 0, "program": "jit_f"}
+    store_modules(connection, [module | {"entry_computation_id": 0}])
     forms = ((1, "parameter", 0), (2, "add", None), (3, "while", None))
     for form in forms:
         connection.execute(

@@ -9,6 +9,7 @@ import pytest
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
+from tests.occurrences import store_modules
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -16,10 +17,8 @@ Connection = duckdb.DuckDBPyConnection
 def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
     """Store a module of four partitions with one instruction."""
     connection.execute("INSERT INTO runs BY NAME SELECT 1 AS run_id, 'run' AS name")
-    connection.execute(
-        "INSERT INTO modules BY NAME SELECT 1 AS run_id, 1 AS module_id, 'm' AS path,"
-        " 0 AS part, 'jit_f' AS program, 4 AS num_partitions, 2 AS replica_count"
-    )
+    module = {"run_id": 1, "module_id": 1, "path": "m", "part": 0, "program": "jit_f"}
+    store_modules(connection, [module | {"num_partitions": 4, "replica_count": 2}])
     named = "".join(f", ? AS {name}" for name in form)
     connection.execute(
         "INSERT INTO store.instruction_forms BY NAME"

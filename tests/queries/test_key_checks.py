@@ -17,7 +17,7 @@ Key = tuple[int | None, ...]
 
 TABLES = {
     "computations": ("module_id", "computation_id"),
-    "locations": ("locations_id", "instruction_id"),
+    "store.location_numbers": ("numbering_id", "instruction_id"),
     "operands": ("module_id", "instruction_id", "operand_index"),
     "store.instructions": ("module_id", "instruction_id"),
 }

@@ -9,14 +9,14 @@ from sqlalchemy import Table
 
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
+from tests.conftest import BY_NUMBER
 
 Content: TypeAlias = dict[str, tuple[int, int]]
 """Rows and the sum of their hashes, by table."""
 
-# Numbers given in order of arrival; their tables are compared through the view.
-_NUMBERED = {"store.instructions", "store.instruction_forms"}
-# Versions of hlodb and its macros, not of what is stored.
-_SKIPPED = _NUMBERED | {"warehouse_info"}
+# What stands by number is compared through its view; versions of hlodb and its macros
+# are not what is stored.
+_SKIPPED = BY_NUMBER | {"warehouse_info"}
 # When, whence and by what it was stored, not what it is.
 _LEFT_OUT = {
     "runs": {"run_id", "origin", "ingested_at", "pruned_at", "hlodb_version"},

@@ -25,7 +25,26 @@ _UNIQUE = {
     "memory_timeline": "module_id, color, from_step",
     "locations": "locations_id, instruction_id",
     "stack_frames": "locations_id, stack_frame_id",
+    "store.snapshots": "snapshot_id",
+    "store.paths": "path_id",
+    "store.files": "file_id",
+    "store.location_sets": "locations_id",
+    "store.location_lists": "list_id, location_number",
 }
+_USED = {
+    "store.instruction_forms": ("form_id", "store.instructions"),
+    "store.snapshots": ("snapshot_id", "store.occurrences"),
+    "store.paths": ("path_id", "store.occurrences"),
+    "store.files": ("file_id", "store.run_files"),
+    "store.location_numbers": ("numbering_id", "store.location_sets"),
+    "store.location_lists": ("list_id", "store.location_sets"),
+    "store.stack_frames": ("frames_id", "store.location_sets"),
+}
+_SHOWN = (
+    ("store.occurrences", "modules"),
+    ("store.run_files", "dump_files"),
+    ("store.instructions", "instructions"),
+)
 _WHOLE = "run_id IN (SELECT run_id FROM runs WHERE pruned_at IS NULL)"
 _METRICS = ("memory_profile", "memory_timeline")
 _COUNTED = (
@@ -56,7 +75,7 @@ def _questions() -> dict[str, str]:
             )
             continue
         for key in ("module_id", "locations_id"):
-            if key in table.c and table.name != "modules":
+            if key in table.c and table.fullname not in _USED:
                 whole = "true" if table.name in _METRICS else _WHOLE
                 asked[f"{name} that no run holds"] = (
                     f"SELECT count(*) FROM {name} WHERE {key} NOT IN"
@@ -77,14 +96,14 @@ def _questions() -> dict[str, str]:
             WHERE m.{_WHOLE} AND m.computation_count > 0
               AND m.unit_digest IS NOT NULL AND m.{count} <> coalesce(d.found, 0)
         """
-    asked["instructions without a form"] = (
-        "SELECT (SELECT count(*) FROM store.instructions)"
-        " - (SELECT count(*) FROM instructions)"
-    )
-    asked["forms of no instruction"] = (
-        "SELECT count(*) FROM store.instruction_forms WHERE form_id NOT IN"
-        " (SELECT form_id FROM store.instructions)"
-    )
+    for stored, view in _SHOWN:
+        asked[f"rows of {stored} that {view} does not show"] = (
+            f"SELECT (SELECT count(*) FROM {stored}) - (SELECT count(*) FROM {view})"
+        )
+    for used, (key, user) in _USED.items():
+        asked[f"{used} that {user} does not use"] = (
+            f"SELECT count(*) FROM {used} WHERE {key} NOT IN (SELECT {key} FROM {user})"
+        )
     asked["modules whose allocations miss XLA's own total"] = f"""
         SELECT count(*)
         FROM modules AS m

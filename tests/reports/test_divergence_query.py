@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -30,6 +29,7 @@ from hlodb.reports.settings import Settings
 from hlodb.schema.creation import create_schema
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
+from tests.occurrences import store_modules
 
 Connection = duckdb.DuckDBPyConnection
 Partings = dict[tuple[Any, ...], Divergence]
@@ -277,8 +277,7 @@ def test_any_two_runs(
     with empty.cursor() as connection:
         connection.execute("BEGIN")
         connection.execute("INSERT INTO runs (run_id, name) VALUES (1, 'a'), (2, 'b')")
-        connection.register("arriving", pa.Table.from_pylist(rows))
-        connection.execute("INSERT INTO modules BY NAME SELECT * FROM arriving")
+        store_modules(connection, rows)
         base, candidate = read_runs(connection)
         check(connection, base, candidate)
         connection.execute("ROLLBACK")

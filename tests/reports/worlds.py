@@ -19,6 +19,7 @@ import duckdb
 import pyarrow as pa
 
 from hlodb.schema.warehouse import connect
+from tests.occurrences import store_modules
 
 Rows = dict[str, list[dict[str, Any]]]
 
@@ -81,6 +82,7 @@ def make(path: Path, *worlds: World) -> Path:
     for number, world in enumerate(worlds, 1):
         _add_run(rows, number, world)
     with connect(path, read_only=False) as connection:
+        store_modules(connection, rows.pop("modules", []))
         for table, found in rows.items():
             _insert(connection, table, found)
     return path
@@ -219,6 +221,14 @@ def _add_buffers(rows: Rows, module_id: int, program: Program) -> None:
     seen = set()
     key = {"module_id": module_id}
     rows["computations"].append({**key, "computation_id": 0, "kind": "entry"})
+    rows["store.location_sets"].append(
+        {
+            "locations_id": module_id,
+            "numbering_id": module_id,
+            "list_id": module_id,
+            "frames_id": module_id,
+        }
+    )
     for number, (allocation, offset, b) in enumerate(_placed(program)):
         if allocation not in seen:
             seen.add(allocation)
@@ -273,10 +283,17 @@ def _add_buffers(rows: Rows, module_id: int, program: Program) -> None:
             }
         )
         if program.line is not None:
-            rows["locations"].append(
+            rows["store.location_numbers"].append(
                 {
-                    "locations_id": module_id,
+                    "numbering_id": module_id,
                     "instruction_id": number,
+                    "location_number": number,
+                }
+            )
+            rows["store.location_lists"].append(
+                {
+                    "list_id": module_id,
+                    "location_number": number,
                     "source_file": "model/train.py",
                     "source_line": program.line + number,
                 }

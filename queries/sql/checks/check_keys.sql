@@ -5,7 +5,7 @@
 --   whole warehouse.
 -- grain: table, key
 -- needs: runs, dump_files, modules, computations, instructions, operands,
---   called_computations, locations, stack_frames, allocations, values,
+--   called_computations, stack_frames, allocations, values,
 --   allocation_values, value_positions, value_uses, schedule, live_ranges,
 --   memory_profile, memory_timeline, memory_reports,
 --   memory_report_allocations, memory_analysis, oom_reports, oom_buffers
@@ -29,10 +29,10 @@ WITH keys AS MATERIALIZED (
   GROUP BY module_id
   UNION ALL
   SELECT
-    'locations by locations_id, instruction_id', locations_id, count(*),
+    'location_numbers by numbering_id, instruction_id', numbering_id, count(*),
     list_unique(list(instruction_id))
-  FROM locations
-  GROUP BY locations_id
+  FROM store.location_numbers
+  GROUP BY numbering_id
 ),
 doubtful AS (
   SELECT k.place, k.owner_id FROM keys AS k WHERE k.row_count <> k.key_count
@@ -54,9 +54,9 @@ repeated AS (
   UNION ALL
   SELECT d.place
   FROM doubtful AS d
-  JOIN locations AS l ON l.locations_id = d.owner_id
-  WHERE d.place LIKE 'locations by%'
-  GROUP BY d.place, l.locations_id, l.instruction_id
+  JOIN store.location_numbers AS l ON l.numbering_id = d.owner_id
+  WHERE d.place LIKE 'location_numbers by%'
+  GROUP BY d.place, l.numbering_id, l.instruction_id
   HAVING count(*) > 1
 ),
 counted AS (
@@ -132,11 +132,75 @@ counted AS (
   )
   UNION ALL
   SELECT
-    'stack_frames by locations_id, stack_frame_id', count(*),
+    'stack_frames by frames_id, stack_frame_id', count(*),
     count(*) FILTER (WHERE copies = 1)
   FROM (
-    SELECT count(*) AS copies FROM stack_frames AS t
-    GROUP BY t.locations_id, t.stack_frame_id
+    SELECT count(*) AS copies FROM store.stack_frames AS t
+    GROUP BY t.frames_id, t.stack_frame_id
+  )
+  UNION ALL
+  SELECT
+    'snapshots by snapshot_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.snapshots AS t
+    GROUP BY t.snapshot_id
+  )
+  UNION ALL
+  SELECT
+    'snapshots by snapshot_key', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.snapshots AS t
+    GROUP BY t.snapshot_key
+  )
+  UNION ALL
+  SELECT
+    'paths by path_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.paths AS t
+    GROUP BY t.path_id
+  )
+  UNION ALL
+  SELECT
+    'paths by path_key', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.paths AS t
+    GROUP BY t.path_key
+  )
+  UNION ALL
+  SELECT
+    'files by file_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.files AS t
+    GROUP BY t.file_id
+  )
+  UNION ALL
+  SELECT
+    'files by file_key', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.files AS t
+    GROUP BY t.file_key
+  )
+  UNION ALL
+  SELECT
+    'location_sets by locations_id', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.location_sets AS t
+    GROUP BY t.locations_id
+  )
+  UNION ALL
+  SELECT
+    'location_lists by list_id, location_number', count(*),
+    count(*) FILTER (WHERE copies = 1)
+  FROM (
+    SELECT count(*) AS copies FROM store.location_lists AS t
+    GROUP BY t.list_id, t.location_number
   )
   UNION ALL
   SELECT

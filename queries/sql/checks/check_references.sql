@@ -8,9 +8,8 @@
 --   aliases, allocations, values, allocation_values, value_positions,
 --   value_uses, schedule, live_ranges, printed_peaks, memory_profile,
 --   memory_timeline, memory_reports, memory_report_allocations,
---   memory_report_values, runs, dump_files, rejects, compiler_flags, passes,
---   memory_analysis, proto_comparisons, oom_reports, oom_buffers, locations,
---   stack_frames
+--   memory_report_values, runs, rejects, compiler_flags, passes,
+--   memory_analysis, proto_comparisons, oom_reports, oom_buffers, stack_frames
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
@@ -124,11 +123,11 @@ dangling AS (
   WHERE module_id NOT IN (SELECT module_id FROM known)
   UNION ALL
   SELECT 'modules without a run', run_id
-  FROM modules
+  FROM store.occurrences
   WHERE run_id NOT IN (SELECT run_id FROM runs)
   UNION ALL
   SELECT 'dump_files without a run', run_id
-  FROM dump_files
+  FROM store.run_files
   WHERE run_id NOT IN (SELECT run_id FROM runs)
   UNION ALL
   SELECT 'rejects without a run', run_id
@@ -160,12 +159,60 @@ dangling AS (
   WHERE run_id NOT IN (SELECT run_id FROM runs)
   UNION ALL
   SELECT 'locations without a module', locations_id
-  FROM locations
-  WHERE locations_id NOT IN (SELECT locations_id FROM modules)
+  FROM store.location_sets
+  WHERE locations_id NOT IN (
+    SELECT locations_id FROM store.snapshots WHERE locations_id IS NOT NULL
+  )
   UNION ALL
-  SELECT 'stack_frames without a module', locations_id
-  FROM stack_frames
-  WHERE locations_id NOT IN (SELECT locations_id FROM modules)
+  SELECT 'location_numbers without a set', numbering_id
+  FROM store.location_numbers
+  WHERE numbering_id NOT IN (SELECT numbering_id FROM store.location_sets)
+  UNION ALL
+  SELECT 'location_lists without a set', list_id
+  FROM store.location_lists
+  WHERE list_id NOT IN (SELECT list_id FROM store.location_sets)
+  UNION ALL
+  SELECT 'stack_frames without a set', frames_id
+  FROM store.stack_frames
+  WHERE frames_id NOT IN (SELECT frames_id FROM store.location_sets)
+  UNION ALL
+  SELECT 'location_numbers without a location', s.locations_id
+  FROM store.location_sets AS s
+  JOIN (
+    SELECT numbering_id, max(location_number) AS last_number
+    FROM store.location_numbers
+    GROUP BY numbering_id
+  ) AS n USING (numbering_id)
+  LEFT JOIN (
+    SELECT list_id, count(*) AS location_count
+    FROM store.location_lists
+    GROUP BY list_id
+  ) AS l USING (list_id)
+  WHERE n.last_number >= coalesce(l.location_count, 0)
+  UNION ALL
+  SELECT 'modules without a snapshot', snapshot_id
+  FROM store.occurrences
+  WHERE snapshot_id NOT IN (SELECT snapshot_id FROM store.snapshots)
+  UNION ALL
+  SELECT 'modules without a path', path_id
+  FROM store.occurrences
+  WHERE path_id NOT IN (SELECT path_id FROM store.paths)
+  UNION ALL
+  SELECT 'dump_files without a file', file_id
+  FROM store.run_files
+  WHERE file_id NOT IN (SELECT file_id FROM store.files)
+  UNION ALL
+  SELECT 'snapshots without a module', snapshot_id
+  FROM store.snapshots
+  WHERE snapshot_id NOT IN (SELECT snapshot_id FROM store.occurrences)
+  UNION ALL
+  SELECT 'paths without a module', path_id
+  FROM store.paths
+  WHERE path_id NOT IN (SELECT path_id FROM store.occurrences)
+  UNION ALL
+  SELECT 'files without a run', file_id
+  FROM store.files
+  WHERE file_id NOT IN (SELECT file_id FROM store.run_files)
   UNION ALL
   SELECT 'instructions without a form', c.module_id
   FROM store.instructions AS c

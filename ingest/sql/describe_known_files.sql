@@ -1,15 +1,14 @@
 -- Files of such units: their module, and line counts of equal files read before.
-INSERT INTO dump_files BY NAME
 SELECT
-  $run_id AS run_id, i.* EXCLUDE (unit_digest), m.module_id,
-  'duplicate' AS status, f.lines_total, f.lines_unclaimed, f.reason
+  i.path, i.kind, i.stage, i.sha256, i.size_bytes, 'duplicate' AS status,
+  s.module_id, f.lines_total, f.lines_unclaimed, f.reason
 FROM incoming AS i
 LEFT JOIN (
   SELECT unit_digest, arg_max(module_id, part) AS module_id
-  FROM modules
+  FROM store.snapshots
   WHERE unit_digest IN (SELECT unit_digest FROM incoming)
   GROUP BY unit_digest
-) AS m USING (unit_digest)
+) AS s USING (unit_digest)
 LEFT JOIN (
   SELECT DISTINCT ON (sha256, kind)
     sha256, kind, lines_total, lines_unclaimed, reason
