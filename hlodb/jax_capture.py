@@ -25,8 +25,8 @@ from hlodb.ingest.formats.hlo_pb2 import HloProto
 from hlodb.ingest.formats.memory_analysis import MEMORY_STATS
 from hlodb.ingest.ingest import ingest_sources
 from hlodb.ingest.recognise import recognise
-from hlodb.ingest.run_ingest import RunSummary
 from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.units import DumpFile, Unit, keys_of
 from hlodb.queries.macros import install_macros
 

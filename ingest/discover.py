@@ -48,6 +48,7 @@ class RunSource:
 
     `origin` is the directory, archive or URL, in a form that can be opened again.
     `file_count` is None for archives, which tell only while they are read.
+    `entries` are the files, where they lie one by one and all can be opened.
     `refused` and `has_dump` are about the last `units`, and complete at its end:
     what was not read and why, and whether there was any file that hlodb reads.
     """
@@ -55,6 +56,7 @@ class RunSource:
     name: str
     origin: str
     file_count: int | None = None
+    entries: Sequence[Entry] = ()
     refused: list[RefusedFile] = field(default_factory=list)
     has_dump: bool = False
     _read: _Read = field(repr=False, default=lambda refuse: iter(()))
@@ -79,7 +81,8 @@ class _Found(NamedTuple):
 
     origin: str
     read: _Read
-    file_count: int | None
+    file_count: int | None = None
+    entries: Sequence[Entry] = ()
 
 
 def discover(
@@ -135,7 +138,7 @@ def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
     if run_name is not None:
         names = [run_name]
     return [
-        RunSource(name, run.origin, run.file_count, _read=run.read)
+        RunSource(name, run.origin, run.file_count, run.entries, _read=run.read)
         for name, run in zip(names, runs, strict=True)
     ]
 
@@ -182,7 +185,8 @@ def _find(
     archives = [entry for entry in entries if is_archive_name(entry.path)]
     loose = [entry for entry in entries if not is_archive_name(entry.path)]
     if any(_look(entry, limits).kind in READ_KINDS for entry in loose):
-        yield _Found(origin, partial(_read_loose, loose, refused, limits), len(loose))
+        read = partial(_read_loose, loose, refused, limits)
+        yield _Found(origin, read, len(loose), () if refused else loose)
     elif required and not archives:
         raise UsageError(_no_dump(origin, loose, refused, limits))
     for archive in archives:
@@ -226,7 +230,7 @@ def _read_loose(
 
 
 def _archive(entry: Entry, limits: Limits) -> _Found:
-    return _Found(entry.origin, partial(_read_archive, entry, limits), None)
+    return _Found(entry.origin, partial(_read_archive, entry, limits))
 
 
 def _read_archive(entry: Entry, limits: Limits, refuse: Refuse) -> Iterator[Unit]:

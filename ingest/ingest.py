@@ -1,42 +1,31 @@
 """The whole way of dumps into the warehouse.
 
-    discover → recognise → parse → normalise → load
+    discover → unchanged → recognise → parse → normalise → load
 
-Files are read and hashed here, parsed in worker processes, and loaded here, a few
-batches a transaction; a crash at any moment leaves whole modules behind, and ingesting
-again completes the run. What a locked warehouse keeps out is staged beside it, and the
-next ingest absorbs it.
+Most of what is ingested night by night is there already: runs that are unchanged are
+read and hashed, and what the others need is not even loaded.
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import duckdb
 
-from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
-from hlodb.ingest.batch import parse_batch
+from hlodb.errors import WarehouseLocked
 from hlodb.ingest.discover import RunSource, discover
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
-from hlodb.ingest.retry import rejected_runs
-from hlodb.ingest.run_ingest import Progress, RunIngest, RunSummary
 from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.staging import Package, stage_run, take_packages
-from hlodb.ingest.store import Store
-from hlodb.ingest.workers import (
-    Units,
-    default_jobs,
-    no_collection,
-    parse_batches,
-)
+from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.staging_folder import is_anything_staged
+from hlodb.ingest.unchanged import WholeRun, unchanged_run, whole_runs
 from hlodb.schema.warehouse import connect
 
 DEFAULT_REQUEST = RunRequest()
 
-_log = logging.getLogger(__name__)
+Prepare = Callable[[duckdb.DuckDBPyConnection], None]
+"""Called once with a connection for writing."""
 
 
 def ingest(
@@ -47,7 +36,7 @@ def ingest(
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+    prepare: Prepare | None = None,
 ) -> list[RunSummary]:
     """Bring dump directories, archives and files into the warehouse at `database`.
 
@@ -75,104 +64,54 @@ def ingest_sources(
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+    prepare: Prepare | None = None,
 ) -> list[RunSummary]:
     """Bring runs into the warehouse at `database`, wherever they come from.
 
     Runs that were staged beside it come along, and are the last of the summaries.
-    `prepare` is called once with a connection for writing.
 
     Raises WarehouseError where the warehouse cannot be written. Bad input is recorded,
     never raised. Where the warehouse is locked for too long, what it lacks is staged
     before WarehouseLocked is raised.
     """
     database = Path(database)
-    runs = [RunIngest(source, request, progress) for source in sources]
-    packages, faults = take_packages(database)
-    for fault in faults:
-        _log.warning("hlodb: %s", fault)
-    staged = [RunIngest(p.source, p.request, progress) for p in packages]
-    again: list[RunIngest] = []
-    done: list[RunSummary] = []
+    whole = _open(sources, database, request, prepare)
+    found: list[RunSummary | None] = [
+        unchanged_run(source, run, request, limits, progress)
+        if (run := whole.get(source.name))
+        else None
+        for source in sources
+    ]
+    rest = [s for s, known in zip(sources, found, strict=True) if known is None]
+    if sources and not rest and not is_anything_staged(database):
+        return [known for known in found if known is not None]
+    # Loading this takes longer than most ingests that find nothing new.
+    from hlodb.ingest.pipeline import store_sources
+
+    stored = iter(
+        store_sources(
+            rest, database, request, jobs=jobs, limits=limits, progress=progress
+        )
+    )
+    return [*(known or next(stored) for known in found), *stored]
+
+
+def _open(
+    sources: Sequence[RunSource],
+    database: Path,
+    request: RunRequest,
+    prepare: Prepare | None,
+) -> dict[str, WholeRun]:
+    """Prepare the warehouse; give what may be known of runs already."""
     try:
         with connect(database, read_only=False) as connection:
             if prepare is not None:
                 prepare(connection)
-        if request.retry_rejects and not sources:
-            found = rejected_runs(database, limits)
-            again = [RunIngest(s, r, progress) for s, r in found]
-        # Staged runs are older, and have to be in before others get their names.
-        for group in (staged, [*again, *runs]):
-            with no_collection():
-                for summary in _store(group, database, jobs or default_jobs()):
-                    if len(done) < len(packages):
-                        _absorbed(packages[len(done)], summary)
-                    done.append(summary)
-    except BrokenExecutor as error:
-        raise HlodbError(
-            "a worker process was killed, mostly for want of memory: try fewer --jobs."
-            " What is stored is whole, and ingesting again completes it"
-        ) from error
+            # Staged runs are older, and have to be in before others are looked for.
+            if is_anything_staged(database):
+                return {}
+            return whole_runs(connection, sources, request)
     except WarehouseLocked as error:
-        left = runs[max(0, len(done) - len(staged) - len(again)) :]
-        raise _staged(error, left, database) from error
-    finally:
-        for package in packages:
-            package.close()
-    return [*done[len(staged) :], *done[: len(staged)]]
+        from hlodb.ingest.pipeline import staged_error
 
-
-def _store(runs: list[RunIngest], database: Path, jobs: int) -> Iterator[RunSummary]:
-    """Ingest runs; give the summary of each when it is written."""
-    if not runs:
-        return
-    store = Store(database)
-    store.settle(runs)
-    ended = 0
-    for run, result in parse_batches(_tagged(runs), jobs):
-        # Results come in order, so an earlier run has given all of its own.
-        while runs[ended] is not run:
-            yield from _end(runs[ended], store)
-            ended += 1
-        yield from store.take(run, result)
-    for run in runs[ended:]:
-        yield from _end(run, store)
-    yield from store.flush()
-
-
-def _end(run: RunIngest, store: Store) -> Iterator[RunSummary]:
-    for batch in run.unsound_repeats():
-        yield from store.take(run, parse_batch(batch))
-    store.end(run)
-
-
-def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:
-    for run in runs:
-        for batch in run.batches():
-            yield run, batch
-
-
-def _absorbed(package: Package, summary: RunSummary) -> None:
-    package.remove()
-    summary.notes.append(f"run {summary.name} had been staged and is in now")
-
-
-def _staged(
-    error: WarehouseLocked, runs: list[RunIngest], database: Path
-) -> WarehouseError:
-    """Stage runs; give the error that tells where they are."""
-    if not runs:
-        return error
-    folders = []
-    for run in runs:
-        try:
-            folders.append(stage_run(run.source, run.request, database))
-        except OSError as failure:
-            return WarehouseLocked(
-                f"{error}; run {run.source.name} could not be staged either: {failure}"
-            )
-    where = ", ".join(str(folder) for folder in folders)
-    return WarehouseLocked(
-        f"{error}. Nothing is lost: the dump is staged in {where}, and the next"
-        f" `hlodb ingest --db {database}` absorbs it"
-    )
+        raise staged_error(error, sources, request, database) from error

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from hlodb.ingest.formats.flags import Flags, parse_flags
-from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
-from hlodb.ingest.formats.module_metadata import parse_module_metadata
+from hlodb.ingest.formats.memory_analysis import MemoryAnalysis, parse_memory_analyses
+from hlodb.ingest.formats.module_metadata import PassTiming, parse_module_metadata
 from hlodb.ingest.formats.target import Target, parse_target
 from hlodb.ingest.records import Reject
-from hlodb.ingest.run_records import RunFacts
 from hlodb.ingest.unit_files import FileReport, UnitFile, platform_of
 
 FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
@@ -17,6 +19,84 @@ TARGET_KINDS = frozenset(
     ("target_arguments", "gpu_target_config", "execution_options", "module_config")
 )
 FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
+
+
+@dataclass(slots=True)
+class RunFacts:
+    """What `files`, given by path, say about their run; the first to speak wins."""
+
+    files: set[str] = field(default_factory=set)
+    facts: dict[str, str] = field(default_factory=dict)
+    newest_file_at: float | None = None
+    flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
+    flag_owners: set[int | None] = field(default_factory=set)
+    passes: list[tuple[int | None, PassTiming]] = field(default_factory=list)
+    analyses: dict[str, list[MemoryAnalysis]] = field(default_factory=dict)
+
+    def learn(self, facts: Mapping[str, str | None]) -> None:
+        """Keep facts not known yet."""
+        for key, value in facts.items():
+            if value:
+                self.facts.setdefault(key, value)
+
+    def saw_file_at(self, modified_at: float | None) -> None:
+        """Keep the newest file time."""
+        if modified_at is not None:
+            self.newest_file_at = max(modified_at, self.newest_file_at or modified_at)
+
+    def add_flags(
+        self, module_number: int | None, flags: Iterable[tuple[str, str]]
+    ) -> None:
+        """Add the compiler flags that one module's files list."""
+        self.flag_owners.add(module_number)
+        for name, value in flags:
+            self.flags.setdefault((name, value), set()).add(module_number)
+
+    def add_analyses(self, path: str, analyses: list[MemoryAnalysis]) -> None:
+        """Add what the file at `path` says of programs' memory."""
+        self.analyses[path] = analyses
+
+    def analysis_rows(self) -> list[dict[str, Any]]:
+        """Give rows of memory_analysis."""
+        return [
+            {
+                "path": path,
+                "ordinal": ordinal,
+                "module_name": analysis.module_name,
+                **analysis.sizes,
+            }
+            for path, analyses in sorted(self.analyses.items())
+            for ordinal, analysis in enumerate(analyses)
+        ]
+
+    def flag_rows(self) -> list[dict[str, Any]]:
+        """Give rows of compiler_flags; a flag that all modules share has no number."""
+        shared: list[int | None] = [None]
+        return [
+            {"module_number": owner, "name": name, "value": value}
+            for (name, value), owners in sorted(self.flags.items())
+            for owner in (shared if owners == self.flag_owners else sorted_ids(owners))
+        ]
+
+    def pass_rows(self) -> list[dict[str, Any]]:
+        """Give rows of passes, in the order in which they ran."""
+        return [
+            {
+                "module_number": number,
+                "ordinal": ordinal,
+                "pipeline": timing.pipeline_name,
+                "pass_name": timing.pass_name,
+                "has_changed": timing.module_changed,
+                "started_us": timing.start_timestamp_us,
+                "duration_us": timing.duration_us,
+            }
+            for ordinal, (number, timing) in enumerate(self.passes)
+        ]
+
+
+def sorted_ids(ids: Iterable[int | None]) -> list[int | None]:
+    """Give ids in order, None first."""
+    return sorted(ids, key=lambda number: -1 if number is None else number)
 
 
 def learn_from_name(facts: RunFacts, file: UnitFile) -> None:
@@ -40,6 +120,7 @@ def learn_from_file(
     if kind not in FACT_KINDS:
         return []
     text = file.data.decode("utf-8", "replace")
+    facts.files.add(file.path)
     number = file.recognised.module_number
     rejects: list[Reject] = []
     if kind in FLAG_KINDS:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
@@ -19,18 +19,22 @@ from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
 from hlodb.ingest.load import load_rejects
 from hlodb.ingest.occurrences import load_files, load_known
 from hlodb.ingest.records import Reject
-from hlodb.ingest.run_facts import FACT_KINDS, learn_from_file, learn_from_name
+from hlodb.ingest.run_facts import (
+    FACT_KINDS,
+    RunFacts,
+    learn_from_file,
+    learn_from_name,
+)
 from hlodb.ingest.run_records import (
     RecordedFile,
-    RunFacts,
     RunRequest,
-    begin_run,
-    finish_run,
     is_run_pruned,
     recorded_files,
     reduced_files,
     rejected_files,
 )
+from hlodb.ingest.run_rows import begin_run, finish_run
+from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import (
     MODULE_KINDS,
@@ -45,30 +49,6 @@ from hlodb.ingest.unit_files import (
 
 BATCH_BYTES = 4_000_000
 """Text that a worker parses at a time (bytes)."""
-
-Progress = Callable[[int, int], None]
-"""Called with bytes and files read so far."""
-
-
-@dataclass(slots=True)
-class RunSummary:
-    """What one run holds now; `new_modules` were nowhere in the warehouse before."""
-
-    run_id: int
-    name: str
-    files: int = 0
-    bytes: int = 0
-    modules: int = 0
-    instructions: int = 0
-    allocations: int = 0
-    values: int = 0
-    live_ranges: int = 0
-    rejects: int = 0
-    seconds: float = 0.0
-    unchanged_files: int = 0
-    new_modules: int = 0
-    notes: list[str] = field(default_factory=list)
-
 
 _COUNTED = (
     "modules",

@@ -33,6 +33,7 @@ from hlodb.ingest.discover import RunSource
 from hlodb.ingest.limits import RefusedFile
 from hlodb.ingest.recognise import recognise, unit_key
 from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.staging_folder import staging_folder
 from hlodb.ingest.units import DumpFile, Unit
 
 _RUN = pa.schema(
@@ -82,11 +83,6 @@ class Package:
     def close(self) -> None:
         """Leave it to the next ingest."""
         self.lock.close()
-
-
-def staging_folder(database: Path) -> Path:
-    """Give the folder in which the packages of a warehouse lie."""
-    return database.with_name(f"{database.name}.staged")
 
 
 def stage_run(source: RunSource, request: RunRequest, database: Path) -> Path:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.load import load_batches
-from hlodb.ingest.run_ingest import RunIngest, RunSummary, Units
+from hlodb.ingest.run_ingest import RunIngest, Units
 from hlodb.ingest.run_records import run_names
+from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.statements import statement
 from hlodb.schema.warehouse import connect, transaction
 
@@ -45,17 +46,23 @@ class Store:
             taken.add(run.summary.name)
 
     def take(self, run: RunIngest, result: BatchResult) -> list[RunSummary]:
-        """Take the next result of a run; write if it is much, give runs then whole."""
-        self._gathered.append((run, result))
-        run.took(result)
+        """Take the next result of a run; give runs that are whole, if any was written.
+
+        If earlier results are much, they are written. This one never is: the last
+        result of a run is to come in with its end, so that a run which holds all its
+        files has been finished, whenever the process dies.
+        """
+        whole: list[RunSummary] = []
         gathered = sum(r.input_bytes for _, r in self._gathered)
         # Large transactions cost less; but the last one, which is written when workers
         # have ended, is to be a small part of the whole.
         wanted = min(self._written_bytes // 3, 4 * FLUSH_BYTES)
         if gathered >= max(FLUSH_BYTES, wanted):
             self._written_bytes += gathered
-            return self.flush()
-        return []
+            whole = self.flush()
+        self._gathered.append((run, result))
+        run.took(result)
+        return whole
 
     def end(self, run: RunIngest) -> None:
         """Say that a run has given all its results."""

@@ -123,9 +123,7 @@ def _framed_file(path: str, frame: Frame, log: DumpFile) -> DumpFile:
 
 def _read_entry(entry: Entry, limits: Limits, refuse: Refuse) -> DumpFile | None:
     try:
-        if entry.size_bytes is not None and entry.size_bytes > limits.file_bytes:
-            raise Refusal(too_large(limits))
-        with closing(entry.open()) as raw:
+        with closing(_opened(entry, limits)) as raw:
             return _dump_file(entry.path, raw, limits, entry.modified_at)
     except Refusal as refusal:
         refuse(RefusedFile(entry.path, str(refusal)))
@@ -135,6 +133,18 @@ def _read_entry(entry: Entry, limits: Limits, refuse: Refuse) -> DumpFile | None
     except BROKEN_ZIP as broken:
         refuse(RefusedFile(entry.path, f"cannot be unpacked: {broken}"))
     return None
+
+
+def content_of(entry: Entry, limits: Limits) -> bytes:
+    """Read a file, and nothing else; raises Refusal or OSError where that fails."""
+    with closing(_opened(entry, limits)) as raw:
+        return LimitedReader(raw, limits).take_all()
+
+
+def _opened(entry: Entry, limits: Limits) -> BinaryIO:
+    if entry.size_bytes is not None and entry.size_bytes > limits.file_bytes:
+        raise Refusal(too_large(limits))
+    return entry.open()
 
 
 def _dump_file(

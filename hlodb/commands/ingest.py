@@ -17,9 +17,9 @@ from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.options import db_option, format_option, write_result
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_ingest import Progress, RunSummary
 from hlodb.ingest.run_records import Passes, RunRequest
-from hlodb.ingest.staging import staging_folder
+from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.staging_folder import staging_folder
 from hlodb.queries.macros import renew_macros
 from hlodb.queries.result import Result, plain_column
 

@@ -3,17 +3,19 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.ingest import ingest as ingest_room
 from hlodb.ingest import run_ingest, store
 from hlodb.ingest.discover import RunSource, Unit
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.normalise import DETAIL_TABLES
-from hlodb.ingest.run_ingest import RunSummary
 from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_summary import RunSummary
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA, DUMPS, all_rows
 
@@ -95,13 +97,19 @@ def test_a_run_that_is_in_already_is_read_once(
 ) -> None:
     """One that has more files by now is read to be recognised, and to be ingested."""
     readings: list[str] = []
-    units = RunSource.units
+    units, known = RunSource.units, ingest_room.unchanged_run
 
     def counted(source: RunSource) -> Iterator[Unit]:
         readings.append(source.name)
         return units(source)
 
+    def counted_known(source: RunSource, *more: Any) -> RunSummary | None:
+        found = known(source, *more)
+        readings.extend([source.name] if found else [])
+        return found
+
     monkeypatch.setattr(RunSource, "units", counted)
+    monkeypatch.setattr(ingest_room, "unchanged_run", counted_known)
     db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
     shutil.copytree(BEFORE, dump)
     last = max(dump.iterdir())

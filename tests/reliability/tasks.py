@@ -14,7 +14,8 @@ from hlodb.ingest.discover import discover
 from hlodb.ingest.forget import forget_run, prune_runs
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.staging import stage_run, staging_folder
+from hlodb.ingest.staging import stage_run
+from hlodb.ingest.staging_folder import staging_folder
 from hlodb.schema.backup import back_up
 from hlodb.schema.compact import compact
 from hlodb.schema.migration import migrate

@@ -16,9 +16,11 @@ from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.discover import discover
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_ingest import RunIngest, RunSummary
+from hlodb.ingest.run_ingest import RunIngest
 from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.staging import stage_run, staging_folder, take_packages
+from hlodb.ingest.run_summary import RunSummary
+from hlodb.ingest.staging import stage_run, take_packages
+from hlodb.ingest.staging_folder import staging_folder
 from hlodb.ingest.store import Store
 from hlodb.schema.waiting import lock_timeout
 from hlodb.schema.warehouse import connect, transaction

@@ -1,0 +1,138 @@
+"""Runs that bring something: parsed, normalised and loaded, after those staged before.
+
+Files are read and hashed here, parsed in worker processes, and loaded here, a few
+batches a transaction; a crash at any moment leaves whole modules behind, and ingesting
+again completes the run. What a locked warehouse keeps out is staged beside it, and the
+next ingest absorbs it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from pathlib import Path
+
+from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
+from hlodb.ingest.batch import parse_batch
+from hlodb.ingest.discover import RunSource
+from hlodb.ingest.limits import Limits
+from hlodb.ingest.retry import rejected_runs
+from hlodb.ingest.run_ingest import RunIngest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.staging import Package, stage_run, take_packages
+from hlodb.ingest.store import Store
+from hlodb.ingest.workers import (
+    Units,
+    default_jobs,
+    no_collection,
+    parse_batches,
+)
+
+_log = logging.getLogger(__name__)
+
+
+def store_sources(
+    sources: Sequence[RunSource],
+    database: Path,
+    request: RunRequest,
+    *,
+    jobs: int | None,
+    limits: Limits,
+    progress: Progress | None,
+) -> list[RunSummary]:
+    """Bring runs into the warehouse; give their summaries, then those of staged runs.
+
+    Without sources and with `request.retry_rejects` it is the runs that have rejects.
+    Raises as `ingest_sources` does.
+    """
+    runs = [RunIngest(source, request, progress) for source in sources]
+    packages, faults = take_packages(database)
+    for fault in faults:
+        _log.warning("hlodb: %s", fault)
+    staged = [RunIngest(p.source, p.request, progress) for p in packages]
+    again: list[RunIngest] = []
+    done: list[RunSummary] = []
+    try:
+        if request.retry_rejects and not sources:
+            found = rejected_runs(database, limits)
+            again = [RunIngest(s, r, progress) for s, r in found]
+        # Staged runs are older, and have to be in before others get their names.
+        for group in (staged, [*again, *runs]):
+            with no_collection():
+                for summary in _store(group, database, jobs or default_jobs()):
+                    if len(done) < len(packages):
+                        _absorbed(packages[len(done)], summary)
+                    done.append(summary)
+    except BrokenExecutor as error:
+        raise HlodbError(
+            "a worker process was killed, mostly for want of memory: try fewer --jobs."
+            " What is stored is whole, and ingesting again completes it"
+        ) from error
+    except WarehouseLocked as error:
+        left = sources[max(0, len(done) - len(staged) - len(again)) :]
+        raise staged_error(error, left, request, database) from error
+    finally:
+        for package in packages:
+            package.close()
+    return [*done[len(staged) :], *done[: len(staged)]]
+
+
+def _store(runs: list[RunIngest], database: Path, jobs: int) -> Iterator[RunSummary]:
+    """Ingest runs; give the summary of each when it is written."""
+    if not runs:
+        return
+    store = Store(database)
+    store.settle(runs)
+    ended = 0
+    for run, result in parse_batches(_tagged(runs), jobs):
+        # Results come in order, so an earlier run has given all of its own.
+        while runs[ended] is not run:
+            yield from _end(runs[ended], store)
+            ended += 1
+        yield from store.take(run, result)
+    for run in runs[ended:]:
+        yield from _end(run, store)
+    yield from store.flush()
+
+
+def _end(run: RunIngest, store: Store) -> Iterator[RunSummary]:
+    for batch in run.unsound_repeats():
+        yield from store.take(run, parse_batch(batch))
+    store.end(run)
+
+
+def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:
+    for run in runs:
+        for batch in run.batches():
+            yield run, batch
+
+
+def _absorbed(package: Package, summary: RunSummary) -> None:
+    package.remove()
+    summary.notes.append(f"run {summary.name} had been staged and is in now")
+
+
+def staged_error(
+    error: WarehouseLocked,
+    sources: Sequence[RunSource],
+    request: RunRequest,
+    database: Path,
+) -> WarehouseError:
+    """Stage runs; give the error that tells where they are."""
+    if not sources:
+        return error
+    folders = []
+    for source in sources:
+        try:
+            folders.append(stage_run(source, request, database))
+        except OSError as failure:
+            return WarehouseLocked(
+                f"{error}; run {source.name} could not be staged either: {failure}"
+            )
+    where = ", ".join(str(folder) for folder in folders)
+    return WarehouseLocked(
+        f"{error}. Nothing is lost: the dump is staged in {where}, and the next"
+        f" `hlodb ingest --db {database}` absorbs it"
+    )

@@ -1,0 +1,109 @@
+"""Runs that lie there just as the warehouse has them: read and hashed, nothing else.
+
+What is stored of a run follows from its files, their times, the request and hlodb's
+version. A run that has just these files was finished with them: its last files come in
+with the transaction that finishes it (`Store`), and those whose facts were lost go
+(`finish_run`). So where nothing differs there is nothing to be written. All that isn't
+sure goes the way of every other run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import duckdb
+
+from hlodb.ingest.discover import RunSource
+from hlodb.ingest.limits import Limits, Refusal
+from hlodb.ingest.run_records import LABEL_COLUMNS, RunRequest, moment
+from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.statements import statement
+from hlodb.ingest.units import content_of
+from hlodb.version import __version__
+
+_SUMMARISED = (
+    "run_id",
+    "name",
+    "modules",
+    "instructions",
+    "allocations",
+    "values",
+    "live_ranges",
+    "rejects",
+)
+
+
+class WholeRun(NamedTuple):
+    """A run as it was finished: its row and counts, and digests of files by path."""
+
+    row: dict[str, Any]
+    files: dict[str, str]
+
+
+def whole_runs(
+    connection: duckdb.DuckDBPyConnection,
+    sources: Sequence[RunSource],
+    request: RunRequest,
+) -> dict[str, WholeRun]:
+    """Give the runs that are called as `sources` and may well be unchanged."""
+    names = [source.name for source in sources if source.entries]
+    if request.retry_rejects or not names:
+        return {}
+    found = connection.execute(
+        statement("list_whole_runs"),
+        {"names": names, "version": __version__, "passes": request.passes},
+    )
+    columns = [column[0] for column in found.description]
+    rows = [dict(zip(columns, row, strict=True)) for row in found.fetchall()]
+    runs = {row["run_id"]: WholeRun(row, {}) for row in rows}
+    recorded = connection.execute(
+        "SELECT run_id, path, sha256 FROM dump_files"
+        " WHERE run_id IN (SELECT unnest(?::BIGINT[]))",
+        [list(runs)],
+    )
+    for run_id, path, digest in recorded.fetchall():
+        runs[run_id].files[path] = digest
+    return {run.row["name"]: run for run in runs.values()}
+
+
+def unchanged_run(
+    source: RunSource,
+    run: WholeRun,
+    request: RunRequest,
+    limits: Limits,
+    progress: Progress | None,
+) -> RunSummary | None:
+    """Read a run; give its summary if nothing need be written of it, else None."""
+    began = perf_counter()
+    if not _is_said_already(source, run, request):
+        return None
+    summary = RunSummary(**{name: run.row[name] for name in _SUMMARISED})
+    for entry in source.entries:
+        try:
+            data = content_of(entry, limits)
+        except (Refusal, OSError):
+            return None
+        if sha256(data).hexdigest() != run.files[entry.path]:
+            return None
+        summary.files += 1
+        summary.bytes += len(data)
+        if progress:
+            progress(summary.bytes, summary.files)
+    summary.unchanged_files = summary.files
+    summary.seconds = perf_counter() - began
+    return summary
+
+
+def _is_said_already(source: RunSource, run: WholeRun, request: RunRequest) -> bool:
+    """Tell whether names and times of files, and the request, are those of the run."""
+    times = [e.modified_at for e in source.entries if e.modified_at is not None]
+    started_at = request.started_at or moment(max(times, default=None))
+    labels = {n: v for n, v in request.labels.items() if n in LABEL_COLUMNS}
+    return (
+        started_at is not None
+        and run.row | labels | {"started_at": started_at} == run.row
+        and {entry.path for entry in source.entries} == run.files.keys()
+    )
