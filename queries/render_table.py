@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from typing import Any, BinaryIO
-
-from rich import box
-from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from hlodb.queries.query import Column
 from hlodb.queries.render import plain, visible
@@ -21,9 +16,11 @@ NOTHING = "-"
 """What stands for NULL."""
 
 _SCALES = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-_LEFT_UNITS = ("name", "text", "flag", "time")
+LEFT_UNITS = ("name", "text", "flag", "time")
+"""Units of columns that are aligned left."""
+
 _UNBOUNDED = 1_000_000
-_PADDING = 2
+_BETWEEN = "   "
 
 
 def write_table(result: Result, stream: BinaryIO) -> None:
@@ -34,13 +31,15 @@ def write_table(result: Result, stream: BinaryIO) -> None:
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
     cells = [_human_row(row, result.columns) for row in result.rows]
-    shared = set() if _natural_width(result, cells) <= width else _shared(cells)
-    console = Console(width=width, highlight=False, no_color=True)
-    with console.capture() as captured:
-        if shared:
-            console.print(Text(_shared_line(result, cells[0], shared)))
-        console.print(_table(result.columns, cells, shared))
-    lines = (line.rstrip() for line in captured.get().splitlines())
+    names = [visible(name) for name in result.names]
+    widths = [max(map(_width, column)) for column in zip(names, *cells, strict=True)]
+    if sum(widths) + len(_BETWEEN) * len(widths) <= width:
+        lines = list(_aligned(result.columns, [names, *cells], widths))
+    else:
+        # Loaded when needed: it takes longer than most queries.
+        from hlodb.queries.render_folded import folded
+
+        lines = folded(result, cells, width)
     stream.write(("\n".join(lines) + "\n").encode())
 
 
@@ -82,37 +81,32 @@ def _human_row(row: tuple[Any, ...], columns: tuple[Column, ...]) -> list[str]:
     return [human(v, column) for v, column in zip(row, columns, strict=True)]
 
 
-def _table(columns: tuple[Column, ...], cells: Cells, left_out: set[int]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    kept = [place for place in range(len(columns)) if place not in left_out]
-    for place in kept:
-        left = columns[place].unit in _LEFT_UNITS
-        table.add_column(
-            Text(visible(columns[place].name)),
-            justify="left" if left else "right",
-            no_wrap=not left,
-            overflow="fold",
+def _aligned(
+    columns: tuple[Column, ...], rows: Cells, widths: list[int]
+) -> Iterator[str]:
+    """Give the lines of a table; the first of `rows` has the names of the columns."""
+    left = [column.unit in LEFT_UNITS for column in columns]
+    for number, row in enumerate(rows):
+        padded = (
+            text + blanks if is_left else blanks + text
+            for text, blanks, is_left in zip(
+                row, _blanks(row, widths), left, strict=True
+            )
         )
-    for row in cells:
-        table.add_row(*(Text(row[place]) for place in kept))
-    return table
+        yield _BETWEEN.join(padded).rstrip()
+        if number == 0:
+            yield "─" * (sum(widths) + len(_BETWEEN) * (len(widths) - 1))
 
 
-def _natural_width(result: Result, cells: Cells) -> int:
-    widths = [
-        max(cell_len(text) for text in (name, *(row[place] for row in cells)))
-        for place, name in enumerate(result.names)
-    ]
-    return sum(widths) + _PADDING * len(widths)
+def _blanks(row: list[str], widths: list[int]) -> Iterator[str]:
+    for text, width in zip(row, widths, strict=True):
+        yield " " * (width - _width(text))
 
 
-def _shared(cells: Cells) -> set[int]:
-    if len(cells) < 2:
-        return set()
-    places = range(len(cells[0]))
-    return {p for p in places if all(row[p] == cells[0][p] for row in cells)}
+def _width(text: str) -> int:
+    """Give how many characters of a terminal a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len  # as for `folded`
 
-
-def _shared_line(result: Result, first: list[str], shared: set[int]) -> str:
-    shown = [p for p in sorted(shared) if first[p] != NOTHING]
-    return "  ".join(f"{result.names[p]}: {first[p]}" for p in shown)
+    return cell_len(text)

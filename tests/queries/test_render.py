@@ -11,11 +11,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hlodb.queries.query import Column
-from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
+from hlodb.queries.render import BINARY_FORMATS, FORMATS, visible, writer
+from hlodb.queries.render_folded import folded
 from hlodb.queries.render_table import human, human_bytes
-from hlodb.queries.result import Result
+from hlodb.queries.result import Result, plain_column
 
 BIG = 2**53 + 1
 HOSTILE = "a|b`c\n\x1b[31m\u202egnp.*_x_<script>"
@@ -108,6 +111,54 @@ def test_table() -> None:
             *("8.00", "PiB", "-", "no", "-"),
         ],
         ["-", "-1", "B", "-50.0", "%", "-", "-"],
+    ]
+
+
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+TABLES = st.integers(1, 4).flatmap(
+    lambda count: st.tuples(
+        st.lists(
+            st.tuples(CELLS.filter(visible), st.sampled_from(["name", "id"])),
+            min_size=count,
+            max_size=count,
+        ),
+        st.lists(st.tuples(*[CELLS] * count), max_size=4),
+    )
+)
+
+
+@given(table=TABLES)
+def test_a_table_that_fits_is_as_rich_draws_it(
+    table: tuple[list[tuple[str, str]], list[tuple[str, ...]]],
+) -> None:
+    named, rows = table
+    columns = tuple(Column(n, "VARCHAR", unit, "neutral", "") for n, unit in named)
+    cells = [[visible(text) for text in row] for row in rows]
+    drawn = folded(Result(columns, list(rows)), cells, 1000)
+    assert written("table", Result(columns, list(rows))).decode() == "".join(
+        f"{line}\n" for line in drawn
+    )
+
+
+class Terminal(io.BytesIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_table_too_wide_for_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What all rows share stands above it; texts are folded, numbers never."""
+    monkeypatch.setenv("COLUMNS", "30")
+    columns = (*COLUMNS[:2], plain_column("what", "VARCHAR"))
+    rows = [("a" * 20, 1536, "same"), ("b", 2048, "same")]
+    stream = Terminal()
+    writer("table")(Result(columns, rows), stream)
+    assert stream.getvalue().decode().splitlines() == [
+        "what: same",
+        "name                live_bytes",
+        "──────────────────────────────",
+        "aaaaaaaaaaaaaaaaa     1.50 KiB",
+        "aaa",
+        "b                     2.00 KiB",
     ]
 
 
