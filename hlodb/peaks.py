@@ -9,7 +9,7 @@ import duckdb
 
 from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.queries.run import run_query
 from hlodb.reports.sizes import parse_size, plain_bytes
 from hlodb.schema.warehouse import connect

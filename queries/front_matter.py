@@ -51,12 +51,18 @@ class _Entry(NamedTuple):
 
 
 def parse_query(
-    text: str, *, name: str, group: str, path: str, vocabulary: Vocabulary
+    text: str,
+    *,
+    name: str,
+    group: str,
+    path: str,
+    vocabulary: Vocabulary,
+    is_checked: bool = False,
 ) -> Query:
     """Give the query that `text` holds.
 
     Raises UsageError with `path:line` where the front matter is incomplete, or where
-    declared and used parameters differ.
+    declared and used parameters differ; where the SQL `is_checked` it isn't looked at.
     """
     header, sql, sql_line = _split(text)
     entries = list(_entries(header, path))
@@ -65,8 +71,9 @@ def parse_query(
     columns = _columns(entries, path, vocabulary)
     if not columns:
         _fail(path, 1, "declare every column of the result with `-- column`")
-    declared = {p.name for p in parameters}
-    _check_sql(sql, declared, set(vocabulary.parameters), path, sql_line)
+    if not is_checked:
+        declared = {p.name for p in parameters}
+        _check_sql(sql, declared, set(vocabulary.parameters), path, sql_line)
     return Query(
         name=name,
         group=group,

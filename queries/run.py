@@ -8,8 +8,9 @@ from typing import Any
 import duckdb
 
 from hlodb.errors import HlodbError, UsageError
-from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue, nearest
+from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.macros import in_order, install_temporary, macro_sql
+from hlodb.queries.nearest import nearest
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 

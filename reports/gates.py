@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.reports.codeowners import parse_codeowners
 from hlodb.reports.settings import Budget, Settings
 from hlodb.reports.settings_keys import ENTRIES, MAPPINGS, SECTIONS, Check

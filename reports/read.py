@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import duckdb
 
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
 
 Record = TypeVar("Record", bound=NamedTuple)

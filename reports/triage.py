@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Finding, Triage

@@ -10,7 +10,7 @@ import click
 
 from hlodb.errors import UsageError
 from hlodb.ingest.limits import DEFAULT_LIMITS, HIGHEST, Limits
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 
 _NAMES = asdict(DEFAULT_LIMITS)
 _AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)

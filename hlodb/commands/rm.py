@@ -9,7 +9,7 @@ import click
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import forget_run
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 

@@ -10,7 +10,7 @@ import click
 
 from hlodb.commands.options import format_option, output_option, write_result
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import nearest
+from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
 from hlodb.schema.tables import PUBLIC
 

@@ -11,10 +11,10 @@ from hlodb.queries.catalogue import (
     GROUPS,
     find_query,
     load_catalogue,
-    nearest,
     read_queries,
 )
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
+from hlodb.queries.nearest import nearest
 
 BUILDING = ("checks", "parts")
 
