@@ -43,7 +43,7 @@ import pyarrow as pa
 from hlodb.ingest.content_keys import FILES, PATHS, SNAPSHOTS
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.occurrences import load_files, load_modules
-from hlodb.queries.macros import renew_macros
+from hlodb.queries.renewal import renew_macros
 from hlodb.schema.creation import statements
 from hlodb.schema.stored import stored_tables
 from hlodb.schema.warehouse import connect

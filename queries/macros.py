@@ -5,10 +5,7 @@ DuckDB binds a macro when it is made, so a query comes after those it reads.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable, Iterator
-from hashlib import sha256
-from importlib.resources import files
 
 import duckdb
 
@@ -17,8 +14,6 @@ from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.query import Query
 from hlodb.queries.sql_text import macro_body, source_names
 
-_log = logging.getLogger(__name__)
-
 
 def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
     """Write every built-in query into the warehouse as a table macro."""
@@ -26,43 +21,6 @@ def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
     for query in in_order(catalogue.values(), catalogue):
         connection.execute(macro_sql(query))
         connection.execute(_comment_sql(query))
-
-
-def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
-    """Install the macros unless the warehouse has these very ones already.
-
-    Beside other writers every moment counts, and installing takes half a second.
-    A DuckDB that takes one of them amiss keeps nobody from storing a dump: a warning
-    tells of it.
-    """
-    digest = _source_digest()
-    known = connection.execute(
-        "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?", [digest]
-    ).fetchone()
-    if known:
-        return
-    connection.execute("BEGIN")
-    try:
-        install_macros(connection)
-        connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
-        connection.execute("INSERT INTO warehouse_info VALUES ('macros', ?)", [digest])
-        connection.execute("COMMIT")
-    except duckdb.Error as error:
-        connection.execute("ROLLBACK")
-        _log.warning("hlodb: queries are not installed as macros: %s", error)
-
-
-def _source_digest() -> str:
-    """Give a digest of the queries and of the code that makes macros of them."""
-    digest = sha256()
-    folders = [files("hlodb.queries")]
-    for folder in folders:
-        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-            if entry.name.endswith((".sql", ".py")):
-                digest.update(entry.read_bytes())
-            elif "." not in entry.name and entry.is_dir():
-                folders.append(entry)
-    return digest.hexdigest()
 
 
 def install_temporary(

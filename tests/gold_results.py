@@ -17,8 +17,8 @@ import duckdb
 
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import renew_macros
 from hlodb.queries.query import Query
+from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 

@@ -20,7 +20,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import staging_folder
-from hlodb.queries.macros import renew_macros
+from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 
 _JSON_KEYS = (

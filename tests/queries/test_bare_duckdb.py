@@ -18,8 +18,9 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_macros, renew_macros
+from hlodb.queries.macros import install_macros
 from hlodb.queries.query import Query
+from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA

@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.queries import macros
+from hlodb.queries import macros, renewal
 from hlodb.schema.warehouse import connect
 
 
@@ -19,8 +19,8 @@ def test_macros_are_made_once_for_the_same_queries(
 ) -> None:
     installed: list[duckdb.DuckDBPyConnection] = []
     monkeypatch.setattr(macros, "install_macros", installed.append)
-    macros.renew_macros(warehouse)
-    macros.renew_macros(warehouse)
+    renewal.renew_macros(warehouse)
+    renewal.renew_macros(warehouse)
     assert installed == [warehouse]
 
 
@@ -29,7 +29,7 @@ def test_macros_are_made_anew_for_other_queries(
 ) -> None:
     installed: list[duckdb.DuckDBPyConnection] = []
     monkeypatch.setattr(macros, "install_macros", installed.append)
-    macros.renew_macros(warehouse)
-    monkeypatch.setattr(macros, "_source_digest", lambda: "of other queries")
-    macros.renew_macros(warehouse)
+    renewal.renew_macros(warehouse)
+    monkeypatch.setattr(renewal, "_source_digest", lambda: "of other queries")
+    renewal.renew_macros(warehouse)
     assert installed == [warehouse, warehouse]

@@ -1,0 +1,51 @@
+"""Macros made again when queries have changed, and only then."""
+
+from __future__ import annotations
+
+import logging
+from hashlib import sha256
+from pathlib import Path
+
+import duckdb
+
+_log = logging.getLogger(__name__)
+
+
+def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
+    """Install the macros unless the warehouse has these very ones already.
+
+    Beside other writers every moment counts, and installing takes half a second.
+    A DuckDB that takes one of them amiss keeps nobody from storing a dump: a warning
+    tells of it.
+    """
+    digest = _source_digest()
+    known = connection.execute(
+        "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?", [digest]
+    ).fetchone()
+    if known:
+        return
+    # Reading all queries takes longer than most ingests that find nothing new.
+    from hlodb.queries.macros import install_macros
+
+    connection.execute("BEGIN")
+    try:
+        install_macros(connection)
+        connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
+        connection.execute("INSERT INTO warehouse_info VALUES ('macros', ?)", [digest])
+        connection.execute("COMMIT")
+    except duckdb.Error as error:
+        connection.execute("ROLLBACK")
+        _log.warning("hlodb: queries are not installed as macros: %s", error)
+
+
+def _source_digest() -> str:
+    """Give a digest of the queries and of the code that makes macros of them."""
+    digest = sha256()
+    folders = [Path(__file__).parent]
+    for folder in folders:
+        for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
+            if entry.name.endswith((".sql", ".py")):
+                digest.update(entry.read_bytes())
+            elif "." not in entry.name and entry.is_dir():
+                folders.append(entry)
+    return digest.hexdigest()
