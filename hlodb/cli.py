@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import sys
-import traceback
 from collections.abc import Sequence
 from importlib import import_module
 
@@ -99,6 +98,8 @@ def _complain(message: str, exit_code: int) -> int:
 
 def _complain_of_bug(error: Exception) -> int:
     if os.environ.get("HLODB_TRACEBACK"):
+        import traceback
+
         traceback.print_exception(error)
     message = f"internal error: {type(error).__name__}: {error}"
     return _complain(f"{message} (HLODB_TRACEBACK=1 shows where)", INTERNAL_ERROR)

@@ -25,14 +25,7 @@ from hlodb.ingest.recognise import Recognised, recognise
 from hlodb.ingest.run_names import run_names
 from hlodb.ingest.sniff import HEAD_BYTES
 from hlodb.ingest.streams import LimitedReader
-from hlodb.ingest.units import (
-    DumpFile,
-    Entry,
-    Unit,
-    read_tar_units,
-    read_units,
-    read_zip_units,
-)
+from hlodb.ingest.units import DumpFile, Entry, Unit, read_units
 
 __all__ = ["DumpFile", "Limits", "RefusedFile", "RunSource", "Unit", "discover"]
 
@@ -243,7 +236,9 @@ def _read_archive(entry: Entry, limits: Limits, refuse: Refuse) -> Iterator[Unit
         return
     if form is None:
         refuse(RefusedFile(name, "neither a tar nor a zip archive, or cut short"))
-    elif form == "tar":
-        yield from read_tar_units(entry.open, name, limits, refuse)
-    else:
-        yield from read_zip_units(entry.open, name, limits, refuse)
+        return
+    # Loaded when met: most runs are directories.
+    from hlodb.ingest.archived_units import read_tar_units, read_zip_units
+
+    read = read_tar_units if form == "tar" else read_zip_units
+    yield from read(entry.open, name, limits, refuse)

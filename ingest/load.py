@@ -20,11 +20,15 @@ from hlodb.ingest.content_keys import file_table
 from hlodb.ingest.evidence import load_evidence
 from hlodb.ingest.forget import forget_metrics
 from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
-from hlodb.ingest.occurrences import load_files, load_modules, load_numbered
+from hlodb.ingest.occurrences import (
+    load_files,
+    load_modules,
+    load_numbered,
+    run_on,
+)
 from hlodb.ingest.proto_rows import PROTO_TABLES
 from hlodb.ingest.records import Reject
 from hlodb.ingest.report_rows import REPORT_TABLES
-from hlodb.ingest.statements import run_on
 
 Connection = duckdb.DuckDBPyConnection
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.content_keys import FILES, PATHS, Row, file_table, keyed
 from hlodb.ingest.evidence import copy_evidence
-from hlodb.ingest.statements import run_on, statement
+from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import FileReport
 
 Connection = duckdb.DuckDBPyConnection
@@ -75,3 +75,13 @@ def load_numbered(connection: Connection, table: str, incoming: pa.Table) -> Non
     connection.register("incoming", incoming.select([key, *names]))
     connection.execute(text)
     connection.unregister("incoming")
+
+
+def run_on(
+    connection: Connection, name: str, incoming: pa.Table, **parameters: int
+) -> int:
+    """Execute `sql/NAME.sql`, which reads the table `incoming`; give its row count."""
+    connection.register("incoming", incoming)
+    row = connection.execute(statement(name), parameters or None).fetchone()
+    connection.unregister("incoming")
+    return int(row[0]) if row else 0

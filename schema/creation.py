@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 import os
 import secrets
-from importlib.resources import files
 from pathlib import Path
 
 import duckdb
@@ -103,7 +102,7 @@ def statements(script: str) -> list[str]:
 def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:
     from hlodb.version import __version__
 
-    rows = (files("hlodb.schema") / "memory_spaces.csv").read_text(encoding="utf-8")
+    rows = Path(__file__).with_name("memory_spaces.csv").read_text(encoding="utf-8")
     spaces = [
         (r["platform"], int(r["color"]), r["space_name"])
         for r in csv.DictReader(rows.splitlines())

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from importlib.resources import files
+from pathlib import Path
 
+_FOLDER = Path(__file__).parent
 _TABLE = re.compile(r"^CREATE TABLE ([\w.\"]+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
 _COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
 
@@ -26,4 +27,4 @@ def stored_tables() -> dict[str, dict[str, str]]:
 @lru_cache(maxsize=8)
 def script_of(name: str) -> str:
     """Give the text of `schema/NAME.sql`."""
-    return (files("hlodb.schema") / f"{name}.sql").read_text(encoding="utf-8")
+    return (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")

@@ -12,7 +12,6 @@ from pathlib import Path
 import duckdb
 
 from hlodb.errors import WarehouseError
-from hlodb.schema.creation import create_file, create_schema
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
     explain,
@@ -45,6 +44,9 @@ def connect(
     if read_only:
         require_file(path)
     elif not path.exists():
+        # Loaded when needed, as below: nearly always the file is there.
+        from hlodb.schema.creation import create_file
+
         create_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
     connection = open_when_free(path, read_only, timeout)
@@ -53,6 +55,8 @@ def connect(
         with suppress(duckdb.InvalidInputException):  # locked, and so set before
             connection.execute("SET enable_progress_bar = false")
         if not read_only and is_empty(connection):
+            from hlodb.schema.creation import create_schema
+
             create_schema(connection)
         require_version(connection, path)
     except BaseException:

@@ -8,6 +8,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
+from hlodb.ingest.archived_units import read_tar_units, read_zip_units
 from hlodb.ingest.batch import parse_batch, start_process
 from hlodb.ingest.formats.buffer_assignment import parse_assignment
 from hlodb.ingest.formats.flags import parse_flags
@@ -30,7 +31,6 @@ from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
 from hlodb.ingest.recognise import recognise
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
-from hlodb.ingest.units import read_tar_units, read_zip_units
 
 Reads = Callable[[bytes], object]
 

@@ -14,10 +14,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hlodb.ingest.archived_units import read_tar_units, read_zip_units
 from hlodb.ingest.archives import safe_path
 from hlodb.ingest.discover import Limits, RefusedFile, discover
 from hlodb.ingest.limits import DEFAULT_LIMITS
-from hlodb.ingest.units import read_tar_units, read_zip_units
 from tests.ingest.dumps import FILES, packed_tar, packed_zip
 
 GOOD = "module_0001.f.before_optimizations.txt"

@@ -16,6 +16,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.normalise import DETAIL_TABLES
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import RunSummary
+from hlodb.ingest.unchanged import unchanged_run
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA, DUMPS, all_rows
 
@@ -97,7 +98,7 @@ def test_a_run_that_is_in_already_is_read_once(
 ) -> None:
     """One that has more files by now is read to be recognised, and to be ingested."""
     readings: list[str] = []
-    units, known = RunSource.units, ingest_room.unchanged_run
+    units, known = RunSource.units, unchanged_run
 
     def counted(source: RunSource) -> Iterator[Unit]:
         readings.append(source.name)

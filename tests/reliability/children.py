@@ -32,7 +32,7 @@ KILLED = -9
 LOCKED_OUT = 5
 INTERNAL_ERROR = 70
 _PRELOADED = [
-    "hlodb.ingest.ingest",
+    "hlodb.ingest.pipeline",
     "hlodb.schema.backup",
     "tests.reliability.children",
 ]
