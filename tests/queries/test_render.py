@@ -114,11 +114,12 @@ def test_table() -> None:
     ]
 
 
-CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
+# Rich takes blanks off the end of what it aligns right, but only numbers are.
+CELLS = st.text(st.characters(exclude_categories=["Cs"]), max_size=12).map(str.rstrip)
 TABLES = st.integers(1, 4).flatmap(
     lambda count: st.tuples(
         st.lists(
-            st.tuples(CELLS.filter(visible), st.sampled_from(["name", "id"])),
+            st.tuples(CELLS.map("n{}".format), st.sampled_from(["name", "id"])),
             min_size=count,
             max_size=count,
         ),
