@@ -21,6 +21,8 @@ _SAMPLE_SECONDS = 0.02
 _IDLE_RATIO = 0.9
 _PATIENCE_SECONDS = 60
 REPOSITORY = Path(__file__).parent.parent
+# Modules are compiled once, as where they are installed, whatever the shell says.
+_ENVIRONMENT = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
 
 
 class Run(NamedTuple):
@@ -41,7 +43,12 @@ def run(command: Sequence[str]) -> Run:
     before, (busy_before, total_before) = os.times(), _machine_seconds()
     began = time.perf_counter()
     done = subprocess.run(
-        command, cwd=REPOSITORY, capture_output=True, text=True, check=False
+        command,
+        cwd=REPOSITORY,
+        env=_ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     seconds = time.perf_counter() - began
     after, (busy_after, total_after) = os.times(), _machine_seconds()
@@ -81,6 +88,7 @@ def peak_bytes(command: Sequence[str]) -> int:
     process = subprocess.Popen(
         command,
         cwd=REPOSITORY,
+        env=_ENVIRONMENT,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

@@ -36,15 +36,13 @@ def load_evidence(
         connection.unregister("incoming")
 
 
-def copy_evidence(
-    connection: duckdb.DuckDBPyConnection, run_id: int, files: pa.Table
-) -> None:
-    """Give a run the evidence of equal files that were read before.
+def copy_evidence(connection: duckdb.DuckDBPyConnection, files: pa.Table) -> None:
+    """Give runs the evidence of equal files that were read before.
 
-    `files` holds path, kind and sha256.
+    `files` holds run_id, path, kind and sha256.
     """
     connection.register("incoming", files)
     for table in EVIDENCE_TABLES:
         text = statement("copy_evidence").replace("evidence_table", table)
-        connection.execute(text, {"run_id": run_id})
+        connection.execute(text)
     connection.unregister("incoming")

@@ -81,10 +81,12 @@ def forget_paths(
         )
 
 
-def forget_refusals(connection: Connection, run_id: int) -> None:
+def forget_refusals(connection: Connection, run_ids: Iterable[int]) -> None:
     """Delete what was said about files that were not read: it is to be said anew."""
     connection.execute(
-        "DELETE FROM rejects WHERE run_id = ? AND code = 'refused'", [run_id]
+        "DELETE FROM rejects WHERE code = 'refused'"
+        " AND run_id IN (SELECT unnest(?::BIGINT[]))",
+        [list(run_ids)],
     )
 
 

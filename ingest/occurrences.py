@@ -17,6 +17,8 @@ from hlodb.ingest.unit_files import FileReport
 
 Connection = duckdb.DuckDBPyConnection
 
+_OF_UNIT = (("run_id", pa.int64()), ("unit_digest", pa.int64()))
+
 
 def load_modules(connection: Connection, modules: pa.Table) -> None:
     """Store occurrences: a `module_table` with run_id."""
@@ -32,34 +34,36 @@ def load_files(connection: Connection, files: pa.Table) -> None:
 
 
 def load_known(
-    connection: Connection, run_id: int, occurrences: list[Row], files: list[Row]
+    connection: Connection, occurrences: list[Row], files: list[Row]
 ) -> None:
     """Store units whose bytes the warehouse knows, without parsing them.
 
-    `occurrences` hold unit_digest and the columns of `modules` that come from names and
-    places; `files` hold unit_digest, path, kind, stage, sha256 and size_bytes.
+    `occurrences` hold run_id, unit_digest and the columns of `modules` that come from
+    names and places; `files` hold run_id, unit_digest, path, kind, stage, sha256 and
+    size_bytes.
     """
     if not occurrences:
         return
-    schema = pa.schema([*PATHS, ("unit_digest", pa.int64())])
+    schema = pa.schema([*_OF_UNIT, *PATHS])
     found = pa.Table.from_pylist(keyed(occurrences, PATHS), schema)
     load_numbered(connection, "store.paths", found)
-    run_on(connection, "insert_known_occurrences", found, run_id=run_id)
-    schema = pa.schema([("unit_digest", pa.int64()), *FILES])
-    known = pa.Table.from_pylist(files, schema)
-    reports = [(run_id, report) for report in _described(connection, known)]
-    load_files(connection, file_table(reports))
-    copy_evidence(connection, run_id, known)
+    run_on(connection, "insert_known_occurrences", found)
+    known = pa.Table.from_pylist(files, pa.schema([*_OF_UNIT, *FILES]))
+    load_files(connection, file_table(_described(connection, known)))
+    copy_evidence(connection, known)
 
 
-def _described(connection: Connection, files: pa.Table) -> list[FileReport]:
+def _described(connection: Connection, files: pa.Table) -> list[tuple[int, FileReport]]:
     """Give files with what is known of equal ones."""
     connection.register("incoming", files)
     found = connection.execute(statement("describe_known_files"))
-    names = [column[0] for column in found.description or ()]
+    _, *names = [column[0] for column in found.description or ()]
     rows = found.fetchall()
     connection.unregister("incoming")
-    return [FileReport(**dict(zip(names, row, strict=True))) for row in rows]
+    return [
+        (run_id, FileReport(**dict(zip(names, file, strict=True))))
+        for run_id, *file in rows
+    ]
 
 
 def load_numbered(connection: Connection, table: str, incoming: pa.Table) -> None:
@@ -77,11 +81,11 @@ def load_numbered(connection: Connection, table: str, incoming: pa.Table) -> Non
     connection.unregister("incoming")
 
 
-def run_on(
-    connection: Connection, name: str, incoming: pa.Table, **parameters: int
-) -> int:
+def run_on(connection: Connection, name: str, incoming: pa.Table) -> int:
     """Execute `sql/NAME.sql`, which reads the table `incoming`; give its row count."""
+    if not incoming.num_rows:
+        return 0
     connection.register("incoming", incoming)
-    row = connection.execute(statement(name), parameters or None).fetchone()
+    row = connection.execute(statement(name)).fetchone()
     connection.unregister("incoming")
     return int(row[0]) if row else 0

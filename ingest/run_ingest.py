@@ -12,12 +12,9 @@ from typing import Any, NamedTuple
 import duckdb
 
 from hlodb.ingest.batch import BatchResult
-from hlodb.ingest.content_keys import file_table
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import DumpFile, RunSource, Unit
-from hlodb.ingest.forget import delete_orphans, forget_paths, forget_refusals
-from hlodb.ingest.load import load_rejects
-from hlodb.ingest.occurrences import load_files, load_known
+from hlodb.ingest.forget import delete_orphans, forget_paths
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import (
     FACT_KINDS,
@@ -80,7 +77,7 @@ class RunIngest:
     """One run: `look_up`, `settle`, `batches` to be parsed, and what is written of it.
 
     In every transaction that concerns the run come `begin`, the results of batches and
-    `wrote`, in the last one `finish`.
+    `wrote`, in the last one what was not parsed, and `finish`.
     """
 
     def __init__(
@@ -293,20 +290,18 @@ class RunIngest:
         self.written.update(file.path for file in result.files)
         self.summary.new_modules += new_modules
 
-    def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write what was not parsed, and what the run says of itself; count it."""
-        run_id = self.summary.run_id
-        if not self.source.has_dump:
-            self.summary.notes.append(f"{self.source.origin} holds no XLA dump")
-        refused = [
+    def rejects(self) -> list[tuple[str, Reject]]:
+        """Give what was rejected or refused of files that were not parsed."""
+        return self.other_rejects + [
             (r.path, Reject(1, 1, "file", "refused", r.reason, ""))
             for r in self.source.refused
         ]
-        forget_refusals(connection, run_id)
-        load_known(connection, run_id, self.known_occurrences, self.known_files)
-        load_files(connection, file_table([(run_id, f) for f in self.other_files]))
-        rejects = self.other_rejects + refused
-        load_rejects(connection, [(run_id, *reject) for reject in rejects])
+
+    def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
+        """Write what the run says of itself; count it."""
+        run_id = self.summary.run_id
+        if not self.source.has_dump:
+            self.summary.notes.append(f"{self.source.origin} holds no XLA dump")
         digests = [occurrence["unit_digest"] for occurrence in self.known_occurrences]
         require_whole(connection, run_id, self.summary.name, digests)
         finish_run(connection, run_id, self.request, self.facts)

@@ -6,11 +6,16 @@ and seldom, because each closing writes a checkpoint and leaves half-filled bloc
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import duckdb
+
 from hlodb.ingest.batch import BatchResult
-from hlodb.ingest.load import load_batches
+from hlodb.ingest.content_keys import Row, file_table
+from hlodb.ingest.forget import forget_refusals
+from hlodb.ingest.load import load_batches, load_rejects
+from hlodb.ingest.occurrences import load_files, load_known
 from hlodb.ingest.run_ingest import RunIngest, Units
 from hlodb.ingest.run_records import run_names
 from hlodb.ingest.run_summary import RunSummary
@@ -85,9 +90,29 @@ class Store:
                 counts = load_batches(connection, results)
                 for (run, result), new_modules in zip(gathered, counts, strict=True):
                     run.wrote(result, new_modules)
+                _load_unparsed(connection, ended)
                 for run in ended:
                     run.finish(connection)
             finally:
                 # Connections of one process to one file share their settings.
                 connection.execute("RESET threads")
         return [run.summary for run in ended]
+
+
+def _load_unparsed(
+    connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]
+) -> None:
+    """Store known units of runs, and files that make no module."""
+    by_id = {run.summary.run_id: run for run in runs}
+    known = {run_id: run.known_occurrences for run_id, run in by_id.items()}
+    files = {run_id: run.known_files for run_id, run in by_id.items()}
+    forget_refusals(connection, by_id)
+    load_known(connection, _with_runs(known), _with_runs(files))
+    others = [(run_id, f) for run_id, run in by_id.items() for f in run.other_files]
+    load_files(connection, file_table(others))
+    rejects = [(run_id, *r) for run_id, run in by_id.items() for r in run.rejects()]
+    load_rejects(connection, rejects)
+
+
+def _with_runs(rows: Mapping[int, Sequence[Row]]) -> list[Row]:
+    return [row | {"run_id": run_id} for run_id in rows for row in rows[run_id]]

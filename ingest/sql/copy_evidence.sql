@@ -1,7 +1,7 @@
 -- Evidence about files of `incoming` whose bytes were read before, in another run or
 -- under another path; evidence_table stands for each of its tables.
 INSERT INTO evidence_table BY NAME
-SELECT e.* REPLACE ($run_id AS run_id, i.path AS path)
+SELECT e.* REPLACE (i.run_id AS run_id, i.path AS path)
 FROM incoming AS i
 JOIN (
   SELECT DISTINCT ON (d.sha256, d.kind) d.sha256, d.kind, d.run_id, d.path

@@ -1,7 +1,7 @@
 -- Files of such units: their module, and line counts of equal files read before.
 SELECT
-  i.path, i.kind, i.stage, i.sha256, i.size_bytes, 'duplicate' AS status,
-  s.module_id, f.lines_total, f.lines_unclaimed, f.reason
+  i.run_id, i.path, i.kind, i.stage, i.sha256, i.size_bytes,
+  'duplicate' AS status, s.module_id, f.lines_total, f.lines_unclaimed, f.reason
 FROM incoming AS i
 LEFT JOIN (
   SELECT unit_digest, arg_max(module_id, part) AS module_id

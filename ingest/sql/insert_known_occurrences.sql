@@ -1,7 +1,7 @@
 -- Occurrences of units whose bytes the warehouse knows: what follows from their
 -- content is there already.
 INSERT INTO store.occurrences BY NAME
-SELECT $run_id AS run_id, p.path_id, s.snapshot_id
+SELECT i.run_id, p.path_id, s.snapshot_id
 FROM incoming AS i
 JOIN store.paths AS p USING (path_key)
 JOIN (
