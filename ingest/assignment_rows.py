@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hlodb.ingest.analyse import allocation_kind, memory_facts
 from hlodb.ingest.columns import NO_ID, Columns
 from hlodb.ingest.formats.shapes import parse_shape
-from hlodb.ingest.interning import Ints
+from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment
 
 _PROFILE_COLUMNS = (

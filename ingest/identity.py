@@ -6,7 +6,7 @@ import re
 from hashlib import blake2b
 
 from hlodb.ingest.formats.shapes import without_layout
-from hlodb.ingest.interning import hash64
+from hlodb.ingest.numbering import hash64
 
 # Of a name spelled backwards: `.12.3` at its end is found at once.
 _UNIQUE = re.compile(r"(?:\d++\.)++")
@@ -17,8 +17,8 @@ _BUILD = re.compile(r"\.cl_\d+")
 # pattern begins with a literal, which the regex engine searches for at memory speed.
 _FRAME_ID = re.compile(rb" stack_frame_id=\d+")
 _FIRST_FRAME_ID = re.compile(rb"\{stack_frame_id=\d+ ?")
-_SOURCE = re.compile(rb' source_\w+=(?:"(?:[^"\\]|\\.)*+"|\d+)')
-_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?:[^"\\]|\\.)*+"|\d+) ?')
+_SOURCE = re.compile(rb' source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+)')
+_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+) ?')
 _POINTER = re.compile(rb": 0x[0-9a-f]+, size")
 _EMPTY = re.compile(rb", metadata=\{\}")
 

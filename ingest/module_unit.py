@@ -16,7 +16,8 @@ from hlodb.ingest.formats.hlo_proto import ProtoFacts
 from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.graph import Graph
 from hlodb.ingest.identity import program_key, program_name
-from hlodb.ingest.interning import Distinct, Ints
+from hlodb.ingest.interning import Distinct
+from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment, Frame, HloModule
 
 
@@ -142,7 +143,7 @@ def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
 
 def first_line(hlo: HloModule) -> int:
     """Give the line of the first computation."""
-    return hlo.computations[0].line if hlo.computations else 1
+    return hlo.body_line if hlo.computations else 1
 
 
 def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:

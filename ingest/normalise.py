@@ -19,7 +19,7 @@ from hlodb.ingest.content_keys import module_table
 from hlodb.ingest.formats.hlo_header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
-from hlodb.ingest.interning import Distinct, Forms, Ints, Rows
+from hlodb.ingest.interning import Distinct, Rows
 from hlodb.ingest.module_unit import (
     ModuleUnit,
     derived_facts,
@@ -28,6 +28,7 @@ from hlodb.ingest.module_unit import (
     location_keys,
     module_id_of,
 )
+from hlodb.ingest.numbering import Forms, Ints
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
 from hlodb.ingest.records import Frame, HloModule, Location
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report

@@ -110,8 +110,7 @@ class Alias(NamedTuple):
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Computation:
+class Computation(NamedTuple):
     """A computation of a module; its instructions are `start` up to `stop`."""
 
     name: str
@@ -119,14 +118,14 @@ class Computation:
     start: int
     stop: int
     execution_thread: str | None = None
-    line: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class HloModule:
     """One module: header, stack frames, computations and instructions in print order.
 
-    `lines[i]` is the line of `instructions[i]`.
+    `lines[i]` is the line of `instructions[i]`, `body_line` that of the first
+    computation.
     """
 
     name: str
@@ -137,6 +136,7 @@ class HloModule:
     frames: tuple[Frame, ...] = ()
     first_line: int = field(default=1, compare=False)
     last_line: int = field(default=1, compare=False)
+    body_line: int = field(default=1, compare=False)
 
 
 # --- Buffer assignment and live ranges -----------------------------------------

@@ -36,9 +36,9 @@ CALL_ROLES = frozenset(
 """Attributes whose values are names of computations."""
 
 _METADATA = re.compile(
-    r', metadata=\{((?:[^"{}]|"(?:[^"\\]|\\.)*+"|\{[^{}]*\})*+)\}', re.DOTALL
+    r', metadata=\{((?:[^"{}]++|"(?:[^"\\]++|\\.)*+"|\{[^{}]*\})*+)\}', re.DOTALL
 )
-_FIELD = re.compile(r'\b(\w+)=("(?:[^"\\]|\\.)*+"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
+_FIELD = re.compile(r'\b(\w+)=("(?:[^"\\]++|\\.)*+"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
 _FIELDS = {
     "sharding": "sharding",
     "kind": "fusion_kind",
@@ -85,11 +85,16 @@ def parse_tail(text: str) -> Tail:
         raise Incomplete("expected the rest of the attributes", snippet=text)
     start = text.find(", metadata={")
     match = _METADATA.match(text, start) if start >= 0 else None
-    if not match or not is_balanced(text[:start]):
+    if not match or not _is_balanced(text[:start]):
         return _parse_generic(text)
     rest = text[: match.start()] + text[match.end() :]
     calls, attributes = _parse_attributes(rest)
     return _join(calls, attributes, match.group(1))
+
+
+@lru_cache(maxsize=1 << 16)
+def _is_balanced(text: str) -> bool:
+    return is_balanced(text)
 
 
 def _breaks_off(tail: str) -> bool:
@@ -109,13 +114,9 @@ def _parse_generic(text: str) -> Tail:
 
 def _join(calls: tuple[Call, ...], attributes: Attributes, metadata: str) -> Tail:
     op_name, op_type, other, location = _parse_metadata(metadata)
-    kept = [t for t in (attributes.other, other) if t]
+    kept = ", ".join(t for t in (attributes.other, other) if t) or None
     return Tail(
-        calls,
-        attributes._replace(
-            op_name=op_name, op_type=op_type, other=", ".join(kept) or None
-        ),
-        location,
+        calls, Attributes(op_name, op_type, *attributes[2:-1], other=kept), location
     )
 
 
@@ -132,8 +133,8 @@ def _parse_attributes(text: str) -> tuple[tuple[Call, ...], Attributes]:
             fields[_FIELDS[key]] = _field_value(key, value)
         else:
             other.append(part)
-    attributes = Attributes(**fields)._replace(other=", ".join(other) or None)  # type: ignore[arg-type]
-    return tuple(calls), attributes
+    fields["other"] = ", ".join(other) or None
+    return tuple(calls), Attributes(**fields)  # type: ignore[arg-type]
 
 
 def _attribute_parts(text: str) -> list[str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from itertools import chain, islice
+from typing import Any, NamedTuple
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_attributes import Incomplete, parse_tail
@@ -39,6 +40,31 @@ _ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _BLANKS = re.compile(r"\s+")
 # Characters that an operand list of bare names does not have; a line may also wrap.
 _NOT_PLAIN = re.compile(r"[(\[{\"#/\n\t]")
+# The same for many lists, one a line, whose index comments are left out; and a comma
+# that has no name before or after it.
+_NOT_LISTS = (*'([{"#/\t', ", ,", "\n,", ", \n", "\n\n")
+_INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
+WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
+"""Opcodes between whose parentheses something else stands."""
+
+
+Paths = tuple[str | None, ...] | None
+"""Compact tuple paths beside operands, None where no operand has one."""
+
+
+class Printed(NamedTuple):
+    """Instructions as they are printed, column by column.
+
+    `roots` holds a text for a root, `insides` what stands between the parentheses,
+    `tails` what follows them.
+    """
+
+    roots: Sequence[str | None]
+    names: Sequence[str]
+    shapes: Sequence[str | None]
+    opcodes: Sequence[str]
+    insides: Sequence[str]
+    tails: Sequence[str]
 
 
 def parse_instruction(text: str) -> Instruction:
@@ -48,9 +74,9 @@ def parse_instruction(text: str) -> Instruction:
     it is none.
     """
     match = _COMMON.fullmatch(text)
-    if match is None:
-        return _parse_scanned(text)
-    [instruction] = _build([[group] for group in match.groups()])
+    groups = match.groups() if match else _scan(text)
+    columns: list[Any] = [[group] for group in groups]
+    [instruction] = _build(Printed(*columns))
     return instruction
 
 
@@ -59,16 +85,36 @@ def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
 
     The lines have no line breaks.
     """
+    return _build(take_apart(lines))
+
+
+def take_apart(lines: Sequence[str]) -> Printed:
+    """Give what each line prints; raises as `parse_instruction` does, but for tails.
+
+    The lines have no line breaks.
+    """
     parts = _COMMON.split("".join([f"{line}\n" for line in lines]))
-    found = _build([parts[at::_COLUMNS] for at in range(1, _COLUMNS)])
+    found = Printed(*[parts[at::_COLUMNS] for at in range(1, _COLUMNS)])
     # What the rule left out stands before the instruction that follows it.
     gaps = [(at, gap) for at, gap in enumerate(parts[::_COLUMNS]) if gap]
-    for at, gap in reversed(gaps):
-        found[at:at] = map(_parse_scanned, gap.removesuffix("\n").split("\n"))
-    return found
+    return _with_gaps(found, gaps) if gaps else found
 
 
-def _parse_scanned(text: str) -> Instruction:
+def _with_gaps(found: Printed, gaps: list[tuple[int, str]]) -> Printed:
+    """Put in the lines that stand before the instructions at given places."""
+    whole: list[tuple[Any, ...]] = []
+    rest = zip(*found, strict=True)
+    taken = 0
+    for at, gap in gaps:
+        whole += islice(rest, at - taken)
+        whole += map(_scan, gap.removesuffix("\n").split("\n"))
+        taken = at
+    whole += rest
+    return Printed(*zip(*whole, strict=True))
+
+
+def _scan(text: str) -> tuple[str | None, ...]:
+    """Give what `_COMMON` would, of an instruction in any other form."""
     start = _START.match(text)
     if not start:
         raise ParseError("expected `name = shape opcode(…)`", snippet=text)
@@ -83,10 +129,8 @@ def _parse_scanned(text: str) -> Instruction:
         raise Incomplete("expected `)` after the operands", snippet=text)
     tail = text[close_at + 1 :]
     shape = text[position:shape_end].strip() or None
-    operands = text[open_at + 1 : close_at]
-    groups = (start.group(1), start.group(2), shape, opcode.group(1), operands, tail)
-    [instruction] = _build([[group] for group in groups])
-    return instruction
+    inside = text[open_at + 1 : close_at]
+    return start.group(1), start.group(2), shape, opcode.group(1), inside, tail
 
 
 def _missing_opcode(text: str, position: int) -> ParseError:
@@ -111,37 +155,59 @@ def _shape_end(text: str, position: int) -> int:
     return array.end()
 
 
-def _build(columns: Sequence[Sequence[Any]]) -> list[Instruction]:
-    """Make instructions of the columns that `_COMMON` gives."""
-    roots, names, shapes, opcodes, insides, tails = columns
-    if not names:
+def _build(printed: Printed) -> list[Instruction]:
+    if not printed.names:
         return []
-    operands, paths, numbers, literals = zip(
-        *map(_parse_inside, opcodes, insides), strict=True
+    calls, attributes, locations = zip(*map(parse_tail, printed.tails), strict=True)
+    numbers, literals = zip(
+        *map(parse_own, printed.opcodes, printed.insides), strict=True
     )
-    calls, attributes, locations = zip(*map(parse_tail, tails), strict=True)
-    is_root = [root is not None for root in roots]
+    lists = operand_texts(printed)
+    operands, paths = zip(*map(parse_operands, lists), strict=True)
+    is_root = [root is not None for root in printed.roots]
     return rows(
-        Instruction, names, opcodes, shapes, operands, paths, is_root, numbers,
-        literals, calls, attributes, locations,
+        Instruction, printed.names, printed.opcodes, printed.shapes, operands, paths,
+        is_root, numbers, literals, calls, attributes, locations,
     )  # fmt: skip
 
 
-def _parse_inside(
-    opcode: str, text: str
-) -> tuple[tuple[str, ...], tuple[str | None, ...] | None, int | None, str | None]:
-    """Give operands, their tuple paths, parameter number and literal."""
+def parse_own(opcode: str, inside: str) -> tuple[int | None, str | None]:
+    """Give a parameter's number and a constant's literal, which have no operands."""
     if opcode == "parameter":
-        return (), None, whole_number(text.strip()), None
+        return whole_number(inside.strip()), None
     if opcode == "constant":
-        return (), None, None, _BLANKS.sub(" ", text.strip())
-    operands, paths = parse_operands(text)
-    return operands, paths, None, None
+        return None, _BLANKS.sub(" ", inside.strip())
+    return None, None
 
 
-def parse_operands(
-    text: str,
-) -> tuple[tuple[str, ...], tuple[str | None, ...] | None]:
+def operand_texts(printed: Printed) -> list[str]:
+    """Give the text of each instruction's operands."""
+    pairs = zip(printed.opcodes, printed.insides, strict=True)
+    return ["" if opcode in WITHOUT_OPERANDS else inside for opcode, inside in pairs]
+
+
+def parse_operand_lists(
+    texts: Sequence[str],
+) -> tuple[list[str], list[int], list[Paths] | None]:
+    """Give the names in all operand lists end to end, how many each has, their paths.
+
+    As `parse_operands` does for each; None instead of the paths where none has any.
+    """
+    text = "\n".join(filter(None, texts))
+    text = _INDEX.sub("", text) if "/*index=" in text else text
+    blanks = text.count(" ")
+    is_plain = blanks == text.count(", ") == text.count(",")
+    framed = f"\n{text}\n"
+    if not is_plain or any(odd in framed for odd in _NOT_LISTS):
+        found = list(map(parse_operands, texts))
+        names = list(chain.from_iterable(operands for operands, _ in found))
+        paths = [path for _, path in found]
+        return names, [len(operands) for operands, _ in found], paths
+    names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
+    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts], None
+
+
+def parse_operands(text: str) -> tuple[tuple[str, ...], Paths]:
     """Give the names in an operand list and their compact tuple paths.
 
     Shapes before the names and index comments are left out.

@@ -34,8 +34,14 @@ from hlodb.ingest.records import (
     Unclaimed,
 )
 
-_END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]|\\.)*+)")?\s*(?://.*)?$')
-_AFTER_TABLES = re.compile(r"^(?:HloModule .*|.*\{[^\S\n]*)$", re.MULTILINE)
+_END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]++|\\.)*+)")?\s*(?://.*)?$')
+# The closing line of a computation, the line below where it is blank, and then the
+# next line where it may be a head.
+_CLOSING = re.compile(
+    r'\n\}(?:, execution_thread="((?:[^"\\\n]++|\\.)*+)")?[^\S\n]*+(?://.*+)?'
+    r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
+)
+_OPENING = re.compile(r"\{[^\S\n]*$", re.MULTILINE)
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
 _SNIPPET = 200
@@ -69,9 +75,14 @@ class _ModuleParts:
     lines: list[int] = field(default_factory=list)
     frames: tuple[Frame, ...] = ()
     first_line: int = 1
+    body_line: int = 0
 
     def is_empty(self) -> bool:
         return not (self.name or self.computations)
+
+    def begin_body(self, line: int) -> None:
+        """Note the line of the first computation."""
+        self.body_line = self.body_line or line
 
     def add(self, items: Any, lines: Iterable[int]) -> None:
         self.parts.append(items)
@@ -144,11 +155,13 @@ class _Reader:
 
     def _end_of_tables(self) -> int:
         """Give where the next module or computation begins, or the end of the text."""
-        for line in _AFTER_TABLES.finditer(self.text, self.at):
-            text = line.group()
-            if text.startswith("HloModule ") or computation_head(text):
-                return line.start()
-        return len(self.text)
+        text = self.text
+        module = text.find("\nHloModule ", self.at) + 1 or len(text)
+        for opening in _OPENING.finditer(text, self.at, module):
+            start = text.rfind("\n", 0, opening.start()) + 1
+            if computation_head(text[start : opening.end()]):
+                return start
+        return module
 
     def _leave(self, line: str) -> None:
         if not line.lstrip().startswith("//"):
@@ -195,58 +208,50 @@ class _Reader:
             self._look_ahead()
         if self._take_ahead():
             return
-        line = self.number
+        self.module.begin_body(self.number)
         start = self.module.count
         self._pass(self._line(self.at))
-        self._end_computation(head, start, line, self._read_body())
-
-    def _end_computation(
-        self, head: Head, start: int, line: int, thread: str | None
-    ) -> None:
+        thread = self._read_body()
         self.module.computations.append(
-            Computation(
-                head.name, head.is_entry, start, self.module.count, thread, line
-            )
+            Computation(head.name, head.is_entry, start, self.module.count, thread)
         )
 
     def _take_ahead(self) -> bool:
         """Take the plain computations that follow one another from here on."""
-        ahead = self.ahead
-        while ahead and ahead[0][0].start < self.at:
+        ahead, module, first = self.ahead, self.module, self.at
+        while ahead and ahead[0][0].start < first:
             ahead.popleft()
-        first = self.at
         while ahead and ahead[0][0].start == self.at:
-            place, block = ahead.popleft()
+            (_, thread, end, closing_lines), block = ahead.popleft()
             if block is None:  # It has to be read line by line.
                 break
-            start, line, items = self.module.count, self.number, block.items
-            following = line + 1 + len(items)
-            self.module.add(items, range(line + 1, following))
-            self.at, self.number = place.end, following + place.closing_lines
-            self._end_computation(block.head, start, line, place.thread)
+            module.begin_body(self.number)
+            (name, is_entry), items = block
+            start, line = module.count, self.number + 1
+            following = line + len(items)
+            module.add(items, range(line, following))
+            module.computations.append(
+                Computation(name, is_entry, start, module.count, thread)
+            )
+            self.at, self.number = end, following + closing_lines
         return self.at > first
 
     def _look_ahead(self) -> None:
         """Read the computations from here on at once, where they are plain."""
-        text, at = self.text, self.at
-        stop = at + _AHEAD
+        text, start = self.text, self.at
+        stop = start + _AHEAD
         texts: list[str] = []
         places: list[_Place] = []
-        while at < stop and (close := text.find("\n}", at)) >= 0:
-            last = self._line(close + 1)
-            closing = _END.match(last)
-            if closing is None:
+        for closing in _CLOSING.finditer(text, start):
+            thread, breaks, head = closing.groups()
+            texts.append(text[start : closing.start()])
+            end = closing.end()
+            places.append(_Place(start, thread, end, len(breaks or "\n")))
+            start = end
+            if head is None or start >= stop:
                 break
-            texts.append(text[at:close])
-            start, at = at, close + len(last) + 2
-            has_blank = text.startswith("\n", at)
-            at += has_blank
-            places.append(_Place(start, closing.group(1), at, 1 + has_blank))
-            if not self._line(at).endswith("{"):
-                break
-        self.ahead_end = max(at, self.at + 1)
-        blocks = self.cache.blocks(texts)
-        self.ahead = deque(zip(places, blocks, strict=True))
+        self.ahead_end = max(start, self.at + 1)
+        self.ahead = deque(zip(places, self.cache.blocks(texts), strict=True))
 
     def _read_body(self) -> str | None:
         """Read line by line up to the closing brace; give the execution thread."""
@@ -344,6 +349,7 @@ class _Reader:
                 found.frames,
                 found.first_line,
                 self.number - 1,
+                found.body_line,
             )
         )
         self.module = _ModuleParts(first_line=self.number)
@@ -386,10 +392,7 @@ def _with_entry(computations: list[Computation]) -> list[Computation]:
     if not computations or any(c.is_entry for c in computations):
         return computations
     last = computations[-1]
-    entry = Computation(
-        last.name, True, last.start, last.stop, last.execution_thread, last.line
-    )
-    return [*computations[:-1], entry]
+    return [*computations[:-1], last._replace(is_entry=True)]
 
 
 def parse_hlo(text: str, cache: BlockCache[Any] | None = None) -> ParsedHlo:

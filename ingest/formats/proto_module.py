@@ -51,7 +51,7 @@ def read_module(
         )
     hlo = HloModule(
         text_of(module.name), header(module), tuple(found), rows, [0] * len(rows),
-        frames(module.stack_frame_index), 0, 0,
+        frames(module.stack_frame_index), 0, 0, 0,
     )  # fmt: skip
     return hlo, rejects
 

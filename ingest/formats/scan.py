@@ -8,13 +8,14 @@ import re
 # closed reaches to the end: looking for its end anew from each place takes for ever.
 _TOKEN = re.compile(
     r"""
-    "(?:[^"\\]|\\.)*+(?:"|\\?\Z)    # double-quoted, with escapes
+    "(?:[^"\\]++|\\.)*+(?:"|\\?\Z)    # double-quoted, with escapes
   | '(?:[^'\\\n]|\\.){0,200}+'      # single-quoted, as mesh axes are
   | /\*(?>.*?(?:\*/|\Z))            # comment
   | [()\[\]{},]
     """,
     re.VERBOSE | re.DOTALL,
 )
+_NESTED = re.compile(r"[()\[\]{}\"'/]")
 _OPEN = frozenset("([{")
 _CLOSE = frozenset(")]}")
 _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
@@ -67,6 +68,8 @@ def split_commas(text: str) -> list[str]:
 
     An empty or blank text gives no parts.
     """
+    if not _NESTED.search(text):
+        return [part.strip() for part in text.split(",")] if text.strip() else []
     parts: list[str] = []
     depth = start = 0
     for token in _TOKEN.finditer(text):

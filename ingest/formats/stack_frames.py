@@ -14,7 +14,7 @@ from hlodb.ingest.formats.scan import unquote
 from hlodb.ingest.records import Frame
 
 _TITLES = frozenset(("FileNames", "FunctionNames", "FileLocations", "StackFrames"))
-_NAME = re.compile(r'(\d{1,9}) ("(?:[^"\\]|\\.)*+")\s*$')
+_NAME = re.compile(r'(\d{1,9}) ("(?:[^"\\]++|\\.)*+")\s*$')
 _FIELDS = re.compile(r"(\d{1,9}) \{([^{}]*)\}\s*$")
 _PAIR = re.compile(r"\b(\w+)=(-?\d{1,9})(?!\d)")
 

@@ -1,0 +1,103 @@
+"""What is known of printed lines: their rows, and what they say.
+
+Equal lines are one row. Many lines say the same beside names and operands, so that is
+taken apart once.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from hlodb.ingest.formats.hlo_attributes import parse_tail
+from hlodb.ingest.formats.hlo_instruction import (
+    WITHOUT_OPERANDS,
+    Printed,
+    parse_own,
+)
+from hlodb.ingest.numbering import Forms, Ints, Numbers, stored_literal, taken
+from hlodb.ingest.records import Call, Location
+
+_MAX_SAYINGS = 1 << 16
+_NO_OWN = (None, None)
+
+
+class KnownLines(dict[str, int]):
+    """The row of each known line; a new one is noted, and gets the next row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.new: list[str] = []
+        self._next = 0
+
+    def __missing__(self, line: str) -> int:
+        """Note a new line."""
+        row = self[line] = self._next + len(self.new)
+        self.new.append(line)
+        return row
+
+    def rows_of(self, lines: Sequence[str], first: int) -> Ints:
+        """Give the row of each line; those of `new` lines count from `first` on."""
+        self.new, self._next = [], first
+        return np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
+
+    def forget_new(self) -> None:
+        """Forget what was new in the last lines."""
+        for line in self.new:
+            del self[line]
+
+
+class Sayings(dict[tuple[Any, ...], int]):
+    """What lines say beside names and operands, by number.
+
+    Keys are opcode, shape, what stands in the place of operands, and tail.
+    """
+
+    def __init__(
+        self,
+        forms: Forms,
+        calls: Numbers[tuple[Call, ...]],
+        locations: Numbers[Location | None],
+    ) -> None:
+        super().__init__()
+        self._numbered = (forms, calls, locations)
+        self._form_ids = array("i")
+        self._call_ids = array("i")
+        self._location_ids = array("i")
+
+    def __missing__(self, key: tuple[Any, ...]) -> int:
+        """Take apart what is said for the first time; may raise ParseError."""
+        opcode, shape, own, text = key
+        tail = parse_tail(text)
+        forms, calls, locations = self._numbered
+        self._form_ids.append(forms[opcode, shape, *own, tail.attributes])
+        self._call_ids.append(calls[tail.calls])
+        self._location_ids.append(locations[tail.location])
+        number = self[key] = len(self)
+        return number
+
+    def of(self, printed: Printed) -> tuple[Ints, Ints, Ints]:
+        """Give the numbers of form, calls and location of each line."""
+        if len(self) > _MAX_SAYINGS:
+            self.clear()
+            del self._form_ids[:], self._call_ids[:], self._location_ids[:]
+        opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
+        own = [
+            _own(opcode, inside) if opcode in WITHOUT_OPERANDS else _NO_OWN
+            for opcode, inside in zip(opcodes, printed.insides, strict=True)
+        ]
+        keys = zip(opcodes, shapes, own, tails, strict=True)
+        said = np.fromiter(map(self.__getitem__, keys), np.int32, len(own))
+        return (
+            taken(self._form_ids, np.int32, said),
+            taken(self._call_ids, np.int32, said),
+            taken(self._location_ids, np.int32, said),
+        )
+
+
+def _own(opcode: str, inside: str) -> tuple[int | None, str | None]:
+    number, literal = parse_own(opcode, inside)
+    return number, stored_literal(literal)

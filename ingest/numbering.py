@@ -1,0 +1,113 @@
+"""Values by number: equal ones get one number, and a hash that holds everywhere."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Hashable, Sequence
+from hashlib import blake2b
+from typing import Any, Generic, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.fingerprints import exact_text, graph_text
+from hlodb.ingest.records import Attributes
+
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+Value = TypeVar("Value", bound=Hashable)
+
+_KEPT_LITERAL = 256
+
+
+def hash64(text: str) -> int:
+    """Give the first 64 bits of a BLAKE2b over `text`, signed."""
+    digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+class Form(NamedTuple):
+    """What an instruction says apart from its name, operands and place."""
+
+    opcode: str
+    shape: str | None
+    parameter_number: int | None
+    literal: str | None
+    attributes: Attributes
+
+
+class Numbers(dict[Value, int], Generic[Value]):
+    """Values by number; a new one gets the next, and as its key a hash of its text.
+
+    `nothing` is what has no number, but NO_ID.
+    """
+
+    def __init__(self, *nothing: Value) -> None:
+        super().__init__(dict.fromkeys(nothing, NO_ID))
+        self.values_by_number: list[Value] = []
+        self._keys = array("q")
+
+    def __missing__(self, value: Value) -> int:
+        """Give `value` the next number."""
+        number = self[value] = len(self.values_by_number)
+        self.values_by_number.append(value)
+        self._keys.append(hash64(repr(value)))
+        return number
+
+    def numbers_of(self, values: Sequence[Value]) -> Ints:
+        """Give the number of each value."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+    def keys_of(self, numbers: Ints) -> Longs:
+        """Give the keys of values, none of which is nothing."""
+        return taken(self._keys, np.int64, numbers)
+
+
+class Forms(Numbers[tuple[Any, ...]]):
+    """Forms by number, with what the fingerprints see of each."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._graph_keys = array("q")
+        self._exact_keys = array("q")
+        self._fusions = array("b")
+
+    def __missing__(self, value: tuple[Any, ...]) -> int:
+        """Give the form of these fields the next number."""
+        number = super().__missing__(value)
+        self._fusions.append(value[0] == "fusion")
+        graph = graph_text(*value)
+        self._graph_keys.append(hash64(graph))
+        self._exact_keys.append(hash64(exact_text(value[1], value[4], graph)))
+        return number
+
+    def graph_keys_of(self, numbers: Ints) -> Longs:
+        """Give hashes of what the graph fingerprint sees of forms."""
+        return taken(self._graph_keys, np.int64, numbers)
+
+    def exact_keys_of(self, numbers: Ints) -> Longs:
+        """Give hashes of what the exact fingerprint sees of forms."""
+        return taken(self._exact_keys, np.int64, numbers)
+
+    def fusion_count(self, numbers: Ints) -> int:
+        """Give how many of these forms are fusions."""
+        return int(taken(self._fusions, np.int8, numbers).sum())
+
+    def of(self, numbers: Ints) -> list[Form]:
+        """Give forms by their numbers."""
+        values = self.values_by_number
+        return [Form(*values[number]) for number in numbers.tolist()]
+
+
+def taken(column: array[Any], kind: type[Any], at: NDArray[Any]) -> NDArray[Any]:
+    """Give the values of a column at given places."""
+    return np.frombuffer(column, kind)[at] if len(at) else np.empty(0, kind)
+
+
+def stored_literal(literal: str | None) -> str | None:
+    """Give a constant's text, long ones cut and closed with a digest of the whole."""
+    if literal is None or len(literal) <= _KEPT_LITERAL:
+        return literal
+    digest = blake2b(literal.encode("utf-8", "surrogateescape"), digest_size=16)
+    return f"{literal[:64]}… ({len(literal)} characters, {digest.hexdigest()})"
