@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hlodb.ingest.columns import NO_ID
-from hlodb.ingest.fingerprints import exact_fingerprint, graph_fingerprint
+from hlodb.ingest.fingerprints import Edges, exact_fingerprint
 from hlodb.ingest.formats.hlo_header import entry_layout, header_number
 from hlodb.ingest.formats.hlo_proto import ProtoFacts
 from hlodb.ingest.formats.memory_report import MemoryReport
@@ -41,14 +41,16 @@ class ModuleUnit:
 def derived_facts(
     distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
 ) -> dict[str, Any]:
-    """Give the columns of `modules` that follow from the content."""
+    """Give the columns of `modules` that follow from the content.
+
+    The graph fingerprint comes later, see `edges_of`.
+    """
     hlo, assignment = unit.hlo, unit.assignment
     forms = distinct.form_ids(rows)
     layout = entry_layout(hlo.header)
     partitions = header_number(hlo.header, "num_partitions", 1)
     program = program_name(hlo.name)
     entry = [i for i, c in enumerate(hlo.computations) if c.is_entry]
-    readers, operands, places = graph.edges_with_calls()
     return {
         "name": hlo.name,
         "program": program,
@@ -61,9 +63,6 @@ def derived_facts(
         "computation_count": len(hlo.computations),
         "instruction_count": sum(c.stop - c.start for c in hlo.computations),
         "fusion_count": distinct.forms.fusion_count(forms),
-        "graph_fingerprint": graph_fingerprint(
-            distinct.forms.graph_keys_of(forms), readers, operands, places
-        ),
         "exact_fingerprint": exact_fingerprint(
             distinct.forms.exact_keys_of(forms),
             graph.operands,
@@ -77,6 +76,12 @@ def derived_facts(
         "has_assignment": bool(assignment and assignment.allocations),
         "has_live_ranges": bool(assignment and assignment.live_ranges),
     }
+
+
+def edges_of(distinct: Distinct, rows: Ints, graph: Graph) -> Edges:
+    """Give what the graph fingerprint is made of."""
+    keys = distinct.forms.graph_keys_of(distinct.form_ids(rows))
+    return Edges(keys, *graph.edges_with_calls())
 
 
 class LocatedRows(NamedTuple):

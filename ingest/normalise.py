@@ -16,6 +16,7 @@ import pyarrow as pa
 from hlodb.ingest.assignment_rows import AssignmentRows
 from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
 from hlodb.ingest.content_keys import module_table
+from hlodb.ingest.fingerprints import Edges, graph_fingerprints
 from hlodb.ingest.formats.hlo_header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
@@ -23,6 +24,7 @@ from hlodb.ingest.interning import Distinct, Rows
 from hlodb.ingest.module_unit import (
     ModuleUnit,
     derived_facts,
+    edges_of,
     first_line,
     located_rows,
     location_keys,
@@ -94,6 +96,7 @@ class Batch:
         self.seen = seen
         self.distinct = seen.distinct
         self.occurrences: list[dict[str, Any]] = []
+        self.graphs: dict[int, Edges] = {}
         self.brought: dict[str, set[int]] = defaultdict(set)
         self.used_forms: list[Ints] = []
         self.tables: dict[str, Columns] = {}
@@ -119,6 +122,7 @@ class Batch:
             graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
             facts = derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
+            self.graphs[module_id] = edges_of(self.distinct, rows, graph)
         if is_detailed and self._is_new("details", module_id):
             graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
             self._add_details(module_id, rows, unit, graph)
@@ -134,8 +138,7 @@ class Batch:
         }
         if not is_detailed:
             keys["unit_digest"] = None
-        facts = self.seen.facts[module_id]
-        self.occurrences.append(unit.occurrence | facts | keys)
+        self.occurrences.append(unit.occurrence | keys)
         return module_id
 
     def _is_new(self, what: str, key: int) -> bool:
@@ -279,8 +282,15 @@ class Batch:
         """Give every table of the batch; `modules` lacks run_id."""
         tables = {name: columns.table() for name, columns in self.tables.items()}
         tables["store.instruction_forms"] = self._forms()
-        tables["modules"] = module_table(self.occurrences)
+        tables["modules"] = self._modules()
         return tables
+
+    def _modules(self) -> pa.Table:
+        facts = self.seen.facts
+        fingerprints = graph_fingerprints(list(self.graphs.values()))
+        for module_id, fingerprint in zip(self.graphs, fingerprints, strict=True):
+            facts[module_id]["graph_fingerprint"] = fingerprint
+        return module_table([facts[r["module_id"]] | r for r in self.occurrences])
 
     def _forms(self) -> pa.Table:
         """Give the forms that no earlier batch of this process has given."""
