@@ -28,43 +28,47 @@ _KIND_OF_ROLE = {
 }
 
 
-class ResolvedCall(NamedTuple):
-    """One called computation; NO_ID where no computation has that name."""
+class ResolvedCalls(NamedTuple):
+    """Called computations; NO_ID where no computation has that name.
 
-    caller: int
-    role: str
-    ordinal: int
-    computation_id: int
+    `roles` are numbers of `Distinct.calls.roles`.
+    """
+
+    callers: Ints
+    roles: Ints
+    ordinals: Ints
+    computation_ids: Ints
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A module's instructions as numbers; edge i: readers[i] reads operands[i]."""
+    """A module's instructions as numbers; edge i: readers[i] reads operands[i].
+
+    `roots` are those of computations, NO_ID of an empty one.
+    """
 
     computation_ids: Ints
     positions: Ints
     is_root: NDArray[np.bool_]
-    roots: list[int | None]
+    roots: Ints
     readers: Ints
     operands: Ints
     places: Ints
     operand_counts: Ints
     paths: list[str | None] | None
-    calls: list[ResolvedCall]
+    calls: ResolvedCalls
 
     def edges_with_calls(self) -> tuple[Ints, Ints, Ints]:
         """Give readers, operands and places, called roots counting as operands."""
-        calls = [
-            (c.caller, self.roots[c.computation_id], _CALL_PLACE + c.ordinal)
-            for c in self.calls
-            if c.computation_id != NO_ID and self.roots[c.computation_id] is not None
-        ]
-        extra = np.array(calls, np.int32).reshape(-1, 3)
+        calls = self.calls
+        roots = np.append(self.roots, NO_ID)[calls.computation_ids]
+        rooted = roots != NO_ID
         sound = self.operands != NO_ID
+        places = _CALL_PLACE + calls.ordinals[rooted]
         return (
-            np.concatenate([self.readers[sound], extra[:, 0]]),
-            np.concatenate([self.operands[sound], extra[:, 1]]),
-            np.concatenate([self.places[sound], extra[:, 2]]),
+            np.concatenate([self.readers[sound], calls.callers[rooted]]),
+            np.concatenate([self.operands[sound], roots[rooted]]),
+            np.concatenate([self.places[sound], places]),
         )
 
 
@@ -134,7 +138,7 @@ def _looked_up(place: Ints, own: Ints, names: Ints) -> Ints:
 
 def _roots(
     distinct: Distinct, rows: Ints, starts: Ints, sizes: Ints
-) -> tuple[NDArray[np.bool_], list[int | None]]:
+) -> tuple[NDArray[np.bool_], Ints]:
     """Mark roots; a computation that prints none has its last instruction as root."""
     is_root = distinct.roots(rows).astype(bool)
     stops = starts + sizes
@@ -142,9 +146,7 @@ def _roots(
     first = marked[np.searchsorted(marked, starts)]
     roots = np.where(first < stops, first, stops - 1)
     is_root[roots[sizes > 0]] = True
-    is_empty = (sizes == 0).tolist()
-    pairs = zip(roots.tolist(), is_empty, strict=True)
-    return is_root, [None if empty else root for root, empty in pairs]
+    return is_root, np.where(sizes > 0, roots, NO_ID).astype(np.int32)
 
 
 def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | None:
@@ -161,30 +163,28 @@ def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | N
 
 def _resolve_calls(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
-) -> list[ResolvedCall]:
-    number = {c.name: i for i, c in enumerate(computations)}
+) -> ResolvedCalls:
     ids = distinct.call_ids(rows)
-    callers = np.flatnonzero(ids != NO_ID)
-    known = distinct.calls.values_by_number
-    return [
-        ResolvedCall(caller, call.role, ordinal, number.get(name, NO_ID))
-        for caller, calls in zip(callers.tolist(), ids[callers].tolist(), strict=True)
-        for call in known[calls]
-        for ordinal, name in enumerate(call.computations)
-    ]
+    callers = np.flatnonzero(ids != NO_ID).astype(np.int32)
+    counts, roles, ordinals, names = distinct.calls.spread(ids[callers])
+    own = distinct.names.numbers_of([c.name for c in computations])
+    place = distinct.scratch()
+    place[own] = np.arange(len(own), dtype=np.int32)  # Of equal names the last counts.
+    found = _looked_up(place, own, names) if len(own) else np.full_like(names, NO_ID)
+    return ResolvedCalls(np.repeat(callers, counts), roles, ordinals, found)
 
 
 def computation_kinds(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...], graph: Graph
 ) -> list[str | None]:
     """Give each computation's kind, by the first instruction that calls it."""
-    kinds: list[str | None] = ["entry" if c.is_entry else None for c in computations]
-    forms = distinct.form_ids(rows)
-    for call in graph.calls:
-        if call.computation_id != NO_ID and kinds[call.computation_id] is None:
-            opcode = distinct.forms.values_by_number[forms[call.caller]][0]
-            kinds[call.computation_id] = _kind(call.role, opcode)
-    return kinds
+    calls = graph.calls
+    called, first = np.unique(calls.computation_ids, return_index=True)
+    roles = [distinct.calls.roles.values_by_number[i] for i in calls.roles[first]]
+    forms = distinct.form_ids(rows[calls.callers[first]]).tolist()
+    opcodes = [distinct.forms.values_by_number[form][0] for form in forms]
+    kinds = dict(zip(called.tolist(), map(_kind, roles, opcodes), strict=True))
+    return ["entry" if c.is_entry else kinds.get(i) for i, c in enumerate(computations)]
 
 
 def _kind(role: str, opcode: str) -> str:

@@ -25,15 +25,17 @@ from hlodb.ingest.formats.hlo_instruction import (
 )
 from hlodb.ingest.known_lines import KnownLines, Sayings
 from hlodb.ingest.numbering import (
+    Calls,
     Form,
     Forms,
     Ints,
     Numbers,
     Value,
+    spread,
     stored_literal,
     taken,
 )
-from hlodb.ingest.records import Call, Instruction, Location
+from hlodb.ingest.records import Instruction, Location
 
 
 class Distinct(BlockCache[Ints]):
@@ -45,7 +47,7 @@ class Distinct(BlockCache[Ints]):
         self.names: Numbers[str] = Numbers()
         self.forms = Forms()
         self.locations: Numbers[Location | None] = Numbers(None)
-        self.calls: Numbers[tuple[Call, ...]] = Numbers(())
+        self.calls = Calls(self.names)
         self.paths: Numbers[tuple[str | None, ...] | None] = Numbers(None)
         self._sayings = Sayings(self.forms, self.calls, self.locations)
         self._name_ids = array("i")
@@ -180,9 +182,7 @@ class Distinct(BlockCache[Ints]):
         """Give name numbers of all operands end to end, and how many each row has."""
         counts = taken(self._operand_counts, np.int32, rows)
         starts = taken(self._operand_starts, np.int64, rows)
-        before = np.cumsum(counts) - counts
-        at = np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
-        return taken(self._operands, np.int32, at), counts
+        return taken(self._operands, np.int32, spread(starts, counts)), counts
 
     def scratch(self) -> Ints:
         """Give an array with room for every name; what it holds is left over."""

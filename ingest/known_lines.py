@@ -18,8 +18,8 @@ from hlodb.ingest.formats.hlo_instruction import (
     Printed,
     parse_own,
 )
-from hlodb.ingest.numbering import Forms, Ints, Numbers, stored_literal, taken
-from hlodb.ingest.records import Call, Location
+from hlodb.ingest.numbering import Calls, Forms, Ints, Numbers, stored_literal, taken
+from hlodb.ingest.records import Location
 
 _MAX_SAYINGS = 1 << 16
 _NO_OWN = (None, None)
@@ -59,7 +59,7 @@ class Sayings(dict[tuple[Any, ...], int]):
     def __init__(
         self,
         forms: Forms,
-        calls: Numbers[tuple[Call, ...]],
+        calls: Calls,
         locations: Numbers[Location | None],
     ) -> None:
         super().__init__()

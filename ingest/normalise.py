@@ -64,6 +64,7 @@ LOCATION_TABLES = {
 """Tables of source locations and their keys, all of them made by the content."""
 
 _NULLABLE_IDS = {
+    "computations": ("root_instruction_id",),
     "store.instructions": ("computation_id", "schedule_step"),
     "operands": ("operand_id",),
     "called_computations": ("computation_id",),
@@ -195,16 +196,18 @@ class Batch:
     def _add_computations(
         self, module_id: int, hlo: HloModule, rows: Ints, graph: Graph
     ) -> None:
-        computations = hlo.computations
+        computations, names = hlo.computations, self.distinct.names
+        printed = [c.name for c in computations]
+        threads = [c.execution_thread for c in computations]
         self.tables["computations"].add(
             len(computations),
             module_id=module_id,
-            computation_id=list(range(len(computations))),
-            name=[c.name for c in computations],
+            computation_id=np.arange(len(computations), dtype=np.int32),
+            name=Numbered(names.numbers_of(printed), names.values_by_number),
             kind=computation_kinds(self.distinct, rows, computations, graph),
             root_instruction_id=graph.roots,
-            instruction_count=[c.stop - c.start for c in computations],
-            execution_thread=[c.execution_thread for c in computations],
+            instruction_count=np.array([c.stop - c.start for c in computations]),
+            execution_thread=threads if any(threads) else None,
         )
 
     def _add_edges(self, module_id: int, graph: Graph) -> None:
@@ -216,13 +219,14 @@ class Batch:
             operand_id=graph.operands,
             shape_index=graph.paths,
         )
+        calls = graph.calls
         self.tables["called_computations"].add(
-            len(graph.calls),
+            len(calls.callers),
             module_id=module_id,
-            instruction_id=[c.caller for c in graph.calls],
-            role=[c.role for c in graph.calls],
-            ordinal=[c.ordinal for c in graph.calls],
-            computation_id=np.array([c.computation_id for c in graph.calls], np.int32),
+            instruction_id=calls.callers,
+            role=Numbered(calls.roles, self.distinct.calls.roles.values_by_number),
+            ordinal=calls.ordinals,
+            computation_id=calls.computation_ids,
         )
 
     def _add_aliases(self, module_id: int, hlo: HloModule) -> None:

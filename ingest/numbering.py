@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hlodb.ingest.columns import NO_ID
 from hlodb.ingest.fingerprints import exact_text, graph_text
-from hlodb.ingest.records import Attributes
+from hlodb.ingest.records import Attributes, Call
 
 Ints = NDArray[np.int32]
 Longs = NDArray[np.int64]
@@ -98,6 +98,46 @@ class Forms(Numbers[tuple[Any, ...]]):
         """Give forms by their numbers."""
         values = self.values_by_number
         return [Form(*values[number]) for number in numbers.tolist()]
+
+
+class Calls(Numbers[tuple[Call, ...]]):
+    """What instructions call, by number, as columns of one called computation each."""
+
+    def __init__(self, names: Numbers[str]) -> None:
+        super().__init__(())
+        self._computation_names = names
+        self.roles: Numbers[str] = Numbers()
+        self._counts = array("i")
+        self._starts = array("q")
+        self._columns = (array("i"), array("i"), array("i"))
+
+    def __missing__(self, value: tuple[Call, ...]) -> int:
+        """Give these calls the next number."""
+        roles, ordinals, names = self._columns
+        self._starts.append(len(roles))
+        for call in value:
+            roles.extend([self.roles[call.role]] * len(call.computations))
+            ordinals.extend(range(len(call.computations)))
+            names.extend(map(self._computation_names.__getitem__, call.computations))
+        self._counts.append(len(roles) - self._starts[-1])
+        return super().__missing__(value)
+
+    def spread(self, numbers: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+        """Give how much each of these calls, and all that is called, end to end.
+
+        Of each called computation the number of its role, its place in the role, and
+        the number of its name.
+        """
+        counts = taken(self._counts, np.int32, numbers)
+        at = spread(taken(self._starts, np.int64, numbers), counts)
+        roles, ordinals, names = (taken(c, np.int32, at) for c in self._columns)
+        return counts, roles, ordinals, names
+
+
+def spread(starts: Longs, counts: Ints) -> Longs:
+    """Give the places start, start + 1 … of each run, end to end."""
+    before = np.cumsum(counts) - counts
+    return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
 def taken(column: array[Any], kind: type[Any], at: NDArray[Any]) -> NDArray[Any]:
