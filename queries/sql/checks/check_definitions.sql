@@ -5,19 +5,43 @@
 --   or, in an assignment without it and for async computations that older
 --   releases do not print, in the assignment itself.
 -- grain: fault
--- needs: checked_modules, values, instructions
+-- needs: checked_modules, values, instructions, instruction_spans
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
+WITH named AS (
+  SELECT
+    module_id, min(instruction_id) AS least_id,
+    max(instruction_id) AS greatest_id,
+    count(*) - count(instruction_id) AS unnamed_count
+  FROM store."values"
+  GROUP BY module_id
+),
+doubtful AS MATERIALIZED (
+  -- Modules some of whose values may lack an instruction, or its printed text.
+  SELECT n.module_id
+  FROM named AS n
+  LEFT JOIN instruction_spans() AS s USING (module_id)
+  WHERE n.unnamed_count > 0
+    OR s.unplaced_count > 0
+    OR n.least_id < coalesce(s.least_id, n.least_id + 1)
+    OR n.greatest_id > s.greatest_id
+),
+instructions_there AS (
+  SELECT i.module_id, i.instruction_id, i.name, i.computation_id, i.form_id
+  FROM store.instructions AS i
+  WHERE i.module_id IN (SELECT module_id FROM doubtful)
+)
 SELECT
   v.module_id, 'instruction ' || i.name || ' of value ' || v.value_id AS place,
   CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
 FROM checked_modules(run := $run) AS m
+JOIN doubtful AS d USING (module_id)
 JOIN store."values" AS v USING (module_id)
-LEFT JOIN store.instructions AS i USING (module_id, instruction_id)
+LEFT JOIN instructions_there AS i USING (module_id, instruction_id)
 LEFT JOIN store.instruction_forms AS f USING (form_id)
 WHERE m.has_text
   AND i.computation_id IS NULL

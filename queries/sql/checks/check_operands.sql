@@ -11,14 +11,14 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH named_only AS (
+WITH named_only AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id
   FROM checked_modules(run := $run) AS m
   JOIN store.instructions AS i USING (module_id)
   WHERE m.has_text
     AND i.computation_id IS NULL
 ),
-missing AS (
+missing AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.operand_index
   FROM checked_modules(run := $run) AS m
   JOIN operands AS o USING (module_id)
@@ -29,10 +29,21 @@ missing AS (
   JOIN operands AS o
     ON o.module_id = n.module_id
     AND o.operand_id = n.instruction_id
+),
+readers AS (
+  -- Of few modules, if any. DuckDB takes `missing` for longer than the table
+  -- of instructions, and would make all of those a hash table.
+  SELECT i.module_id, i.instruction_id, i.name
+  FROM (
+    SELECT m.module_id
+    FROM checked_modules(run := $run) AS m
+    WHERE m.module_id IN (SELECT module_id FROM missing)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  WHERE i.computation_id IS NOT NULL
 )
 SELECT
   o.module_id, 'operand ' || o.operand_index || ' of ' || i.name AS place,
   CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
 FROM missing AS o
-JOIN store.instructions AS i USING (module_id, instruction_id)
-WHERE i.computation_id IS NOT NULL
+JOIN readers AS i USING (module_id, instruction_id)

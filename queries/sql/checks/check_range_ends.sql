@@ -15,11 +15,12 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH steps AS (
+WITH steps AS MATERIALIZED (
   SELECT s.module_id, s.instruction_id, s.step, i.computation_id, i.is_root
   FROM checked_modules(run := $run) AS m
   JOIN store.schedule AS s USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
+  WHERE i.schedule_step IS NOT NULL
 ),
 last_uses AS (
   SELECT u.module_id, u.value_id, max(s.step) AS step
@@ -32,12 +33,17 @@ computation_ends AS (
   FROM steps
   GROUP BY module_id, computation_id
 ),
-root_ends AS (
-  SELECT p.module_id, p.value_id, max(e.step) AS step
-  FROM store.value_positions AS p
-  JOIN steps AS s USING (module_id, instruction_id)
+roots AS MATERIALIZED (
+  -- Fixed, lest positions meet the ends of computations by module alone.
+  SELECT s.module_id, s.instruction_id, e.step
+  FROM steps AS s
   JOIN computation_ends AS e USING (module_id, computation_id)
   WHERE s.is_root
+),
+root_ends AS (
+  SELECT p.module_id, p.value_id, max(r.step) AS step
+  FROM store.value_positions AS p
+  JOIN roots AS r USING (module_id, instruction_id)
   GROUP BY p.module_id, p.value_id
 ),
 program_ends AS (
@@ -45,18 +51,39 @@ program_ends AS (
 ),
 ranges AS (
   SELECT
-    l.module_id, l.instruction_id, l.shape_index, l.value_id, l.start_step,
-    l.end_step, p.allocation_id, p.offset_bytes, u.step AS last_use,
-    greatest(l.start_step, u.step, r.step) AS latest, e.step AS program_end
+    l.module_id, l.instruction_id, l.shape_index, l.value_id, l.end_step,
+    u.step AS last_use, greatest(l.start_step, u.step, r.step) AS latest,
+    e.step AS program_end
   FROM program_ends AS e
   JOIN store.live_ranges AS l USING (module_id)
-  LEFT JOIN allocation_values AS p USING (module_id, value_id)
   LEFT JOIN last_uses AS u USING (module_id, value_id)
   LEFT JOIN root_ends AS r USING (module_id, value_id)
 ),
 takeovers AS (
-  SELECT DISTINCT module_id, allocation_id, offset_bytes, start_step AS step
-  FROM ranges
+  SELECT p.module_id, p.allocation_id, p.offset_bytes, l.start_step AS step
+  FROM store.live_ranges AS l
+  JOIN allocation_values AS p USING (module_id, value_id)
+),
+faults AS MATERIALIZED (
+  SELECT l.*
+  FROM ranges AS l
+  LEFT JOIN allocation_values AS p USING (module_id, value_id)
+  ANTI JOIN takeovers AS t
+    ON t.module_id = l.module_id
+    AND t.allocation_id = p.allocation_id
+    AND t.offset_bytes = p.offset_bytes
+    AND t.step = l.end_step
+  WHERE l.value_id IS NOT NULL
+    AND (
+      (l.end_step > l.latest AND l.end_step < l.program_end)
+      OR l.end_step < l.last_use - 1
+    )
+),
+names AS (
+  -- Of few modules, if any: all instructions would take longer than the rest.
+  SELECT i.module_id, i.instruction_id, i.name
+  FROM store.instructions AS i
+  WHERE i.module_id IN (SELECT module_id FROM faults)
 )
 SELECT
   l.module_id, 'end of ' || i.name || l.shape_index AS place,
@@ -64,18 +91,5 @@ SELECT
     WHEN l.end_step > l.latest THEN l.latest ELSE l.last_use
   END AS BIGINT) AS expected,
   CAST(l.end_step AS BIGINT) AS found
-FROM ranges AS l
-LEFT JOIN takeovers AS t
-  ON t.module_id = l.module_id
-  AND t.allocation_id = l.allocation_id
-  AND t.offset_bytes = l.offset_bytes
-  AND t.step = l.end_step
-LEFT JOIN store.instructions AS i
-  ON i.module_id = l.module_id
-  AND i.instruction_id = l.instruction_id
-WHERE l.value_id IS NOT NULL
-  AND t.step IS NULL
-  AND (
-    (l.end_step > l.latest AND l.end_step < l.program_end)
-    OR l.end_step < l.last_use - 1
-  )
+FROM faults AS l
+LEFT JOIN names AS i USING (module_id, instruction_id)

@@ -18,5 +18,6 @@ FROM checked_modules(run := $run) AS m
 JOIN store.live_ranges AS l USING (module_id)
 JOIN store.instructions AS i USING (module_id, instruction_id)
 JOIN store.instruction_forms AS f USING (form_id)
-WHERE l.start_step <> i.schedule_step
+WHERE i.schedule_step IS NOT NULL
+  AND l.start_step <> i.schedule_step
   AND f.opcode IS DISTINCT FROM 'parameter'

@@ -4,303 +4,264 @@
 --   row they name. expected is 0. NULL refers to nothing. The check looks at
 --   the whole warehouse.
 -- grain: reference
--- needs: computations, modules, instructions, operands, called_computations,
---   aliases, allocations, values, allocation_values, value_positions,
---   value_uses, schedule, live_ranges, printed_peaks, memory_profile,
---   memory_timeline, memory_reports, memory_report_allocations,
---   memory_report_values, runs, rejects, compiler_flags, passes,
---   memory_analysis, proto_comparisons, oom_reports, oom_buffers, stack_frames
+-- needs: dangling_ids, computations, instructions, operands,
+--   called_computations, aliases, allocations, values, allocation_values,
+--   value_positions, value_uses, schedule, live_ranges, printed_peaks,
+--   memory_profile, memory_timeline, memory_reports,
+--   memory_report_allocations, memory_report_values, modules, rejects,
+--   compiler_flags, passes, memory_analysis, proto_comparisons, oom_reports,
+--   oom_buffers, runs, stack_frames
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH known AS MATERIALIZED (
-  SELECT DISTINCT module_id FROM modules
-),
-references_to_instructions AS (
-  SELECT 'operands' AS referrer, module_id, instruction_id
-  FROM operands
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'operands', module_id, operand_id
-  FROM operands
-  WHERE operand_id IS NOT NULL
-  UNION ALL
-  SELECT 'called_computations', module_id, instruction_id
-  FROM called_computations
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'values', module_id, instruction_id
-  FROM store."values"
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_positions', module_id, instruction_id
-  FROM store.value_positions
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_uses', module_id, instruction_id
-  FROM store.value_uses
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'schedule', module_id, instruction_id
-  FROM store.schedule
-  WHERE instruction_id IS NOT NULL
-  UNION ALL
-  SELECT 'live_ranges', module_id, instruction_id
-  FROM store.live_ranges
-  WHERE instruction_id IS NOT NULL
-),
-dangling AS (
-  SELECT 'computations without a module' AS place, module_id AS example
+WITH of_modules AS (
+  SELECT 'computations' AS table_name, module_id AS owner_id,
+    count(*) AS row_count
   FROM computations
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'instructions without a module', module_id
+  SELECT 'instructions', module_id, count(*)
   FROM store.instructions
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'operands without a module', module_id
+  SELECT 'operands', module_id, count(*)
   FROM operands
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'called_computations without a module', module_id
+  SELECT 'called_computations', module_id, count(*)
   FROM called_computations
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'aliases without a module', module_id
+  SELECT 'aliases', module_id, count(*)
   FROM aliases
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'allocations without a module', module_id
+  SELECT 'allocations', module_id, count(*)
   FROM allocations
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'values without a module', module_id
+  SELECT 'values', module_id, count(*)
   FROM store."values"
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'allocation_values without a module', module_id
+  SELECT 'allocation_values', module_id, count(*)
   FROM allocation_values
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'value_positions without a module', module_id
+  SELECT 'value_positions', module_id, count(*)
   FROM store.value_positions
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'value_uses without a module', module_id
+  SELECT 'value_uses', module_id, count(*)
   FROM store.value_uses
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'schedule without a module', module_id
+  SELECT 'schedule', module_id, count(*)
   FROM store.schedule
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'live_ranges without a module', module_id
+  SELECT 'live_ranges', module_id, count(*)
   FROM store.live_ranges
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'printed_peaks without a module', module_id
+  SELECT 'printed_peaks', module_id, count(*)
   FROM printed_peaks
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'memory_profile without a module', module_id
+  SELECT 'memory_profile', module_id, count(*)
   FROM memory_profile
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'memory_timeline without a module', module_id
+  SELECT 'memory_timeline', module_id, count(*)
   FROM memory_timeline
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'memory_reports without a module', module_id
+  SELECT 'memory_reports', module_id, count(*)
   FROM memory_reports
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'memory_report_allocations without a module', module_id
+  SELECT 'memory_report_allocations', module_id, count(*)
   FROM memory_report_allocations
-  WHERE module_id NOT IN (SELECT module_id FROM known)
+  GROUP BY module_id
   UNION ALL
-  SELECT 'memory_report_values without a module', module_id
+  SELECT 'memory_report_values', module_id, count(*)
   FROM memory_report_values
-  WHERE module_id NOT IN (SELECT module_id FROM known)
-  UNION ALL
-  SELECT 'modules without a run', run_id
+  GROUP BY module_id
+),
+of_runs AS (
+  SELECT 'modules' AS table_name, run_id AS owner_id, count(*) AS row_count
   FROM store.occurrences
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'dump_files without a run', run_id
+  SELECT 'dump_files', run_id, count(*)
   FROM store.run_files
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'rejects without a run', run_id
+  SELECT 'rejects', run_id, count(*)
   FROM rejects
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'compiler_flags without a run', run_id
+  SELECT 'compiler_flags', run_id, count(*)
   FROM compiler_flags
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'passes without a run', run_id
+  SELECT 'passes', run_id, count(*)
   FROM passes
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'memory_analysis without a run', run_id
+  SELECT 'memory_analysis', run_id, count(*)
   FROM memory_analysis
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'proto_comparisons without a run', run_id
+  SELECT 'proto_comparisons', run_id, count(*)
   FROM proto_comparisons
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'oom_reports without a run', run_id
+  SELECT 'oom_reports', run_id, count(*)
   FROM oom_reports
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
+  GROUP BY run_id
   UNION ALL
-  SELECT 'oom_buffers without a run', run_id
+  SELECT 'oom_buffers', run_id, count(*)
   FROM oom_buffers
-  WHERE run_id NOT IN (SELECT run_id FROM runs)
-  UNION ALL
-  SELECT 'locations without a module', locations_id
-  FROM store.location_sets
-  WHERE locations_id NOT IN (
-    SELECT locations_id FROM store.snapshots WHERE locations_id IS NOT NULL
-  )
-  UNION ALL
-  SELECT 'location_numbers without a set', numbering_id
+  GROUP BY run_id
+),
+of_sets AS (
+  SELECT 'location_numbers' AS table_name, numbering_id AS part_id,
+    max(location_number) AS last_number, count(*) AS row_count
   FROM store.location_numbers
-  WHERE numbering_id NOT IN (SELECT numbering_id FROM store.location_sets)
+  GROUP BY numbering_id
   UNION ALL
-  SELECT 'location_lists without a set', list_id
+  SELECT 'location_lists', list_id, max(location_number), count(*)
   FROM store.location_lists
-  WHERE list_id NOT IN (SELECT list_id FROM store.location_sets)
+  GROUP BY list_id
   UNION ALL
-  SELECT 'stack_frames without a set', frames_id
+  SELECT 'stack_frames', frames_id, NULL, count(*)
   FROM store.stack_frames
-  WHERE frames_id NOT IN (SELECT frames_id FROM store.location_sets)
-  UNION ALL
-  SELECT 'location_numbers without a location', s.locations_id
-  FROM store.location_sets AS s
-  JOIN (
-    SELECT numbering_id, max(location_number) AS last_number
-    FROM store.location_numbers
-    GROUP BY numbering_id
-  ) AS n USING (numbering_id)
-  LEFT JOIN (
-    SELECT list_id, count(*) AS location_count
-    FROM store.location_lists
-    GROUP BY list_id
-  ) AS l USING (list_id)
-  WHERE n.last_number >= coalesce(l.location_count, 0)
-  UNION ALL
-  SELECT 'modules without a snapshot', snapshot_id
+  GROUP BY frames_id
+),
+numbers AS (
+  SELECT 'modules without a snapshot' AS place, snapshot_id AS number
   FROM store.occurrences
-  WHERE snapshot_id NOT IN (SELECT snapshot_id FROM store.snapshots)
+  ANTI JOIN store.snapshots USING (snapshot_id)
   UNION ALL
   SELECT 'modules without a path', path_id
   FROM store.occurrences
-  WHERE path_id NOT IN (SELECT path_id FROM store.paths)
+  ANTI JOIN store.paths USING (path_id)
   UNION ALL
   SELECT 'dump_files without a file', file_id
   FROM store.run_files
-  WHERE file_id NOT IN (SELECT file_id FROM store.files)
+  ANTI JOIN store.files USING (file_id)
   UNION ALL
   SELECT 'snapshots without a module', snapshot_id
   FROM store.snapshots
-  WHERE snapshot_id NOT IN (SELECT snapshot_id FROM store.occurrences)
+  ANTI JOIN store.occurrences USING (snapshot_id)
   UNION ALL
   SELECT 'paths without a module', path_id
   FROM store.paths
-  WHERE path_id NOT IN (SELECT path_id FROM store.occurrences)
+  ANTI JOIN store.occurrences USING (path_id)
   UNION ALL
   SELECT 'files without a run', file_id
   FROM store.files
-  WHERE file_id NOT IN (SELECT file_id FROM store.run_files)
+  ANTI JOIN store.run_files USING (file_id)
+),
+of_forms AS (
+  SELECT form_id, max(module_id) AS example, count(*) AS row_count
+  FROM store.instructions
+  GROUP BY form_id
+),
+references_to_values AS (
+  SELECT 'allocation_values' AS referrer, module_id, value_id
+  FROM allocation_values
+  WHERE value_id IS NOT NULL
   UNION ALL
-  SELECT 'instructions without a form', c.module_id
-  FROM store.instructions AS c
-  ANTI JOIN store.instruction_forms AS p
-    ON p.form_id = c.form_id
+  SELECT 'value_positions', module_id, value_id
+  FROM store.value_positions
+  WHERE value_id IS NOT NULL
   UNION ALL
-  SELECT 'forms without an instruction', c.form_id
-  FROM store.instruction_forms AS c
-  ANTI JOIN store.instructions AS p
-    ON p.form_id = c.form_id
+  SELECT 'value_uses', module_id, value_id
+  FROM store.value_uses
+  WHERE value_id IS NOT NULL
   UNION ALL
-  SELECT 'instructions without a computation', c.module_id
-  FROM store.instructions AS c
-  ANTI JOIN computations AS p
-    ON p.module_id = c.module_id
-    AND p.computation_id = c.computation_id
-  WHERE c.computation_id IS NOT NULL
+  SELECT 'live_ranges', module_id, value_id
+  FROM store.live_ranges
+  WHERE value_id IS NOT NULL
+),
+dangling AS (
+  SELECT
+    table_name || ' without a module' AS place, owner_id AS example, row_count
+  FROM of_modules
+  WHERE owner_id NOT IN (SELECT module_id FROM modules)
   UNION ALL
-  -- Together, as the table of all instructions takes longest to make ready.
-  SELECT r.referrer || ' without an instruction', r.module_id
-  FROM references_to_instructions AS r
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = r.module_id
-    AND p.instruction_id = r.instruction_id
+  SELECT table_name || ' without a run', owner_id, row_count
+  FROM of_runs
+  WHERE owner_id NOT IN (SELECT run_id FROM runs)
   UNION ALL
-  SELECT 'computations without a root', c.module_id
-  FROM computations AS c
-  ANTI JOIN store.instructions AS p
-    ON p.module_id = c.module_id
-    AND p.instruction_id = c.root_instruction_id
-  WHERE c.root_instruction_id IS NOT NULL
+  SELECT 'location_sets without a module', locations_id, 1
+  FROM store.location_sets
+  ANTI JOIN store.snapshots USING (locations_id)
   UNION ALL
-  SELECT 'called_computations without a computation', c.module_id
-  FROM called_computations AS c
-  ANTI JOIN computations AS p
-    ON p.module_id = c.module_id
-    AND p.computation_id = c.computation_id
-  WHERE c.computation_id IS NOT NULL
+  SELECT table_name || ' without a set', part_id, row_count
+  FROM of_sets
+  WHERE (table_name, part_id) NOT IN (
+    SELECT ('location_numbers', numbering_id) FROM store.location_sets
+    UNION ALL
+    SELECT ('location_lists', list_id) FROM store.location_sets
+    UNION ALL
+    SELECT ('stack_frames', frames_id) FROM store.location_sets
+  )
   UNION ALL
-  SELECT 'allocation_values without a value', c.module_id
-  FROM allocation_values AS c
-  ANTI JOIN store."values" AS p
-    ON p.module_id = c.module_id
-    AND p.value_id = c.value_id
-  WHERE c.value_id IS NOT NULL
+  -- Numbers count from 0 without gaps: the greatest tells.
+  SELECT 'location_numbers without a location', s.locations_id, 1
+  FROM store.location_sets AS s
+  JOIN of_sets AS n
+    ON n.table_name = 'location_numbers'
+    AND n.part_id = s.numbering_id
+  LEFT JOIN of_sets AS l
+    ON l.table_name = 'location_lists'
+    AND l.part_id = s.list_id
+  WHERE n.last_number > coalesce(l.last_number, -1)
   UNION ALL
-  SELECT 'value_positions without a value', c.module_id
-  FROM store.value_positions AS c
-  ANTI JOIN store."values" AS p
-    ON p.module_id = c.module_id
-    AND p.value_id = c.value_id
-  WHERE c.value_id IS NOT NULL
+  SELECT place, number, 1
+  FROM numbers
   UNION ALL
-  SELECT 'value_uses without a value', c.module_id
-  FROM store.value_uses AS c
-  ANTI JOIN store."values" AS p
-    ON p.module_id = c.module_id
-    AND p.value_id = c.value_id
-  WHERE c.value_id IS NOT NULL
+  SELECT 'instructions without a form', i.example, i.row_count
+  FROM of_forms AS i
+  ANTI JOIN store.instruction_forms AS f USING (form_id)
   UNION ALL
-  SELECT 'live_ranges without a value', c.module_id
-  FROM store.live_ranges AS c
-  ANTI JOIN store."values" AS p
-    ON p.module_id = c.module_id
-    AND p.value_id = c.value_id
-  WHERE c.value_id IS NOT NULL
+  SELECT 'forms without an instruction', f.form_id, 1
+  FROM store.instruction_forms AS f
+  ANTI JOIN of_forms AS i USING (form_id)
   UNION ALL
-  SELECT 'allocation_values without an allocation', c.module_id
-  FROM allocation_values AS c
-  ANTI JOIN allocations AS p
-    ON p.module_id = c.module_id
-    AND p.allocation_id = c.allocation_id
+  SELECT d.place, d.module_id, 1
+  FROM dangling_ids() AS d
   UNION ALL
-  SELECT 'allocations without a profile', c.module_id
-  FROM allocations AS c
+  SELECT r.referrer || ' without a value', r.module_id, 1
+  FROM references_to_values AS r
+  ANTI JOIN store."values" AS v
+    ON v.module_id = r.module_id
+    AND v.value_id = r.value_id
+  UNION ALL
+  SELECT 'allocation_values without an allocation', v.module_id, 1
+  FROM allocation_values AS v
+  ANTI JOIN allocations AS a
+    ON a.module_id = v.module_id
+    AND a.allocation_id = v.allocation_id
+  UNION ALL
+  SELECT 'allocations without a profile', a.module_id, 1
+  FROM allocations AS a
   ANTI JOIN memory_profile AS p
-    ON p.module_id = c.module_id
-    AND p.color = c.color
+    ON p.module_id = a.module_id
+    AND p.color = a.color
   UNION ALL
-  SELECT 'oom_buffers without a report', c.run_id
-  FROM oom_buffers AS c
-  ANTI JOIN oom_reports AS p
-    ON p.run_id = c.run_id
-    AND p.path = c.path
-    AND p.ordinal = c.ordinal
+  SELECT 'oom_buffers without a report', b.run_id, 1
+  FROM oom_buffers AS b
+  ANTI JOIN oom_reports AS r
+    ON r.run_id = b.run_id
+    AND r.path = b.path
+    AND r.ordinal = b.ordinal
 )
 SELECT
-  place || ', such as ' || max(example) AS place,
-  CAST(0 AS BIGINT) AS expected, count(*) AS found
-FROM dangling
-GROUP BY dangling.place
+  d.place || ', such as ' || max(d.example) AS place,
+  CAST(0 AS BIGINT) AS expected, CAST(sum(d.row_count) AS BIGINT) AS found
+FROM dangling AS d
+GROUP BY d.place

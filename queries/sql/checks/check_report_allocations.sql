@@ -35,6 +35,12 @@ counted AS (
     l.report_color IS NOT NULL AND count(*) > 50 AS may_hide
   FROM listed AS l
   GROUP BY l.module_id, l.report_color
+),
+sized AS (
+  -- One row for each colour, and one without a colour for all of them.
+  SELECT a.module_id, a.color, count(a.allocation_id) AS allocation_count
+  FROM allocations AS a
+  GROUP BY GROUPING SETS ((a.module_id, a.color), (a.module_id))
 )
 SELECT
   l.module_id, 'size of allocation ' || l.allocation_id AS place,
@@ -48,14 +54,14 @@ SELECT
   c.module_id,
   'number of allocations' || coalesce(' of colour ' || c.report_color, '')
     AS place,
-  c.listed_count + r.hidden_count AS expected, count(a.allocation_id) AS found
+  c.listed_count + r.hidden_count AS expected,
+  coalesce(s.allocation_count, 0) AS found
 FROM counted AS c
 JOIN memory_reports AS r
   ON r.module_id = c.module_id
   AND r.color IS NOT DISTINCT FROM c.report_color
-LEFT JOIN allocations AS a
-  ON a.module_id = c.module_id
-  AND (c.report_color IS NULL OR a.color = c.report_color)
+LEFT JOIN sized AS s
+  ON s.module_id = c.module_id
+  AND s.color IS NOT DISTINCT FROM c.report_color
 WHERE NOT c.may_hide
-GROUP BY c.module_id, c.report_color, c.listed_count, r.hidden_count
-HAVING c.listed_count + r.hidden_count <> count(a.allocation_id)
+  AND c.listed_count + r.hidden_count <> coalesce(s.allocation_count, 0)

@@ -24,21 +24,24 @@
 -- column found BIGINT count neutral: What it is there.
 -- column fault_count BIGINT count lower_is_better: Places that fail.
 -- column checked_count BIGINT count neutral: Rows that the check looks at.
-WITH occurrences AS (
+WITH faults_of_modules AS MATERIALIZED (
+  SELECT f.* FROM module_faults(run := $run) AS f
+),
+occurrences AS (
   SELECT DISTINCT ON (m.module_id)
     m.module_id, r.run_id, r.name AS run_name, m.program AS program_name,
     m.module_number, m.rank, m.stage AS stage_name, m.path
   FROM modules AS m
   JOIN runs AS r USING (run_id)
-  WHERE $run IS NULL
-    OR r.name = $run
+  WHERE m.module_id IN (SELECT module_id FROM faults_of_modules)
+    AND ($run IS NULL OR r.name = $run)
   ORDER BY m.module_id, r.run_id, m.path
 ),
 faults AS (
   SELECT
     f.check_name, o.run_name, o.program_name, o.module_number, o.rank,
     o.stage_name, o.path, f.place, f.expected, f.found, f.fault_count
-  FROM module_faults(run := $run) AS f
+  FROM faults_of_modules AS f
   LEFT JOIN occurrences AS o USING (module_id)
   UNION ALL
   SELECT
