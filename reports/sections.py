@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import duckdb
 
@@ -206,13 +207,18 @@ def _faults(
         {"run": run.name, "only_faults": True},
         catalogue,
     )
-    by_check: dict[str, list[str]] = defaultdict(list)
+    by_check: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
     for row in faults.dicts():
         if row["status"] == "fault":
-            by_check[row["check_name"]].append(
-                f"{row['path']}: expected {row['expected']}, found {row['found']}"
-            )
+            by_check[row["check_name"]].append(row)
     return [
-        QualityRow(run.name, "fault", check, len(found), found[0], is_gating)
+        QualityRow(
+            run.name,
+            "fault",
+            check,
+            sum(row["occurrence_count"] for row in found),
+            "{path}: expected {expected}, found {found}".format_map(found[0]),
+            is_gating,
+        )
         for check, found in sorted(by_check.items())
     ]

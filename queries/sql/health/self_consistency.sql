@@ -1,8 +1,9 @@
 -- title: Does the data agree with XLA
 -- question: Do the numbers agree with what XLA itself printed, and with
 --   themselves?
--- definition: Per module occurrence and check, what is expected and what was
---   found. total: allocation sizes add up to 'Total bytes used'. kinds: the
+-- definition: Per module content and check, what is expected and what was
+--   found; the first occurrence is named, by run and path, and the others are
+--   counted. total: allocation sizes add up to 'Total bytes used'. kinds: the
 --   five kinds of memory_profile add up to reserved_bytes. inside: every value
 --   lies inside its allocation. one_place: every placed value lies in one
 --   allocation. order: every live range starts before it ends and ends at most
@@ -10,7 +11,7 @@
 --   and strictly in time. printed_members: as many values are live at the
 --   printed peak step as XLA lists there; a difference is noted, not a fault,
 --   since some releases print it wrong.
--- grain: module occurrence, check
+-- grain: module content, check
 -- needs: runs, modules, allocations, allocation_values, memory_profile,
 --   live_ranges, schedule, printed_peaks
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
@@ -25,6 +26,8 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 -- column path
+-- column occurrence_count BIGINT count neutral: Modules of this content, in
+--   all runs that were asked for.
 WITH totals AS (
   SELECT module_id,
     sum(size_bytes) AS found FROM allocations GROUP BY module_id
@@ -101,30 +104,48 @@ checks AS (
   FROM printed AS p
   JOIN ranges AS r USING (module_id)
 ),
+chosen AS (
+  SELECT
+    m.module_id, m.run_id, r.name AS run_name, m.program AS program_name,
+    m.module_number, m.rank, m.stage AS stage_name, m.path, m.part
+  FROM modules AS m
+  JOIN runs AS r USING (run_id)
+  WHERE $run IS NULL
+    OR r.name = $run
+),
+counted AS (
+  SELECT
+    module_id, min(run_id) AS run_id, count(*) AS occurrence_count
+  FROM chosen
+  GROUP BY module_id
+),
+occurrences AS (
+  SELECT DISTINCT ON (o.module_id) o.*, c.occurrence_count
+  FROM counted AS c
+  JOIN chosen AS o USING (module_id, run_id)
+  ORDER BY o.module_id, o.path, o.part, o.rank
+),
 judged AS (
   SELECT
-    r.name AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.stage AS stage_name, c.check_name,
+    o.*, c.check_name,
     CASE
       WHEN c.expected = c.found THEN 'ok'
       WHEN c.check_name = 'printed_members' THEN 'noted'
       ELSE 'fault'
     END AS status,
-    CAST(c.expected AS BIGINT) AS expected, CAST(c.found AS BIGINT) AS found,
-    m.path
+    CAST(c.expected AS BIGINT) AS expected, CAST(c.found AS BIGINT) AS found
   FROM checks AS c
-  JOIN modules AS m USING (module_id)
-  JOIN runs AS r USING (run_id)
+  JOIN occurrences AS o USING (module_id)
   WHERE c.expected IS NOT NULL
     AND c.found IS NOT NULL
-    AND ($run IS NULL OR r.name = $run)
 )
 SELECT
   j.run_name AS run, j.program_name AS program, j.module_number, j.rank,
-  j.stage_name AS stage, j.check_name, j.status, j.expected, j.found, j.path
+  j.stage_name AS stage, j.check_name, j.status, j.expected, j.found, j.path,
+  j.occurrence_count
 FROM judged AS j
 WHERE j.status <> 'ok'
   OR NOT $only_faults
 ORDER BY
   CASE j.status WHEN 'fault' THEN 1 WHEN 'noted' THEN 2 ELSE 3 END,
-  j.run_name, j.path, j.program_name, j.module_number, j.check_name
+  j.run_name, j.path, j.module_id, j.check_name
