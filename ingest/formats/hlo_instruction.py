@@ -40,9 +40,9 @@ _ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _BLANKS = re.compile(r"\s+")
 # Characters that an operand list of bare names does not have; a line may also wrap.
 _NOT_PLAIN = re.compile(r"[(\[{\"#/\n\t]")
-# The same for many lists, one a line, whose index comments are left out; and a comma
-# that has no name before or after it.
-_NOT_LISTS = (*'([{"#/\t', ", ,", "\n,", ", \n", "\n\n")
+# The same for many lists, one a line, whose index comments are left out: brackets and
+# the like, blanks of other kinds, and a comma that has no name before or after it.
+_NOT_LISTS = (*'([{"#/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n")
 _INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
 WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
 """Opcodes between whose parentheses something else stands."""
@@ -192,19 +192,27 @@ def parse_operand_lists(
     """Give the names in all operand lists end to end, how many each has, their paths.
 
     As `parse_operands` does for each; None instead of the paths where none has any.
+    The texts have no line breaks.
     """
     text = "\n".join(filter(None, texts))
     text = _INDEX.sub("", text) if "/*index=" in text else text
     blanks = text.count(" ")
-    is_plain = blanks == text.count(", ") == text.count(",")
+    is_plain = text.isascii() and blanks == text.count(", ") == text.count(",")
     framed = f"\n{text}\n"
     if not is_plain or any(odd in framed for odd in _NOT_LISTS):
-        found = list(map(parse_operands, texts))
-        names = list(chain.from_iterable(operands for operands, _ in found))
-        paths = [path for _, path in found]
-        return names, [len(operands) for operands, _ in found], paths
+        return _parse_each_list(texts)
     names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
     return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts], None
+
+
+def _parse_each_list(
+    texts: Sequence[str],
+) -> tuple[list[str], list[int], list[Paths] | None]:
+    found = list(map(parse_operands, texts))
+    names = list(chain.from_iterable(operands for operands, _ in found))
+    paths = [path for _, path in found]
+    counts = [len(operands) for operands, _ in found]
+    return names, counts, paths if any(paths) else None
 
 
 def parse_operands(text: str) -> tuple[tuple[str, ...], Paths]:
@@ -221,7 +229,7 @@ def parse_operands(text: str) -> tuple[tuple[str, ...], Paths]:
         parts = split_commas(text)
     else:
         parts = [part.strip() for part in text.split(",")]
-    names = [part.rsplit(None, 1)[-1].removeprefix("%") for part in parts if part]
+    names = [part.rsplit(None, 1)[-1].replace("%", "") for part in parts if part]
     if "#" not in text:
         return tuple(names), None
     split = [name.partition("#") for name in names]

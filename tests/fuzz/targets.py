@@ -13,7 +13,7 @@ from hlodb.ingest.batch import parse_batch, start_process
 from hlodb.ingest.formats.buffer_assignment import parse_assignment
 from hlodb.ingest.formats.flags import parse_flags
 from hlodb.ingest.formats.hlo_attributes import parse_tail
-from hlodb.ingest.formats.hlo_instruction import parse_instruction
+from hlodb.ingest.formats.hlo_instruction import parse_instruction, parse_instructions
 from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
@@ -27,8 +27,11 @@ from hlodb.ingest.formats.stdout_frames import split_frames
 from hlodb.ingest.formats.target import parse_target
 from hlodb.ingest.formats.text_proto import parse_text_proto
 from hlodb.ingest.formats.xplane import parse_xplane
+from hlodb.ingest.interning import Distinct
 from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
+from hlodb.ingest.numbering import stored_literal
 from hlodb.ingest.recognise import recognise
+from hlodb.ingest.records import Instruction
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
 
@@ -58,6 +61,22 @@ def _line(read: Callable[[str], object]) -> Reads:
                 continue
 
     return read_lines
+
+
+def _lines_at_once(text: str) -> None:
+    """Read lines at once, which has to give what each gives alone."""
+    lines: list[str] = []
+    alone: list[Instruction] = []
+    for line in text.split("\n")[:200]:
+        try:
+            alone.append(parse_instruction(line))
+            lines.append(line)
+        except ParseError:
+            continue
+    distinct = Distinct()
+    assert parse_instructions(lines) == alone
+    stored = [i._replace(literal=stored_literal(i.literal)) for i in alone]
+    assert list(distinct.join([distinct.read(lines)])) == stored
 
 
 def _unit(kind_of_name: str) -> Reads:
@@ -90,6 +109,7 @@ _ASSIGNMENTS = ("buffer_assignment", "buffer_assignment_values", "live_range")
 TARGETS: dict[str, FuzzTarget] = {
     "hlo_text": FuzzTarget(_text(parse_hlo), ("hlo_text",)),
     "hlo_instruction": FuzzTarget(_line(parse_instruction), ("hlo_text",)),
+    "hlo_lines": FuzzTarget(_text(_lines_at_once), ("hlo_text",)),
     "hlo_attributes": FuzzTarget(_line(parse_tail), ("hlo_text",)),
     "shapes": FuzzTarget(
         _line(lambda line: (parse_shape(line), without_layout(line))), ("hlo_text",)

@@ -1,9 +1,38 @@
+from typing import Any
+
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_attributes import Incomplete
-from hlodb.ingest.formats.hlo_instruction import parse_instruction
+from hlodb.ingest.formats.hlo_instruction import (
+    parse_instruction,
+    parse_instructions,
+    parse_operand_lists,
+    parse_operands,
+    take_apart,
+)
 from hlodb.ingest.records import Attributes, Call, Instruction, Location
+from tests.ingest.instructions import changed_lines, real_lines
+
+OPERAND_LISTS = st.one_of(
+    st.lists(st.sampled_from(("a", "%b.1", "c")), max_size=3).map(", ".join),
+    st.lists(
+        st.sampled_from(
+            (
+                "a", "%", "%b", ", ", ",", " ", "#0", "#0#1", "/*index=5*/", "/*", "*/",
+                "f32[2]{0} ", "(", ")", '"', "\t", "\r", "\v", "\x1c", "\u00a0", "é",
+            )
+        ),
+        max_size=8,
+    ).map("".join),
+    st.text(st.characters(codec="utf-8", exclude_characters="\n"), max_size=8),
+)  # fmt: skip
+
+
+def error_facts(error: ParseError) -> tuple[Any, ...]:
+    return type(error), error.message, error.line, error.column, error.snippet
 
 
 def test_short_form() -> None:
@@ -162,3 +191,67 @@ def test_text_that_goes_on_is_incomplete(line: str) -> None:
 def test_no_instruction(line: str) -> None:
     with pytest.raises(ParseError):
         parse_instruction(line)
+
+
+@given(st.lists(OPERAND_LISTS, max_size=5))
+@example(["/*index=5*/a%b"])
+@example(["a", "/*index=5*/%%b"])
+@example(["\r"])
+@example(["a, /*index=5*/b\u00a0c"])
+def test_operand_lists_read_at_once_are_those_of_each(texts: list[str]) -> None:
+    found = [parse_operands(text) for text in texts]
+    paths = [path for _, path in found]
+    assert parse_operand_lists(texts) == (
+        [name for names, _ in found for name in names],
+        [len(names) for names, _ in found],
+        None if all(path is None for path in paths) else paths,
+    )
+
+
+def test_names_of_operands_have_no_percent_sign_in_any_form() -> None:
+    for text in ("%a%b", "/*index=5*/%a%b", "f32[2]{0} %a%b", "%a%b#"):
+        assert parse_operands(text)[0] == ("ab",), text
+
+
+@given(st.lists(changed_lines(), max_size=5))
+@example([])
+@example([""])
+def test_lines_read_at_once_are_those_of_each(lines: list[str]) -> None:
+    alone: list[Instruction] = []
+    errors: list[ParseError] = []
+    for line in lines:
+        try:
+            alone.append(parse_instruction(line))
+        except ParseError as error:
+            errors.append(error)
+    if not errors:
+        assert parse_instructions(lines) == alone
+        return
+    with pytest.raises(ParseError) as raised:
+        parse_instructions(lines)
+    assert error_facts(raised.value) in map(error_facts, errors)
+
+
+def test_real_lines_read_at_once_are_those_of_each() -> None:
+    lines = real_lines()
+    assert parse_instructions(lines) == list(map(parse_instruction, lines))
+
+
+def test_what_lines_print_stands_in_their_order_whatever_their_form() -> None:
+    lines = [
+        "p = parameter(0)",
+        "  ROOT %a.1 = f32[2]{0} add(%p, %q), metadata={}",
+        "ROOT   b = f32[] add(f32[] c)",
+        "",
+        "%d = f32[] negate(%e)",
+    ]
+    assert take_apart(lines[:3] + lines[4:]) == (
+        (None, "ROOT ", "ROOT   ", None),
+        ("p", "a.1", "b", "d"),
+        (None, "f32[2]{0}", "f32[]", "f32[]"),
+        ("parameter", "add", "add", "negate"),
+        ("0", "%p, %q", "f32[] c", "%e"),
+        ("", ", metadata={}", "", ""),
+    )
+    with pytest.raises(ParseError, match="expected `name = shape opcode"):
+        take_apart(lines)
