@@ -8,39 +8,25 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
-from collections import deque
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from functools import lru_cache
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_ahead import ReadAhead
 from hlodb.ingest.formats.hlo_attributes import Incomplete
 from hlodb.ingest.formats.hlo_blocks import (
-    Block,
     BlockCache,
     Head,
     InstructionCache,
     computation_head,
 )
+from hlodb.ingest.formats.hlo_header import is_closed, parse_header
 from hlodb.ingest.formats.hlo_instruction import parse_instruction
-from hlodb.ingest.formats.scan import is_balanced, split_commas
+from hlodb.ingest.formats.hlo_parts import ModuleParts
 from hlodb.ingest.formats.stack_frames import is_title, parse_frame_tables
-from hlodb.ingest.records import (
-    Computation,
-    Frame,
-    HloModule,
-    Reject,
-    Unclaimed,
-)
+from hlodb.ingest.records import HloModule, Reject, Unclaimed
 
 _END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]++|\\.)*+)")?\s*(?://.*)?$')
-# The closing line of a computation, the line below where it is blank, and then the
-# next line where it may be a head.
-_CLOSING = re.compile(
-    r'\n\}(?:, execution_thread="((?:[^"\\\n]++|\\.)*+)")?[^\S\n]*+(?://.*+)?'
-    r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
-)
 _OPENING = re.compile(r"\{[^\S\n]*$", re.MULTILINE)
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
@@ -48,9 +34,6 @@ _SNIPPET = 200
 _REREAD_TIMES = 20
 _REREAD_CHARACTERS = 1_000_000
 """How often text may be read again, line by line longer, before it counts as broken."""
-
-_AHEAD = 4_000_000
-"""Characters that are read ahead at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,45 +46,6 @@ class ParsedHlo:
     lines_total: int
 
 
-@dataclass(slots=True)
-class _ModuleParts:
-    """A module while it is being read; `parts` are its instructions so far."""
-
-    name: str = ""
-    header: dict[str, str] = field(default_factory=dict)
-    computations: list[Computation] = field(default_factory=list)
-    parts: list[Any] = field(default_factory=list)
-    count: int = 0
-    lines: list[int] = field(default_factory=list)
-    frames: tuple[Frame, ...] = ()
-    first_line: int = 1
-    body_line: int = 0
-
-    def is_empty(self) -> bool:
-        return not (self.name or self.computations)
-
-    def begin_body(self, line: int) -> None:
-        """Note the line of the first computation."""
-        self.body_line = self.body_line or line
-
-    def add(self, items: Any, lines: Iterable[int]) -> None:
-        self.parts.append(items)
-        self.count += len(items)
-        self.lines += lines
-
-
-class _Place(NamedTuple):
-    """Where a computation stands that was read ahead, and its execution thread.
-
-    What follows it is at `end`, `closing_lines` below its last instruction.
-    """
-
-    start: int
-    thread: str | None
-    end: int
-    closing_lines: int
-
-
 class _Reader:
     """A place in a text, at the beginning of a line, with what was found so far."""
 
@@ -111,9 +55,8 @@ class _Reader:
         self.at = 0
         self.number = 1
         self.patience = _REREAD_TIMES * len(text) + _REREAD_CHARACTERS
-        self.ahead: deque[tuple[_Place, Block[Any] | None]] = deque()
-        self.ahead_end = 0
-        self.module = _ModuleParts()
+        self.ahead = ReadAhead(text, cache)
+        self.module = ModuleParts()
         self.modules: list[HloModule] = []
         self.rejects: list[Reject] = []
         self.unclaimed: list[Unclaimed] = []
@@ -177,8 +120,8 @@ class _Reader:
             message = "the module header is not closed"
             self._reject(self.number, line, "header", "open_header", message)
             text = line
-        name, header = _parse_header(text)
-        self.module = _ModuleParts(name, header, first_line=self.number)
+        name, header = parse_header(text)
+        self.module = ModuleParts(name, header, first_line=self.number)
         self._pass(text)
 
     def _header_text(self, line: str) -> str | None:
@@ -189,7 +132,7 @@ class _Reader:
             self.patience -= len(text)
             if self.patience < 0:
                 return None
-            if _is_closed(text) and not self._continues(following):
+            if is_closed(text) and not self._continues(following):
                 return text
             if following >= len(self.text):
                 return None
@@ -204,54 +147,25 @@ class _Reader:
     # --- computations ---
 
     def _read_computation(self, head: Head) -> None:
-        if self.at >= self.ahead_end:
-            self._look_ahead()
-        if self._take_ahead():
+        if self._take_plain():
             return
         self.module.begin_body(self.number)
         start = self.module.count
         self._pass(self._line(self.at))
         thread = self._read_body()
-        self.module.computations.append(
-            Computation(head.name, head.is_entry, start, self.module.count, thread)
-        )
+        self.module.end_computation(head, start, thread)
 
-    def _take_ahead(self) -> bool:
+    def _take_plain(self) -> bool:
         """Take the plain computations that follow one another from here on."""
-        ahead, module, first = self.ahead, self.module, self.at
-        while ahead and ahead[0][0].start < first:
-            ahead.popleft()
-        while ahead and ahead[0][0].start == self.at:
-            (_, thread, end, closing_lines), block = ahead.popleft()
-            if block is None:  # It has to be read line by line.
-                break
+        module, first = self.module, self.at
+        for (_, thread, end, closing_lines), (head, items) in self.ahead.plain(first):
             module.begin_body(self.number)
-            (name, is_entry), items = block
             start, line = module.count, self.number + 1
             following = line + len(items)
             module.add(items, range(line, following))
-            module.computations.append(
-                Computation(name, is_entry, start, module.count, thread)
-            )
+            module.end_computation(head, start, thread)
             self.at, self.number = end, following + closing_lines
         return self.at > first
-
-    def _look_ahead(self) -> None:
-        """Read the computations from here on at once, where they are plain."""
-        text, start = self.text, self.at
-        stop = start + _AHEAD
-        texts: list[str] = []
-        places: list[_Place] = []
-        for closing in _CLOSING.finditer(text, start):
-            thread, breaks, head = closing.groups()
-            texts.append(text[start : closing.start()])
-            end = closing.end()
-            places.append(_Place(start, thread, end, len(breaks or "\n")))
-            start = end
-            if head is None or start >= stop:
-                break
-        self.ahead_end = max(start, self.at + 1)
-        self.ahead = deque(zip(places, self.cache.blocks(texts), strict=True))
 
     def _read_body(self) -> str | None:
         """Read line by line up to the closing brace; give the execution thread."""
@@ -334,25 +248,11 @@ class _Reader:
         found = self.module
         if found.is_empty():
             return
-        if found.name and not any(c.is_entry for c in found.computations):
+        if found.name and not found.has_entry():
             message = "no computation is marked ENTRY: the text may have been cut"
             self._reject(max(self.number - 1, 1), "", "end", "no_entry", message)
-        computations = _with_entry(found.computations)
-        name = found.name or f"module_{computations[-1].name}"
-        self.modules.append(
-            HloModule(
-                name,
-                found.header,
-                tuple(computations),
-                self.cache.join(found.parts),
-                found.lines,
-                found.frames,
-                found.first_line,
-                self.number - 1,
-                found.body_line,
-            )
-        )
-        self.module = _ModuleParts(first_line=self.number)
+        self.modules.append(found.joined(self.cache, self.number - 1))
+        self.module = ModuleParts(first_line=self.number)
 
     def _reject(
         self,
@@ -367,32 +267,10 @@ class _Reader:
         self.rejects.append(Reject(number, column, section, code, message, snippet))
 
 
-@lru_cache(maxsize=64)
-def _is_closed(header: str) -> bool:
-    return is_balanced(header)
-
-
-@lru_cache(maxsize=64)
-def _parse_header(text: str) -> tuple[str, dict[str, str]]:
-    """Give name and fields. Cached: passes of a module mostly print equal headers."""
-    parts = split_commas(text.strip().removeprefix("HloModule "))
-    pairs = [part.partition("=") for part in parts[1:]]
-    header = {key.strip(): value for key, _, value in pairs if key}
-    return parts[0] if parts else "", header
-
-
 def _open_brackets(line: str) -> int:
     """Give a quick estimate of brackets left open; strings are not looked into."""
     opened = line.count("{") + line.count("(")
     return opened - line.count("}") - line.count(")")
-
-
-def _with_entry(computations: list[Computation]) -> list[Computation]:
-    """Mark the last computation as entry where none is."""
-    if not computations or any(c.is_entry for c in computations):
-        return computations
-    last = computations[-1]
-    return [*computations[:-1], last._replace(is_entry=True)]
 
 
 def parse_hlo(text: str, cache: BlockCache[Any] | None = None) -> ParsedHlo:
