@@ -19,7 +19,8 @@ from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.content_keys import file_table
 from hlodb.ingest.evidence import load_evidence
 from hlodb.ingest.forget import forget_metrics
-from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
+from hlodb.ingest.location_rows import LOCATION_TABLES
+from hlodb.ingest.normalise import DETAIL_TABLES
 from hlodb.ingest.occurrences import (
     load_files,
     load_modules,

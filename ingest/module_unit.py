@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from hlodb.ingest.graph import Graph
 from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct
 from hlodb.ingest.numbering import Ints
-from hlodb.ingest.records import BufferAssignment, Frame, HloModule
+from hlodb.ingest.records import BufferAssignment, HloModule
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,68 +83,6 @@ def edges_of(distinct: Distinct, rows: Ints, graph: Graph) -> Edges:
     return Edges(keys, *graph.edges_with_calls())
 
 
-class LocatedRows(NamedTuple):
-    """Where the instructions of a module stand in the source.
-
-    The instructions `instruction_ids` have the locations `numbers`, which count from 0
-    in order of appearance; `location_ids` says what these are.
-    """
-
-    instruction_ids: Ints
-    numbers: Ints
-    location_ids: Ints
-
-
-class LocationKeys(NamedTuple):
-    """Hashes of where a module's source stands, and of the three things that make it.
-
-    When source lines move, the numbering stays, and the list or the frames change.
-    """
-
-    locations_id: int
-    numbering_id: int
-    list_id: int
-    frames_id: int
-
-
-def located_rows(distinct: Distinct, rows: Ints) -> LocatedRows:
-    """Give the locations of instructions; those without one are left out."""
-    ids = distinct.location_ids(rows)
-    located = np.flatnonzero(ids != NO_ID).astype(np.int32)
-    kinds, first, which = np.unique(
-        ids[located], return_index=True, return_inverse=True
-    )
-    order = np.argsort(first)
-    numbers = np.empty(len(order), np.int32)
-    numbers[order] = np.arange(len(order), dtype=np.int32)
-    return LocatedRows(located, numbers[which], kinds[order])
-
-
-def location_keys(
-    distinct: Distinct, located: LocatedRows, frames: tuple[Frame, ...]
-) -> LocationKeys:
-    """Hash where a module's source stands."""
-    parts = (
-        located.instruction_ids.tobytes() + located.numbers.tobytes(),
-        distinct.locations.keys_of(located.location_ids).tobytes(),
-    )
-    digests = [*map(_digest, parts), _frames_digest(frames)]
-    return LocationKeys(*map(_signed, [_digest(b"".join(digests)), *digests]))
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=8).digest()
-
-
-def _signed(digest: bytes) -> int:
-    return int.from_bytes(digest, "little", signed=True)
-
-
-@lru_cache(maxsize=64)
-def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
-    return _digest(repr(frames).encode("utf-8", "replace"))
-
-
 def first_line(hlo: HloModule) -> int:
     """Give the line of the first computation."""
     return hlo.body_line if hlo.computations else 1
@@ -176,4 +113,4 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
         digest.update(np.ascontiguousarray(numbers).tobytes())
     for companion in sorted(unit.companion_digests):
         digest.update(companion)
-    return _signed(digest.digest())
+    return int.from_bytes(digest.digest(), "little", signed=True)

@@ -21,20 +21,18 @@ from hlodb.ingest.formats.hlo_header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.interning import Distinct, Rows
+from hlodb.ingest.location_rows import LOCATION_TABLES, add_locations
 from hlodb.ingest.module_unit import (
     ModuleUnit,
     derived_facts,
     edges_of,
     first_line,
-    located_rows,
-    location_keys,
     module_id_of,
 )
 from hlodb.ingest.numbering import Forms, Ints
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
-from hlodb.ingest.records import Frame, HloModule, Location
+from hlodb.ingest.records import HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report
-from hlodb.ingest.user_frames import user_frame_ids
 
 DETAIL_TABLES = (
     "computations",
@@ -54,14 +52,6 @@ DETAIL_TABLES = (
     "memory_timeline",
 )
 """Tables keyed by module_id, stored once per module content."""
-
-LOCATION_TABLES = {
-    "store.location_sets": "locations_id",
-    "store.location_numbers": "numbering_id",
-    "store.location_lists": "list_id",
-    "store.stack_frames": "frames_id",
-}
-"""Tables of source locations and their keys, all of them made by the content."""
 
 _NULLABLE_IDS = {
     "computations": ("root_instruction_id",),
@@ -117,7 +107,11 @@ class Batch:
         """
         rows = self.distinct.rows_of(unit.hlo.instructions)
         module_id = module_id_of(self.distinct, rows, unit)
-        locations_id = self._add_locations(unit.hlo, rows) if is_detailed else None
+        locations_id: int | None = None
+        if is_detailed:
+            locations_id = add_locations(
+                self.distinct, rows, unit.hlo.frames, self.tables, self._is_new
+            )
         graph: Graph | None = None
         if module_id not in self.seen.facts:
             graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
@@ -238,46 +232,6 @@ class Batch:
             parameter_number=[a.parameter_number for a in found],
             parameter_index=[a.parameter_index for a in found],
             kind=[a.kind for a in found],
-        )
-
-    # --- locations ---
-
-    def _add_locations(self, hlo: HloModule, rows: Ints) -> int:
-        located = located_rows(self.distinct, rows)
-        keys = location_keys(self.distinct, located, hlo.frames)
-        if self._is_new("locations_id", keys.locations_id):
-            self.tables["store.location_sets"].add(1, **keys._asdict())
-        if self._is_new("numbering_id", keys.numbering_id):
-            self.tables["store.location_numbers"].add(
-                len(located.numbers),
-                numbering_id=keys.numbering_id,
-                instruction_id=located.instruction_ids,
-                location_number=located.numbers,
-            )
-        if self._is_new("list_id", keys.list_id):
-            self._add_list(keys.list_id, located.location_ids)
-        if self._is_new("frames_id", keys.frames_id):
-            self._add_frames(keys.frames_id, hlo.frames)
-        return keys.locations_id
-
-    def _add_list(self, list_id: int, ids: Ints) -> None:
-        known = self.distinct.locations.values_by_number
-        places = [known[number] for number in ids.tolist()]
-        columns = list(zip(*filter(None, places), strict=True)) or [()] * 6
-        self.tables["store.location_lists"].add(
-            len(ids),
-            list_id=list_id,
-            location_number=np.arange(len(ids), dtype=np.int32),
-            **dict(zip(Location._fields, columns, strict=True)),
-        )
-
-    def _add_frames(self, frames_id: int, frames: tuple[Frame, ...]) -> None:
-        columns = list(zip(*frames, strict=True)) or [()] * 6
-        self.tables["store.stack_frames"].add(
-            len(frames),
-            frames_id=frames_id,
-            user_frame_id=user_frame_ids(frames),
-            **dict(zip(Frame._fields, columns, strict=True)),
         )
 
     # --- results ---

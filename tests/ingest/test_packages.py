@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.ingest import ingest
-from hlodb.ingest.normalise import DETAIL_TABLES, LOCATION_TABLES
+from hlodb.ingest.location_rows import LOCATION_TABLES
+from hlodb.ingest.normalise import DETAIL_TABLES
 from hlodb.ingest.report_rows import REPORT_TABLES
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, all_rows
