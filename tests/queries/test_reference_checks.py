@@ -64,7 +64,9 @@ def test_every_reference_to_nothing_is_found(
             for row in values:
                 places = ", ".join("?" for _ in row)
                 empty_warehouse.execute(f"INSERT INTO {target} VALUES ({places})", row)
-        found = empty_warehouse.execute("FROM dangling_ids()").fetchall()
+        found = empty_warehouse.execute(
+            "SELECT place, module_id FROM dangling_ids()"
+        ).fetchall()
     finally:
         empty_warehouse.execute("ROLLBACK")
     assert Counter(found) == dangling(instructions, computations, operands)

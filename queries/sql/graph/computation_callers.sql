@@ -28,14 +28,16 @@
 WITH callers AS (
   SELECT
     c.module_id, c.computation_id, c.role, c.ordinal, i.name AS caller,
-    i.opcode AS caller_opcode, i.computation_id AS caller_computation_id,
+    f.opcode AS caller_opcode, i.computation_id AS caller_computation_id,
     i.instruction_id AS caller_id
   FROM (
     SELECT DISTINCT m.module_id
     FROM final_modules(run := $run, program := $program) AS m
   ) AS m
   JOIN called_computations AS c USING (module_id)
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  -- LEFT, lest all instructions meet their forms first.
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, d.name AS computation_name,

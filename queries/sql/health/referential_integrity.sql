@@ -3,15 +3,18 @@
 -- definition: For every reference between tables the number of rows whose
 --   target is missing. NULL refers to nothing and is no fault.
 -- grain: reference
--- needs: runs, modules, dump_files, rejects, compiler_flags, computations,
---   instructions, operands, called_computations, allocations, values,
---   allocation_values, value_positions, value_uses, schedule, live_ranges,
---   memory_profile, memory_timeline, stack_frames, locations
+-- needs: dangling_ids, runs, modules, dump_files, rejects, compiler_flags,
+--   computations, instructions, operands, called_computations, allocations,
+--   values, allocation_values, value_positions, value_uses, schedule,
+--   live_ranges, memory_profile, memory_timeline, stack_frames, locations
 -- param only_faults BOOLEAN = false: Only references that dangle.
 -- column reference VARCHAR name neutral: table.column -> table.column.
 -- column status VARCHAR name neutral: ok or fault.
 -- column dangling_count BIGINT count lower_is_better: Rows without a target.
-WITH faults AS (
+WITH dangling AS (
+  SELECT d.referrer FROM dangling_ids() AS d
+),
+faults AS (
   SELECT 'modules.run_id -> runs.run_id' AS reference, count(*) AS n
   FROM modules AS a ANTI JOIN runs AS b USING (run_id)
   UNION ALL
@@ -32,27 +35,24 @@ WITH faults AS (
   FROM computations AS a ANTI JOIN modules AS b USING (module_id)
   UNION ALL
   SELECT 'instructions.module_id -> modules.module_id', count(*)
-  FROM instructions AS a ANTI JOIN modules AS b USING (module_id)
+  FROM store.instructions AS a ANTI JOIN modules AS b USING (module_id)
   UNION ALL
   SELECT 'instructions.computation_id -> computations.computation_id', count(*)
-  FROM (SELECT * FROM instructions WHERE computation_id IS NOT NULL) AS a
-  ANTI JOIN computations AS b USING (module_id, computation_id)
+  FROM dangling AS d
+  WHERE d.referrer = 'instructions.computation_id'
   UNION ALL
   SELECT 'operands.instruction_id -> instructions.instruction_id', count(*)
-  FROM operands AS a ANTI JOIN instructions AS b
-    USING (module_id, instruction_id)
+  FROM dangling AS d
+  WHERE d.referrer = 'operands.instruction_id'
   UNION ALL
   SELECT 'operands.operand_id -> instructions.instruction_id', count(*)
-  FROM (SELECT * FROM operands WHERE operand_id IS NOT NULL) AS a
-  ANTI JOIN instructions AS b
-    ON b.module_id = a.module_id
-    AND b.instruction_id = a.operand_id
+  FROM dangling AS d
+  WHERE d.referrer = 'operands.operand_id'
   UNION ALL
   SELECT 'called_computations.computation_id -> computations.computation_id',
     count(*)
-  FROM (SELECT * FROM called_computations WHERE computation_id IS NOT NULL)
-    AS a
-  ANTI JOIN computations AS b USING (module_id, computation_id)
+  FROM dangling AS d
+  WHERE d.referrer = 'called_computations.computation_id'
   UNION ALL
   SELECT 'allocations.module_id -> modules.module_id', count(*)
   FROM allocations AS a ANTI JOIN modules AS b USING (module_id)
@@ -75,8 +75,8 @@ WITH faults AS (
   ANTI JOIN store."values" AS b USING (module_id, value_id)
   UNION ALL
   SELECT 'schedule.instruction_id -> instructions.instruction_id', count(*)
-  FROM (SELECT * FROM store.schedule WHERE instruction_id IS NOT NULL) AS a
-  ANTI JOIN instructions AS b USING (module_id, instruction_id)
+  FROM dangling AS d
+  WHERE d.referrer = 'schedule.instruction_id'
   UNION ALL
   SELECT 'live_ranges.value_id -> values.value_id', count(*)
   FROM (SELECT * FROM store.live_ranges WHERE value_id IS NOT NULL) AS a

@@ -10,7 +10,8 @@
 -- needs: doubtful_keys, instruction_spans, operands, called_computations,
 --   values, value_positions, value_uses, schedule, live_ranges, computations,
 --   instructions
--- column place VARCHAR text neutral: What dangles.
+-- column referrer VARCHAR name neutral: table.column that refers.
+-- column place VARCHAR text neutral: What lacks what.
 -- column module_id
 WITH computation_spans AS (
   SELECT
@@ -121,59 +122,77 @@ known_computations AS (
 ),
 references_to_instructions AS (
   SELECT
-    'operands without an instruction' AS place, module_id,
-    instruction_id AS id
+    'operands.instruction_id' AS referrer,
+    'operands without an instruction' AS place,
+    module_id, instruction_id AS id
   FROM operands
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'operands without an instruction', module_id, operand_id
+  SELECT
+    'operands.operand_id', 'operands without an instruction',
+    module_id, operand_id
   FROM operands
   WHERE operand_id IS NOT NULL
   UNION ALL
   SELECT
-    'called_computations without an instruction', module_id,
-    instruction_id
+    'called_computations.instruction_id',
+    'called_computations without an instruction',
+    module_id, instruction_id
   FROM called_computations
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'values without an instruction', module_id, instruction_id
+  SELECT
+    'values.instruction_id', 'values without an instruction',
+    module_id, instruction_id
   FROM store."values"
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'value_positions without an instruction', module_id, instruction_id
+  SELECT
+    'value_positions.instruction_id', 'value_positions without an instruction',
+    module_id, instruction_id
   FROM store.value_positions
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'value_uses without an instruction', module_id, instruction_id
+  SELECT
+    'value_uses.instruction_id', 'value_uses without an instruction',
+    module_id, instruction_id
   FROM store.value_uses
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'schedule without an instruction', module_id, instruction_id
+  SELECT
+    'schedule.instruction_id', 'schedule without an instruction',
+    module_id, instruction_id
   FROM store.schedule
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'live_ranges without an instruction', module_id, instruction_id
+  SELECT
+    'live_ranges.instruction_id', 'live_ranges without an instruction',
+    module_id, instruction_id
   FROM store.live_ranges
   WHERE instruction_id IS NOT NULL
   UNION ALL
-  SELECT 'computations without a root', module_id, root_instruction_id
+  SELECT
+    'computations.root_instruction_id', 'computations without a root',
+    module_id, root_instruction_id
   FROM computations
   WHERE root_instruction_id IS NOT NULL
 ),
 references_to_computations AS (
   SELECT
-    'instructions without a computation' AS place, module_id,
-    computation_id AS id
+    'instructions.computation_id' AS referrer,
+    'instructions without a computation' AS place,
+    module_id, computation_id AS id
   FROM store.instructions
   WHERE computation_id IS NOT NULL
   UNION ALL
   SELECT
-    'called_computations without a computation', module_id,
-    computation_id
+    'called_computations.computation_id',
+    'called_computations without a computation',
+    module_id, computation_id
   FROM called_computations
   WHERE computation_id IS NOT NULL
 )
-SELECT r.place, r.module_id
+SELECT r.referrer, r.place, r.module_id
 FROM references_to_instructions AS r
 SEMI JOIN doubtful AS d
   ON d.target = 'instructions'
@@ -182,7 +201,7 @@ ANTI JOIN known_instructions AS k
   ON k.module_id = r.module_id
   AND k.instruction_id = r.id
 UNION ALL
-SELECT r.place, r.module_id
+SELECT r.referrer, r.place, r.module_id
 FROM references_to_computations AS r
 SEMI JOIN doubtful AS d
   ON d.target = 'computations'

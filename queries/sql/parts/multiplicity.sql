@@ -24,7 +24,7 @@ WITH RECURSIVE callers AS MATERIALIZED (
       FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN called_computations AS c USING (module_id)
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
   LEFT JOIN loops(run := $run, program := $program) AS w
     ON w.module_id = c.module_id
     AND w.instruction_id = c.instruction_id

@@ -22,7 +22,16 @@
 -- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the
 --   live peaks.
 -- column largest_instruction VARCHAR name neutral: The largest of them.
-WITH copies AS MATERIALIZED (
+WITH read AS MATERIALIZED (
+  -- Once: operands are looked up in four ways.
+  SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
+  FROM (
+    SELECT DISTINCT m.module_id
+    FROM final_modules(run := $run, program := $program) AS m
+  ) AS m
+  JOIN operands AS p USING (module_id)
+),
+copies AS MATERIALIZED (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.opcode, i.shape,
     i.color AS space_color,
@@ -30,7 +39,7 @@ WITH copies AS MATERIALIZED (
     o.color AS operand_color, c.kind AS computation_kind, c.root_instruction_id
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
-  JOIN operands AS p
+  JOIN read AS p
     ON p.module_id = i.module_id
     AND p.instruction_id = i.instruction_id
     AND p.operand_index = 0
@@ -49,7 +58,7 @@ readers AS (
     bool_or(r.opcode = 'while') AS feeds_loop,
     bool_or(p.instruction_id = c.root_instruction_id) AS feeds_result
   FROM copies AS c
-  JOIN operands AS p
+  JOIN read AS p
     ON p.module_id = c.module_id
     AND p.operand_id = c.instruction_id
   JOIN instructions AS r
@@ -60,14 +69,14 @@ readers AS (
 tuples AS (
   SELECT DISTINCT c.module_id, c.instruction_id
   FROM copies AS c
-  JOIN operands AS p
+  JOIN read AS p
     ON p.module_id = c.module_id
     AND p.operand_id = c.instruction_id
   JOIN instructions AS t
     ON t.module_id = p.module_id
     AND t.instruction_id = p.instruction_id
     AND t.opcode = 'tuple'
-  JOIN operands AS q
+  JOIN read AS q
     ON q.module_id = t.module_id
     AND q.operand_id = t.instruction_id
   JOIN instructions AS w

@@ -9,7 +9,7 @@
 --   value's leverage minus the temporary results of that reader in the colour,
 --   at least 0; 0 where it is not movable.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions, operands,
+-- needs: chosen_memory, value_places, value_uses, instructions, operands,
 --   value_leverage
 -- param run
 -- param program
@@ -39,19 +39,26 @@
 -- column op_name
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes > 0
+),
+scheduled AS MATERIALIZED (
+  -- Once: instructions are looked up in four ways.
+  SELECT
+    i.module_id, i.instruction_id, i.name, i.form_id, i.schedule_step AS step
+  FROM (SELECT DISTINCT module_id FROM tenants) AS m
+  JOIN store.instructions AS i USING (module_id)
 ),
 reads AS MATERIALIZED (
   SELECT DISTINCT
     t.module_id, t.value_id, t.start_step, t.end_step,
     u.instruction_id AS reader_id,
-    i.name AS reader, i.schedule_step AS step
+    i.name AS reader, i.step
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN store.instructions AS i
+  JOIN scheduled AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
 ),
@@ -81,21 +88,26 @@ late AS MATERIALIZED (
     AND t.start_step <= m.peak_step
     AND t.shape NOT LIKE '(%'
 ),
+read AS MATERIALIZED (
+  SELECT p.module_id, p.instruction_id, p.operand_id
+  FROM (SELECT DISTINCT module_id FROM tenants) AS m
+  JOIN operands AS p USING (module_id)
+),
 late_operands AS MATERIALIZED (
   SELECT l.module_id, l.value_id, l.instruction_id, l.peak_step, p.operand_id
   FROM late AS l
-  JOIN operands AS p
+  JOIN read AS p
     ON p.module_id = l.module_id
     AND p.instruction_id = l.reader_id
 ),
 blocked AS (
   SELECT DISTINCT l.module_id, l.value_id
   FROM late_operands AS l
-  JOIN store.instructions AS o
+  JOIN scheduled AS o
     ON o.module_id = l.module_id
     AND o.instruction_id = l.operand_id
   WHERE l.operand_id <> l.instruction_id
-    AND o.schedule_step > l.peak_step
+    AND o.step > l.peak_step
 ),
 results AS (
   SELECT l.module_id, l.value_id, sum(r.size_bytes) AS result_bytes
@@ -108,8 +120,9 @@ results AS (
 )
 SELECT
   l.run_name AS run, l.program_name AS program, l.module_number, l.rank,
-  l.color AS color, l.space_name, l.instruction, l.shape_index, i.opcode,
-  l.shape, l.size_bytes, l.step_before AS use_step_before, l.last_use_step,
+  l.color AS color, l.space_name, i.name AS instruction, l.shape_index,
+  f.opcode, l.shape, l.size_bytes, l.step_before AS use_step_before,
+  l.last_use_step,
   CAST(l.last_use_step - l.step_before AS BIGINT) AS gap_steps,
   l.reader AS last_reader,
   b.value_id IS NULL AS is_movable,
@@ -119,9 +132,10 @@ SELECT
     ELSE greatest(0, coalesce(v.leverage_bytes, 0)
       - coalesce(s.result_bytes, 0))
   END AS BIGINT) AS net_saving_bytes,
-  i.op_name
+  f.op_name
 FROM late AS l
-JOIN instructions AS i USING (module_id, instruction_id)
+JOIN scheduled AS i USING (module_id, instruction_id)
+LEFT JOIN store.instruction_forms AS f USING (form_id)
 LEFT JOIN blocked AS b
   ON b.module_id = l.module_id
   AND b.value_id = l.value_id

@@ -38,20 +38,23 @@ WITH collectives AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.module_id, m.locations_id, i.instruction_id, i.name, i.computation_id,
-    regexp_replace(i.opcode, '-start$', '') AS opcode,
-    i.opcode LIKE '%-start' AS is_async,
-    i.channel_id, i.op_name, g.group_count, g.group_size
+    regexp_replace(f.opcode, '-start$', '') AS opcode,
+    f.opcode LIKE '%-start' AS is_async,
+    f.channel_id, f.op_name, g.group_count, g.group_size
   FROM final_modules(run := $run, program := $program) AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  -- LEFT, lest all instructions meet their forms first.
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
 ),
 read AS (
-  SELECT c.module_id, c.instruction_id, sum(o.logical_bytes) AS operand_bytes
+  SELECT c.module_id, c.instruction_id, sum(f.logical_bytes) AS operand_bytes
   FROM (SELECT DISTINCT module_id, instruction_id FROM collectives) AS c
   JOIN operands AS p USING (module_id, instruction_id)
-  JOIN instructions AS o
+  JOIN store.instructions AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
   GROUP BY c.module_id, c.instruction_id
 ),
 moved AS (
