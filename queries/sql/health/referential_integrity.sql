@@ -4,9 +4,9 @@
 --   target is missing. NULL refers to nothing and is no fault.
 -- grain: reference
 -- needs: dangling_ids, runs, modules, dump_files, rejects, compiler_flags,
---   computations, instructions, operands, called_computations, allocations,
---   values, allocation_values, value_positions, value_uses, schedule,
---   live_ranges, memory_profile, memory_timeline, stack_frames, locations
+--   computations, instructions, allocations, values, allocation_values,
+--   value_positions, value_uses, live_ranges, memory_profile, memory_timeline,
+--   stack_frames, locations
 -- param only_faults BOOLEAN = false: Only references that dangle.
 -- column reference VARCHAR name neutral: table.column -> table.column.
 -- column status VARCHAR name neutral: ok or fault.

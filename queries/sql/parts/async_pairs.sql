@@ -17,16 +17,22 @@
 --   reads it.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
-WITH RECURSIVE nodes AS MATERIALIZED (
+WITH RECURSIVE forms AS MATERIALIZED (
+  -- A pattern is matched with each form, not with each instruction.
+  SELECT form_id, opcode
+  FROM store.instruction_forms
+  WHERE regexp_matches(opcode, '-(start|update|done)$')
+    OR opcode = 'get-tuple-element'
+),
+nodes AS MATERIALIZED (
   SELECT
-    i.module_id, i.instruction_id, i.name, i.opcode, i.schedule_step
+    i.module_id, i.instruction_id, i.name, f.opcode, i.schedule_step
   FROM (
     SELECT DISTINCT module_id
       FROM final_modules(run := $run, program := $program)
   ) AS m
-  JOIN instructions AS i USING (module_id)
-  WHERE regexp_matches(i.opcode, '-(start|update|done)$')
-    OR i.opcode = 'get-tuple-element'
+  JOIN store.instructions AS i USING (module_id)
+  JOIN forms AS f USING (form_id)
 ),
 edges AS MATERIALIZED (
   SELECT
