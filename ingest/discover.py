@@ -32,6 +32,12 @@ __all__ = ["DumpFile", "Limits", "RefusedFile", "RunSource", "Unit", "discover"]
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 """`gs://…`, `s3://…`, `https://…`, and no drive letter."""
 
+HOW_TO_DUMP = (
+    "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set before the "
+    "program starts."
+)
+"""What to do where there is nothing to read."""
+
 _Read: TypeAlias = Callable[[Refuse], Iterator[Unit]]
 
 
@@ -202,16 +208,12 @@ def _no_dump(
     where: str, entries: list[Entry], refused: list[RefusedFile], limits: Limits
 ) -> str:
     count = len(entries) + len(refused)
-    how = (
-        "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set "
-        "before the program starts."
-    )
     if not count:
-        return f"{where} is empty. {how}"
+        return f"{where} is empty. {HOW_TO_DUMP}"
     reasons = [(entry.path, _look(entry, limits).description) for entry in entries[:3]]
     shown = [f"{path} ({reason})" for path, reason in [*reasons, *refused][:3]]
     more = f" and {count - len(shown)} more" if count > len(shown) else ""
-    return f"{where} holds no XLA dump, only {', '.join(shown)}{more}. {how}"
+    return f"{where} holds no XLA dump, only {', '.join(shown)}{more}. {HOW_TO_DUMP}"
 
 
 def _read_loose(

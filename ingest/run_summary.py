@@ -11,7 +11,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(slots=True)
 class RunSummary:
-    """What one run holds now; `new_modules` were nowhere in the warehouse before."""
+    """What one run holds now; `new_modules` were nowhere in the warehouse before.
+
+    `has_dump` is False where no file of the run is one that hlodb reads.
+    """
 
     run_id: int
     name: str
@@ -26,4 +29,5 @@ class RunSummary:
     seconds: float = 0.0
     unchanged_files: int = 0
     new_modules: int = 0
+    has_dump: bool = True
     notes: list[str] = field(default_factory=list)

@@ -13,13 +13,15 @@ from typing import Any
 
 import click
 
+from hlodb.commands.ingest_outcome import counted, require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.options import db_option, format_option, write_result
-from hlodb.errors import DataQualityError, UsageError
+from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import staging_folder
+from hlodb.queries.render import visible
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 
@@ -117,7 +119,8 @@ def command(
 
     Where others hold the warehouse for longer than the time-out, the dump is staged
     beside it and the exit code is 5. The next ingest absorbs it; without PATH that is
-    all it does.
+    all it does. Where rejects leave no module at all the exit code is 3, where nothing
+    is a dump it is 2.
     """
     if not (paths or retry_rejects or staging_folder(db).is_dir()):
         raise UsageError(
@@ -144,12 +147,8 @@ def command(
             prepare=renew_macros,
         )
     _write(summaries, form)
-    _narrate(summaries, perf_counter() - began)
-    rejects = sum(summary.rejects for summary in summaries)
-    if strict and rejects:
-        raise DataQualityError(
-            f"{rejects} rejects: see `hlodb sql 'SELECT * FROM rejects' --db {db}`"
-        )
+    _narrate(summaries, perf_counter() - began, db)
+    require_modules(summaries, strict, db)
 
 
 def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
@@ -178,26 +177,16 @@ def _plain(summary: RunSummary, key: str) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _narrate(summaries: list[RunSummary], seconds: float) -> None:
+def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     for summary in summaries:
-        for note in summary.notes:
-            click.echo(f"hlodb: {note}", err=True)
-        if summary.rejects:
-            click.echo(
-                f"hlodb: run {summary.name}: {summary.rejects} places could not be"
-                " read; everything else was loaded (table rejects)",
-                err=True,
-            )
-        if summary.files == summary.unchanged_files:
-            click.echo(
-                f"hlodb: run {summary.name} was here already, nothing has changed",
-                err=True,
-            )
+        for sentence in sentences(summary, db):
+            click.echo(f"hlodb: {visible(sentence)}", err=True)
     size = sum(summary.bytes for summary in summaries) / _MEGABYTE
     files = sum(summary.files for summary in summaries)
     rate = size / seconds if seconds else 0
     click.echo(
-        f"hlodb: {files} files, {size:.1f} MB in {seconds:.1f} s ({rate:.1f} MB/s)",
+        f"hlodb: {counted(files, 'file')}, {size:.1f} MB in {seconds:.1f} s"
+        f" ({rate:.1f} MB/s)",
         err=True,
     )
 

@@ -14,7 +14,7 @@ from hlodb.queries.catalogue import load_catalogue
 
 FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 # Files of that folder that commands share.
-SHARED = {"__init__", "limit_option", "options", "progress_bar"}
+SHARED = {"__init__", "ingest_outcome", "limit_option", "options", "progress_bar"}
 
 LARGE = """\
 -- title: Large allocations

@@ -52,7 +52,8 @@ def test_every_limit_can_be_set_and_refuses(limit: str, tmp_path: Path) -> None:
 
 
 def refusals(dump: str, db: Path, options: list[str]) -> int:
-    assert main(["ingest", dump, "--db", str(db), *options]) == 0
+    # 3 where the archive as a whole is refused.
+    assert main(["ingest", dump, "--db", str(db), *options]) in (0, 3)
     with connect(db) as connection:
         rows = connection.execute("SELECT count(*) FROM rejects WHERE code = 'refused'")
         [(count,)] = rows.fetchall()

@@ -1,0 +1,56 @@
+"""What `hlodb ingest` says of the runs that are in, and when that is a failure."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from hlodb.errors import DataQualityError, UsageError
+from hlodb.ingest.discover import HOW_TO_DUMP
+from hlodb.ingest.run_summary import RunSummary
+
+
+def sentences(run: RunSummary, db: Path) -> Iterator[str]:
+    """Give what there is to say of a run beside its row, a line each."""
+    yield from run.notes
+    if run.rejects:
+        loaded = "everything else was loaded" if run.modules else "no module was loaded"
+        shown = _command("query", "rejects_summary", "-p", f"run={run.name}", db=db)
+        yield (
+            f"run {run.name}: {counted(run.rejects, 'place')} could not be read,"
+            f" {loaded}; {shown} says what and where"
+        )
+    elif not run.has_dump:
+        yield f"run {run.name} is empty; {_command('rm', run.name, db=db)} forgets it"
+    elif not run.modules:
+        yield f"run {run.name} holds no module"
+    if run.files and run.files == run.unchanged_files:
+        yield f"run {run.name} was here already, nothing has changed"
+
+
+def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
+    """Raise where nothing could be loaded, and if `strict` where anything could not.
+
+    DataQualityError tells of rejects; UsageError that there is no dump in any run.
+    A dump without modules, such as flags only, is none of these.
+    """
+    rejects = sum(run.rejects for run in runs)
+    is_empty = not any(run.modules for run in runs)
+    if rejects and (strict or is_empty):
+        lost = ", and no module was loaded" if is_empty else ""
+        raise DataQualityError(
+            f"{counted(rejects, 'place')} could not be read{lost}:"
+            f" see {_command('query', 'rejects_summary', db=db)}"
+        )
+    if runs and is_empty and not any(run.has_dump for run in runs):
+        raise UsageError(f"nothing that was named holds an XLA dump. {HOW_TO_DUMP}")
+
+
+def counted(count: int, name: str) -> str:
+    """Give `1 file` or `2 files`."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def _command(*words: str, db: Path) -> str:
+    return f"`{shlex.join(['hlodb', *words, '--db', str(db)])}`"
