@@ -9,6 +9,7 @@ from dataclasses import replace
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.outline_blocks import counted
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")
@@ -85,12 +86,23 @@ def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) ->
 
 def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
     if verdict == "unknown":
-        bad = [row for row in report.quality if row.is_gating]
-        total = sum(row.count for row in bad)
-        what = f"{bad[0].kind} {bad[0].code}"
-        return f"unknown: the data is not sound ({total} places, first {what})"
+        unsound = _unsound(report)
+        if report.kind != "diff" or _nothing_compared(report):
+            return unsound
+        return f"{unsound}; as it stands, {_found(report, counts)}"
     if verdict == "nothing":
         return f"nothing to compare: {_why_nothing(report)}"
+    return _found(report, counts)
+
+
+def _unsound(report: Report) -> str:
+    bad = [row for row in report.quality if row.is_gating]
+    total = sum(row.count for row in bad)
+    what = f"{bad[0].kind} {bad[0].code}"
+    return f"unknown: the data is not sound ({counted(total, 'place')}, first {what})"
+
+
+def _found(report: Report, counts: Counter[str]) -> str:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     first = _differences if report.kind == "diff" else _regressions

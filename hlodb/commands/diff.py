@@ -52,17 +52,16 @@ def command(
     """Say what changed from A to B and why; the parts add up to the difference.
 
     A and B are runs, or RUN:PROGRAM. Nothing is too small to be listed, and no gate
-    judges it: see `hlodb report` for that.
+    judges it: see `hlodb report` for that. Exit codes: 3 where something of either run
+    could not be read or is contradictory, 4 where nothing is comparable.
 
     \b
     hlodb diff nightly-6 nightly-7
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
     """
-    # Everything counts in a diff, and unsound data is shown, not judged.
-    settings = Settings(
-        floor_bytes=0, floor_ratio=0.0, max_rejects=None, consistency=False, top=top
-    )
+    # Everything counts in a diff. Unsound data leaves it unknown, as it does a report.
+    settings = Settings(floor_bytes=0, floor_ratio=0.0, top=top)
     with open_for_reading(db) as connection:
         runs = read_runs(connection)
         base_run, base_program = _parse_side(base, runs)

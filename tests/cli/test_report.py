@@ -269,6 +269,21 @@ def test_a_diff_explains_and_does_not_judge(
     )
 
 
+def test_a_diff_of_unsound_data_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it found is told behind that, since a cut file makes programs smaller."""
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, GROWN), night(2, STEP, rejects=("bad_line",)))
+    assert main(["diff", "night-1", "night-2"]) == 3
+    unsound = "❓ unknown: the data is not sound (1 place, first reject bad_line)"
+    assert headline(capsys) == f"{unsound}; as it stands, nothing worse; 1 improved"
+    assert main(["report"]) == 3
+    assert headline(capsys) == unsound
+    assert main(["diff", "night-1:jit_none", "night-2"]) == 3
+    assert headline(capsys) == unsound
+
+
 def test_a_diff_of_one_program_and_of_two(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
