@@ -33,9 +33,10 @@ BINARY_FORMATS = ("parquet", "arrow")
 Writer = Callable[[Result, BinaryIO], None]
 
 # Control characters, and what would turn the reading direction of a terminal.
-_UNSAFE = re.compile(
-    "[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]"
-)
+_HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+_UNSAFE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
+# Those below a blank are JSON's own to escape.
+_UNSAFE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _MARKDOWN = re.compile(r"[\\`*<|\[\]~]|(?<!\w)_|_(?!\w)")
 
 
@@ -49,6 +50,15 @@ def writer(form: str) -> Writer:
 def visible(text: str) -> str:
     """Give `text` on one line, with `\\n` or `\\u202e` for what does not print."""
     return _UNSAFE.sub(lambda m: m.group().encode("unicode_escape").decode(), text)
+
+
+def json_text(value: Any, indent: int | None = None) -> str:
+    """Give a value as JSON that a terminal can show: `\\u202e` for what does not print.
+
+    Whoever parses it gets every character as it was.
+    """
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+    return _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
 
 
 def plain(value: object) -> str:
@@ -98,7 +108,7 @@ def write_markdown(result: Result, stream: BinaryIO) -> None:
 
 def _json_rows(result: Result) -> Iterable[str]:
     for row in result.dicts():
-        yield json.dumps(row, ensure_ascii=False, default=_json_value)
+        yield json_text(row)
 
 
 def _json_value(value: object) -> Any:

@@ -6,7 +6,7 @@ over its budget keeps it.
 
 from __future__ import annotations
 
-from hlodb.reports.escape import json_text
+from hlodb.queries.render import json_text
 from hlodb.reports.model import Report
 from hlodb.reports.settings import Settings, covers
 

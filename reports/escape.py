@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import Any
 
 from hlodb.queries.render import visible
 
-# What `visible` replaces too; the control characters below are JSON's own to escape.
-_HIDDEN = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~#!$]")
 
 
@@ -20,15 +16,6 @@ def markdown(text: str) -> str:
     """
     escaped = _MARKDOWN.sub(lambda m: "\\" + m.group(), text.replace("&", "&amp;"))
     return visible(escaped.replace("\\<", "&lt;").replace("@", "&#64;"))
-
-
-def json_text(value: Any, indent: int | None = None) -> str:
-    """Give a value as JSON that a terminal can show: `\\u202e` for what does not print.
-
-    Whoever parses it gets every character as it was.
-    """
-    text = json.dumps(value, ensure_ascii=False, indent=indent)
-    return _HIDDEN.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
 
 
 def workflow_message(text: str) -> str:

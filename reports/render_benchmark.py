@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlodb.reports.escape import json_text
+from hlodb.queries.render import json_text
 from hlodb.reports.model import ProgramRow, Report
 
 _MEASURES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlodb.reports.escape import json_text
+from hlodb.queries.render import json_text
 from hlodb.reports.model import Report
 
 

@@ -11,8 +11,7 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
-from hlodb.queries.render import visible
-from hlodb.reports.escape import json_text
+from hlodb.queries.render import json_text, visible
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
@@ -21,7 +20,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import staging_folder
-from hlodb.queries.render import visible
+from hlodb.queries.render import json_text, visible
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 
@@ -162,7 +161,7 @@ def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
 def _write(summaries: list[RunSummary], form: str) -> None:
     if form == "json":
         runs = [{key: _plain(s, key) for key in _JSON_KEYS} for s in summaries]
-        click.echo(json.dumps({"runs": runs}, indent=1, ensure_ascii=False))
+        click.echo(json_text({"runs": runs}, indent=1))
         return
     columns = tuple(
         plain_column(shown, "VARCHAR" if key == "name" else "BIGINT")

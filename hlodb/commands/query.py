@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import click
@@ -18,6 +17,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
 from hlodb.queries.lint import lint as lint_queries
+from hlodb.queries.render import json_text
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import explain, parse_parameters, run_query
 
@@ -98,8 +98,7 @@ def _list(catalogue: Catalogue, form: str, output: Path | None) -> None:
     if form == "table" and output is None:
         click.echo(catalogue_listing(catalogue))
     elif form == "json" and output is None:
-        text = json.dumps(catalogue_objects(catalogue), indent=1, ensure_ascii=False)
-        click.echo(text)
+        click.echo(json_text(catalogue_objects(catalogue), indent=1))
     else:
         columns = tuple(plain_column(n, "VARCHAR") for n in ("group", "name", "title"))
         rows = [(q.group, q.name, q.title) for q in catalogue.values()]

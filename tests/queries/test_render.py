@@ -11,7 +11,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from hlodb.queries.query import Column
@@ -89,6 +89,18 @@ def test_jsonl() -> None:
     lines = written("jsonl").decode().split("\n")
     assert lines.pop() == ""
     assert [json.loads(line) for line in lines] == objects()
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl"])
+@given(st.text())
+@example(HOSTILE)
+def test_json_shows_what_does_not_print(form: str, text: str) -> None:
+    """All forms for a terminal hide the same; who parses JSON gets it back."""
+    column = Column("a", "VARCHAR", "name", "neutral", "A name.")
+    lines = written(form, Result((column,), [(text,), ([text],)])).decode().split("\n")
+    assert [visible(line) for line in lines] == lines
+    first, second = (json.loads(line.strip(" ,[]")) for line in lines[:2])
+    assert (first, second) == ({"a": text}, {"a": [text]})
 
 
 def test_markdown() -> None:

@@ -102,7 +102,9 @@ def test_names_in_markdown(hostile: Path, capfd: pytest.CaptureFixture[str]) -> 
 def test_names_in_json(hostile: Path, capfd: pytest.CaptureFixture[str]) -> None:
     capfd.readouterr()
     assert main(["runs", "--db", str(hostile), "--format", "json"]) == 0
-    [row] = json.loads(capfd.readouterr().out)
+    text = capfd.readouterr().out
+    assert [c for c in text if c in "\x1b\u202e" or (c < " " and c != "\n")] == []
+    [row] = json.loads(text)
     assert (row["run"], row["series"]) == (f"{HOSTILE}\nx", HOSTILE)
 
 
@@ -115,10 +117,10 @@ def test_names_in_reports(
     assert main(["report", "--format", form, *options]) == 0
     text = capfd.readouterr().out
     assert "evil" in text
+    assert [c for c in text if c in "\x1b\u202e" or (c < " " and c != "\n")] == []
     if form == "json":
         assert json.loads(text)
         return
-    assert [c for c in text if c in "\x1b\u202e" or (c < " " and c != "\n")] == []
     if form == "junit":
         assert fromstring(text).tag == "testsuites"
     elif form != "text":

@@ -18,8 +18,7 @@ from prometheus_client.parser import (
     text_string_to_metric_families as prometheus_families,
 )
 
-from hlodb.queries.render import visible
-from hlodb.reports.escape import json_text
+from hlodb.queries.render import json_text, visible
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
