@@ -13,7 +13,7 @@ from importlib import import_module
 
 import click
 
-from hlodb.errors import HlodbError
+from hlodb.errors import HlodbError, UsageError
 from hlodb.version import __version__
 
 COMMANDS = {
@@ -47,9 +47,15 @@ class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:
-            return None
+            # For mistakes only.
+            from hlodb.queries.nearest import nearest
+
+            hint = nearest(cmd_name, COMMANDS)
+            raise UsageError(
+                f"there is no command {cmd_name!r}{hint}; `hlodb --help` lists them"
+            )
         found: click.Command = import_module(f"hlodb.commands.{cmd_name}").command
         return found
 
@@ -92,7 +98,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str, exit_code: int) -> int:
-    click.echo(f"hlodb: {message}", err=True)
+    # Names from dumps stand in messages, too; loaded when something is wrong.
+    from hlodb.queries.render import visible
+
+    text = "\n".join(map(visible, message.split("\n")))
+    click.echo(f"hlodb: {text}", err=True)
     return exit_code
 
 

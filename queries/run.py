@@ -10,7 +10,7 @@ import duckdb
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.macros import in_order, install_temporary, macro_sql
-from hlodb.queries.nearest import nearest
+from hlodb.queries.nearest import nearest, not_held
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 
@@ -137,8 +137,7 @@ def _require_known_values(
             ).fetchall()
         }
         if value not in known:
-            hint = nearest(str(value), (str(k) for k in known if k is not None))
-            raise UsageError(f"the warehouse has no {parameter.name} {value!r}{hint}")
+            raise UsageError(not_held(parameter.name, value, known))
 
 
 def _literal(value: Value) -> str:

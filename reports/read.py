@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar
 import duckdb
 
 from hlodb.errors import UsageError
-from hlodb.queries.nearest import nearest
+from hlodb.queries.nearest import not_held
 from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
 
 Record = TypeVar("Record", bound=NamedTuple)
@@ -25,11 +25,10 @@ def read_runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
 
 
 def find_run(runs: Iterable[Run], name: str) -> Run:
-    """Give the run called `name`; UsageError suggests the nearest."""
+    """Give the run called `name`; UsageError says which there are."""
     by_name = {run.name: run for run in runs}
     if name not in by_name:
-        hint = nearest(name, by_name)
-        raise UsageError(f"the warehouse has no run {name!r}{hint}")
+        raise UsageError(not_held("run", name, by_name))
     return by_name[name]
 
 

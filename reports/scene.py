@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -9,6 +10,7 @@ from datetime import date
 import duckdb
 
 from hlodb.errors import NothingToCompare
+from hlodb.queries.nearest import nearest
 from hlodb.reports.baseline import (
     Baseline,
     candidate_run,
@@ -124,6 +126,8 @@ def _run_pairs(
         return []
     base = _named(modules[baseline.run.run_id], request.base_program or request.program)
     present = _named(modules[candidate.run_id], request.program)
+    if request.program and not (base or present):
+        raise _no_program(baseline.run, candidate, modules, request)
     is_other_device = _is_other_device(baseline.run, candidate, request)
     # A diff that names both programs wants them compared, whatever they are called.
     called = [m._replace(program=request.program or m.program) for m in base]
@@ -153,6 +157,18 @@ def _run_pairs(
         else:
             pairs.append(_new_pair(module, before.get(id(module)), request))
     return pairs
+
+
+def _no_program(
+    base: Run, candidate: Run, modules: Mapping[int, Sequence[Module]], request: Request
+) -> NothingToCompare:
+    asked = request.program or ""
+    held = {m.program for run in (base, candidate) for m in modules[run.run_id]}
+    return NothingToCompare(
+        f"{base.name} has no program {request.base_program or asked!r},"
+        f" {candidate.name} has no {asked!r}{nearest(asked, held)};"
+        f" `hlodb modules --run {shlex.quote(candidate.name)}` lists what it has"
+    )
 
 
 def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:

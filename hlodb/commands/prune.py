@@ -6,11 +6,13 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
+import duckdb
 
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import prune_runs
 from hlodb.ingest.retention import Retention, runs_to_prune
+from hlodb.queries.nearest import not_held
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 
@@ -58,6 +60,7 @@ def command(
     require_file(db)
     age = None if keep_days is None else timedelta(days=keep_days)
     with transaction(db) as connection:
+        _require_series(connection, series)
         runs = runs_to_prune(connection, Retention(keep, age, series))
         if not dry_run:
             prune_runs(connection, list(runs), drop_timelines=drop_timelines)
@@ -66,3 +69,11 @@ def command(
         click.echo(f"hlodb: run {name} {what}", err=True)
     if not runs:
         click.echo("hlodb: no run is old enough to be pruned", err=True)
+
+
+def _require_series(connection: duckdb.DuckDBPyConnection, series: str | None) -> None:
+    """Raise for a series that no run has: a job would prune nothing for ever."""
+    rows = connection.execute("SELECT DISTINCT series FROM runs").fetchall()
+    known = {name for (name,) in rows}
+    if series is not None and series not in known:
+        raise UsageError(not_held("series", series, known))

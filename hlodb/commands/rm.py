@@ -9,7 +9,7 @@ import click
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import forget_run
-from hlodb.queries.nearest import nearest
+from hlodb.queries.nearest import not_held
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 
@@ -29,7 +29,7 @@ def command(runs: tuple[str, ...], db: Path) -> None:
         ids = dict(rows)
         for run in runs:
             if run not in ids:
-                raise UsageError(f"there is no run {run!r}{nearest(run, ids)}")
+                raise UsageError(not_held("run", run, ids))
         for run in runs:
             forget_run(connection, ids[run])
             click.echo(f"hlodb: run {run} is forgotten", err=True)

@@ -11,6 +11,7 @@ import pytest
 
 from hlodb.cli import COMMANDS, main
 from hlodb.queries.catalogue import load_catalogue
+from hlodb.schema.warehouse import connect
 
 FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 # Files of that folder that commands share.
@@ -102,6 +103,39 @@ def test_an_unknown_query(capfd: pytest.CaptureFixture[str]) -> None:
         "hlodb: there is no query 'peak_contnets'; did you mean peak_contents?;"
         " `hlodb query` lists them\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"), [("ingst", "; did you mean ingest?"), ("xyzzy", "")]
+)
+def test_an_unknown_command(
+    name: str, hint: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name]) == 2
+    assert capfd.readouterr().err == (
+        f"hlodb: there is no command {name!r}{hint}; `hlodb --help` lists them\n"
+    )
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    ["rm nightly", "runs --series nightly", "prune --keep 1 --series nightly"],
+)
+def test_a_name_that_the_warehouse_does_not_hold(
+    arguments: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """It is refused, with what there is: else a job would do nothing for ever."""
+    db = tmp_path / "w.duckdb"
+    with connect(db, read_only=False) as connection:
+        connection.execute(
+            "INSERT INTO runs BY NAME"
+            " SELECT 1 AS run_id, 'a\x1b[31mb' AS name, 'weekly' AS series"
+        )
+    assert main([*arguments.split(), "--db", str(db)]) == 2
+    held = "run 'nightly'; it has a\\x1b[31mb"
+    if "--series" in arguments:
+        held = "series 'nightly'; it has weekly"
+    assert capfd.readouterr().err == f"hlodb: the warehouse has no {held}\n"
 
 
 @pytest.mark.parametrize("by", ["option", "environment"])

@@ -274,13 +274,14 @@ def test_a_diff_of_unsound_data_is_unknown(
 ) -> None:
     """What it found is told behind that, since a cut file makes programs smaller."""
     monkeypatch.chdir(tmp_path)
-    build(tmp_path, night(1, GROWN), night(2, STEP, rejects=("bad_line",)))
+    cut = {"rejects": ("bad_line",)}
+    build(tmp_path, night(1, GROWN), night(2, STEP, **cut), night(3, **cut))
     assert main(["diff", "night-1", "night-2"]) == 3
     unsound = "❓ unknown: the data is not sound (1 place, first reject bad_line)"
     assert headline(capsys) == f"{unsound}; as it stands, nothing worse; 1 improved"
-    assert main(["report"]) == 3
+    assert main(["diff", "night-1", "night-3"]) == 3
     assert headline(capsys) == unsound
-    assert main(["diff", "night-1:jit_none", "night-2"]) == 3
+    assert main(["report", "--run", "night-2"]) == 3
     assert headline(capsys) == unsound
 
 
@@ -306,3 +307,13 @@ def test_a_diff_of_one_program_and_of_two(
 )
 def test_what_a_diff_can_not_do(nights: Path, sides: list[str], code: int) -> None:
     assert main(["diff", *sides]) == code
+
+
+def test_a_diff_of_a_program_that_neither_run_holds(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", "night-1:jit_stp", "night-2"]) == 4
+    assert capsys.readouterr().err == (
+        "hlodb: night-1 has no program 'jit_stp', night-2 has no 'jit_stp';"
+        " did you mean jit_step?; `hlodb modules --run night-2` lists what it has\n"
+    )

@@ -128,6 +128,27 @@ def test_a_run_that_is_not_there_suggests_the_nearest(
         run_query(warehouse, "peak_by_space", {"run": "nigth-7"}, CATALOGUE)
 
 
+@pytest.mark.parametrize(
+    ("held", "listed"),
+    [
+        ([], "none"),
+        (["b", "a"], "a, b"),
+        (["f", "e", "d", "c", "b", "a", "g"], "a, b, c, d, e and 2 more"),
+    ],
+)
+def test_a_run_that_resembles_none_lists_what_there_is(
+    warehouse: duckdb.DuckDBPyConnection, held: list[str], listed: str
+) -> None:
+    warehouse.execute(
+        "INSERT INTO runs BY NAME SELECT generate_subscripts($1, 1) AS run_id,"
+        " unnest($1::VARCHAR[]) AS name",
+        [held],
+    )
+    message = f"the warehouse has no run 'xyzzy'; it has {listed}"
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        run_query(warehouse, "peak_by_space", {"run": "xyzzy"}, CATALOGUE)
+
+
 def test_a_query_that_duckdb_refuses_is_named(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
