@@ -9,8 +9,8 @@ import duckdb
 
 from hlodb.reports import history
 from hlodb.reports.explain import Explanations, Modules, explain
-from hlodb.reports.facts import Run
-from hlodb.reports.findings import Movement, make_finding, ratio
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.findings import Movement, make_finding, other_name, ratio
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Point, Trend
@@ -161,32 +161,31 @@ def program_rows(
         module = v.pair.candidate or v.pair.base
         assert module is not None
         key = (module.program, module.rank, module.module_number, v.color)
-        change, state = states.get(key, (v.change, v.change))
-        base = v.pair.base
-        renamed = base is not None and base.program != module.program
-        now = v.candidate
-        rows.append(
-            ProgramRow(
-                program=module.program,
-                base_program=base.program if base and renamed else None,
-                rank=module.rank,
-                path=module.path,
-                color=v.color,
-                space=v.space,
-                change=change,
-                state=state,
-                rule=v.rule,
-                base_bytes=v.base_bytes,
-                candidate_bytes=v.candidate_bytes,
-                delta_bytes=v.delta_bytes,
-                delta_ratio=ratio(v.delta_bytes, v.base_bytes),
-                base_live_peak_bytes=v.base.live_peak_bytes if v.base else None,
-                candidate_live_peak_bytes=now.live_peak_bytes if now else None,
-                fragmentation_bytes=now.fragmentation_bytes if now else None,
-                padding_bytes=now.padding_bytes if now else None,
-                noise_band_bytes=v.noise_band_bytes,
-            )
-        )
+        rows.append(_program_row(v, module, *states.get(key, (v.change, v.change))))
     return sorted(
         rows, key=lambda r: (r.program, r.rank or 0, r.color, r.base_bytes or 0)
+    )
+
+
+def _program_row(v: Verdict, module: Module, change: str, state: str) -> ProgramRow:
+    base, now = v.base, v.candidate
+    return ProgramRow(
+        program=module.program,
+        base_program=other_name(v.pair),
+        rank=module.rank,
+        path=module.path,
+        color=v.color,
+        space=v.space,
+        change=change,
+        state=state,
+        rule=v.rule,
+        base_bytes=v.base_bytes,
+        candidate_bytes=v.candidate_bytes,
+        delta_bytes=v.delta_bytes,
+        delta_ratio=ratio(v.delta_bytes, v.base_bytes),
+        base_live_peak_bytes=base.live_peak_bytes if base else None,
+        candidate_live_peak_bytes=now.live_peak_bytes if now else None,
+        fragmentation_bytes=now.fragmentation_bytes if now else None,
+        padding_bytes=now.padding_bytes if now else None,
+        noise_band_bytes=v.noise_band_bytes,
     )

@@ -9,9 +9,9 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.reports.explain import UNEXPLAINED, Explanation
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Run
 from hlodb.reports.model_findings import CauseGroup, Finding, Triage
-from hlodb.reports.pairs import Verdict, live_delta, tags
+from hlodb.reports.pairs import Pair, Verdict, live_delta, tags
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
 
@@ -61,8 +61,7 @@ def finding_id(program: str, color: int, first_run: str, rank: int | None) -> st
 def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
     """Give the finding of a movement; `limit_bytes` is the memory of the device."""
     v = m.verdict
-    base, candidate = v.pair.base, v.pair.candidate
-    module = candidate or base
+    module = v.pair.candidate or v.pair.base
     assert module is not None
     first = m.first_run or m.candidate_run
     change = "fixed" if m.undone_run is not None else v.change
@@ -73,7 +72,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         change=change,
         rule=v.rule,
         program=module.program,
-        base_program=_other_name(base, candidate),
+        base_program=other_name(v.pair),
         rank=module.rank,
         module_number=module.module_number,
         path=module.path,
@@ -114,7 +113,9 @@ def ratio(delta: int | None, base: int | None) -> float | None:
     return round(delta / base, 6) if delta is not None and base else None
 
 
-def _other_name(base: Module | None, candidate: Module | None) -> str | None:
+def other_name(pair: Pair) -> str | None:
+    """Give what the base calls the program, where the candidate calls it otherwise."""
+    base, candidate = pair.base, pair.candidate
     if base is None or candidate is None or base.program == candidate.program:
         return None
     return base.program

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
@@ -18,7 +18,7 @@ from hlodb.reports.baseline import (
     earlier_runs,
 )
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import Similarities, match_modules
+from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
@@ -128,35 +128,23 @@ def _run_pairs(
     present = _named(modules[candidate.run_id], request.program)
     if request.program and not (base or present):
         raise _no_program(baseline.run, candidate, modules, request)
-    is_other_device = _is_other_device(baseline.run, candidate, request)
     # A diff that names both programs wants them compared, whatever they are called.
     called = [m._replace(program=request.program or m.program) for m in base]
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
     matches, left, new = match_modules(called, present, similarities)
-    gone = [true_base[id(m)] for m in left]
-    pairs = [
-        Pair(
-            true_base[id(m.base)],
-            m.candidate,
-            baseline.run,
-            m.method,
-            m.confidence,
-            is_other_device=is_other_device,
-        )
-        for m in matches
-        if m.base.has_assignment or m.candidate.has_assignment
-    ]
-    pairs += _missing(gone, present, baseline.run)
-    first_base = {_kind(m): true_base[id(m)] for m in reversed(called)}
+    matches = [m._replace(base=true_base[id(m.base)]) for m in matches]
+    first = {_kind(m): true_base[id(m)] for m in reversed(called)}
     before = _sightings_before(tracks, candidate)
-    for module in new:
-        if not module.has_assignment:
-            continue
-        if (again := first_base.get(_kind(module))) is not None:
-            pairs.append(Pair(again, module, baseline.run, "compiled again", 0.9))
-        else:
-            pairs.append(_new_pair(module, before.get(id(module)), request))
-    return pairs
+    is_other_device = _is_other_device(baseline.run, candidate, request)
+    return [
+        *_matched(matches, baseline.run, is_other_device),
+        *_missing([true_base[id(m)] for m in left], present, baseline.run),
+        *(
+            _new_pair(m, first.get(_kind(m)), baseline.run, before.get(id(m)), request)
+            for m in new
+            if m.has_assignment
+        ),
+    ]
 
 
 def _no_program(
@@ -175,6 +163,21 @@ def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:
     """Whoever asks for a diff of two devices wants to see it."""
     devices = {run.device for run in (base, candidate) if run.device}
     return len(devices) > 1 and request.kind != "diff"
+
+
+def _matched(
+    matches: Sequence[Match], base: Run, is_other_device: bool
+) -> Iterator[Pair]:
+    for m in matches:
+        if m.base.has_assignment or m.candidate.has_assignment:
+            yield Pair(
+                m.base,
+                m.candidate,
+                base,
+                m.method,
+                m.confidence,
+                is_other_device=is_other_device,
+            )
 
 
 def _missing(
@@ -198,7 +201,16 @@ def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
     return [m for m in modules if program is None or m.program == program]
 
 
-def _new_pair(module: Module, earlier: Sighting | None, request: Request) -> Pair:
+def _new_pair(
+    module: Module,
+    again: Module | None,
+    base: Run,
+    earlier: Sighting | None,
+    request: Request,
+) -> Pair:
+    """Pair a module that matched none: compiled `again`, seen `earlier`, or new."""
+    if again is not None:
+        return Pair(again, module, base, "compiled again", 0.9)
     if earlier is None or request.kind == "diff":
         return Pair(None, module, None, None, None)
     return Pair(earlier.module, module, earlier.run, "series", 0.9, is_recovered=True)
