@@ -300,15 +300,13 @@ class RunIngest:
     def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Write what the run says of itself; count it."""
         run_id = self.summary.run_id
+        self.summary.has_dump = self.source.has_dump
         digests = [occurrence["unit_digest"] for occurrence in self.known_occurrences]
         require_whole(connection, run_id, self.summary.name, digests)
         finish_run(connection, run_id, self.request, self.facts)
         counts = connection.execute(statement("count_run"), {"run_id": run_id})
         for name, value in zip(_COUNTED, counts.fetchone() or (), strict=True):
             setattr(self.summary, name, int(value))
-        self.summary.has_dump = self.source.has_dump
-        if not (self.source.has_dump or self.summary.rejects):
-            self.summary.notes.append(f"{self.source.origin} holds no XLA dump")
         self.summary.seconds = perf_counter() - self.began
 
 

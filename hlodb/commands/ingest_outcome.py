@@ -22,7 +22,8 @@ def sentences(run: RunSummary, db: Path) -> Iterator[str]:
             f" {loaded}; {shown} says what and where"
         )
     elif not run.has_dump:
-        yield f"run {run.name} is empty; {_command('rm', run.name, db=db)} forgets it"
+        forgetting = _command("rm", run.name, db=db)
+        yield f"run {run.name} holds no XLA dump; {forgetting} forgets it"
     elif not run.modules:
         yield f"run {run.name} holds no module"
     if run.files and run.files == run.unchanged_files:
