@@ -1,8 +1,6 @@
 """`python -m hlodb` is the command line."""
 
-import sys
-
-from hlodb.cli import main
+from hlodb.cli import run
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run()

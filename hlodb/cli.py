@@ -6,10 +6,12 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 import click
 
@@ -74,6 +76,16 @@ class _Commands(click.Group):
 @click.version_option(__version__, message="hlodb %(version)s")
 def cli() -> None:
     """XLA compiler dumps of many runs as one DuckDB warehouse."""
+
+
+def run() -> NoReturn:
+    """Be the whole process: carry out its arguments, and end it with their code."""
+    # Numpy is not asked for linear algebra, and idle threads for it spin at first.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    code = main()
+    # All objects go with the process; looking for cycles among them takes long.
+    gc.freeze()
+    sys.exit(code)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

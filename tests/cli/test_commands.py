@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from hlodb.cli import COMMANDS, main
+from hlodb.cli import COMMANDS, main, run
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.schema.warehouse import connect
 
@@ -50,6 +52,33 @@ def test_every_command_is_listed() -> None:
     listing = hlodb("--help").stdout.partition("Commands:\n")[2]
     named = [line.split()[0] for line in listing.splitlines() if line[2:3].strip()]
     assert named[: len(COMMANDS)] == list(COMMANDS)
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["--version"], 0), (["nothing"], 2)])
+def test_a_process_ends_with_the_code_of_its_command(
+    arguments: list[str], code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["hlodb", *arguments])
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    with pytest.raises(SystemExit) as ended:
+        run()
+    assert ended.value.code == code
+    assert hlodb(*arguments).returncode == code
+
+
+@pytest.mark.parametrize(("asked", "given"), [(None, "1"), ("3", "3")])
+def test_numpy_starts_no_threads_unless_it_is_told_to(
+    asked: str | None, given: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = "OPENBLAS_NUM_THREADS"
+    monkeypatch.setenv(name, asked or "")
+    if asked is None:
+        monkeypatch.delenv(name)
+    monkeypatch.setattr(sys, "argv", ["hlodb", "--version"])
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    with pytest.raises(SystemExit):
+        run()
+    assert os.environ[name] == given
 
 
 @pytest.mark.parametrize("name", COMMANDS)
