@@ -20,6 +20,7 @@ from hlodb.ingest.formats.scan import unescape
 from hlodb.ingest.records import Reject
 
 _DEEPEST = 100  # protobuf's own limit
+_WORD = r"[^\s,;#\"'{}<>:\[\]]+"
 _TOKEN = re.compile(
     r"(?P<space>\s+|\#[^\n]*)"
     r"|(?P<between>[,;])"
@@ -27,8 +28,11 @@ _TOKEN = re.compile(
     r"|(?P<open>[{<])"
     r"|(?P<close>[}>])"
     r"|(?P<mark>[:\[\]])"
-    r"|(?P<word>[^\s,;#\"'{}<>:\[\]]+)"
+    rf"|(?P<word>{_WORD})"
 )
+_SCALAR = re.compile(rf"\s*(?P<name>{_WORD})\s*:\s*(?P<value>{_WORD})")
+"""`name: value` without quotes, as most lines are."""
+
 _SHOWN = 80
 _MOST_REJECTS = 100
 
@@ -139,6 +143,10 @@ class _Reader:
     def read(self) -> tuple[Field, ...]:
         position = 0
         while position < len(self._text) and len(self.rejects) < _MOST_REJECTS:
+            scalar = self._scalar_at(position)
+            if scalar is not None:
+                position = scalar.end()
+                continue
             token = _TOKEN.match(self._text, position)
             if token is None:
                 self._reject(position, "a string that does not end on its line")
@@ -152,6 +160,17 @@ class _Reader:
             elif token.lastgroup != "space":
                 self._take(token.lastgroup or "", token[0], token.start())
         return self._end()
+
+    def _scalar_at(self, position: int) -> re.Match[str] | None:
+        """Take a whole field, where one begins that is a scalar without quotes."""
+        if self._name or self._in_extension:
+            return None
+        found = _SCALAR.match(self._text, position)
+        if found is not None:
+            self._after_string = False
+            line = self._line_at(found.start("value"))
+            self._stack[-1].fields.append(Field(found["name"], found["value"], line))
+        return found
 
     def _take(self, kind: str, text: str, start: int) -> None:
         if kind == "string":

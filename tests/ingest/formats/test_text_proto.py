@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlodb.ingest.formats import text_proto
 from hlodb.ingest.formats.text_proto import (
     Field,
     TextProto,
@@ -196,6 +199,21 @@ def test_any_text_ends_in_fields_and_rejects(text: str) -> None:
     assert all(1 <= found.line <= text.count("\n") + 1 for found in proto.rejects)
 
 
+WORDS = st.sampled_from(
+    ["a", "b1", ": ", "a: 1\n", "[x.y]", ' "s"', "{", "}", "[", "]"]
+)
+
+
+@given(st.lists(WORDS | st.text("a:{}[]\"' #,\n", max_size=2)).map("".join))
+def test_scalars_taken_whole_are_those_taken_token_by_token(text: str) -> None:
+    whole = parse_text_proto(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(text_proto, "_SCALAR", re.compile(r"(?!)"))
+        parse_text_proto.cache_clear()
+        assert parse_text_proto(text) == whole
+    parse_text_proto.cache_clear()
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -205,6 +223,9 @@ def test_any_text_ends_in_fields_and_rejects(text: str) -> None:
         'a: "' + "\\" * 200_000,
         "[" * 200_000,
         "a" * 1_000_000,
+        "a " * 200_000,
+        " " * 1_000_000,
+        "a" + " " * 1_000_000 + "b",
         "#" * 1_000_000,
         "a: 1\n" * 100_000,
     ],
