@@ -40,6 +40,8 @@ def require_whole(
     That is the case where the run that brought their details was removed or pruned
     after we had seen that nothing need be parsed.
     """
+    if not unit_digests:
+        return
     lost = connection.execute(
         statement("count_lost"),
         {"run_id": run_id, "unit_digests": list(unit_digests)},

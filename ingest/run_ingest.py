@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
@@ -30,9 +30,8 @@ from hlodb.ingest.run_records import (
     reduced_files,
     rejected_files,
 )
-from hlodb.ingest.run_rows import begin_run, finish_run
+from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts
 from hlodb.ingest.run_summary import Progress, RunSummary
-from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import (
     MODULE_KINDS,
     PARSED_KINDS,
@@ -46,15 +45,6 @@ from hlodb.ingest.unit_files import (
 
 BATCH_BYTES = 4_000_000
 """Text that a worker parses at a time (bytes)."""
-
-_COUNTED = (
-    "modules",
-    "instructions",
-    "allocations",
-    "values",
-    "live_ranges",
-    "rejects",
-)
 
 
 @dataclass(slots=True)
@@ -98,6 +88,7 @@ class RunIngest:
         self.other_rejects: list[tuple[str, Reject]] = []
         self.replaced: list[str] = []
         self.is_begun = False
+        self.is_new = False
         self.is_unchanged = False
         self.began = 0.0
         self.summary = RunSummary(0, source.name)
@@ -270,9 +261,14 @@ class RunIngest:
     def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
         """Begin the run, or make sure that it is as our last transaction left it."""
         run, source = self.summary, self.source
+        self.is_new = False
         if not self.is_begun:
-            run.run_id = begin_run(connection, run.name, source.origin, self.request)
+            run.run_id, self.is_new = begin_run(
+                connection, run.name, source.origin, self.request
+            )
             self.is_begun = True
+        if self.is_new and not self.written:
+            return
         require_untouched(connection, run.run_id, run.name, self.written)
         if self.replaced:
             forget_paths(connection, run.run_id, self.replaced)
@@ -298,15 +294,19 @@ class RunIngest:
         ]
 
     def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
-        """Write what the run says of itself; count it."""
+        """Write what the run says of itself, but for what `facts` list."""
         run_id = self.summary.run_id
         self.summary.has_dump = self.source.has_dump
         digests = [occurrence["unit_digest"] for occurrence in self.known_occurrences]
         require_whole(connection, run_id, self.summary.name, digests)
+        if not self.is_new:
+            forget_facts(connection, run_id, self.facts)
         finish_run(connection, run_id, self.request, self.facts)
-        counts = connection.execute(statement("count_run"), {"run_id": run_id})
-        for name, value in zip(_COUNTED, counts.fetchone() or (), strict=True):
-            setattr(self.summary, name, int(value))
+
+    def counted(self, counts: Mapping[str, int]) -> None:
+        """Learn what the run holds now, by attribute of its summary; end its time."""
+        for name, count in counts.items():
+            setattr(self.summary, name, count)
         self.summary.seconds = perf_counter() - self.began
 
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import Any
 
 import duckdb
-import pyarrow as pa
 
-from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.evidence import Evidence, load_evidence
 from hlodb.ingest.forget import forget_paths, restore_pruned
 from hlodb.ingest.run_facts import FACT_KINDS, RunFacts
 from hlodb.ingest.run_records import LABEL_COLUMNS, RunRequest, moment, run_id_of
+from hlodb.ingest.statements import statement
 from hlodb.version import __version__
 
 Connection = duckdb.DuckDBPyConnection
@@ -21,15 +20,15 @@ Connection = duckdb.DuckDBPyConnection
 
 def begin_run(
     connection: Connection, name: str, origin: str, request: RunRequest
-) -> int:
-    """Give the id of the run called `name`, which is begun where there is none.
+) -> tuple[int, bool]:
+    """Give the id of the run called `name`, and whether it was begun just now.
 
     A pruned run is begun anew: its details come back.
     """
     known = run_id_of(connection, name)
     if known is not None:
         restore_pruned(connection, known)
-        return known
+        return known, False
     newest = connection.execute("SELECT coalesce(max(run_id), 0) FROM runs").fetchone()
     run_id = int(newest[0]) + 1 if newest else 1
     connection.execute(
@@ -47,13 +46,13 @@ def begin_run(
             datetime.now(UTC).replace(tzinfo=None),
         ],
     )
-    return run_id
+    return run_id, True
 
 
 def finish_run(
     connection: Connection, run_id: int, request: RunRequest, facts: RunFacts
 ) -> None:
-    """Write what the dump says of itself, labels where it is silent, and the flags."""
+    """Write what the dump says of itself, and labels where it is silent."""
     values = {
         name: facts.facts.get(name) or request.labels.get(name)
         for name in LABEL_COLUMNS
@@ -64,10 +63,38 @@ def finish_run(
         f"UPDATE runs SET {assignments} WHERE run_id = ?",
         [*values.values(), started, run_id],
     )
+
+
+def load_facts(connection: Connection, found: Iterable[tuple[int, RunFacts]]) -> None:
+    """Store flags, timings of passes and memory as listed, given with their runs."""
+    load_evidence(
+        connection,
+        [
+            (run_id, Evidence(table, row))
+            for run_id, facts in found
+            for table, rows in (
+                ("compiler_flags", facts.flag_rows()),
+                ("passes", facts.pass_rows()),
+                ("memory_analysis", facts.analysis_rows()),
+            )
+            for row in rows
+        ],
+    )
+
+
+def forget_facts(connection: Connection, run_id: int, facts: RunFacts) -> None:
+    """Delete what an earlier reading of a run found, and `load_facts` will store.
+
+    What files of earlier days say of programs' memory stays.
+    """
     _forget_gone(connection, run_id, facts)
-    _replace_rows(connection, "compiler_flags", run_id, facts.flag_rows())
-    _replace_rows(connection, "passes", run_id, facts.pass_rows())
-    _replace_analyses(connection, run_id, facts)
+    for table in ("compiler_flags", "passes"):
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
+    connection.execute(
+        "DELETE FROM memory_analysis"
+        " WHERE run_id = ? AND path IN (SELECT unnest(?::VARCHAR[]))",
+        [run_id, list(facts.analyses)],
+    )
 
 
 def _forget_gone(connection: Connection, run_id: int, facts: RunFacts) -> None:
@@ -86,26 +113,11 @@ def _forget_gone(connection: Connection, run_id: int, facts: RunFacts) -> None:
         forget_paths(connection, run_id, gone)
 
 
-def _replace_rows(
-    connection: Connection, table: str, run_id: int, rows: list[dict[str, Any]]
-) -> None:
-    connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
-    if not rows:
-        return
-    schema = arrow_schema(table, dropped=("run_id",))
-    connection.register("incoming", pa.Table.from_pylist(rows, schema))
-    connection.execute(
-        f"INSERT INTO {table} BY NAME SELECT ? AS run_id, * FROM incoming", [run_id]
-    )
-    connection.unregister("incoming")
-
-
-def _replace_analyses(connection: Connection, run_id: int, facts: RunFacts) -> None:
-    """Write what the files say of programs' memory; files of earlier days stay."""
-    connection.execute(
-        "DELETE FROM memory_analysis"
-        " WHERE run_id = ? AND path IN (SELECT unnest(?::VARCHAR[]))",
-        [run_id, list(facts.analyses)],
-    )
-    rows = [Evidence("memory_analysis", row) for row in facts.analysis_rows()]
-    load_evidence(connection, [(run_id, row) for row in rows])
+def count_runs(
+    connection: Connection, run_ids: Sequence[int]
+) -> dict[int, dict[str, int]]:
+    """Give how many modules, details of modules and rejects runs hold, by name."""
+    counts = connection.execute(statement("count_runs"), {"run_ids": list(run_ids)})
+    names = [column[0] for column in counts.description]
+    rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
+    return {row.pop("run_id"): row for row in rows}

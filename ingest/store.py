@@ -18,6 +18,7 @@ from hlodb.ingest.load import load_batches, load_rejects
 from hlodb.ingest.occurrences import load_files, load_known
 from hlodb.ingest.run_ingest import RunIngest, Units
 from hlodb.ingest.run_records import run_names
+from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.statements import statement
 from hlodb.schema.warehouse import connect, transaction
@@ -91,12 +92,20 @@ class Store:
                 for (run, result), new_modules in zip(gathered, counts, strict=True):
                     run.wrote(result, new_modules)
                 _load_unparsed(connection, ended)
-                for run in ended:
-                    run.finish(connection)
+                _finish(connection, ended)
             finally:
                 # Connections of one process to one file share their settings.
                 connection.execute("RESET threads")
         return [run.summary for run in ended]
+
+
+def _finish(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]) -> None:
+    for run in runs:
+        run.finish(connection)
+    load_facts(connection, [(run.summary.run_id, run.facts) for run in runs])
+    counts = count_runs(connection, [run.summary.run_id for run in runs])
+    for run in runs:
+        run.counted(counts[run.summary.run_id])
 
 
 def _load_unparsed(

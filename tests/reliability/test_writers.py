@@ -193,6 +193,34 @@ def test_a_run_removed_while_it_is_ingested(tmp_path: Path) -> None:
     assert counts == (2,)
 
 
+def test_a_run_removed_while_it_is_completed(tmp_path: Path) -> None:
+    """What it held is not read again, so a new one would lack it."""
+    db, dump = tmp_path / "w.duckdb", write_dump(tmp_path / "a", 1)
+    ingest([str(dump)], db)
+    (dump / "module_0009.more.debug_options").write_text("xla_more: true\n")
+    flushed = Store.flush
+
+    def flush(self: Store) -> list[RunSummary]:
+        with transaction(db) as connection:
+            forget_run(connection, 1)
+        return flushed(self)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Store, "flush", flush)
+        with pytest.raises(WarehouseLocked, match="ingests a run called a at the same"):
+            ingest([str(dump)], db)
+    assert run_names(db) == []
+    ingest([], db)
+    assert (run_names(db), faults(db)) == (["a"], [])
+    assert files(db) == {path.name for path in dump.iterdir()}
+
+
+def files(db: Path) -> set[str]:
+    with connect(db) as connection:
+        rows = connection.execute("SELECT path FROM dump_files").fetchall()
+    return {path for (path,) in rows}
+
+
 def test_readers_wait_for_a_writer(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     ingest([SEEDS], db)
