@@ -60,6 +60,11 @@ class RunSource:
     has_dump: bool = False
     _read: _Read = field(repr=False, default=lambda refuse: iter(()))
 
+    @property
+    def is_local(self) -> bool:
+        """Tell whether its files lie in a file system."""
+        return not _URL.match(self.origin)
+
     def units(self) -> Iterator[Unit]:
         """Read the run unit by unit; can be called again.
 

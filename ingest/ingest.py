@@ -15,6 +15,7 @@ import duckdb
 
 from hlodb.errors import WarehouseLocked
 from hlodb.ingest.discover import RunSource, discover
+from hlodb.ingest.hashed_ahead import HashedAhead, files_to_hash
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
@@ -75,9 +76,11 @@ def ingest_sources(
     before WarehouseLocked is raised.
     """
     database = Path(database)
-    whole = _open(sources, database, request, prepare)
+    with HashedAhead(limits) as ahead:
+        ahead.begin(files_to_hash(sources, database, request))
+        whole = _open(sources, database, request, prepare)
     found: list[RunSummary | None] = [
-        unchanged_run(source, run, request, limits, progress)
+        unchanged_run(source, run, request, limits, progress, ahead.digests)
         if (run := whole.get(source.name))
         else None
         for source in sources

@@ -9,19 +9,18 @@ sure goes the way of every other run.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from hashlib import sha256
+from collections.abc import Mapping, Sequence
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import duckdb
 
 from hlodb.ingest.discover import RunSource
+from hlodb.ingest.hashed_ahead import FileDigest, digest_of
 from hlodb.ingest.limits import Limits, Refusal
 from hlodb.ingest.run_records import LABEL_COLUMNS, RunRequest, moment
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.statements import statement
-from hlodb.ingest.units import content_of
 from hlodb.version import __version__
 
 _SUMMARISED = (
@@ -75,21 +74,25 @@ def unchanged_run(
     request: RunRequest,
     limits: Limits,
     progress: Progress | None,
+    digests: Mapping[str, FileDigest],
 ) -> RunSummary | None:
-    """Read a run; give its summary if nothing need be written of it, else None."""
+    """Read a run; give its summary if nothing need be written of it, else None.
+
+    Files that `digests` has by their origins were read just now.
+    """
     began = perf_counter()
     if not _is_said_already(source, run, request):
         return None
     summary = RunSummary(**{name: run.row[name] for name in _SUMMARISED})
     for entry in source.entries:
         try:
-            data = content_of(entry, limits)
+            file = digests.get(entry.origin) or digest_of(entry, limits)
         except (Refusal, OSError):
             return None
-        if sha256(data).hexdigest() != run.files[entry.path]:
+        if file.sha256 != run.files[entry.path]:
             return None
         summary.files += 1
-        summary.bytes += len(data)
+        summary.bytes += file.size_bytes
         if progress:
             progress(summary.bytes, summary.files)
     summary.unchanged_files = summary.files

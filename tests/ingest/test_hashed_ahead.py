@@ -1,0 +1,134 @@
+"""Files hashed beside other work: what is found, and that it ends."""
+
+import os
+import shutil
+import threading
+from collections.abc import Sequence
+from hashlib import sha256
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+import pytest
+
+from hlodb.ingest import unchanged
+from hlodb.ingest.discover import RunSource, discover
+from hlodb.ingest.hashed_ahead import (
+    FileDigest,
+    HashedAhead,
+    digest_of,
+    files_to_hash,
+)
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.limits import Limits
+from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.units import Entry
+from tests.conftest import DATA
+
+DUMP = DATA / "moved_lines" / "before"
+CONTENTS = {"a": b"alpha", "b": b"", "c": b"gamma"}
+
+
+def entry(name: str, content: bytes) -> Entry:
+    return Entry(name, len(content), None, lambda: BytesIO(content), f"/d/{name}")
+
+
+def entries() -> list[Entry]:
+    return [entry(name, content) for name, content in CONTENTS.items()]
+
+
+def finished(listed: Sequence[Entry], limits: Limits) -> dict[str, FileDigest]:
+    """Give what is hashed where there is time enough for all."""
+    with HashedAhead(limits) as ahead:
+        ahead.begin(listed)
+        assert ahead._thread is not None
+        ahead._thread.join()
+    return ahead.digests
+
+
+def test_digests_and_sizes_by_origin() -> None:
+    assert finished(entries(), Limits()) == {
+        f"/d/{name}": FileDigest(sha256(content).hexdigest(), len(content))
+        for name, content in CONTENTS.items()
+    }
+
+
+def test_it_stops_at_a_file_that_cannot_be_read() -> None:
+    def fail() -> BinaryIO:
+        raise PermissionError
+
+    first, _, last = entries()
+    broken = Entry("b", 1, None, fail, "/d/b")
+    assert list(finished([first, broken, last], Limits())) == ["/d/a"]
+    assert list(finished(entries(), Limits(file_bytes=4))) == []
+
+
+def test_it_ends_with_the_block() -> None:
+    """Of two files the second is left, as the block ends while the first is read."""
+    reading, is_over = threading.Event(), threading.Event()
+
+    def wait() -> BinaryIO:
+        reading.set()
+        is_over.wait()
+        return BytesIO(b"slow")
+
+    before = threading.active_count()
+    with HashedAhead(Limits()) as ahead:
+        ahead.begin([Entry("slow", 4, None, wait, "/d/slow"), *entries()])
+        reading.wait()
+        ahead._is_over.set()
+        is_over.set()
+    assert list(ahead.digests) == ["/d/slow"]
+    assert threading.active_count() == before
+
+
+def test_it_need_not_begin() -> None:
+    with HashedAhead(Limits()) as ahead:
+        pass
+    assert ahead.digests == {}
+
+
+@pytest.mark.parametrize("hashed", [0, 1, 1000])
+def test_an_ingest_reads_only_what_was_not_hashed_ahead(
+    hashed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    db, read = tmp_path / "w.duckdb", list[str]()
+    [first] = ingest([str(DUMP)], db, jobs=1)
+
+    def begin(self: HashedAhead, listed: Sequence[Entry]) -> None:
+        self._hash(listed[:hashed])
+
+    def noted(found: Entry, limits: Limits) -> FileDigest:
+        read.append(found.path)
+        return digest_of(found, limits)
+
+    monkeypatch.setattr(HashedAhead, "begin", begin)
+    monkeypatch.setattr(unchanged, "digest_of", noted)
+    [again] = ingest([str(DUMP)], db, jobs=1)
+    [source] = discover([str(DUMP)])
+    assert read == [e.path for e in source.entries][hashed:]
+    assert (again.unchanged_files, again.bytes) == (first.files, first.bytes)
+
+
+def test_what_the_warehouse_may_have_is_older_than_itself(tmp_path: Path) -> None:
+    db, dump = tmp_path / "w.duckdb", shutil.copytree(DUMP, tmp_path / "dump")
+    [source] = discover([str(dump)])
+    assert files_to_hash([source], db, RunRequest()) == []
+    db.touch()
+    assert files_to_hash([source], db, RunRequest()) == source.entries
+    assert files_to_hash([source], db, RunRequest(retry_rejects=True)) == []
+    newest = db.stat().st_mtime + 10
+    os.utime(min(dump.iterdir()), (newest, newest))
+    other, known = discover([str(dump), str(DUMP)])
+    assert files_to_hash([other, known], db, RunRequest()) == known.entries
+
+
+@pytest.mark.parametrize("origin", ["gs://bucket/dump", "https://host/dump.zip"])
+def test_files_elsewhere_are_not_read_twice(origin: str, tmp_path: Path) -> None:
+    """Nor those whose time is unknown."""
+    db = tmp_path / "w.duckdb"
+    db.touch()
+    old = [e._replace(modified_at=0.0) for e in entries()]
+    assert files_to_hash([RunSource("r", origin, 3, old)], db, RunRequest()) == []
+    assert files_to_hash([RunSource("r", "/d", 3, entries())], db, RunRequest()) == []
+    assert files_to_hash([RunSource("r", "/d", 3, old)], db, RunRequest()) == old
