@@ -33,6 +33,7 @@ BLOCK_BYTES = 32768
 _WRITING: dict[str, str | bool | int | float | list[str]] = {
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": str(BLOCK_BYTES),
+    "checkpoint_threshold": "1MB",
 }
 _FIRST_PAUSE_SECONDS = 0.02
 _LONGEST_PAUSE_SECONDS = 0.5
