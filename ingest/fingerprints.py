@@ -54,7 +54,9 @@ def graph_text(
 
 def exact_text(shape: str | None, a: Attributes, graph: str) -> str:
     """Give what the exact fingerprint sees beyond `graph`, the graph's text."""
-    config = _FOLDER.sub("/", a.backend_config) if a.backend_config else None
+    config = a.backend_config or None
+    if config and "/" in config:
+        config = _FOLDER.sub("/", config)
     kept = (shape, a.channel_id, config, _without(a.other, _NAMED))
     return graph + repr(kept)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -23,8 +24,11 @@ _KEPT_LITERAL = 256
 
 def hash64(text: str) -> int:
     """Give the first 64 bits of a BLAKE2b over `text`, signed."""
-    digest = blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    return int.from_bytes(_digest(text), "little", signed=True)
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
 
 
 class Form(NamedTuple):
@@ -40,7 +44,7 @@ class Form(NamedTuple):
 class Numbers(dict[Value, int], Generic[Value]):
     """Values by number; a new one gets the next, and as its key a hash of its text.
 
-    `nothing` is what has no number, but NO_ID.
+    `nothing` is what has no number, but NO_ID. Keys are made when they are asked for.
     """
 
     def __init__(self, *nothing: Value) -> None:
@@ -52,7 +56,6 @@ class Numbers(dict[Value, int], Generic[Value]):
         """Give `value` the next number."""
         number = self[value] = len(self.values_by_number)
         self.values_by_number.append(value)
-        self._keys.append(hash64(repr(value)))
         return number
 
     def numbers_of(self, values: Sequence[Value]) -> Ints:
@@ -61,6 +64,9 @@ class Numbers(dict[Value, int], Generic[Value]):
 
     def keys_of(self, numbers: Ints) -> Longs:
         """Give the keys of values, none of which is nothing."""
+        if new := self.values_by_number[len(self._keys) :]:
+            digests = b"".join(map(_digest, map(repr, new)))
+            self._keys.extend(np.frombuffer(digests, "<i8").tolist())
         return taken(self._keys, np.int64, numbers)
 
 
@@ -77,9 +83,9 @@ class Forms(Numbers[tuple[Any, ...]]):
         """Give the form of these fields the next number."""
         number = super().__missing__(value)
         self._fusions.append(value[0] == "fusion")
-        graph = graph_text(*value)
-        self._graph_keys.append(hash64(graph))
-        self._exact_keys.append(hash64(exact_text(value[1], value[4], graph)))
+        graph, exact = _fingerprint_keys(*value[:4], value[4][2:])
+        self._graph_keys.append(graph)
+        self._exact_keys.append(exact)
         return number
 
     def graph_keys_of(self, numbers: Ints) -> Longs:
@@ -98,6 +104,24 @@ class Forms(Numbers[tuple[Any, ...]]):
         """Give forms by their numbers."""
         values = self.values_by_number
         return [Form(*values[number]) for number in numbers.tolist()]
+
+
+@lru_cache(maxsize=1 << 16)
+def _fingerprint_keys(
+    opcode: str,
+    shape: str | None,
+    parameter_number: int | None,
+    literal: str | None,
+    without_names: tuple[Any, ...],
+) -> tuple[int, int]:
+    """Give hashes of what the fingerprints see of a form, which is not all.
+
+    Most forms differ in `op_name` only: `without_names` are attributes but the first
+    two, op_name and op_type.
+    """
+    attributes = Attributes(None, None, *without_names)
+    graph = graph_text(opcode, shape, parameter_number, literal, attributes)
+    return hash64(graph), hash64(exact_text(shape, attributes, graph))
 
 
 class Calls(Numbers[tuple[Call, ...]]):
