@@ -66,12 +66,13 @@ class MemoryFacts:
 
 
 class _Held(NamedTuple):
-    """An allocation with the values in it that live, and how long they do."""
+    """An allocation with the values in it that live, how long, and which conflict."""
 
     allocation: Allocation
     kind: str
     slots: list[Slot]
     standing: list[Slot]
+    conflicts: list[Conflict]
 
 
 def allocation_kind(allocation: Allocation) -> str:
@@ -117,7 +118,7 @@ def memory_facts(
         facts.profiles.append(_profile(color, helds, segments, logical_bytes))
         facts.timeline.extend(segments)
         for held in helds:
-            facts.conflicts.extend(conflicts(held.allocation.allocation_id, held.slots))
+            facts.conflicts.extend(held.conflicts)
     return facts
 
 
@@ -139,22 +140,29 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
     }
     # A range prints the index always, a value only where its instruction is a tuple.
     lives = {
-        value.value_id: ranges.get((value.instruction, value.shape_index or "{}"))
+        value.value_id: live
         for value in assignment.values
+        if (live := ranges.get((value.instruction, value.shape_index or "{}")))
     }
     placed: dict[int, list[Placement]] = defaultdict(list)
     for placement in assignment.placements:
         placed[placement.allocation_id].append(placement)
     for allocation in assignment.allocations:
         kind = allocation_kind(allocation)
-        slots: list[Slot] = []
+        inside = placed.get(allocation.allocation_id, ())
+        slots = [
+            Slot(*lives[value_id], low, low + size, value_id)
+            for _, value_id, low, size in inside
+            if value_id in lives
+        ]
         standing: list[Slot] = []
-        for _, value_id, low, size in placed.get(allocation.allocation_id, ()):
-            standing.append(Slot(0, last_step, low, low + size, value_id))
-            if live := lives.get(value_id):
-                slots.append(Slot(*live, low, low + size, value_id))
-        stands = kind not in ("temp", "thread_local") and not slots
-        yield _Held(allocation, kind, slots, standing if stands else [])
+        if not slots and kind not in ("temp", "thread_local"):
+            standing = [
+                Slot(0, last_step, low, low + size, value_id)
+                for _, value_id, low, size in inside
+            ]
+        clashing = conflicts(allocation.allocation_id, slots)
+        yield _Held(allocation, kind, slots, standing, clashing)
 
 
 def _timeline(
@@ -165,7 +173,7 @@ def _timeline(
     other: dict[int, int] = defaultdict(int)
     for held in helds:
         if held.kind == "temp":
-            _add(temp, live_changes(held.slots))
+            _add(temp, live_changes(held.slots, not held.conflicts))
         elif held.kind != "thread_local":
             _add(other, _whole_changes(held, last_step))
     segments: list[TimelineSegment] = []

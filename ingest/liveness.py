@@ -44,22 +44,29 @@ class Conflict(NamedTuple):
     to_step: int
 
 
-def live_changes(slots: Sequence[Slot]) -> dict[int, int]:
+def live_changes(
+    slots: Sequence[Slot], are_sound: bool | None = None
+) -> dict[int, int]:
     """Give by how much the live bytes of an allocation change, by step.
 
     Live bytes at a step are the union of the addresses of the values live at it. Near
-    linear where no two values conflict, which holds in every sound dump.
+    linear where no two values conflict, which holds in every sound dump; `are_sound`
+    tells so where it is known.
     """
-    return _sound_changes(slots) if is_sound(slots) else _union_changes(slots)
+    if are_sound is None:
+        are_sound = is_sound(slots)
+    return _sound_changes(slots) if are_sound else _union_changes(slots)
 
 
-def is_sound(slots: Iterable[Slot]) -> bool:
+def is_sound(slots: Sequence[Slot]) -> bool:
     """Tell whether no two values conflict.
 
     A sweep over steps: the addresses held are kept sorted, so that a newcomer can only
     clash with its two neighbours. A value that lives for one step comes before others
     that start there, and is never held: it clashes with none that ends or starts there.
     """
+    if len(slots) < 2:
+        return True
     held: list[tuple[int, int]] = []
     leaving: list[tuple[int, int, int]] = []
     for start, end, low, high, _ in sorted(slots):
@@ -160,6 +167,8 @@ def padding_bytes(slots: Iterable[Slot], logical_bytes: Mapping[int, int]) -> in
     of these the one with the highest id. A value of unknown logical size has none.
     """
     held = [slot for slot in slots if slot.high > slot.low]
+    if not held:
+        return 0
     data_end = {
         slot: slot.low + logical_bytes.get(slot.value_id, slot.high - slot.low)
         for slot in held
