@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from hlodb.ingest.analyse import allocation_kind, memory_facts
 from hlodb.ingest.columns import NO_ID, Columns
 from hlodb.ingest.formats.shapes import parse_shape
+from hlodb.ingest.interning import Rows
 from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment
 
@@ -38,15 +39,13 @@ class AssignmentRows:
         self,
         module_id: int,
         assignment: BufferAssignment,
-        names: list[str],
+        instructions: Rows,
         tables: dict[str, Columns],
     ) -> None:
         self.module_id = module_id
         self.assignment = assignment
         self.tables = tables
-        # Backwards, so that of equal names the first wins.
-        numbers = range(len(names) - 1, -1, -1)
-        self.number = dict(zip(reversed(names), numbers, strict=True))
+        self.number = instructions.places
         self.schedule = self._numbers(assignment.schedule)
 
     def add_all(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
+from functools import cached_property
 from itertools import chain
 from typing import overload
 
@@ -146,11 +147,11 @@ class Distinct(BlockCache[Ints]):
         """Give the instructions of all parts as one sequence."""
         return Rows(self, np.concatenate([np.empty(0, np.int32), *parts]))
 
-    def rows_of(self, instructions: Sequence[Instruction]) -> Ints:
-        """Give the row of each instruction; records that have none get new ones."""
+    def rows_of(self, instructions: Sequence[Instruction]) -> Rows:
+        """Give instructions as rows; records that have none get new ones."""
         if isinstance(instructions, Rows) and instructions.distinct is self:
-            return instructions.numbers
-        return self.add(instructions)
+            return instructions
+        return Rows(self, self.add(instructions))
 
     # --- giving out ---
 
@@ -231,13 +232,16 @@ class Rows(Sequence[Instruction]):
         return self.distinct.record(int(self.numbers[at]))
 
     def __add__(self, others: Sequence[Instruction]) -> Rows:
-        parts = [self.numbers, self.distinct.rows_of(others)]
+        parts = [self.numbers, self.distinct.rows_of(others).numbers]
         return Rows(self.distinct, np.concatenate(parts))
 
-    def names(self) -> list[str]:
-        """Give the name of each instruction."""
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the instruction of each name stands; of equal names the first wins."""
         names = self.distinct.names.values_by_number
-        return [names[i] for i in self.distinct.name_ids(self.numbers).tolist()]
+        backwards = self.distinct.name_ids(self.numbers)[::-1].tolist()
+        places = range(len(backwards) - 1, -1, -1)
+        return dict(zip([names[i] for i in backwards], places, strict=True))
 
 
 def _value(numbers: Numbers[Value], number: int, nothing: Value) -> Value:

@@ -105,7 +105,8 @@ class Batch:
 
         Gives its module_id.
         """
-        rows = self.distinct.rows_of(unit.hlo.instructions)
+        instructions = self.distinct.rows_of(unit.hlo.instructions)
+        rows = instructions.numbers
         module_id = module_id_of(self.distinct, rows, unit)
         locations_id: int | None = None
         if is_detailed:
@@ -120,7 +121,7 @@ class Batch:
             self.graphs[module_id] = edges_of(self.distinct, rows, graph)
         if is_detailed and self._is_new("details", module_id):
             graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
-            self._add_details(module_id, rows, unit, graph)
+            self._add_details(module_id, instructions, unit, graph)
         if unit.reports and self._is_new("reports", module_id):
             add_report(module_id, unit.reports, self.tables)
         if unit.proto is not None and self._is_new("protos", module_id):
@@ -148,16 +149,17 @@ class Batch:
     # --- details ---
 
     def _add_details(
-        self, module_id: int, rows: Ints, unit: ModuleUnit, graph: Graph
+        self, module_id: int, instructions: Rows, unit: ModuleUnit, graph: Graph
     ) -> None:
-        hlo, distinct = unit.hlo, self.distinct
+        hlo, rows = unit.hlo, instructions.numbers
         self._add_computations(module_id, hlo, rows, graph)
         self._add_edges(module_id, graph)
         self._add_aliases(module_id, hlo)
         steps = np.full(len(rows), NO_ID, np.int32)
         if unit.assignment is not None:
-            names = Rows(distinct, rows).names()
-            assignment = AssignmentRows(module_id, unit.assignment, names, self.tables)
+            assignment = AssignmentRows(
+                module_id, unit.assignment, instructions, self.tables
+            )
             assignment.add_all()
             steps = assignment.first_steps(len(rows))
         self._add_instructions(module_id, rows, hlo, graph, steps)

@@ -6,8 +6,10 @@ An assignment that arrives without its HLO text still prints most instructions, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain, filterfalse
+from operator import attrgetter
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_instruction import parse_instruction
@@ -23,8 +25,8 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
 
     They belong to no computation.
     """
-    known = set(_instruction_names(hlo.instructions))
-    missing = [name for name in _names(assignment) if name not in known]
+    known = _instruction_names(hlo.instructions)
+    missing = dict.fromkeys(filterfalse(known.__contains__, _names(assignment)))
     if not missing:
         return hlo
     extra = [_instruction(name, assignment) for name in missing]
@@ -36,20 +38,17 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
     )
 
 
-def _instruction_names(instructions: Sequence[Instruction]) -> list[str]:
+def _instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
     if isinstance(instructions, Rows):
-        return instructions.names()
-    return [instruction.name for instruction in instructions]
+        return instructions.places
+    return {instruction.name for instruction in instructions}
 
 
-def _names(assignment: BufferAssignment) -> list[str]:
-    """Give every instruction name once: schedule order first, then as they appear."""
-    names = dict.fromkeys(assignment.schedule)
-    names.update(dict.fromkeys(v.instruction for v in assignment.values))
-    names.update(dict.fromkeys(p.instruction for p in assignment.positions))
-    names.update(dict.fromkeys(u.instruction for u in assignment.uses))
-    names.update(dict.fromkeys(r.instruction for r in assignment.live_ranges))
-    return list(names)
+def _names(assignment: BufferAssignment) -> Iterator[str]:
+    """Give the names of instructions: schedule order first, then as they appear."""
+    a = assignment
+    named = chain(a.values, a.positions, a.uses, a.live_ranges)
+    return chain(a.schedule, map(attrgetter("instruction"), named))
 
 
 def _instruction(name: str, assignment: BufferAssignment) -> Instruction:

@@ -92,3 +92,11 @@ def test_what_is_forgotten_is_read_anew(
     for start in range(0, len(lines), 5):
         part = lines[start : start + 5] + lines[:5]
         assert records(distinct, part) == alone(part)
+
+
+def test_places_are_those_of_the_first_of_equal_names() -> None:
+    lines = [f"{name} = f32[] parameter(0)" for name in "abcab"]
+    distinct = Distinct()
+    rows = distinct.join([distinct.read(lines)])
+    assert rows.places == {"a": 0, "b": 1, "c": 2}
+    assert (rows[3:] + rows[:3]).places == {"a": 0, "b": 1, "c": 4}
