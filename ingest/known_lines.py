@@ -22,7 +22,6 @@ from hlodb.ingest.numbering import Calls, Forms, Ints, Numbers, stored_literal, 
 from hlodb.ingest.records import Location
 
 _MAX_SAYINGS = 1 << 16
-_NO_OWN = (None, None)
 
 
 class KnownLines(dict[str, int]):
@@ -71,9 +70,12 @@ class Sayings(dict[tuple[Any, ...], int]):
     def __missing__(self, key: tuple[Any, ...]) -> int:
         """Take apart what is said for the first time; may raise ParseError."""
         opcode, shape, own, text = key
+        parameter, literal = parse_own(opcode, own)
         tail = parse_tail(text)
         forms, calls, locations = self._numbered
-        self._form_ids.append(forms[opcode, shape, *own, tail.attributes])
+        self._form_ids.append(
+            forms[opcode, shape, parameter, stored_literal(literal), tail.attributes]
+        )
         self._call_ids.append(calls[tail.calls])
         self._location_ids.append(locations[tail.location])
         number = self[key] = len(self)
@@ -86,7 +88,7 @@ class Sayings(dict[tuple[Any, ...], int]):
             del self._form_ids[:], self._call_ids[:], self._location_ids[:]
         opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
         own = [
-            _own(opcode, inside) if opcode in WITHOUT_OPERANDS else _NO_OWN
+            inside if opcode in WITHOUT_OPERANDS else ""
             for opcode, inside in zip(opcodes, printed.insides, strict=True)
         ]
         keys = zip(opcodes, shapes, own, tails, strict=True)
@@ -96,8 +98,3 @@ class Sayings(dict[tuple[Any, ...], int]):
             taken(self._call_ids, np.int32, said),
             taken(self._location_ids, np.int32, said),
         )
-
-
-def _own(opcode: str, inside: str) -> tuple[int | None, str | None]:
-    number, literal = parse_own(opcode, inside)
-    return number, stored_literal(literal)

@@ -113,11 +113,11 @@ def _parse_generic(text: str) -> Tail:
 
 
 def _join(calls: tuple[Call, ...], attributes: Attributes, metadata: str) -> Tail:
-    op_name, op_type, other, location = _parse_metadata(metadata)
-    kept = ", ".join(t for t in (attributes.other, other) if t) or None
-    return Tail(
-        calls, Attributes(op_name, op_type, *attributes[2:-1], other=kept), location
-    )
+    op_name, op_type, unknown, location = _parse_metadata(metadata)
+    other = attributes.other
+    if unknown:
+        other = f"{other}, {unknown}" if other else unknown
+    return Tail(calls, Attributes(op_name, op_type, *attributes[2:-1], other), location)
 
 
 @lru_cache(maxsize=1 << 16)

@@ -93,7 +93,7 @@ def take_apart(lines: Sequence[str]) -> Printed:
 
     The lines have no line breaks.
     """
-    parts = _COMMON.split("".join([f"{line}\n" for line in lines]))
+    parts = _COMMON.split("\n".join([*lines, ""]))
     found = Printed(*[parts[at::_COLUMNS] for at in range(1, _COLUMNS)])
     # What the rule left out stands before the instruction that follows it.
     gaps = [(at, gap) for at, gap in enumerate(parts[::_COLUMNS]) if gap]

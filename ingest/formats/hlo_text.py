@@ -279,5 +279,6 @@ def parse_hlo(text: str, cache: BlockCache[Any] | None = None) -> ParsedHlo:
         text = text.replace("\r\n", "\n")
     reader = _Reader(text, InstructionCache() if cache is None else cache)
     reader.run()
-    lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
-    return ParsedHlo(reader.modules, reader.rejects, reader.unclaimed, lines_total)
+    return ParsedHlo(
+        reader.modules, reader.rejects, reader.unclaimed, lines_total=reader.number - 1
+    )
