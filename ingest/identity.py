@@ -42,7 +42,8 @@ def companion_digest(data: bytes) -> bytes:
         data = _FIRST_SOURCE.sub(b"{", _SOURCE.sub(b"", data))
     if b"stack_frame_id" in data:
         data = _FIRST_FRAME_ID.sub(b"{", _FRAME_ID.sub(b"", data))
-    data = _EMPTY.sub(b"", data)
+    if b", metadata={}" in data:
+        data = _EMPTY.sub(b"", data)
     if b"0x" in data:
         data = _POINTER.sub(b": size", data)
     return blake2b(data, digest_size=16).digest()

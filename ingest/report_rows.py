@@ -113,5 +113,5 @@ def _row_order(row: ReportRow) -> tuple[int, str]:
 
 def _table_order(table: _Table) -> tuple[Any, ...]:
     owner, rows = table
-    content = [row._replace(table=0, cumulative_ratio=None) for row in rows]
+    content = [row[1:-1] for row in rows]  # without table and cumulative_ratio
     return (owner.color or 0, owner.allocation_id or 0, content)

@@ -120,6 +120,8 @@ def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:
 
     Each part holds other sections; of a number that several print the first counts.
     """
+    if len(parts) == 1:
+        return parts[0]
     values, _ = _merge(chain.from_iterable(part.values for part in parts))
     return BufferAssignment(
         allocations=[row for part in parts for row in part.allocations],

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import is_balanced
@@ -128,6 +129,7 @@ def parse_memory_report(text: str) -> ParsedReport:
     return parsed
 
 
+@lru_cache(maxsize=4096)
 def human_bytes(text: str) -> int:
     """Give the bytes of XLA's `512B`, `4.0KiB`, `14.05MiB`, rounded to whole ones."""
     number = text.rstrip("BiKMGTPE")
