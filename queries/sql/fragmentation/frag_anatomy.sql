@@ -8,7 +8,7 @@
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
 -- grain: module occurrence, allocation, part
--- needs: chosen_memory, allocations, arena_timeline, placed_values
+-- needs: chosen_memory, allocations, arena_timeline, value_places
 -- param run
 -- param program
 -- param color
@@ -37,7 +37,7 @@ WITH arenas AS (
 ),
 tenants AS (
   SELECT v.*, a.step
-  FROM placed_values(run := $run, program := $program) AS v
+  FROM value_places(run := $run, program := $program) AS v
   JOIN arenas AS a USING (module_id, allocation_id)
 ),
 alignments AS (

@@ -5,7 +5,7 @@
 --   the arena is live. frag_index_ratio is 1 minus the largest hole's share of
 --   all free bytes.
 -- grain: module occurrence, allocation, hole
--- needs: chosen_memory, allocations, arena_timeline, placed_values
+-- needs: chosen_memory, allocations, arena_timeline, value_places
 -- param run
 -- param program
 -- param color
@@ -46,7 +46,7 @@ edges AS (
     a.module_id, a.allocation_id, v.offset_bytes AS from_byte,
     v.offset_bytes + v.size_bytes AS to_byte
   FROM arenas AS a
-  JOIN placed_values(run := $run, program := $program) AS v
+  JOIN value_places(run := $run, program := $program) AS v
     USING (module_id, allocation_id)
   WHERE a.chosen_step BETWEEN v.start_step AND v.end_step
     AND v.size_bytes > 0

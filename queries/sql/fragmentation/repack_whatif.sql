@@ -11,7 +11,7 @@
 --   below it, and it can't always be reached. These are the six packings that
 --   XLA's heap_simulator_replay tries.
 -- grain: module occurrence, allocation, packing
--- needs: chosen_memory, allocations, placed_values, arena_timeline
+-- needs: chosen_memory, allocations, value_places, arena_timeline
 -- param run
 -- param program
 -- param color
@@ -41,7 +41,7 @@
 --   packed_bytes.
 WITH RECURSIVE tenants AS MATERIALIZED (
   SELECT *
-  FROM placed_values(run := $run, program := $program) AS v
+  FROM value_places(run := $run, program := $program) AS v
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes > 0

@@ -7,7 +7,7 @@
 --   smaller than the tile nothing can be saved that way. spare_bytes is what
 --   the same memory could hold more.
 -- grain: run, program, colour, shape, dimension
--- needs: chosen_memory, placed_values, array_shapes
+-- needs: chosen_memory, value_places, array_shapes
 -- param run
 -- param program
 -- param color
@@ -64,7 +64,7 @@ used AS (
     m.run AS run_name, m.program AS program_name, m.color AS space_color,
     m.space_name, v.shape, v.logical_bytes, count(*) AS value_count
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v
+  JOIN value_places(run := $run, program := $program) AS v
     USING (module_id, color)
   GROUP BY ALL
 )

@@ -105,13 +105,15 @@ unordered_instructions AS (
         AND instruction_id > lag(instruction_id) OVER () AS rises
     FROM store.instructions
   ) AS s
+  WHERE s.rises IS NOT TRUE
   GROUP BY s.module_id
-  HAVING count(*) > 1 + count(*) FILTER (WHERE s.rises)
+  HAVING count(*) > 1
 )
 SELECT s.table_name, s.owner_id
 FROM steps AS s
+WHERE s.rises IS NOT TRUE
 GROUP BY s.table_name, s.owner_id
-HAVING count(*) > 1 + count(*) FILTER (WHERE s.rises)
+HAVING count(*) > 1
 UNION ALL
 SELECT 'instructions', i.module_id
 FROM store.instructions AS i

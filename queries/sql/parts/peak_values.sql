@@ -8,7 +8,7 @@
 --   range: what no value covers is a row with value_id NULL. So owned_bytes of
 --   a module and colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
--- needs: chosen_modules, memory_profile, allocations, placed_values
+-- needs: chosen_modules, memory_profile, allocations, value_places
 -- param run
 -- param program
 -- column module_id
@@ -19,7 +19,6 @@
 -- column kind
 -- column value_id
 -- column instruction_id
--- column instruction
 -- column shape_index
 -- column shape
 -- column offset_bytes
@@ -45,7 +44,7 @@ placed AS (
     kind <> 'temp' AND max(start_step) OVER (
       PARTITION BY module_id, allocation_id
     ) IS NULL AS is_standing
-  FROM placed_values(run := $run, program := $program)
+  FROM value_places(run := $run, program := $program)
   WHERE kind <> 'thread_local'
 ),
 live AS (
@@ -129,7 +128,7 @@ rest AS (
 )
 SELECT
   v.module_id, v.color, v.peak_step, v.live_peak_bytes, v.allocation_id,
-  v.kind, v.value_id, v.instruction_id, v.instruction, v.shape_index, v.shape,
+  v.kind, v.value_id, v.instruction_id, v.shape_index, v.shape,
   v.offset_bytes, v.size_bytes, v.logical_bytes,
   CAST(o.owned_bytes AS BIGINT) AS owned_bytes,
   CAST(o.padding_bytes AS BIGINT) AS padding_bytes, o.shares_with,
@@ -139,7 +138,7 @@ JOIN owned AS o USING (module_id, allocation_id, value_id)
 UNION ALL
 SELECT
   r.module_id, r.space_color, r.peak_step, r.live_peak_bytes, r.allocation_id,
-  r.kind, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
+  r.kind, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
   CAST(r.owned_bytes AS BIGINT), 0, NULL, NULL, NULL
 FROM rest AS r
 WHERE r.owned_bytes > 0

@@ -23,23 +23,36 @@
 -- column logical_bytes
 -- column start_step
 -- column end_step
-WITH placed AS MATERIALIZED (
-  -- Fixed, lest allocations meet values by module alone.
+WITH chosen AS MATERIALIZED (
+  SELECT DISTINCT module_id
+  FROM chosen_modules(run := $run, program := $program)
+),
+-- Each is fixed, and of the chosen modules alone: allocations would meet values
+-- by module, and a few rows the values and ranges of all modules.
+placed AS MATERIALIZED (
   SELECT
     a.module_id, a.allocation_id, a.kind, a.color,
     a.size_bytes AS allocation_bytes, s.value_id, s.offset_bytes, s.size_bytes
-  FROM (
-    SELECT DISTINCT module_id
-    FROM chosen_modules(run := $run, program := $program)
-  ) AS m
+  FROM chosen AS m
   JOIN allocations AS a USING (module_id)
   JOIN allocation_values AS s USING (module_id, allocation_id)
+),
+defined AS MATERIALIZED (
+  SELECT
+    v.module_id, v.value_id, v.instruction_id, v.shape_index, v.shape,
+    v.is_phi, v.logical_bytes
+  FROM chosen AS m
+  JOIN store."values" AS v USING (module_id)
+),
+ranges AS MATERIALIZED (
+  SELECT l.module_id, l.value_id, l.start_step, l.end_step
+  FROM chosen AS m
+  JOIN store.live_ranges AS l USING (module_id)
 )
--- The views of values and ranges would look up the names of all modules first.
 SELECT
   p.module_id, p.allocation_id, p.kind, p.color, p.allocation_bytes,
   p.value_id, v.instruction_id, v.shape_index, v.shape, v.is_phi,
   p.offset_bytes, p.size_bytes, v.logical_bytes, l.start_step, l.end_step
 FROM placed AS p
-LEFT JOIN store."values" AS v USING (module_id, value_id)
-LEFT JOIN store.live_ranges AS l USING (module_id, value_id)
+LEFT JOIN defined AS v USING (module_id, value_id)
+LEFT JOIN ranges AS l USING (module_id, value_id)

@@ -48,16 +48,17 @@ WITH parameters AS (
 described AS (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
-    v.instruction, v.owned_bytes, v.live_peak_bytes, i.opcode,
-    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END
+    i.name AS instruction, v.owned_bytes, v.live_peak_bytes, f.opcode,
+    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE f.op_name END
       AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(run := $run, program := $program) AS v
   LEFT JOIN parameters AS p USING (module_id, allocation_id)
-  LEFT JOIN instructions AS i
+  LEFT JOIN store.instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN value_phases(run := $run, program := $program) AS h
     ON h.module_id = v.module_id
     AND h.value_id = v.value_id

@@ -44,7 +44,7 @@ WITH placed AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
     m.locations_id, v.module_id, v.allocation_id, v.kind, v.value_id,
-    v.instruction_id, v.instruction, v.shape_index, v.shape, v.offset_bytes,
+    v.instruction_id, v.shape_index, v.shape, v.offset_bytes,
     v.size_bytes, v.logical_bytes, v.owned_bytes, v.live_peak_bytes,
     v.start_step, v.end_step, w.instruction AS shares_with,
     row_number() OVER largest AS place,
@@ -63,17 +63,18 @@ WITH placed AS (
 )
 SELECT
   p.run, p.program, p.module_number, p.rank, p.color, p.space_name,
-  p.instruction, p.shape_index, i.opcode, p.kind, p.shape, p.owned_bytes,
+  i.name AS instruction, p.shape_index, f.opcode, p.kind, p.shape, p.owned_bytes,
   p.owned_bytes / nullif(p.live_peak_bytes, 0) AS peak_ratio,
   p.cumulative_bytes / nullif(p.live_peak_bytes, 0) AS cumulative_ratio,
   p.size_bytes, p.logical_bytes, p.allocation_id, p.offset_bytes,
   p.start_step, p.end_step, p.shares_with,
-  s.attribution, coalesce(s.op_name, i.op_name) AS op_name, s.source_file,
+  s.attribution, coalesce(s.op_name, f.op_name) AS op_name, s.source_file,
   s.source_line
 FROM placed AS p
-LEFT JOIN instructions AS i
+LEFT JOIN store.instructions AS i
   ON i.module_id = p.module_id
   AND i.instruction_id = p.instruction_id
+LEFT JOIN store.instruction_forms AS f USING (form_id)
 LEFT JOIN value_sources(run := $run, program := $program) AS s
   ON s.module_id = p.module_id
   AND s.locations_id = p.locations_id

@@ -32,11 +32,16 @@ WITH gathered AS (
     USING (module_id, value_id)
   WHERE v.owned_bytes > 0
 ),
+instructions_there AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.name, i.schedule_step
+  FROM (SELECT DISTINCT module_id FROM gathered) AS g
+  JOIN store.instructions AS i USING (module_id)
+),
 first_uses AS (
   SELECT g.module_id, g.value_id, min(i.schedule_step) AS first_use_step
   FROM gathered AS g
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN instructions_there AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE i.schedule_step > g.start_step
@@ -44,12 +49,15 @@ first_uses AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.weight,
-  g.instruction, g.gather_instruction, g.owned_bytes,
+  n.name AS instruction, g.gather_instruction, g.owned_bytes,
   g.owned_bytes / nullif(g.live_peak_bytes, 0) AS peak_ratio, g.start_step,
   f.first_use_step,
   CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN gathered AS g USING (module_id, color)
 LEFT JOIN first_uses AS f USING (module_id, value_id)
+LEFT JOIN instructions_there AS n
+  ON n.module_id = g.module_id
+  AND n.instruction_id = g.instruction_id
 ORDER BY
   g.owned_bytes DESC, m.program, m.module_number, m.rank, g.value_id

@@ -7,7 +7,7 @@
 --   (value_sources); read_bytes says how much does. Values without either have
 --   no line, a row per kind of allocation.
 -- grain: module occurrence, colour, source line
--- needs: chosen_memory, peak_values, value_sources
+-- needs: chosen_memory, peak_values, value_sources, instructions
 -- param run
 -- param program
 -- param color
@@ -29,7 +29,16 @@
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most.
-WITH lines AS (
+WITH names AS MATERIALIZED (
+  -- Of the run's instructions alone, lest a few values meet those of all runs.
+  SELECT i.module_id, i.instruction_id, i.name
+  FROM (
+    SELECT DISTINCT module_id
+    FROM chosen_memory(run := $run, program := $program, color := $color)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+),
+lines AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
     m.module_id, m.live_peak_bytes, s.source_file, s.source_line,
@@ -40,7 +49,7 @@ WITH lines AS (
       sum(v.owned_bytes) FILTER (WHERE s.attribution = 'read'), 0
     ) AS BIGINT) AS read_bytes,
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
-    arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction
+    arg_max(i.name, (v.owned_bytes, -v.value_id)) AS largest_instruction
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN peak_values(run := $run, program := $program) AS v
     USING (module_id, color)
@@ -48,6 +57,9 @@ WITH lines AS (
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
     AND s.value_id = v.value_id
+  LEFT JOIN names AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
   GROUP BY ALL
 ),
 ranked AS (
