@@ -42,13 +42,21 @@ WITH tenants AS (
     AND size_bytes >= $min_bytes
     AND shape NOT LIKE '(%'
 ),
+instructions_there AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.name, f.opcode, f.op_name,
+    f.element_type, f.fusion_kind
+  FROM (SELECT DISTINCT module_id FROM tenants) AS t
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
 readers AS (
   SELECT
     t.module_id, t.value_id, min(u.instruction_id) AS reader_id,
     count(DISTINCT u.instruction_id) AS reader_count
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN instructions_there AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE i.opcode NOT IN ('tuple', 'get-tuple-element', 'bitcast')
@@ -60,14 +68,14 @@ made AS MATERIALIZED (
     t.*, r.reader_id, p.opcode, p.op_name, p.element_type AS producer_type
   FROM tenants AS t
   JOIN readers AS r USING (module_id, value_id)
-  JOIN instructions AS p USING (module_id, instruction_id)
+  JOIN instructions_there AS p USING (module_id, instruction_id)
   WHERE r.reader_count = 1
     AND p.opcode NOT IN ('parameter', 'constant', 'while', 'conditional')
 ),
 single AS (
   SELECT m.*, i.name AS reader, i.opcode AS reader_opcode
   FROM made AS m
-  JOIN instructions AS i
+  JOIN instructions_there AS i
     ON i.module_id = m.module_id
     AND i.instruction_id = m.reader_id
   WHERE (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))

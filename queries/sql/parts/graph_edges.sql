@@ -20,21 +20,28 @@ WITH chosen AS (
   SELECT DISTINCT m.module_id
   FROM final_modules(run := $run, program := $program) AS m
 ),
+instructions_there AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, f.opcode,
+    f.parameter_number
+  FROM chosen AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
 calls AS MATERIALIZED (
   SELECT
     c.module_id, c.instruction_id AS caller_id, i.opcode, c.role, c.ordinal,
     c.computation_id, d.root_instruction_id
   FROM chosen AS m
   JOIN called_computations AS c USING (module_id)
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN instructions_there AS i USING (module_id, instruction_id)
   JOIN computations AS d
     ON d.module_id = c.module_id
     AND d.computation_id = c.computation_id
 ),
 parameters AS MATERIALIZED (
   SELECT i.module_id, i.computation_id, i.instruction_id, i.parameter_number
-  FROM chosen AS m
-  JOIN instructions AS i USING (module_id)
+  FROM instructions_there AS i
   WHERE i.opcode = 'parameter'
     AND i.computation_id IS NOT NULL
 ),

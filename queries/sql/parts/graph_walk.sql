@@ -72,14 +72,18 @@ walk USING KEY (module_id, start_id, instruction_id) AS (
   WHERE w.distance < $depth
   GROUP BY w.module_id, w.start_id, e.to_id, w.distance
 ),
--- The only join with all instructions: of two, those of a module could be
--- paired with one another before either meets the walk.
+instructions_there AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.name, i.computation_id, i.form_id
+  FROM (SELECT DISTINCT module_id FROM starts) AS s
+  JOIN store.instructions AS i USING (module_id)
+),
 named AS MATERIALIZED (
   SELECT
     w.module_id, w.start_id, w.instruction_id, w.distance, w.edge,
-    w.through_id, i.name, i.opcode, i.shape, i.computation_id, i.op_name
+    w.through_id, i.name, f.opcode, f.shape, i.computation_id, f.op_name
   FROM walk AS w
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN instructions_there AS i USING (module_id, instruction_id)
+  JOIN store.instruction_forms AS f USING (form_id)
 )
 SELECT
   n.module_id, n.start_id, s.name AS start_instruction, n.distance,

@@ -9,7 +9,7 @@
 --   saving runs into. A value that is not live at every highest step has
 --   leverage 0, however large it is.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_leverage, schedule, instructions
+-- needs: chosen_memory, value_places, value_leverage, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -42,8 +42,7 @@
 WITH ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    v.module_id, v.value_id, v.instruction_id, v.instruction, v.shape_index,
-    v.kind, v.shape, v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
+    v.module_id, v.value_id, v.instruction_id, v.shape_index, v.kind, v.shape, v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
     coalesce(r.new_peak_bytes, m.live_peak_bytes) AS new_peak_bytes,
     coalesce(r.new_peak_step, m.peak_step) AS new_peak_step,
     row_number() OVER (
@@ -51,7 +50,7 @@ WITH ranked AS (
       ORDER BY r.new_peak_bytes NULLS LAST, v.size_bytes DESC, v.value_id
     ) AS place
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v
+  JOIN value_places(run := $run, program := $program) AS v
     USING (module_id, color)
   LEFT JOIN value_leverage(run := $run, program := $program) AS r
     ON r.module_id = v.module_id
@@ -59,24 +58,30 @@ WITH ranked AS (
     AND r.value_id = v.value_id
   WHERE v.kind <> 'thread_local'
     AND m.peak_step IS NOT NULL
+),
+instructions_there AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.name, i.form_id
+  FROM (SELECT DISTINCT module_id FROM ranked) AS r
+  JOIN store.instructions AS i USING (module_id)
 )
 SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
-  r.instruction, r.shape_index, i.opcode, r.kind, r.shape, r.size_bytes,
+  i.name AS instruction, r.shape_index, f.opcode, r.kind, r.shape, r.size_bytes,
   CAST(r.live_peak_bytes - r.new_peak_bytes AS BIGINT) AS leverage_bytes,
   (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
     AS leverage_ratio,
   r.live_peak_bytes, CAST(r.new_peak_bytes AS BIGINT) AS new_peak_bytes,
   r.new_peak_step, n.name AS saturates_on, r.start_step, r.end_step,
-  i.op_name
+  f.op_name
 FROM ranked AS r
-LEFT JOIN instructions AS i
+LEFT JOIN instructions_there AS i
   ON i.module_id = r.module_id
   AND i.instruction_id = r.instruction_id
+LEFT JOIN store.instruction_forms AS f USING (form_id)
 LEFT JOIN store.schedule AS s
   ON s.module_id = r.module_id
   AND s.step = r.new_peak_step
-LEFT JOIN store.instructions AS n
+LEFT JOIN instructions_there AS n
   ON n.module_id = s.module_id
   AND n.instruction_id = s.instruction_id
 WHERE r.place <= $top

@@ -23,7 +23,19 @@
 -- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
 -- column flop BIGINT flop lower_is_better: Their work in dots and
 --   convolutions.
-WITH clones AS (
+WITH instructions_there AS MATERIALIZED (
+  -- Fixed, lest the patterns are matched with the names of all runs.
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
+    f.op_name, f.logical_bytes
+  FROM (
+    SELECT DISTINCT module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
+clones AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.logical_bytes,
     coalesce(w.flop, 0) AS flop,
@@ -33,8 +45,7 @@ WITH clones AS (
     CASE WHEN i.name LIKE '%.remat%'
       THEN regexp_replace(i.name, '\.remat.*$', '') ELSE o.op_path END
         AS original
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN instructions AS i USING (module_id)
+  FROM instructions_there AS i
   JOIN op_paths(run := $run, program := $program) AS o
     ON o.module_id = i.module_id
     AND o.instruction_id = i.instruction_id

@@ -45,14 +45,22 @@ held AS (
     AND v.shape NOT LIKE '(%'
   GROUP BY w.module_id, w.instruction_id
 ),
+scheduled AS MATERIALIZED (
+  SELECT s.module_id, s.step, s.instruction_id
+  FROM (SELECT DISTINCT module_id FROM windows) AS m
+  JOIN store.schedule AS s USING (module_id)
+),
+sized AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, f.logical_bytes
+  FROM (SELECT DISTINCT module_id FROM windows) AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
 steps AS MATERIALIZED (
   SELECT
     s.module_id, s.step, i.logical_bytes, coalesce(d.flop, 0) AS flop
-  FROM (SELECT DISTINCT module_id FROM windows) AS m
-  JOIN store.schedule AS s USING (module_id)
-  JOIN instructions AS i
-    ON i.module_id = s.module_id
-    AND i.instruction_id = s.instruction_id
+  FROM scheduled AS s
+  JOIN sized AS i USING (module_id, instruction_id)
   LEFT JOIN dot_work(run := $run, program := $program) AS d
     ON d.module_id = s.module_id
     AND d.instruction_id = s.instruction_id
