@@ -46,7 +46,10 @@ instructions_there AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, f.opcode, f.op_name,
     f.element_type, f.fusion_kind
-  FROM (SELECT DISTINCT module_id FROM tenants) AS t
+  FROM (
+    SELECT DISTINCT module_id
+    FROM chosen_memory(run := $run, program := $program, color := $color)
+  ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
