@@ -27,7 +27,7 @@ WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
   FROM chosen_modules(run := $run, program := $program)
 ),
--- Each is fixed, and of the chosen modules alone: allocations would meet values
+-- Each is fixed, and of the chosen modules alone: else allocations meet values
 -- by module, and a few rows the values and ranges of all modules.
 placed AS MATERIALIZED (
   SELECT

@@ -63,7 +63,8 @@ WITH placed AS (
 )
 SELECT
   p.run, p.program, p.module_number, p.rank, p.color, p.space_name,
-  i.name AS instruction, p.shape_index, f.opcode, p.kind, p.shape, p.owned_bytes,
+  i.name AS instruction, p.shape_index, f.opcode, p.kind, p.shape,
+  p.owned_bytes,
   p.owned_bytes / nullif(p.live_peak_bytes, 0) AS peak_ratio,
   p.cumulative_bytes / nullif(p.live_peak_bytes, 0) AS cumulative_ratio,
   p.size_bytes, p.logical_bytes, p.allocation_id, p.offset_bytes,

@@ -42,7 +42,8 @@
 WITH ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    v.module_id, v.value_id, v.instruction_id, v.shape_index, v.kind, v.shape, v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
+    v.module_id, v.value_id, v.instruction_id, v.shape_index, v.kind, v.shape,
+    v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
     coalesce(r.new_peak_bytes, m.live_peak_bytes) AS new_peak_bytes,
     coalesce(r.new_peak_step, m.peak_step) AS new_peak_step,
     row_number() OVER (
@@ -66,7 +67,8 @@ instructions_there AS MATERIALIZED (
 )
 SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
-  i.name AS instruction, r.shape_index, f.opcode, r.kind, r.shape, r.size_bytes,
+  i.name AS instruction, r.shape_index, f.opcode, r.kind, r.shape,
+  r.size_bytes,
   CAST(r.live_peak_bytes - r.new_peak_bytes AS BIGINT) AS leverage_bytes,
   (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
     AS leverage_ratio,
