@@ -12,6 +12,15 @@ from hlodb.ingest.numbering import hash64
 _UNIQUE = re.compile(r"(?:\d++\.)++")
 _PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
 _BUILD = re.compile(r"\.cl_\d+")
+# TensorFlow compiles `__inference_NAME_NUMBER[_XlaMustCompile=true,config_proto=…]`, a
+# gradient as `__inference___backward_NAME_NUMBER_NUMBER[…]`, a cluster that it found
+# itself as `cluster_0[_XlaCompiledKernel=true,…]`: XLA puts `_` for what names can't
+# have, and a letter first. The numbers count all functions before it in the process.
+_SETTINGS = re.compile(r"__Xla[A-Z].*+", re.DOTALL)
+_FUNCTION = re.compile(
+    r"a_(?:inference___(backward_.*)_\d+|((?:inference|forward|backward)_.*))_\d+",
+    re.DOTALL,
+)
 
 # Source locations and pointers: what may differ between dumps of one program. Each
 # pattern begins with a literal, which the regex engine searches for at memory speed.
@@ -24,11 +33,16 @@ _EMPTY = re.compile(rb", metadata=\{\}")
 
 
 def program_name(module_name: str) -> str:
-    """Give a module's name without number, build and unique suffixes."""
+    """Give a module's name without number, build and unique suffixes.
+
+    Of a TensorFlow function also without its number and how it is to be compiled.
+    """
     name = _BUILD.sub("", _PREFIX.sub("", module_name))
     unique = _UNIQUE.match(name[::-1])
     stem = name[: len(name) - unique.end()] if unique else name
-    return stem.rstrip("_") or module_name
+    stem = _SETTINGS.sub("", stem).rstrip("_")
+    function = _FUNCTION.fullmatch(stem)
+    return (function and (function[1] or function[2])) or stem or module_name
 
 
 def program_key(program: str, entry_layout: str, num_partitions: int) -> int:
