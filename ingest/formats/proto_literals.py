@@ -70,7 +70,8 @@ def _nested(sizes: Sequence[int], elements: Iterator[str], outer: list[int]) -> 
     parts = [_nested(sizes[1:], elements, [*outer, i]) for i in range(sizes[0])]
     # From four dimensions on XLA notes where it is.
     place = f" /*i{len(outer) - 1}={outer[-1]}*/" if rank > 3 and outer else ""
-    return f"{{{place} {', '.join(parts)} }}"
+    inside = f"{', '.join(parts)} " if parts else ""
+    return f"{{{place} {inside}}}"
 
 
 def _places(shape: ShapeProto, sizes: Sequence[int]) -> list[int]:
