@@ -1,11 +1,13 @@
 -- title: Values live until their last use
 -- question: Which live ranges end before the last use of their value, or long
 --   after it?
--- definition: A value lives until its last use, or until the end of a
---   computation whose root it appears in, or of the program; or until another
---   value takes its bytes over. It may end one step before a reader that is a
---   call, whose computation runs before it. expected is the step of the last
---   use or end, found is end_step.
+-- definition: A value lives until the last of its uses and of the instructions
+--   it appears in, or until the end of a computation whose root it appears in,
+--   or of the program; or until another value takes its bytes over. A call
+--   may count as a use, as it did until 2023, or only what it calls, which
+--   stands before it; and a value may end one step early, as did donated
+--   parameters in 2022. expected is the step of the last use or end, found is
+--   end_step (XLA, hlo_live_range.cc).
 -- grain: fault
 -- needs: checked_modules, live_ranges, value_uses, value_positions,
 --   allocation_values, instructions, schedule
@@ -16,14 +18,20 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH steps AS MATERIALIZED (
-  SELECT s.module_id, s.instruction_id, s.step, i.computation_id, i.is_root
+  SELECT
+    s.module_id, s.instruction_id, s.step, i.computation_id, i.is_root,
+    i.form_id IN (
+      SELECT form_id FROM store.instruction_forms WHERE opcode = 'call'
+    ) AS is_call
   FROM checked_modules(run := $run) AS m
   JOIN store.schedule AS s USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   WHERE i.schedule_step IS NOT NULL
 ),
 last_uses AS (
-  SELECT u.module_id, u.value_id, max(s.step) AS step
+  SELECT
+    u.module_id, u.value_id, max(s.step) AS step,
+    max(s.step) FILTER (WHERE NOT s.is_call) AS certain_step
   FROM store.value_uses AS u
   JOIN steps AS s USING (module_id, instruction_id)
   GROUP BY u.module_id, u.value_id
@@ -52,8 +60,8 @@ program_ends AS (
 ranges AS (
   SELECT
     l.module_id, l.instruction_id, l.shape_index, l.value_id, l.end_step,
-    u.step AS last_use, greatest(l.start_step, u.step, r.step) AS latest,
-    e.step AS program_end
+    u.certain_step AS last_use,
+    greatest(l.start_step, u.step, r.step) AS latest, e.step AS program_end
   FROM program_ends AS e
   JOIN store.live_ranges AS l USING (module_id)
   LEFT JOIN last_uses AS u USING (module_id, value_id)
@@ -64,7 +72,7 @@ takeovers AS (
   FROM store.live_ranges AS l
   JOIN allocation_values AS p USING (module_id, value_id)
 ),
-faults AS MATERIALIZED (
+suspects AS MATERIALIZED (
   SELECT l.*
   FROM ranges AS l
   LEFT JOIN allocation_values AS p USING (module_id, value_id)
@@ -79,8 +87,23 @@ faults AS MATERIALIZED (
       OR l.end_step < l.last_use - 1
     )
 ),
+last_positions AS (
+  -- Of few modules, if any, as are the names below.
+  SELECT p.module_id, p.value_id, max(s.step) AS step
+  FROM store.value_positions AS p
+  JOIN steps AS s USING (module_id, instruction_id)
+  WHERE p.module_id IN (SELECT module_id FROM suspects)
+  GROUP BY p.module_id, p.value_id
+),
+faults AS MATERIALIZED (
+  SELECT l.* REPLACE (greatest(l.latest, p.step) AS latest)
+  FROM suspects AS l
+  LEFT JOIN last_positions AS p USING (module_id, value_id)
+  WHERE l.end_step < l.last_use - 1
+    OR l.end_step > greatest(l.latest, p.step)
+),
 names AS (
-  -- Of few modules, if any: all instructions would take longer than the rest.
+  -- All instructions would take longer than the rest.
   SELECT i.module_id, i.instruction_id, i.name
   FROM store.instructions AS i
   WHERE i.module_id IN (SELECT module_id FROM faults)
