@@ -3,9 +3,10 @@
 -- definition: Instructions of the last snapshot of every module. op_path is
 --   op_name where numbers at the end of a part, and indices in brackets,
 --   become '*' (layer_12 is layer_*). phase: backward where the path contains
---   transpose(, forward where it contains jvp(, optimiser where a part is
---   called like an optimiser or an update, other for any other path, none
---   without a path.
+--   transpose( (JAX) or gradient_tape/ (TensorFlow), or ends in _backward
+--   (PyTorch); forward where it contains jvp( (JAX; others don't mark it);
+--   optimiser where a part is called like an optimiser or an update, other for
+--   any other path, none without a path.
 -- grain: module content, instruction
 -- needs: final_modules, instructions
 -- param run
@@ -27,7 +28,10 @@ SELECT
     AS op_path,
   CASE
     WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
-    WHEN i.op_name LIKE '%transpose(%' THEN 'backward'
+    WHEN i.op_name LIKE '%transpose(%'
+      OR i.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
+      OR i.op_name LIKE '%\_backward' ESCAPE '\'
+      THEN 'backward'
     WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
     WHEN regexp_matches(
       lower(i.op_name),
