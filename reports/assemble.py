@@ -10,14 +10,22 @@ import duckdb
 from hlodb.reports import history
 from hlodb.reports.explain import Explanations, Modules, explain
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.findings import Movement, make_finding, other_name, ratio
+from hlodb.reports.findings import (
+    Movement,
+    make_finding,
+    other_name,
+    ratio,
+    with_own_ids,
+)
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.pairs import Pair, Verdict, counts
+from hlodb.reports.pairs import Verdict, counts
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Track
+
+_Place = tuple[str, int | None, int | None, int]
 
 
 def explanations(
@@ -60,7 +68,7 @@ class _Known(NamedTuple):
     settings: Settings
     explained: Explanations
     tracks: Mapping[int, Track]
-    lines: Mapping[tuple[str, int | None, int], Sequence[Point]]
+    lines: Mapping[_Place, Sequence[Point]]
 
 
 class _Since(NamedTuple):
@@ -84,10 +92,12 @@ def findings_of(
     A step that is the same difference as one of the candidate's is left out.
     """
     tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
-    lines = {(t.program, t.rank, t.color): t.points for t in trends}
+    lines = {(t.program, t.rank, t.module_number, t.color): t.points for t in trends}
     known = _Known(scene, settings, explained, tracks, lines)
     moved = [v for v in verdicts if v.change != "same"]
-    found = [_finding(known, v, "candidate", scene.candidate) for v in moved]
+    found = with_own_ids(
+        _finding(known, v, "candidate", scene.candidate) for v in moved
+    )
     ids = {f.id for f in found}
     for step in steps:
         finding = _finding(known, step.verdict, "history", step.run)
@@ -102,7 +112,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
     track = known.tracks.get(id(v.pair.candidate))
     since = _since(known, track, v, scope, run)
     modules = _moved(v)
-    line = known.lines.get((v.pair.program, _rank(v.pair), v.color), [])
+    line = known.lines.get(_place(v), [])
     movement = Movement(
         verdict=v,
         scope=scope,
@@ -142,9 +152,16 @@ def _stands(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -
     return history.stands(track, v, scene.profiles)
 
 
-def _rank(pair: Pair) -> int | None:
-    module = pair.candidate or pair.base
-    return module.rank if module else None
+def _place(v: Verdict) -> _Place:
+    """Give where a verdict belongs: program, rank, module number and colour."""
+    module = _module(v)
+    return module.program, module.rank, module.module_number, v.color
+
+
+def _module(v: Verdict) -> Module:
+    module = v.pair.candidate or v.pair.base
+    assert module is not None
+    return module
 
 
 def program_rows(
@@ -158,10 +175,8 @@ def program_rows(
     }
     rows = []
     for v in verdicts:
-        module = v.pair.candidate or v.pair.base
-        assert module is not None
-        key = (module.program, module.rank, module.module_number, v.color)
-        rows.append(_program_row(v, module, *states.get(key, (v.change, v.change))))
+        states_of = states.get(_place(v), (v.change, v.change))
+        rows.append(_program_row(v, _module(v), *states_of))
     return sorted(
         rows, key=lambda r: (r.program, r.rank or 0, r.color, r.base_bytes or 0)
     )
@@ -173,6 +188,7 @@ def _program_row(v: Verdict, module: Module, change: str, state: str) -> Program
         program=module.program,
         base_program=other_name(v.pair),
         rank=module.rank,
+        module_number=module.module_number,
         path=module.path,
         color=v.color,
         space=v.space,

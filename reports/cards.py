@@ -12,9 +12,9 @@ SHOWN_BUFFERS = 5
 
 
 def finding_card(
-    f: Finding, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
+    f: Finding, who: str, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
 ) -> Card:
-    """Give the card of a finding, with its `buffers` largest changes."""
+    """Give the card of a finding about `who`, with its `buffers` largest changes."""
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
         sure = f"explains {100 * f.cause.share_ratio:.0f} %, confidence"
@@ -33,12 +33,10 @@ def finding_card(
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:
         blocks.append(Commands(tuple(f.commands)))
-    return Card(card_title(f, marks), tuple(blocks))
+    return Card(_title(f, who, marks), tuple(blocks))
 
 
-def card_title(f: Finding, marks: Mapping[str, str]) -> str:
-    """Give the line that stands for a finding."""
-    who = f.program if f.rank is None else f"{f.program} rank {f.rank}"
+def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
     mark = marks.get(f.state, " ")
     moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
     if f.delta_bytes is None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.reports.explain import UNEXPLAINED, Explanation
-from hlodb.reports.facts import Run
+from hlodb.reports.facts import Module, Run
 from hlodb.reports.model_findings import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Pair, Verdict, live_delta, tags
 from hlodb.reports.sentences import dominating_source
@@ -48,14 +49,34 @@ class Movement(NamedTuple):
     history: Sequence[str]
 
 
-def finding_id(program: str, color: int, first_run: str, rank: int | None) -> str:
+def finding_id(module: Module, color: int, first_run: str) -> str:
     """Give the id of a finding: the same every night that the difference stands.
 
-    A hash of program, memory space, metric and the run in which the difference first
-    appeared. Its cause is left out: it is evaluated anew with every base.
+    A hash of program, entry shapes, rank, memory space, metric and the run in which the
+    difference first appeared. Its cause is left out: it is evaluated anew with every
+    base.
     """
-    text = "|".join((program, str(rank), str(color), METRIC, first_run))
-    return blake2b(text.encode(), digest_size=6).hexdigest()
+    who = (module.program, module.program_key, module.rank, color)
+    return _hashed(*map(str, who), METRIC, first_run)
+
+
+def with_own_ids(findings: Iterable[Finding]) -> list[Finding]:
+    """Give findings of which none has the id of another, in their order.
+
+    Programs may share name and shapes: later ones get an id by their place among them.
+    """
+    places: Counter[str] = Counter()
+    found = []
+    for finding in findings:
+        place = places[finding.id]
+        places[finding.id] += 1
+        own = _hashed(finding.id, str(place)) if place else finding.id
+        found.append(replace(finding, id=own))
+    return found
+
+
+def _hashed(*texts: str) -> str:
+    return blake2b("|".join(texts).encode(), digest_size=6).hexdigest()
 
 
 def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
@@ -66,7 +87,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
     first = m.first_run or m.candidate_run
     change = "fixed" if m.undone_run is not None else v.change
     finding = Finding(
-        id=finding_id(module.program, v.color, first.name, module.rank),
+        id=finding_id(module, v.color, first.name),
         scope=m.scope,
         state=change,
         change=change,

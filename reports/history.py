@@ -153,7 +153,8 @@ def _trend(
         for s in reversed(track.sightings)
         if color in (p := profiles.get(s.module.module_id, {}))
     )
-    return Trend(track.last.program, track.last.rank, color, space, points)
+    last = track.last
+    return Trend(last.program, last.rank, last.module_number, color, space, points)
 
 
 def _mark(before: Module | None, module: Module, step: int) -> str:

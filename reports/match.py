@@ -3,11 +3,14 @@
 A ladder of keys, the surest first: on each rung the n-th of equal key in one run, by
 module number, goes with the n-th in the other. No rung prefers a side, so matching
 (A, B) mirrors matching (B, A).
+
+PyTorch/XLA calls all its programs `SyncTensorsGraph`: where several share name and
+shapes the content tells first, and a name alone tells only where one program has it.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
 
@@ -41,6 +44,18 @@ def _source_shapes(module: Module) -> Hashable | None:
     return module.source_shapes and (module.program, module.source_shapes, module.rank)
 
 
+def _by_name(module: Module) -> tuple[Hashable, ...]:
+    return module.program, module.program_key, module.rank
+
+
+def _named_and_exact(module: Module) -> Hashable | None:
+    return module.exact_fingerprint and (module.exact_fingerprint, _by_name(module))
+
+
+def _named_and_sourced(module: Module) -> Hashable | None:
+    return module.source_graph and (module.source_graph, _by_name(module))
+
+
 def _exact(module: Module) -> Hashable | None:
     return module.exact_fingerprint and (module.exact_fingerprint, module.rank)
 
@@ -54,7 +69,9 @@ def _source_graph(module: Module) -> Hashable | None:
 
 
 BY_NAME: tuple[Rung[Module], ...] = (
-    Rung("program", 1.0, lambda m: (m.program, m.program_key, m.rank)),
+    Rung("program", 1.0, _named_and_exact),
+    Rung("program", 1.0, _named_and_sourced),
+    Rung("program", 1.0, _by_name),
     Rung("program and source shapes", 0.95, _source_shapes),
 )
 BY_CONTENT: tuple[Rung[Module], ...] = (
@@ -62,9 +79,7 @@ BY_CONTENT: tuple[Rung[Module], ...] = (
     Rung("graph fingerprint", 0.9, _graph),
     Rung("source graph fingerprint", 0.9, _source_graph),
 )
-BY_NAME_ALONE: tuple[Rung[Module], ...] = (
-    Rung("program name", 0.7, lambda m: (m.program, m.rank)),
-)
+BY_NAME_ALONE: Rung[Module] = Rung("program name", 0.7, lambda m: (m.program, m.rank))
 
 
 def match_modules(
@@ -73,13 +88,15 @@ def match_modules(
     """Give the matches, and what of `base` and `candidate` has none.
 
     `similarities` tells how alike the programs of each pair are, from 0 to 1; it is
-    asked only about modules of equal entry shapes that nothing surer matches.
+    asked only about modules of equal entry shapes or name that nothing surer matches.
     """
     matches: list[Match] = []
     gone, new = list(base), list(candidate)
-    for rung in (*BY_NAME, *BY_CONTENT, *BY_NAME_ALONE):
+    for rung in (*BY_NAME, *BY_CONTENT):
         found, gone, new = _climb(rung, gone, new)
         matches += found
+    found, gone, new = _climb(_among(BY_NAME_ALONE, gone, new), gone, new)
+    matches += found
     found, gone, new = _by_likeness(gone, new, similarities)
     return [*matches, *found], gone, new
 
@@ -112,15 +129,28 @@ def _climb(
     return matches, [m for m in base if id(m) not in taken], new
 
 
+def _among(
+    rung: Rung[Module], base: Iterable[Module], candidate: Iterable[Module]
+) -> Rung[Module]:
+    """Give a rung on which only those stand whose key no other of their run has."""
+    counts = [Counter(map(rung.key, modules)) for modules in (base, candidate)]
+    shared = {key for count in counts for key, times in count.items() if times > 1}
+
+    def key(module: Module) -> Hashable | None:
+        return None if rung.key(module) in shared else rung.key(module)
+
+    return rung._replace(key=key)
+
+
 def _by_likeness(
     base: Sequence[Module], candidate: Sequence[Module], similarities: Similarities
 ) -> tuple[list[Match], list[Module], list[Module]]:
-    """Match modules of equal shapes and other names, the most alike first."""
+    """Match modules of equal shapes or equal names, the most alike first."""
     places = [
         (i, j)
         for i, b in enumerate(base)
         for j, c in enumerate(candidate)
-        if b.rank == c.rank and _same_shapes(b, c)
+        if b.rank == c.rank and (b.program == c.program or _same_shapes(b, c))
     ]
     alike = similarities([(base[i], candidate[j]) for i, j in places])
     scored = [(-score, i, j) for score, (i, j) in zip(alike, places, strict=True)]
@@ -128,8 +158,9 @@ def _by_likeness(
     bases, candidates = set(), set()
     for score, i, j in sorted(scored, key=lambda s: (s[0], s[1] + s[2], s[1] * s[2])):
         if -score >= ENOUGH_ALIKE and i not in bases and j not in candidates:
-            method = "entry shapes and opcodes"
-            matches.append(Match(base[i], candidate[j], method, round(-score, 4)))
+            b, c = base[i], candidate[j]
+            what = "entry shapes" if _same_shapes(b, c) else "program name"
+            matches.append(Match(b, c, f"{what} and opcodes", round(-score, 4)))
             bases.add(i)
             candidates.add(j)
     return matches, _others(base, bases), _others(candidate, candidates)

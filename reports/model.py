@@ -74,6 +74,7 @@ class ProgramRow:
     program: str
     base_program: str | None
     rank: int | None
+    module_number: int | None
     path: str
     color: int
     space: str

@@ -60,6 +60,7 @@ class Trend:
 
     program: str
     rank: int | None
+    module_number: int | None
     color: int
     space: str
     points: list[Point]

@@ -12,6 +12,7 @@ from hlodb.reports import outline_more as more
 from hlodb.reports.cards import finding_card
 from hlodb.reports.model import ProgramRow, Report, RunFacts
 from hlodb.reports.model_findings import CauseGroup
+from hlodb.reports.names import called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, counted, few, table
 from hlodb.reports.outline_brief import brief
 from hlodb.reports.sentences import gate_sentence
@@ -159,7 +160,8 @@ def _cause_row(g: CauseGroup) -> list[str]:
 
 def _cards(report: Report, top: int) -> list[Block]:
     mine = [f for f in report.findings if f.scope == "candidate"]
-    shown = [finding_card(f, MARKS) for f in mine[:top]]
+    shared = shared_names(report)
+    shown = [finding_card(f, called(f, shared), MARKS) for f in mine[:top]]
     blocks: list[Block] = list(shown)
     if len(mine) > top:
         rest = signed_bytes(sum(f.delta_bytes or 0 for f in mine[top:]))
@@ -172,10 +174,11 @@ def _programs(report: Report, top: int) -> list[Block]:
         (p for p in report.programs if p.change != "same" or p.delta_bytes),
         key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),
     )
+    shared = shared_names(report)
     cells = [
         [
             MARKS.get(p.state, " "),
-            p.program if p.rank is None else f"{p.program} rank {p.rank}",
+            called(p, shared),
             p.space,
             plain_bytes(p.base_bytes),
             plain_bytes(p.candidate_bytes),

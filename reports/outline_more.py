@@ -5,6 +5,7 @@ from __future__ import annotations
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Trend
+from hlodb.reports.names import called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 from hlodb.reports.sparkline import sparkline
@@ -79,7 +80,8 @@ def history(report: Report, top: int) -> list[Block]:
         header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
         blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
     moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
-    lines = [_trend_row(t) for t in moved]
+    shared = shared_names(report)
+    lines = [_trend_row(t, called(t, shared)) for t in moved]
     if lines:
         header = ["program", "space", "series", "steps", "now"]
         blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
@@ -104,10 +106,10 @@ def _step_row(f: Finding) -> list[str]:
     ]
 
 
-def _trend_row(t: Trend) -> list[str]:
+def _trend_row(t: Trend, who: str) -> list[str]:
     steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
     return [
-        t.program if t.rank is None else f"{t.program} rank {t.rank}",
+        who,
         t.space,
         sparkline([p.bytes for p in t.points]),
         few(steps, 6) or "-",

@@ -6,12 +6,14 @@ import duckdb
 import pytest
 
 from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
 DUMPS = REPOSITORY / "examples" / "dumps"
+FRAMEWORKS = ("pytorch-2.9.0", "tensorflow-2.13.1", "tensorflow-2.21.0")
 SHARED = REPOSITORY.parent / "shared" / "data"
 
 Rows = dict[str, list[tuple[Any, ...]]]
@@ -46,6 +48,18 @@ def demo_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     archives = [*releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"]
     ingest([str(a) for a in archives], path)
+    return path
+
+
+@pytest.fixture(scope="session")
+def framework_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two nights of TensorFlow and of PyTorch/XLA: runs FRAMEWORK/NIGHT."""
+    path = tmp_path_factory.mktemp("frameworks") / "frameworks.duckdb"
+    for framework in FRAMEWORKS:
+        for night in ("first", "second"):
+            archive = DATA / "frameworks" / framework / f"{night}.tar.xz"
+            request = RunRequest(name=f"{framework}/{night}")
+            ingest([str(archive)], path, request=request, jobs=1)
     return path
 
 

@@ -13,7 +13,7 @@ FINDINGS = public(
         "finding_id",
         Text,
         primary_key=True,
-        comment="Stable id: hash of program, rank, colour, metric and first run.",
+        comment="Stable id: hash of program, shapes, rank, colour, metric, first run.",
     ),
     text("program", "Name of the program, see modules."),
     integer("rank", "Process or host; NULL where unknown."),

@@ -119,7 +119,7 @@ SITUATIONS = {
         (night(1, STEP), night(2, replace(STEP, printed=1)))
     ),
     "noise_inside": Situation(
-        (night(1, *_compiled(40 * MIB, 42 * MIB)), night(2, *_compiled(42 * MIB)))
+        (night(1, *_compiled(40 * MIB, 42 * MIB)), night(2, *_compiled(41 * MIB)))
     ),
     "noise_outside": Situation(
         (night(1, *_compiled(40 * MIB, 42 * MIB)), night(2, *_compiled(45 * MIB)))

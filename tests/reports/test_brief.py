@@ -39,7 +39,7 @@ SITUATIONS = {
         "$ hlodb report --propose-budgets",
     ],
     "still_there": [
-        "Still there: jit_step host +2.00 MiB since night-2, finding 359fc6c4599a;"
+        "Still there: jit_step host +2.00 MiB since night-2, finding 2fef43d5923c;"
         " nobody decided.",
         "$ hlodb triage",
     ],

@@ -111,6 +111,10 @@ def test_all_pairs_of_releases(demo_warehouse: Path) -> None:
     assert len(partings) == 421
 
 
+def test_programs_that_share_a_name(framework_warehouse: Path) -> None:
+    assert len(check_all_pairs(framework_warehouse)) == 41
+
+
 @pytest.mark.shared
 def test_all_pairs_of_tpu_dumps(shared: Path, tmp_path: Path) -> None:
     path = tmp_path / "tpu.duckdb"

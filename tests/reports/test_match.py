@@ -54,6 +54,15 @@ def other(program: str, **more: Any) -> Module:
     return module(program, **{**facts, **more})
 
 
+UNLIKE: dict[str, Any] = {
+    "entry_shapes": "(s32[2])->s32[]",
+    "source_shapes": "(s32[2])->s32[]",
+    "graph_fingerprint": None,
+    "source_graph": None,
+}
+"""What `other` has in common with itself, and these have not."""
+
+
 def alike(score: float):  # type: ignore[no-untyped-def]
     return lambda pairs: [score for _ in pairs]
 
@@ -114,6 +123,50 @@ def test_partitioned_shapes_changed_and_the_source_did_not() -> None:
     way = ("jit_f", "jit_f", "program and source shapes", 0.95)
     assert found == ([way], [], [])
     assert differing_keys(Match(PLAIN, candidate, "", 0)) == []
+
+
+def test_of_equal_names_and_shapes_the_content_tells() -> None:
+    base = [module(module_id=1), module(module_id=2, exact_fingerprint=2)]
+    inserted = module(module_id=3, exact_fingerprint=3, source_graph=3)
+    changed = module(module_id=4, exact_fingerprint=4)
+    found, gone, new = match_modules(base, [inserted, base[1], changed], unasked)
+    assert [(m.base.module_id, m.candidate.module_id) for m in found] == [
+        (2, 2),
+        (1, 4),
+    ]
+    assert (gone, new) == ([], [inserted])
+
+
+def test_a_name_alone_tells_where_one_program_has_it() -> None:
+    base = [other("graph", program_key=key, exact_fingerprint=key) for key in (1, 2)]
+    candidate = [
+        other("graph", program_key=key, exact_fingerprint=key, **UNLIKE)
+        for key in (3, 4)
+    ]
+    assert ways(base[:1], candidate[:1])[0] == [  # type: ignore[index]
+        ("graph", "graph", "program name", 0.7)
+    ]
+    assert ways(base, candidate) == ([], ["graph"] * 2, ["graph"] * 2)
+
+
+def test_of_equal_names_the_most_alike_go_together() -> None:
+    base = [other("graph", module_id=1), other("graph", module_id=2)]
+    candidate = [
+        other("graph", module_id=key, program_key=key, exact_fingerprint=key, **UNLIKE)
+        for key in (3, 4)
+    ]
+    likeness = {(1, 3): 0.6, (1, 4): 0.9, (2, 3): 0.7, (2, 4): 0.8}
+    found, _, _ = match_modules(
+        base,
+        candidate,
+        lambda asked: [likeness[b.module_id, c.module_id] for b, c in asked],
+    )
+    assert [
+        (m.base.module_id, m.candidate.module_id, m.method, m.confidence) for m in found
+    ] == [
+        (1, 4, "program name and opcodes", 0.9),
+        (2, 3, "program name and opcodes", 0.7),
+    ]
 
 
 def test_other_shapes_are_matched_but_not_comparable() -> None:

@@ -3,13 +3,14 @@
 --   where a program has another name or number?
 -- definition: Every module of both runs that final_modules would show, matched
 --   on a ladder of keys, the surest first: program with program_key (entry
---   shapes and num_partitions); program with the entry shapes of its source
---   (before_optimizations); exact_fingerprint; graph_fingerprint;
---   graph_fingerprint of the source; program alone; each together with the
---   rank. On each rung the n-th of a key in the base, by rank, program and
---   module number, goes with the n-th in the candidate. hlodb diff climbs the
---   same ladder, and then guesses by opcodes what is left, which is not done
---   here.
+--   shapes and num_partitions) and exact_fingerprint, or graph_fingerprint of
+--   its source (before_optimizations), or neither; program with the entry
+--   shapes of its source; exact_fingerprint; graph_fingerprint;
+--   graph_fingerprint of the source; program alone, where only one is left of
+--   that name in each run; each together with the rank. On each rung the n-th
+--   of a key in the base, by rank, program and module number, goes with the
+--   n-th in the candidate. hlodb diff climbs the same ladder, and then guesses
+--   by opcodes what is left, which is not done here.
 -- grain: pair of compilations
 -- needs: chosen_pair, modules
 -- param base
@@ -74,6 +75,18 @@ compilations AS (
       ORDER BY o.rank, o.program_name, o.module_number, o.path, o.part
     ) AS place,
     [
+      CASE
+        WHEN o.exact_fingerprint IS NOT NULL
+          THEN CAST(
+            row(o.program_name, o.program_key, o.exact_fingerprint) AS VARCHAR
+          )
+      END,
+      CASE
+        WHEN o.source_graph IS NOT NULL
+          THEN CAST(
+            row(o.program_name, o.program_key, o.source_graph) AS VARCHAR
+          )
+      END,
       CAST(row(o.program_name, o.program_key) AS VARCHAR),
       CASE
         WHEN o.source_shapes IS NOT NULL
@@ -99,26 +112,44 @@ climb AS (
     max(CASE WHEN n.is_candidate THEN n.place END) OVER nth_of_key
   FROM (
     SELECT
-      c.*,
+      k.*,
       row_number() OVER (
-        PARTITION BY c.is_candidate, c.rank, c.keys[c.rung] ORDER BY c.place
+        PARTITION BY k.is_candidate, k.rank, k.key ORDER BY k.place
       ) AS ordinal
-    FROM climb AS c
-    WHERE c.rung <= len(c.keys)
-      AND (c.base_place IS NULL OR c.candidate_place IS NULL)
+    FROM (
+      SELECT
+        c.*,
+        -- The last rung, a name alone, is for those that share it with none.
+        CASE
+          WHEN c.rung < len(c.keys) OR max(c.namesakes) OVER same_name = 1
+            THEN c.keys[c.rung]
+        END AS key
+      FROM (
+        SELECT
+          w.*,
+          count(*) OVER (
+            PARTITION BY w.is_candidate, w.rank, w.keys[w.rung]
+          ) AS namesakes
+        FROM climb AS w
+        WHERE w.rung <= len(w.keys)
+          AND (w.base_place IS NULL OR w.candidate_place IS NULL)
+      ) AS c
+      WINDOW same_name AS (PARTITION BY c.rank, c.keys[c.rung])
+    ) AS k
   ) AS n
   WINDOW
     nth_of_key AS (
       PARTITION BY
-        n.rank, n.keys[n.rung], n.ordinal,
-        CASE WHEN n.keys[n.rung] IS NULL THEN n.is_candidate END
+        n.rank, n.key, n.ordinal,
+        CASE WHEN n.key IS NULL THEN n.is_candidate END
     )
 )
 SELECT
   c.place AS pair_id,
   [
-    'program', 'program and source shapes', 'exact fingerprint',
-    'graph fingerprint', 'source graph fingerprint', 'program name'
+    'program', 'program', 'program', 'program and source shapes',
+    'exact fingerprint', 'graph fingerprint', 'source graph fingerprint',
+    'program name'
   ][p.rung - 1] AS method,
   r.base, r.candidate, c.rank, b.run_id AS base_run_id,
   c.run_id AS candidate_run_id, b.program_name AS base_program,

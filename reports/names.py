@@ -1,0 +1,43 @@
+"""What a program is called for people: with its number where several share the name."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Set
+from typing import Protocol
+
+from hlodb.reports.model import Report
+
+Names = Set[tuple[str, int | None]]
+"""Programs and ranks."""
+
+
+class Named(Protocol):
+    """A row about one module of a run."""
+
+    @property
+    def program(self) -> str:
+        """The program's name."""
+
+    @property
+    def rank(self) -> int | None:
+        """The rank that compiled it."""
+
+    @property
+    def module_number(self) -> int | None:
+        """XLA's number of the module."""
+
+
+def shared_names(report: Report) -> Names:
+    """Give the names that several modules of one rank have, as PyTorch's all do."""
+    modules = {(p.program, p.rank, p.module_number) for p in report.programs}
+    counts = Counter((program, rank) for program, rank, _ in modules)
+    return {name for name, count in counts.items() if count > 1}
+
+
+def called(row: Named, shared: Names) -> str:
+    """Give a program's name, then `#` and its number if that is shared, then a rank."""
+    name = row.program
+    if (row.program, row.rank) in shared and row.module_number is not None:
+        name += f" #{row.module_number}"
+    return name if row.rank is None else f"{name} rank {row.rank}"

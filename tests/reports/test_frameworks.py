@@ -1,0 +1,142 @@
+"""What grew from one night to the next in dumps of TensorFlow and PyTorch/XLA.
+
+Functions are counted through the process by TensorFlow, and all of PyTorch's programs
+have one name: that a function more comes first must not hide which one grew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hlodb.reports.build import build_report
+from hlodb.reports.match import match_modules
+from hlodb.reports.model import Report
+from hlodb.reports.names import called, shared_names
+from hlodb.reports.read import read_modules, read_runs
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import similarities_from
+from hlodb.schema.warehouse import connect
+from tests.conftest import FRAMEWORKS
+
+
+@pytest.fixture(scope="module")
+def reports(framework_warehouse: Path) -> dict[str, Report]:
+    with connect(framework_warehouse) as connection:
+        return {
+            framework: build_report(
+                connection,
+                Request(
+                    candidate=f"{framework}/second",
+                    baseline=f"run:{framework}/first",
+                    kind="diff",
+                ),
+                Settings(floor_bytes=0, floor_ratio=0.0),
+            )
+            for framework in FRAMEWORKS
+        }
+
+
+def pairs(warehouse: Path, framework: str) -> Iterator[tuple[object, ...]]:
+    """Give program and number in both nights, and why they are the same."""
+    with connect(warehouse) as connection:
+        base, candidate = [
+            run for run in read_runs(connection) if run.name.startswith(framework)
+        ]
+        modules = read_modules(connection, [base, candidate])
+        found, _, new = match_modules(
+            modules[base.run_id],
+            modules[candidate.run_id],
+            similarities_from(connection),
+        )
+    for m in sorted(found, key=lambda m: m.base.module_number or 0):
+        b, c = m.base, m.candidate
+        yield b.program, b.module_number, c.program, c.module_number, m.method
+    for module in new:
+        yield None, None, module.program, module.module_number, None
+
+
+@pytest.mark.parametrize("framework", FRAMEWORKS[1:])
+def test_a_tensorflow_function_keeps_its_name(
+    framework_warehouse: Path, framework: str
+) -> None:
+    names = (
+        "inference_step",
+        "inference_reset",
+        "inference_nothing",
+        "forward_layer_2",
+        "backward_layer_2",
+        "cluster_0",
+    )
+    same = [(n, at, n, at + 1, "program") for at, n in enumerate(names)]
+    new = (None, None, "inference_double", 0, None)
+    assert list(pairs(framework_warehouse, framework)) == [*same, new]
+
+
+def test_pytorch_programs_are_told_apart(framework_warehouse: Path) -> None:
+    found = list(pairs(framework_warehouse, "pytorch-2.9.0"))
+    assert {c for _, _, c, _, _ in found} == {"SyncTensorsGraph"}
+    assert [(b, c, method) for _, b, _, c, method in found] == [
+        (0, 1, "program"),
+        (1, 2, "program"),
+        (3, 4, "program name and opcodes"),
+        (4, 5, "program"),
+        (5, 6, "program"),
+        (6, 7, "program name and opcodes"),
+        (None, 0, None),
+    ]
+
+
+PYTHON = "/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
+SCRIPT = "/opt/programs/frameworks/train.py"
+
+
+@pytest.mark.parametrize(
+    ("framework", "moved"),
+    [
+        (
+            "tensorflow-2.13.1",
+            [
+                ("inference_step", "worse", 34_248, 67_056, (SCRIPT, 51)),
+                ("inference_double", "new", None, 24, None),
+            ],
+        ),
+        (
+            # This release names no line of the caller.
+            "tensorflow-2.21.0",
+            [
+                (
+                    "inference_step", "worse", 34_248, 52_464,
+                    (f"/opt/tensorflow-2.21.0{PYTHON}", 1221),
+                ),
+                ("inference_double", "new", None, 24, None),
+            ],
+        ),
+        (
+            "pytorch-2.9.0",
+            [
+                ("SyncTensorsGraph #1", "worse", 35_572, 52_120, (SCRIPT, 106)),
+                ("SyncTensorsGraph #0", "new", None, 36, None),
+                ("SyncTensorsGraph #4", "not_comparable", 8_352, 14_624, (SCRIPT, 116)),
+                ("SyncTensorsGraph #7", "not_comparable", 156, 304, (SCRIPT, 118)),
+            ],
+        ),
+    ],
+)  # fmt: skip
+def test_what_moved(
+    reports: dict[str, Report], framework: str, moved: list[tuple[object, ...]]
+) -> None:
+    report = reports[framework]
+    shared = shared_names(report)
+    assert [
+        (
+            called(f, shared), f.state, f.base_bytes, f.candidate_bytes,
+            (f.buffers[0].source_file, f.buffers[0].source_line) if f.buffers else None,
+        )
+        for f in report.findings
+    ] == moved  # fmt: skip
+    assert len({f.id for f in report.findings}) == len(moved)
+    assert {f.residual_bytes for f in report.findings} <= {0, None}
