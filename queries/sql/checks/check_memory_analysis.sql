@@ -16,8 +16,9 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH said AS (
-  SELECT
-    m.module_id, a.path, a.argument_bytes, a.output_bytes, a.alias_bytes,
+  -- Once, however many runs hold the module and say the same.
+  SELECT DISTINCT
+    m.module_id, a.argument_bytes, a.output_bytes, a.alias_bytes,
     a.temp_bytes, coalesce(m.platform, r.platform) = 'tpu' AS is_tpu
   FROM memory_analysis AS a
   JOIN runs AS r USING (run_id)
