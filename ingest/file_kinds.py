@@ -220,7 +220,7 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
         "thunks of the executable",
     ),
     (r"priority_fusion_dump\.(?:txt|pb)", "ignored", "steps of priority fusion"),
-    (r"(?:before_validation\.)?ttir\.txt", "ignored", "Triton IR"),
+    (r"(?:before_validation\.)?ttir(?:\.txt)?", "ignored", "Triton IR"),
     (
         r"triton_fusion_numerics_verifier_failed_.*",
         "ignored",
@@ -247,6 +247,11 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
 
 The pattern is a regular expression for all that follows one of the name's dots.
 """
+
+NUMBERED: dict[str, tuple[Kind, str]] = {
+    ".hlo": ("ignored", "a computation as it is given to Triton; its module has it"),
+}
+"""Tails of names that mean something else behind `module_0001.`."""
 
 WHOLE_NAMES: dict[str, tuple[Kind, str]] = {
     "compile_options.pb": ("ignored", "CompileOptionsProto given to PJRT"),

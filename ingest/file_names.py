@@ -15,6 +15,7 @@ from functools import lru_cache
 from hlodb.ingest.file_kinds import (
     ARTEFACTS,
     COMPRESSION_SUFFIXES,
+    NUMBERED,
     STAGE_TOKENS,
     STAGELESS,
     WHOLE_NAMES,
@@ -85,8 +86,12 @@ def split_name(path: str) -> NameParts:
     if head is None:
         return _split_tail(name)
     prefix = head["prefix"] or ""
+    tail = _split_tail(name[head.end() :])
+    if tail.artefact in NUMBERED:
+        kind, description = NUMBERED[tail.artefact]
+        tail = replace(tail, kind=kind, description=description)
     return replace(
-        _split_tail(name[head.end() :]),
+        tail,
         timestamp=prefix if _TIMESTAMP.fullmatch(prefix) else None,
         module_number=int(head["number"]),
     )

@@ -2,7 +2,8 @@
 
     name (file_names) + content (sniff) → kind, stage, module, pass
 
-The name decides; content that certainly is something else outweighs it.
+The name decides; content that certainly is something else outweighs it, but for a part
+of a numbered module, such as the fusion that a code generator is given.
 """
 
 from __future__ import annotations
@@ -99,11 +100,19 @@ def _decide(name: NameParts, sniffed: Sniffed | None, head: bytes) -> tuple[Kind
         return _decide_by_content(sniffed, head)
     if sniffed is None or sniffed.kind == name.kind:
         return _check_form(name.kind, sniffed, name.description, head)
+    if _is_part(name, sniffed):
+        return name.kind, name.description
     if sniffed.certain and (sniffed.kind in READ_KINDS or name.kind == "ignored"):
         return sniffed.kind, sniffed.description
     if sniffed.certain:
         return "unknown", f"{sniffed.description} under a name for {name.description}"
     return _check_form(name.kind, sniffed, name.description, head)
+
+
+def _is_part(name: NameParts, sniffed: Sniffed) -> bool:
+    """Tell whether HLO is of a numbered module that is dumped as a whole as well."""
+    is_numbered = name.module_number is not None
+    return sniffed.kind == "hlo_text" and is_numbered and name.kind == "ignored"
 
 
 def _decide_by_content(sniffed: Sniffed | None, head: bytes) -> tuple[Kind, str]:

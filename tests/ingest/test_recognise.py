@@ -249,3 +249,17 @@ def test_real_dumps(archive: Path) -> None:
     assert "unknown" not in kinds
     assert kinds["hlo_text"] == kinds["hlo_proto"] or not kinds["hlo_proto"]
     assert kinds["buffer_assignment"] * 2 <= kinds["hlo_text"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"HloModule gemm_fusion_dot.1\n\nENTRY %f (p: f32[8]) -> f32[8] {\n",
+        b"%fused_computation.283 (p: f32[8]) -> f32[8] {\n  %p = f32[8] parameter(0)\n",
+    ],
+)
+def test_a_fusion_by_itself_is_part_of_its_module(text: bytes) -> None:
+    """As Triton got it, in GPU dumps of jaxlib 0.5 to 0.7; alone it is a module."""
+    part = recognise("module_0004.jit_f.gemm_fusion_dot.1.hlo", text)
+    assert (part.kind, part.module_number) == ("ignored", 4)
+    assert recognise("gemm_fusion_dot.1.hlo", text).kind == "hlo_text"
