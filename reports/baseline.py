@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,9 @@ from hlodb.reports.read import find_run
 from hlodb.reports.settings import Settings
 
 RULES = ("auto", "previous", "window")
+
+# A GPU's capability, as file names have it; NVIDIA's letter tells of code, not of GPUs.
+_CAPABILITY = re.compile(r"(sm_\d+\.\d+)[a-z]?|(gfx[0-9a-z]+)")
 
 
 class Baseline(NamedTuple):
@@ -47,7 +51,7 @@ def earlier_runs(runs: Sequence[Run], candidate: Run) -> list[Run]:
         run
         for run in runs[:place]
         if _agree(run.platform, candidate.platform)
-        and _agree(run.device, candidate.device)
+        and may_be_same_device(run.device, candidate.device)
     ]
     in_series = [run for run in same if run.series == candidate.series]
     return in_series or same
@@ -97,6 +101,19 @@ def labels(run: Run) -> dict[str, Any]:
     """Give the labels of a run."""
     found = json.loads(run.labels) if run.labels else {}
     return found if isinstance(found, dict) else {}
+
+
+def may_be_same_device(one: str | None, other: str | None) -> bool:
+    """Tell whether nothing says that two runs are of different devices.
+
+    Of a GPU older releases dump the capability alone (sm_9.0, since 2025-05 sm_9.0a):
+    it may be any that has a name.
+    """
+    if _agree(one, other) or one is None or other is None:
+        return True
+    capabilities = [_CAPABILITY.fullmatch(device) for device in (one, other)]
+    known = [match[match.lastindex or 0] for match in capabilities if match]
+    return len(known) == 1 or (len(known) == 2 and known[0] == known[1])
 
 
 def _agree(one: str | None, other: str | None) -> bool:

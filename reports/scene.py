@@ -16,6 +16,7 @@ from hlodb.reports.baseline import (
     candidate_run,
     choose_baseline,
     earlier_runs,
+    may_be_same_device,
 )
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
@@ -161,8 +162,8 @@ def _no_program(
 
 def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:
     """Whoever asks for a diff of two devices wants to see it."""
-    devices = {run.device for run in (base, candidate) if run.device}
-    return len(devices) > 1 and request.kind != "diff"
+    is_same = may_be_same_device(base.device, candidate.device)
+    return not is_same and request.kind != "diff"
 
 
 def _matched(

@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 
 from hlodb.errors import UsageError
-from hlodb.reports.baseline import candidate_run, choose_baseline, earlier_runs
+from hlodb.reports.baseline import (
+    candidate_run,
+    choose_baseline,
+    earlier_runs,
+    may_be_same_device,
+)
 from hlodb.reports.facts import Run
 from hlodb.reports.settings import Settings
 
@@ -49,6 +54,26 @@ def test_the_series_comes_first_and_else_any_run() -> None:
     runs = [run(1, "a"), run(2, "other", series="t"), run(3, "b")]
     assert chosen(runs)[0] == "a"
     assert chosen(runs[1:])[0] == "other"
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "may_be_same"),
+    [
+        ("TPU v5e", "TPU v5e", True),
+        ("TPU v5e", "TPU v5p", False),
+        ("TPU v5e", None, True),
+        ("sm_9.0", "sm_9.0a", True),
+        ("sm_9.0a", "sm_8.0", False),
+        ("gfx90a", "gfx90c", False),
+        ("sm_9.0a", "NVIDIA H100 80GB HBM3", True),
+        ("NVIDIA H100 80GB HBM3", "NVIDIA H200", False),
+    ],
+)
+def test_a_capability_may_be_any_device_with_a_name(
+    one: str, other: str | None, may_be_same: bool
+) -> None:
+    assert may_be_same_device(one, other) is may_be_same
+    assert may_be_same_device(other, one) is may_be_same
 
 
 def test_the_fork_point_of_a_branch() -> None:
