@@ -63,6 +63,17 @@ def framework_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def gpu_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two programs compiled for an H100 by three releases; one of them twice in."""
+    path = tmp_path_factory.mktemp("gpu") / "gpu.duckdb"
+    archives = sorted((DATA / "gpu").glob("*.tar.xz"))
+    ingest([str(archive) for archive in archives], path, jobs=1)
+    again = RunRequest(name="jaxlib-0.10.2, once more")
+    ingest([str(archives[0])], path, request=again, jobs=1)
+    return path
+
+
 @pytest.fixture
 def reading(demo_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(demo_warehouse) as connection:
