@@ -74,7 +74,7 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
     ),
     _rule(rb"\.version \d+\.\d+\s+\.target ", "ignored", "PTX"),
     _rule(
-        rb"#loc\d* = |module @|module attributes|module \{|builtin\.module",
+        rb"#\w+ = |module @|module attributes|module \{|builtin\.module",
         "ignored",
         "MLIR",
     ),
