@@ -228,7 +228,11 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
     ),
     (r"cudnn_fusion_\w+\.json", "ignored", "cuDNN graph"),
     (r"schedule\.(?:txt|pb)", "ignored", "schedule of the latency-hiding scheduler"),
-    (r"mlir-passes\.log", "ignored", "log of MLIR passes"),
+    (
+        r"mlir-passes\.log|mlir-trace(?:\.txt|\.pb)?",
+        "ignored",
+        "log or trace of MLIR passes",
+    ),
     (r"ir-(?:no|with)-opt(?:-noconst)?\.ll|ll|bc", "ignored", "LLVM IR"),
     (r"ptx", "ignored", "PTX"),
     (r"cubin|hsaco|fatbin", "ignored", "GPU machine code"),

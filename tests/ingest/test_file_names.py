@@ -128,6 +128,7 @@ def test_artefacts_of_a_stage(suffix: str, kind: str) -> None:
         (".execution_0001.hlo_unoptimized_snapshot.pb", "ignored"),
         (".execution_0001.hlo_unoptimized_snapshot.txt", "ignored"),
         (".execution_options.pb", "ignored"),
+        (".loop_add_fusion_3.mlir-trace.txt", "ignored"),
         (".thunk_sequence.txt", "ignored"),
         (".thunk_schedule", "ignored"),
         (".thunk_sequence_after_thunk_passes.txt", "ignored"),
