@@ -19,6 +19,9 @@ from hlodb.reports.facts import Module
 ENOUGH_ALIKE = 0.5
 """Least share of equal opcodes at which programs of other names are the same."""
 
+_NEAR = 100
+"""How far apart, in the order of compilation, programs of one name are compared."""
+
 Thing = TypeVar("Thing")
 Similarities = Callable[[Sequence[tuple[Module, Module]]], Sequence[float]]
 
@@ -150,7 +153,7 @@ def _by_likeness(
         (i, j)
         for i, b in enumerate(base)
         for j, c in enumerate(candidate)
-        if b.rank == c.rank and (b.program == c.program or _same_shapes(b, c))
+        if b.rank == c.rank and (_same_shapes(b, c) or _are_namesakes(b, c, i - j))
     ]
     alike = similarities([(base[i], candidate[j]) for i, j in places])
     scored = [(-score, i, j) for score, (i, j) in zip(alike, places, strict=True)]
@@ -164,6 +167,11 @@ def _by_likeness(
             bases.add(i)
             candidates.add(j)
     return matches, _others(base, bases), _others(candidate, candidates)
+
+
+def _are_namesakes(b: Module, c: Module, distance: int) -> bool:
+    """Tell whether programs share a name; of thousands each has its place, roughly."""
+    return b.program == c.program and abs(distance) <= _NEAR
 
 
 def _same_shapes(b: Module, c: Module) -> bool:

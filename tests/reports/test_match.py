@@ -169,6 +169,30 @@ def test_of_equal_names_the_most_alike_go_together() -> None:
     ]
 
 
+def test_of_thousands_of_one_name_those_nearby_are_compared() -> None:
+    asked: list[tuple[Module, Module]] = []
+
+    def similarities(pairs: Sequence[tuple[Module, Module]]) -> list[float]:
+        asked.extend(pairs)
+        return [float(b.module_number == c.module_number) for b, c in pairs]
+
+    def graphs(first_key: int, **more: Any) -> list[Module]:
+        return [
+            other(
+                "graph", module_number=at, program_key=first_key + at,
+                exact_fingerprint=first_key + at, **more,
+            )
+            for at in range(1_000)
+        ]  # fmt: skip
+
+    base, candidate = graphs(10_000), graphs(20_000, **UNLIKE)
+    base = [m._replace(graph_fingerprint=None, source_graph=None) for m in base]
+    found, gone, new = match_modules(base, candidate, similarities)
+    assert {m.base.module_number == m.candidate.module_number for m in found} == {True}
+    assert (len(found), gone, new) == (1_000, [], [])
+    assert len(asked) == 1_000 * 201 - 100 * 101
+
+
 def test_other_shapes_are_matched_but_not_comparable() -> None:
     candidate = other("jit_f")
     assert ways([module()], [candidate])[0] == [  # type: ignore[index]
