@@ -3,8 +3,8 @@
 --   would run out?
 -- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
 --   (or of the one asked for). status: oom below 0, warn with less than
---   warn_ratio of the limit left, else ok; unknown without a limit. Dumps
---   don't say how much a device has.
+--   warn_ratio of the limit left, else ok; unknown without a limit. Few dumps
+--   say how much a device has, and then of all memory spaces together.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory
 -- param run
