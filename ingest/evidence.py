@@ -9,6 +9,7 @@ import duckdb
 import pyarrow as pa
 
 from hlodb.ingest.columns import arrow_schema
+from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.statements import statement
 
 EVIDENCE_TABLES = ("oom_reports", "oom_buffers", "proto_comparisons")
@@ -31,9 +32,7 @@ def load_evidence(
         rows.setdefault(each.table, []).append(each.row | {"run_id": run_id})
     for table, listed in rows.items():
         incoming = pa.Table.from_pylist(listed, arrow_schema(table))
-        connection.register("incoming", incoming)
-        connection.execute(f"INSERT INTO {table} BY NAME FROM incoming")
-        connection.unregister("incoming")
+        execute_on(connection, f"INSERT INTO {table} BY NAME FROM incoming", incoming)
 
 
 def copy_evidence(connection: duckdb.DuckDBPyConnection, files: pa.Table) -> None:
@@ -41,8 +40,6 @@ def copy_evidence(connection: duckdb.DuckDBPyConnection, files: pa.Table) -> Non
 
     `files` holds run_id, path, kind and sha256.
     """
-    connection.register("incoming", files)
     for table in EVIDENCE_TABLES:
         text = statement("copy_evidence").replace("evidence_table", table)
-        connection.execute(text)
-    connection.unregister("incoming")
+        execute_on(connection, text, files)

@@ -12,6 +12,7 @@ import pyarrow as pa
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.content_keys import FILES, PATHS, Row, file_table, keyed
 from hlodb.ingest.evidence import copy_evidence
+from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import FileReport
 
@@ -55,15 +56,8 @@ def load_known(
 
 def _described(connection: Connection, files: pa.Table) -> list[tuple[int, FileReport]]:
     """Give files with what is known of equal ones."""
-    connection.register("incoming", files)
-    found = connection.execute(statement("describe_known_files"))
-    _, *names = [column[0] for column in found.description or ()]
-    rows = found.fetchall()
-    connection.unregister("incoming")
-    return [
-        (run_id, FileReport(**dict(zip(names, file, strict=True))))
-        for run_id, *file in rows
-    ]
+    rows = execute_on(connection, statement("describe_known_files"), files)
+    return [(run_id, FileReport(*file)) for run_id, *file in rows]
 
 
 def load_numbered(connection: Connection, table: str, incoming: pa.Table) -> None:
@@ -76,16 +70,12 @@ def load_numbered(connection: Connection, table: str, incoming: pa.Table) -> Non
     number, key, *names = arrow_schema(table).names
     text = statement("insert_numbered").replace("numbered_table", table)
     text = text.replace("its_number", number).replace("its_key", key)
-    connection.register("incoming", incoming.select([key, *names]))
-    connection.execute(text)
-    connection.unregister("incoming")
+    execute_on(connection, text, incoming.select([key, *names]))
 
 
 def run_on(connection: Connection, name: str, incoming: pa.Table) -> int:
     """Execute `sql/NAME.sql`, which reads the table `incoming`; give its row count."""
     if not incoming.num_rows:
         return 0
-    connection.register("incoming", incoming)
-    row = connection.execute(statement(name)).fetchone()
-    connection.unregister("incoming")
-    return int(row[0]) if row else 0
+    [[count]] = execute_on(connection, statement(name), incoming)
+    return int(count)

@@ -278,8 +278,8 @@ class RunIngest:
 
     def took(self, result: BatchResult) -> None:
         """Learn which units are sound, so that others need not be parsed again."""
-        digests = result.tables["modules"]["unit_digest"]
-        self.units.stored.update(digests.drop_null().to_pylist())
+        digests = result.tables["modules"]["unit_digest"].to_pylist()
+        self.units.stored.update(d for d in digests if d is not None)
 
     def wrote(self, result: BatchResult, new_modules: int) -> None:
         """Learn that a result was written, and how many of its modules were new."""
