@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hlodb.ingest.columns import NO_ID
 from hlodb.ingest.fingerprints import Edges, exact_fingerprint
 from hlodb.ingest.formats.hlo_header import entry_layout, header_number
-from hlodb.ingest.formats.hlo_proto import ProtoFacts
 from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.graph import Graph
 from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct
 from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment, HloModule
+
+if TYPE_CHECKING:
+    from hlodb.ingest.formats.hlo_proto import ProtoFacts
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,17 +10,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.file_kinds import Kind
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_blocks import BlockCache
-from hlodb.ingest.formats.hlo_proto import ParsedProto, parse_hlo_proto
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
-from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
-from hlodb.ingest.formats.xplane import parse_xplane
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.module_unit import ModuleUnit
 from hlodb.ingest.parse_log import parse_log
@@ -34,6 +31,9 @@ from hlodb.ingest.unit_files import (
     occurrence_columns,
     unit_digest,
 )
+
+if TYPE_CHECKING:
+    from hlodb.ingest.formats.hlo_proto import ParsedProto
 
 Cache = BlockCache[Any]
 
@@ -92,6 +92,7 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
 
 
 # --- One reader a kind of file ---------------------------------------------------
+# Most dumps are text alone: protobuf, and what reads it, is loaded when it is needed.
 
 
 def _text(file: UnitFile) -> str:
@@ -127,12 +128,16 @@ def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
 
 
 def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
+
     exact = parse_memory_report_proto(file.data)
     parts.reports.insert(0, exact.report)
     parts.report(file, exact.rejects)
 
 
 def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
+
     proto = parse_hlo_proto(file.data)
     parts.protos.append((file, proto))
     parts.report(file, proto.rejects)
@@ -140,6 +145,9 @@ def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
 
 def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     """Read the modules of a profile, each a module like any other."""
+    from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
+    from hlodb.ingest.formats.xplane import parse_xplane
+
     profile = parse_xplane(file.data)
     protos = [parse_hlo_proto(module.data) for module in profile.modules]
     parts.hlos += [(file, p.module) for p in protos if p.module is not None]

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import parse_batch
@@ -21,7 +22,7 @@ from hlodb.ingest.retry import rejected_runs
 from hlodb.ingest.run_ingest import RunIngest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
-from hlodb.ingest.staging import Package, stage_run, take_packages
+from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.store import Store
 from hlodb.ingest.workers import (
     Units,
@@ -29,6 +30,9 @@ from hlodb.ingest.workers import (
     no_collection,
     parse_batches,
 )
+
+if TYPE_CHECKING:
+    from hlodb.ingest.staging import Package
 
 _log = logging.getLogger(__name__)
 
@@ -48,9 +52,7 @@ def store_sources(
     Raises as `ingest_sources` does.
     """
     runs = [RunIngest(source, request, progress) for source in sources]
-    packages, faults = take_packages(database)
-    for fault in faults:
-        _log.warning("hlodb: %s", fault)
+    packages = _packages(database)
     staged = [RunIngest(p.source, p.request, progress) for p in packages]
     again: list[RunIngest] = []
     done: list[RunSummary] = []
@@ -109,6 +111,19 @@ def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:
             yield run, batch
 
 
+def _packages(database: Path) -> list[Package]:
+    """Take the runs that wait beside the warehouse; tell of those that are broken."""
+    if not is_anything_staged(database):
+        return []
+    # Reading Parquet is loaded when it is needed, as writing it below.
+    from hlodb.ingest.staging import take_packages
+
+    packages, faults = take_packages(database)
+    for fault in faults:
+        _log.warning("hlodb: %s", fault)
+    return packages
+
+
 def _absorbed(package: Package, summary: RunSummary) -> None:
     package.remove()
     summary.notes.append(f"run {summary.name} had been staged and is in now")
@@ -123,6 +138,8 @@ def staged_error(
     """Stage runs; give the error that tells where they are."""
     if not sources:
         return error
+    from hlodb.ingest.staging import stage_run
+
     folders = []
     for source in sources:
         try:

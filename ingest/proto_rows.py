@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hlodb.ingest.columns import Columns
 from hlodb.ingest.evidence import Evidence
-from hlodb.ingest.formats.hlo_proto import ProtoFacts
-from hlodb.ingest.formats.proto_literals import ELIDED
 from hlodb.ingest.records import BufferAssignment, HloModule, Instruction
+
+if TYPE_CHECKING:
+    from hlodb.ingest.formats.hlo_proto import ProtoFacts
 
 _COLUMNS = {
     "elided_literals": ("instruction_id", "size_bytes", "digest"),
@@ -118,6 +119,9 @@ def _module_tables(hlo: HloModule, other: HloModule) -> Iterator[tuple[str, list
 
 
 def _spelt_out(hlo: HloModule) -> set[int]:
+    # Loads protobuf, which is there already where there is a proto to compare with.
+    from hlodb.ingest.formats.proto_literals import ELIDED
+
     return {at for at, i in enumerate(hlo.instructions) if i.literal == ELIDED}
 
 
