@@ -31,19 +31,19 @@ def digest_of(entry: Entry, limits: Limits) -> FileDigest:
     return FileDigest(sha256(data).hexdigest(), len(data))
 
 
-def files_to_hash(
+def older_runs(
     sources: Iterable[RunSource], database: Path, request: RunRequest
-) -> list[Entry]:
-    """Give files on this machine that the warehouse may know, being no older."""
+) -> list[RunSource]:
+    """Give the runs that the warehouse may have unchanged, being no older than they."""
     if request.retry_rejects or not database.exists():
         return []
     written_at = database.stat().st_mtime
-    return [
-        entry
-        for source in sources
-        if source.is_local and _newest_at(source) <= written_at
-        for entry in source.entries
-    ]
+    return [source for source in sources if _newest_at(source) <= written_at]
+
+
+def local_files(sources: Iterable[RunSource]) -> list[Entry]:
+    """Give the files of runs that lie on this machine."""
+    return [e for source in sources if source.is_local for e in source.entries]
 
 
 def _newest_at(source: RunSource) -> float:

@@ -15,15 +15,17 @@ import duckdb
 
 from hlodb.errors import WarehouseLocked
 from hlodb.ingest.discover import RunSource, discover
-from hlodb.ingest.hashed_ahead import HashedAhead, files_to_hash
+from hlodb.ingest.hashed_ahead import HashedAhead, local_files, older_runs
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.loaded_ahead import loading_ahead
+from hlodb.ingest.run_records import Holdings, RunRequest, holdings
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.unchanged import WholeRun, unchanged_run, whole_runs
 from hlodb.schema.warehouse import connect
 
 DEFAULT_REQUEST = RunRequest()
+_PIPELINE = "hlodb.ingest.pipeline"
 
 Prepare = Callable[[duckdb.DuckDBPyConnection], None]
 """Called once with a connection for writing."""
@@ -76,9 +78,11 @@ def ingest_sources(
     before WarehouseLocked is raised.
     """
     database = Path(database)
-    with HashedAhead(limits) as ahead:
-        ahead.begin(files_to_hash(sources, database, request))
-        whole = _open(sources, database, request, prepare)
+    older = older_runs(sources, database, request)
+    is_news = len(older) < len(sources)
+    with HashedAhead(limits) as ahead, loading_ahead(_PIPELINE, is_needed=is_news):
+        ahead.begin(local_files(older))
+        whole, held = _open(sources, database, request, prepare)
     found: list[RunSummary | None] = [
         unchanged_run(source, run, request, limits, progress, ahead.digests)
         if (run := whole.get(source.name))
@@ -93,7 +97,13 @@ def ingest_sources(
 
     stored = iter(
         store_sources(
-            rest, database, request, jobs=jobs, limits=limits, progress=progress
+            rest,
+            database,
+            request,
+            jobs=jobs,
+            limits=limits,
+            progress=progress,
+            held=held,
         )
     )
     return [*(known or next(stored) for known in found), *stored]
@@ -104,16 +114,21 @@ def _open(
     database: Path,
     request: RunRequest,
     prepare: Prepare | None,
-) -> dict[str, WholeRun]:
-    """Prepare the warehouse; give what may be known of runs already."""
+) -> tuple[dict[str, WholeRun], Holdings | None]:
+    """Prepare the warehouse; give the runs that it may have already, by name.
+
+    Where it has none of them, also give what it does hold.
+    """
     try:
         with connect(database, read_only=False) as connection:
             if prepare is not None:
                 prepare(connection)
             # Staged runs are older, and have to be in before others are looked for.
             if is_anything_staged(database):
-                return {}
-            return whole_runs(connection, sources, request)
+                return {}, None
+            whole = whole_runs(connection, sources, request)
+            # Reading what may be known takes long; by then others may have written.
+            return whole, None if whole else holdings(connection)
     except WarehouseLocked as error:
         from hlodb.ingest.pipeline import staged_error
 

@@ -20,7 +20,7 @@ from hlodb.ingest.discover import RunSource
 from hlodb.ingest.limits import Limits
 from hlodb.ingest.retry import rejected_runs
 from hlodb.ingest.run_ingest import RunIngest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.run_records import Holdings, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.store import Store
@@ -45,11 +45,13 @@ def store_sources(
     jobs: int | None,
     limits: Limits,
     progress: Progress | None,
+    held: Holdings | None,
 ) -> list[RunSummary]:
     """Bring runs into the warehouse; give their summaries, then those of staged runs.
 
     Without sources and with `request.retry_rejects` it is the runs that have rejects.
-    Raises as `ingest_sources` does.
+    `held` is what the warehouse was found to hold just now, if it was asked. Raises as
+    `ingest_sources` does.
     """
     runs = [RunIngest(source, request, progress) for source in sources]
     packages = _packages(database)
@@ -62,8 +64,9 @@ def store_sources(
             again = [RunIngest(s, r, progress) for s, r in found]
         # Staged runs are older, and have to be in before others get their names.
         for group in (staged, [*again, *runs]):
+            store = Store(database, None if staged else held)
             with no_collection():
-                for summary in _store(group, database, jobs or default_jobs()):
+                for summary in _store(group, store, jobs or default_jobs()):
                     if len(done) < len(packages):
                         _absorbed(packages[len(done)], summary)
                     done.append(summary)
@@ -81,11 +84,10 @@ def store_sources(
     return [*done[len(staged) :], *done[: len(staged)]]
 
 
-def _store(runs: list[RunIngest], database: Path, jobs: int) -> Iterator[RunSummary]:
+def _store(runs: list[RunIngest], store: Store, jobs: int) -> Iterator[RunSummary]:
     """Ingest runs; give the summary of each when it is written."""
     if not runs:
         return
-    store = Store(database)
     store.settle(runs)
     ended = 0
     for run, result in parse_batches(_tagged(runs), jobs):

@@ -113,10 +113,14 @@ class RunIngest:
         read = ([self._unit_file(f) for f in u.files] for u in self.source.units())
         yield from _batches([f for f in files if f.path in paths] for files in read)
 
+    def may_complete(self, taken: Set[str]) -> list[str]:
+        """Give the names of runs that this one may complete."""
+        pattern = re.compile(rf"{re.escape(self.source.name)}(?:~\d+)?")
+        return list(filter(pattern.fullmatch, taken))
+
     def look_up(self, connection: duckdb.DuckDBPyConnection, taken: Set[str]) -> None:
         """Learn what the warehouse holds of runs that this one may complete."""
-        pattern = re.compile(rf"{re.escape(self.source.name)}(?:~\d+)?")
-        for name in filter(pattern.fullmatch, taken):
+        for name in self.may_complete(taken):
             self.earlier[name] = _Earlier(
                 recorded_files(connection, name) or {},
                 is_run_pruned(connection, name),

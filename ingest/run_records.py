@@ -78,9 +78,18 @@ def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile]
     return {path: RecordedFile(*file) for path, *file in rows}
 
 
-def run_names(connection: Connection) -> set[str]:
-    """Give the names of all runs."""
-    return {row[0] for row in connection.execute("SELECT name FROM runs").fetchall()}
+class Holdings(NamedTuple):
+    """What the warehouse holds: names of its runs, digests of the units it knows."""
+
+    run_names: frozenset[str]
+    unit_digests: frozenset[int]
+
+
+def holdings(connection: Connection) -> Holdings:
+    """Give what the warehouse holds."""
+    names = connection.execute("SELECT name FROM runs").fetchall()
+    [(units,)] = connection.execute(statement("list_known_units")).fetchall()
+    return Holdings(frozenset(name for (name,) in names), frozenset(units))
 
 
 def is_run_pruned(connection: Connection, name: str) -> bool:

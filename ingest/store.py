@@ -17,10 +17,9 @@ from hlodb.ingest.forget import forget_refusals
 from hlodb.ingest.load import load_batches, load_rejects
 from hlodb.ingest.occurrences import load_files, load_known
 from hlodb.ingest.run_ingest import RunIngest, Units
-from hlodb.ingest.run_records import run_names
+from hlodb.ingest.run_records import Holdings, holdings
 from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
-from hlodb.ingest.statements import statement
 from hlodb.schema.warehouse import connect, transaction
 
 FLUSH_BYTES = 48_000_000
@@ -28,10 +27,14 @@ FLUSH_BYTES = 48_000_000
 
 
 class Store:
-    """Takes results of runs, in the order of the runs, and writes them now and then."""
+    """Takes results of runs, in the order of the runs, and writes them now and then.
 
-    def __init__(self, database: Path) -> None:
+    `held` is what the warehouse was found to hold just now, if it was asked.
+    """
+
+    def __init__(self, database: Path, held: Holdings | None = None) -> None:
         self._database = database
+        self._held = held
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
         self._written_bytes = 0
@@ -39,13 +42,16 @@ class Store:
 
     def settle(self, runs: Sequence[RunIngest]) -> None:
         """Give runs their names, and what the warehouse knows already."""
-        with connect(self._database) as connection:
-            taken = run_names(connection)
-            found = connection.execute(statement("list_known_units")).fetchnumpy()
-            for run in runs:
-                run.look_up(connection, taken)
-        self._units.stored.update(found["unit_digest"].tolist())
-        self._units.met.update(self._units.stored)
+        held = self._held
+        # Where no run can complete another, what was found just now is enough.
+        if held is None or any(run.may_complete(held.run_names) for run in runs):
+            with connect(self._database) as connection:
+                held = holdings(connection)
+                for run in runs:
+                    run.look_up(connection, held.run_names)
+        self._units.stored.update(held.unit_digests)
+        self._units.met.update(held.unit_digests)
+        taken = set(held.run_names)
         for run in runs:
             run.units = self._units
             run.settle(taken)

@@ -17,7 +17,8 @@ from hlodb.ingest.hashed_ahead import (
     FileDigest,
     HashedAhead,
     digest_of,
-    files_to_hash,
+    local_files,
+    older_runs,
 )
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.limits import Limits
@@ -113,22 +114,20 @@ def test_an_ingest_reads_only_what_was_not_hashed_ahead(
 def test_what_the_warehouse_may_have_is_older_than_itself(tmp_path: Path) -> None:
     db, dump = tmp_path / "w.duckdb", shutil.copytree(DUMP, tmp_path / "dump")
     [source] = discover([str(dump)])
-    assert files_to_hash([source], db, RunRequest()) == []
+    assert older_runs([source], db, RunRequest()) == []
     db.touch()
-    assert files_to_hash([source], db, RunRequest()) == source.entries
-    assert files_to_hash([source], db, RunRequest(retry_rejects=True)) == []
+    assert older_runs([source], db, RunRequest()) == [source]
+    assert older_runs([source], db, RunRequest(retry_rejects=True)) == []
     newest = db.stat().st_mtime + 10
     os.utime(min(dump.iterdir()), (newest, newest))
     other, known = discover([str(dump), str(DUMP)])
-    assert files_to_hash([other, known], db, RunRequest()) == known.entries
+    assert older_runs([other, known], db, RunRequest()) == [known]
+    # Neither times of files nor files that can be told apart: an archive, for one.
+    timeless = [RunSource("r", "/d", 3, entries()), RunSource("r", "/d.tar", 3)]
+    assert older_runs(timeless, db, RunRequest()) == []
 
 
 @pytest.mark.parametrize("origin", ["gs://bucket/dump", "https://host/dump.zip"])
-def test_files_elsewhere_are_not_read_twice(origin: str, tmp_path: Path) -> None:
-    """Nor those whose time is unknown."""
-    db = tmp_path / "w.duckdb"
-    db.touch()
-    old = [e._replace(modified_at=0.0) for e in entries()]
-    assert files_to_hash([RunSource("r", origin, 3, old)], db, RunRequest()) == []
-    assert files_to_hash([RunSource("r", "/d", 3, entries())], db, RunRequest()) == []
-    assert files_to_hash([RunSource("r", "/d", 3, old)], db, RunRequest()) == old
+def test_files_elsewhere_are_not_read_twice(origin: str) -> None:
+    ours = RunSource("r", "/d", 3, entries())
+    assert local_files([RunSource("r", origin, 3, entries()), ours]) == ours.entries

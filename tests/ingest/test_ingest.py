@@ -17,6 +17,7 @@ from hlodb.ingest.normalise import DETAIL_TABLES
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.unchanged import unchanged_run
+from hlodb.schema import waiting, warehouse
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA, DUMPS, all_rows
 
@@ -128,6 +129,31 @@ def test_a_run_that_is_in_already_is_read_once(
     ]
     assert readings == ["dump"] * (1 + 1 + 2 + 1)
     assert len({run.bytes for run in found}) == 2
+
+
+def test_the_warehouse_is_opened_no_more_than_needed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody else can use it meanwhile: to look, to see what is completed, to write."""
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    shutil.copytree(BEFORE, dump)
+    load(db, SEEDS)
+    openings: list[Path] = []
+    really_open = waiting.open_when_free
+
+    def counted(path: Path, read_only: bool, timeout_seconds: float) -> Any:
+        openings.append(path)
+        return really_open(path, read_only, timeout_seconds)
+
+    monkeypatch.setattr(warehouse, "open_when_free", counted)
+    counts = []
+    for lost in ([], [], [max(dump.iterdir())]):
+        openings.clear()
+        for path in lost:
+            path.unlink()
+        load(db, dump)
+        counts.append(len(openings))
+    assert counts == [2, 1, 3]
 
 
 def test_the_same_content_under_another_name_adds_occurrences(tmp_path: Path) -> None:
