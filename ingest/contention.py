@@ -9,8 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import duckdb
+import pyarrow as pa
 
 from hlodb.errors import WarehouseLocked
+from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.run_records import recorded_files
 from hlodb.ingest.statements import statement
 
@@ -42,11 +44,11 @@ def require_whole(
     """
     if not unit_digests:
         return
-    lost = connection.execute(
-        statement("count_lost"),
-        {"run_id": run_id, "unit_digests": list(unit_digests)},
-    ).fetchone()
-    if lost is not None and lost[0]:
+    wanted = pa.table(
+        {"unit_digest": unit_digests, "run_id": [run_id] * len(unit_digests)}
+    )
+    [[lost]] = execute_on(connection, statement("count_lost"), wanted)
+    if lost:
         raise WarehouseLocked(
             f"modules of run {name} were removed with another run while it was being"
             " ingested"

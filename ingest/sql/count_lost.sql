@@ -1,6 +1,6 @@
--- Units that were to be copied from other runs, and could not.
+-- Units of `incoming` that were to be copied from other runs, and could not.
 SELECT count(*)
-FROM (SELECT unnest($unit_digests) AS unit_digest) AS u
+FROM incoming AS i
 ANTI JOIN modules AS m
-  ON m.unit_digest = u.unit_digest
-  AND m.run_id = $run_id
+  ON m.unit_digest = i.unit_digest
+  AND m.run_id = i.run_id
