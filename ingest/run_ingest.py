@@ -334,15 +334,21 @@ def _holds(
 
 
 def _batches(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:
-    """Put units together, a few MB at a time; empty ones are left out."""
+    """Put units together, a few MB at a time; empty ones are left out.
+
+    Small ones join a batch that is full already: a run often ends in such, and a batch
+    of their own would take longer than they do.
+    """
     batch: list[list[UnitFile]] = []
     size = 0
     for files in filter(None, units):
-        batch.append(files)
-        size += sum(len(f.data) for f in files)
-        if size >= BATCH_BYTES:
+        added = sum(len(f.data) for f in files)
+        is_small = added < BATCH_BYTES // 32 and size < BATCH_BYTES * 5 // 4
+        if size >= BATCH_BYTES and not is_small:
             yield batch
             batch, size = [], 0
+        batch.append(files)
+        size += added
     if batch:
         yield batch
 

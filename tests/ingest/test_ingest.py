@@ -10,10 +10,11 @@ import pytest
 from hlodb.errors import UsageError
 from hlodb.ingest import ingest as ingest_room
 from hlodb.ingest import run_ingest, store
-from hlodb.ingest.discover import RunSource, Unit
+from hlodb.ingest.discover import RunSource, Unit, discover
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.normalise import DETAIL_TABLES
+from hlodb.ingest.run_ingest import RunIngest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.unchanged import unchanged_run
@@ -222,6 +223,21 @@ def test_one_changed_module_adds_only_its_rows(tmp_path: Path) -> None:
         added = [row for row in now[table] if row not in set(old[table])]
         assert {row[0] for row in added} <= {new}
         assert len(now[table]) == len(old[table]) + len(added)
+
+
+def test_small_units_join_a_batch_that_is_full(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Until it is a quarter larger, whatever there is of them."""
+    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 3200)
+    sizes = [1600, 1600, 90, 99, 100, 3200, 50, *[80] * 12]
+    for number, size in enumerate(sizes):
+        name = f"module_{number:04}.jit_f.cpu_after_optimizations.txt"
+        (tmp_path / name).write_bytes(f"HloModule f{number}\n".encode().ljust(size))
+    [source] = discover([str(tmp_path)])
+    batches = RunIngest(source, RunRequest(), None).batches()
+    found = [[len(f.data) for files in batch for f in files] for batch in batches]
+    assert found == [sizes[:4], sizes[4:-3], sizes[-3:]]
 
 
 def test_workers_and_one_process_give_the_same(
