@@ -21,6 +21,7 @@ _MAX_ROWS = 400_000
 class BatchResult:
     """Tables of one batch (run_id to be added), file reports and rejects.
 
+    Tables without rows are left out, but for `modules`.
     `brought` holds the keys of contents whose rows are among the tables, by their kind.
     `evidence` holds rows of tables that are keyed by run and path.
     """

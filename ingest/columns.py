@@ -81,6 +81,11 @@ class Columns:
                 value = columns.get(name)
                 pieces.append(_Piece(_kind_of(value), count, value))
 
+    @property
+    def has_rows(self) -> bool:
+        """Tell whether anything was added."""
+        return any(self._pieces.values())
+
     def table(self) -> pa.Table:
         """Give all rows as one Arrow table; texts by number come as a dictionary."""
         arrays = [self._array(field) for field in self._schema]

@@ -5,6 +5,7 @@ Details of a module are stored once; what another run brought already is left ou
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from itertools import compress, pairwise
 from typing import NamedTuple
@@ -47,6 +48,7 @@ class _Group(NamedTuple):
     stored: str
 
 
+_FORMS = "store.instruction_forms"
 _DETAILS = _Group(
     "details",
     DETAIL_TABLES,
@@ -102,13 +104,13 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> lis
             " being ingested"
         )
     forget_metrics(connection, brought - modules)
-    forms = "store.instruction_forms"
-    tables = {forms: [result.tables[forms] for result in results]}
+    tables: dict[str, list[pa.Table]] = defaultdict(list)
+    tables[_FORMS] = [r.tables[_FORMS] for r in results if _FORMS in r.tables]
     counts = _take_new(_DETAILS, results, modules, tables)
     for group in _OTHERS:
         known = _stored(connection, group, [_members(group, r) for r in results])
         _take_new(group, results, known, tables)
-    _insert_all(connection, {name: _joined(parts) for name, parts in tables.items()})
+    _insert_all(connection, {n: _joined(parts) for n, parts in tables.items() if parts})
     return counts
 
 
@@ -132,22 +134,21 @@ def _take_new(
     counts: list[int] = []
     for result in results:
         members = _members(group, result)
-        for name in group.tables:
+        for name in filter(result.tables.__contains__, group.tables):
             rows = _without(result.tables[name], group.key, members & known)
-            tables.setdefault(name, []).append(rows)
+            tables[name].append(rows)
         counts.append(len(members - known))
         known |= members
     return counts
 
 
 def _insert_all(connection: Connection, tables: dict[str, pa.Table]) -> None:
-    forms = tables.pop("store.instruction_forms")
-    load_numbered(connection, "store.instruction_forms", forms)
-    instructions = tables.pop("store.instructions")
-    stored = run_on(connection, "insert_instructions", instructions)
-    if stored != instructions.num_rows:
-        lost = instructions.num_rows - stored
-        raise WarehouseError(f"{lost} instructions have no form; ingest again")
+    if (forms := tables.pop(_FORMS, None)) is not None:
+        load_numbered(connection, _FORMS, forms)
+    if (instructions := tables.pop("store.instructions", None)) is not None:
+        stored = run_on(connection, "insert_instructions", instructions)
+        if lost := instructions.num_rows - stored:
+            raise WarehouseError(f"{lost} instructions have no form; ingest again")
     for name, rows in tables.items():
         _insert(connection, name, rows)
 

@@ -239,11 +239,11 @@ class Batch:
     # --- results ---
 
     def arrow_tables(self) -> dict[str, pa.Table]:
-        """Give every table of the batch; `modules` lacks run_id."""
-        tables = {name: columns.table() for name, columns in self.tables.items()}
-        tables["store.instruction_forms"] = self._forms()
-        tables["modules"] = self._modules()
-        return tables
+        """Give the tables that have rows, and always `modules`, which lacks run_id."""
+        filled = {n: c.table() for n, c in self.tables.items() if c.has_rows}
+        if self.used_forms:
+            filled["store.instruction_forms"] = self._forms()
+        return filled | {"modules": self._modules()}
 
     def _modules(self) -> pa.Table:
         facts = self.seen.facts
