@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable, Sequence
@@ -44,6 +45,8 @@ def ingest_into_empty(given: Input, database: Path, empty: Path) -> Side:
     def prepare() -> None:
         remove(database)
         shutil.copyfile(empty, database)
+        # Written the night before, while unpacked dumps have the times they had.
+        os.utime(database, (0, 0))
 
     return Side(ingest(given.paths, database), prepare)
 
