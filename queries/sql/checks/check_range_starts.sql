@@ -10,14 +10,26 @@
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
+WITH faults AS MATERIALIZED (
+  SELECT
+    l.module_id, l.instruction_id, l.shape_index, l.start_step, i.schedule_step
+  FROM checked_modules(run := $run) AS m
+  JOIN store.live_ranges AS l USING (module_id)
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE i.schedule_step IS NOT NULL
+    AND l.start_step <> i.schedule_step
+    AND f.opcode IS DISTINCT FROM 'parameter'
+),
+names AS (
+  -- Of few modules, if any: all names would take longer than the rest.
+  SELECT i.module_id, i.instruction_id, i.name
+  FROM store.instructions AS i
+  WHERE i.module_id IN (SELECT module_id FROM faults)
+)
 SELECT
   l.module_id, 'start of ' || i.name || l.shape_index AS place,
-  CAST(i.schedule_step AS BIGINT) AS expected,
+  CAST(l.schedule_step AS BIGINT) AS expected,
   CAST(l.start_step AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
-JOIN store.live_ranges AS l USING (module_id)
-JOIN store.instructions AS i USING (module_id, instruction_id)
-JOIN store.instruction_forms AS f USING (form_id)
-WHERE i.schedule_step IS NOT NULL
-  AND l.start_step <> i.schedule_step
-  AND f.opcode IS DISTINCT FROM 'parameter'
+FROM faults AS l
+JOIN names AS i USING (module_id, instruction_id)
