@@ -5,7 +5,7 @@
 --   or, in an assignment without it and for async computations that older
 --   releases do not print, in the assignment itself.
 -- grain: fault
--- needs: checked_modules, values, instructions, instruction_spans
+-- needs: instruction_spans, module_rows, checked_modules, values, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -14,11 +14,10 @@
 -- column found BIGINT count neutral: What it is.
 WITH named AS (
   SELECT
-    module_id, min(instruction_id) AS least_id,
-    max(instruction_id) AS greatest_id,
-    count(*) - count(instruction_id) AS unnamed_count
-  FROM store."values"
-  GROUP BY module_id
+    r.module_id, r.least_instruction_id AS least_id,
+    r.greatest_instruction_id AS greatest_id, r.unnamed_count
+  FROM module_rows() AS r
+  WHERE r.table_name = 'values'
 ),
 doubtful AS MATERIALIZED (
   -- Modules some of whose values may lack an instruction, or its printed text.

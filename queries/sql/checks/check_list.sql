@@ -3,9 +3,7 @@
 -- definition: The checks in their order, with the number of rows that each
 --   compares.
 -- grain: check
--- needs: checked_modules, allocation_values, values, memory_profile,
---   live_ranges, operands, called_computations, value_uses, memory_reports,
---   memory_report_allocations, memory_report_values, memory_analysis, runs,
+-- needs: checked_modules, module_rows, memory_analysis, runs,
 --   proto_comparisons, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column ordinal INTEGER id neutral: Place in the list, from 1.
@@ -15,104 +13,59 @@
 --   tables.
 WITH contents AS (
   SELECT * FROM checked_modules(run := $run)
+),
+counted AS (
+  SELECT t.table_name, CAST(sum(t.row_count) AS BIGINT) AS row_count
+  FROM contents AS m
+  JOIN module_rows() AS t USING (module_id)
+  WHERE t.table_name <> 'value_uses'
+    OR m.has_text
+  GROUP BY t.table_name
+),
+of_modules AS (
+  SELECT
+    l.ordinal, l.check_name, coalesce(c.row_count, 0) AS checked_count
+  FROM (VALUES
+    (2, 'value_bounds', 'allocation_values'),
+    (3, 'value_places', 'values'),
+    (4, 'value_sizes', 'allocation_values'),
+    (5, 'overlaps', 'memory_profile'),
+    (6, 'range_bounds', 'live_ranges'),
+    (7, 'range_starts', 'live_ranges'),
+    (8, 'range_ends', 'live_ranges'),
+    (9, 'operands', 'operands'),
+    (10, 'calls', 'called_computations'),
+    (11, 'definitions', 'values'),
+    (12, 'uses', 'value_uses'),
+    (13, 'report_totals', 'memory_reports'),
+    (14, 'report_allocations', 'memory_report_allocations'),
+    (15, 'report_values', 'memory_report_values')
+  ) AS l (ordinal, check_name, table_name)
+  LEFT JOIN counted AS c USING (table_name)
 )
 SELECT c.ordinal, c.check_name, c.checked_count
-FROM (VALUES
-  (1, 'totals', (
-    SELECT count(printed_total_bytes)
-    FROM contents
-    WHERE has_assignment
-  )),
-  (2, 'value_bounds', (
-    SELECT count(*)
-    FROM contents
-    JOIN allocation_values USING (module_id)
-  )),
-  (3, 'value_places', (
-    SELECT count(*)
-    FROM contents
-    JOIN store."values" USING (module_id)
-  )),
-  (4, 'value_sizes', (
-    SELECT count(*)
-    FROM contents
-    JOIN allocation_values USING (module_id)
-  )),
-  (5, 'overlaps', (
-    SELECT count(*)
-    FROM contents
-    JOIN memory_profile USING (module_id)
-  )),
-  (6, 'range_bounds', (
-    SELECT count(*)
-    FROM contents
-    JOIN store.live_ranges USING (module_id)
-  )),
-  (7, 'range_starts', (
-    SELECT count(*)
-    FROM contents
-    JOIN store.live_ranges USING (module_id)
-  )),
-  (8, 'range_ends', (
-    SELECT count(*)
-    FROM contents
-    JOIN store.live_ranges USING (module_id)
-  )),
-  (9, 'operands', (
-    SELECT count(*)
-    FROM contents
-    JOIN operands USING (module_id)
-  )),
-  (10, 'calls', (
-    SELECT count(*)
-    FROM contents
-    JOIN called_computations USING (module_id)
-  )),
-  (11, 'definitions', (
-    SELECT count(*)
-    FROM contents
-    JOIN store."values" USING (module_id)
-  )),
-  (12, 'uses', (
-    SELECT count(*)
-    FROM contents
-    JOIN store.value_uses USING (module_id)
-    WHERE has_text
-  )),
-  (13, 'report_totals', (
-    SELECT count(*)
-    FROM contents
-    JOIN memory_reports USING (module_id)
-  )),
-  (14, 'report_allocations', (
-    SELECT count(*)
-    FROM contents
-    JOIN memory_report_allocations USING (module_id)
-  )),
-  (15, 'report_values', (
-    SELECT count(*)
-    FROM contents
-    JOIN memory_report_values USING (module_id)
-  )),
-  (16, 'memory_analysis', (
-    SELECT count(*)
-    FROM memory_analysis
-    JOIN runs AS r USING (run_id)
-    WHERE $run IS NULL OR r.name = $run
-  )),
-  (17, 'proto', (
-    SELECT coalesce(CAST(sum(compared_count) AS BIGINT), 0)
-    FROM proto_comparisons
-    JOIN runs AS r USING (run_id)
-    WHERE $run IS NULL OR r.name = $run
-  )),
-  (18, 'files', (
-    SELECT count(*)
-    FROM dump_files
-    JOIN runs AS r USING (run_id)
-    WHERE $run IS NULL OR r.name = $run
-  )),
-  (19, 'references', NULL),
-  (20, 'keys', NULL)
-) AS c (ordinal, check_name, checked_count)
+FROM (
+  SELECT * FROM of_modules
+  UNION ALL
+  SELECT 1, 'totals', count(printed_total_bytes)
+  FROM contents
+  WHERE has_assignment
+  UNION ALL
+  SELECT 16, 'memory_analysis', count(*)
+  FROM memory_analysis
+  JOIN runs AS r USING (run_id)
+  WHERE $run IS NULL OR r.name = $run
+  UNION ALL
+  SELECT 17, 'proto', coalesce(CAST(sum(compared_count) AS BIGINT), 0)
+  FROM proto_comparisons
+  JOIN runs AS r USING (run_id)
+  WHERE $run IS NULL OR r.name = $run
+  UNION ALL
+  SELECT 18, 'files', count(*)
+  FROM dump_files
+  JOIN runs AS r USING (run_id)
+  WHERE $run IS NULL OR r.name = $run
+  UNION ALL
+  VALUES (19, 'references', NULL), (20, 'keys', NULL)
+) AS c
 ORDER BY c.ordinal

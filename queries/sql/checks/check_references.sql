@@ -4,89 +4,16 @@
 --   row they name. expected is 0. NULL refers to nothing. The check looks at
 --   the whole warehouse.
 -- grain: reference
--- needs: dangling_ids, computations, instructions, operands,
---   called_computations, aliases, allocations, values, allocation_values,
---   value_positions, value_uses, schedule, live_ranges, printed_peaks,
---   memory_profile, memory_timeline, memory_reports,
---   memory_report_allocations, memory_report_values, modules, rejects,
---   compiler_flags, passes, memory_analysis, proto_comparisons, oom_reports,
---   oom_buffers, runs, stack_frames
+-- needs: module_rows, dangling_ids, instructions, allocations, values,
+--   allocation_values, value_positions, value_uses, live_ranges,
+--   memory_profile, modules, rejects, compiler_flags, passes, memory_analysis,
+--   proto_comparisons, oom_reports, oom_buffers, runs, stack_frames
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH of_modules AS (
-  SELECT 'computations' AS table_name, module_id AS owner_id,
-    count(*) AS row_count
-  FROM computations
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'instructions', module_id, count(*)
-  FROM store.instructions
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'operands', module_id, count(*)
-  FROM operands
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'called_computations', module_id, count(*)
-  FROM called_computations
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'aliases', module_id, count(*)
-  FROM aliases
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'allocations', module_id, count(*)
-  FROM allocations
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'values', module_id, count(*)
-  FROM store."values"
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'allocation_values', module_id, count(*)
-  FROM allocation_values
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'value_positions', module_id, count(*)
-  FROM store.value_positions
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'value_uses', module_id, count(*)
-  FROM store.value_uses
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'schedule', module_id, count(*)
-  FROM store.schedule
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'live_ranges', module_id, count(*)
-  FROM store.live_ranges
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'printed_peaks', module_id, count(*)
-  FROM printed_peaks
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'memory_profile', module_id, count(*)
-  FROM memory_profile
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'memory_timeline', module_id, count(*)
-  FROM memory_timeline
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'memory_reports', module_id, count(*)
-  FROM memory_reports
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'memory_report_allocations', module_id, count(*)
-  FROM memory_report_allocations
-  GROUP BY module_id
-  UNION ALL
-  SELECT 'memory_report_values', module_id, count(*)
-  FROM memory_report_values
-  GROUP BY module_id
+  SELECT r.table_name, r.module_id AS owner_id, r.row_count
+  FROM module_rows() AS r
 ),
 of_runs AS (
   SELECT 'modules' AS table_name, run_id AS owner_id, count(*) AS row_count
@@ -148,10 +75,6 @@ numbers AS (
   FROM store.occurrences
   ANTI JOIN store.paths USING (path_id)
   UNION ALL
-  SELECT 'dump_files without a file', file_id
-  FROM store.run_files
-  ANTI JOIN store.files USING (file_id)
-  UNION ALL
   SELECT 'snapshots without a module', snapshot_id
   FROM store.snapshots
   ANTI JOIN store.occurrences USING (snapshot_id)
@@ -159,10 +82,11 @@ numbers AS (
   SELECT 'paths without a module', path_id
   FROM store.paths
   ANTI JOIN store.occurrences USING (path_id)
-  UNION ALL
-  SELECT 'files without a run', file_id
-  FROM store.files
-  ANTI JOIN store.run_files USING (file_id)
+),
+of_files AS (
+  SELECT file_id, count(*) AS row_count
+  FROM store.run_files
+  GROUP BY file_id
 ),
 of_forms AS (
   SELECT form_id, max(module_id) AS example, count(*) AS row_count
@@ -224,13 +148,27 @@ dangling AS (
   SELECT place, number, 1
   FROM numbers
   UNION ALL
-  SELECT 'instructions without a form', i.example, i.row_count
-  FROM of_forms AS i
-  ANTI JOIN store.instruction_forms AS f USING (form_id)
+  SELECT
+    CASE
+      WHEN r.row_count IS NULL THEN 'files without a run'
+      ELSE 'dump_files without a file'
+    END,
+    coalesce(r.file_id, f.file_id), coalesce(r.row_count, 1)
+  FROM of_files AS r
+  FULL JOIN store.files AS f ON f.file_id = r.file_id
+  WHERE r.row_count IS NULL
+    OR f.file_id IS NULL
   UNION ALL
-  SELECT 'forms without an instruction', f.form_id, 1
-  FROM store.instruction_forms AS f
-  ANTI JOIN of_forms AS i USING (form_id)
+  SELECT
+    CASE
+      WHEN i.row_count IS NULL THEN 'forms without an instruction'
+      ELSE 'instructions without a form'
+    END,
+    coalesce(i.example, f.form_id), coalesce(i.row_count, 1)
+  FROM of_forms AS i
+  FULL JOIN store.instruction_forms AS f ON f.form_id = i.form_id
+  WHERE i.row_count IS NULL
+    OR f.form_id IS NULL
   UNION ALL
   SELECT d.place, d.module_id, 1
   FROM dangling_ids() AS d

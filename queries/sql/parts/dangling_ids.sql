@@ -7,97 +7,53 @@
 --   dangles: only references of other modules are looked up one by one. NULL
 --   refers to nothing.
 -- grain: reference
--- needs: doubtful_keys, instruction_spans, operands, called_computations,
---   values, value_positions, value_uses, schedule, live_ranges, computations,
+-- needs: doubtful_keys, module_rows, operands, called_computations, values,
+--   value_positions, value_uses, schedule, live_ranges, computations,
 --   instructions
 -- column referrer VARCHAR name neutral: table.column that refers.
 -- column place VARCHAR text neutral: What lacks what.
 -- column module_id
-WITH computation_spans AS (
-  SELECT
-    module_id, min(computation_id) AS least_id,
-    max(computation_id) AS greatest_id
-  FROM computations
-  GROUP BY module_id
-  HAVING count(*) = max(computation_id) - min(computation_id) + 1
-),
-gapless AS (
-  SELECT
-    'instructions' AS target, i.module_id, i.least_id, i.greatest_id
-  FROM instruction_spans() AS i
-  UNION ALL
-  SELECT 'computations', c.module_id, c.least_id, c.greatest_id
-  FROM computation_spans AS c
-  ANTI JOIN (
-    SELECT owner_id FROM doubtful_keys() WHERE table_name = 'computations'
-  ) AS d ON d.owner_id = c.module_id
+WITH held AS (
+  SELECT * FROM module_rows()
 ),
 referred AS (
   SELECT
-    'instructions' AS target, module_id, min(instruction_id) AS least_id,
-    max(instruction_id) AS greatest_id
-  FROM operands
-  GROUP BY module_id
+    'instructions' AS target, h.module_id, h.least_instruction_id AS least_id,
+    h.greatest_instruction_id AS greatest_id
+  FROM held AS h
+  WHERE h.table_name <> 'instructions'
   UNION ALL
   SELECT
-    'instructions', module_id, min(operand_id),
-    max(operand_id)
-  FROM operands
-  GROUP BY module_id
+    'computations', h.module_id, h.least_computation_id,
+    h.greatest_computation_id
+  FROM held AS h
+  WHERE h.table_name <> 'computations'
+),
+spans AS (
+  SELECT
+    'instructions' AS target, h.module_id, h.row_count,
+    h.least_instruction_id AS least_id,
+    h.greatest_instruction_id AS greatest_id
+  FROM held AS h
+  WHERE h.table_name = 'instructions'
   UNION ALL
   SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM called_computations
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM store."values"
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM store.value_positions
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM store.value_uses
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM store.schedule
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(instruction_id),
-    max(instruction_id)
-  FROM store.live_ranges
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'instructions', module_id, min(root_instruction_id),
-    max(root_instruction_id)
-  FROM computations
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'computations', module_id, min(computation_id),
-    max(computation_id)
-  FROM store.instructions
-  GROUP BY module_id
-  UNION ALL
-  SELECT
-    'computations', module_id, min(computation_id),
-    max(computation_id)
-  FROM called_computations
-  GROUP BY module_id
+    'computations', h.module_id, h.row_count,
+    h.least_computation_id, h.greatest_computation_id
+  FROM held AS h
+  WHERE h.table_name = 'computations'
+),
+gapless AS (
+  SELECT s.target, s.module_id, s.least_id, s.greatest_id
+  FROM spans AS s
+  ANTI JOIN (
+    SELECT u.table_name, u.owner_id
+    FROM doubtful_keys() AS u
+    WHERE u.table_name IN ('instructions', 'computations')
+  ) AS d
+    ON d.table_name = s.target
+    AND d.owner_id = s.module_id
+  WHERE s.row_count = s.greatest_id - s.least_id + 1
 ),
 doubtful AS MATERIALIZED (
   SELECT DISTINCT r.target, r.module_id

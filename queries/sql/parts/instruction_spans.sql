@@ -6,7 +6,7 @@
 --   refers to a number from the least to the greatest refers to an instruction
 --   that is there.
 -- grain: module content
--- needs: instructions, doubtful_keys
+-- needs: module_rows, doubtful_keys
 -- column module_id
 -- column least_id INTEGER id neutral: The least; NULL with gaps.
 -- column greatest_id INTEGER id neutral: The greatest; NULL with gaps.
@@ -21,12 +21,13 @@ SELECT
   s.unplaced_count
 FROM (
   SELECT
-    module_id, min(instruction_id) AS least_id,
-    max(instruction_id) AS greatest_id,
-    count(*) = max(instruction_id) - min(instruction_id) + 1 AS is_gapless,
-    count(*) - count(computation_id) AS unplaced_count
-  FROM store.instructions
-  GROUP BY module_id
+    r.module_id, r.least_instruction_id AS least_id,
+    r.greatest_instruction_id AS greatest_id,
+    r.row_count = r.greatest_instruction_id - r.least_instruction_id + 1
+      AS is_gapless,
+    r.unnamed_count AS unplaced_count
+  FROM module_rows() AS r
+  WHERE r.table_name = 'instructions'
 ) AS s
 LEFT JOIN (
   SELECT owner_id FROM doubtful_keys() WHERE table_name = 'instructions'
