@@ -7,7 +7,7 @@
 --   References and keys are those of the whole warehouse.
 -- grain: check, module or file or table that fails it
 -- needs: check_list, module_faults, check_files, check_references, check_keys,
---   modules, runs
+--   runs
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column check_name VARCHAR name neutral: Which check: the query check_… of
 --   that name.
@@ -27,15 +27,23 @@
 WITH faults_of_modules AS MATERIALIZED (
   SELECT f.* FROM module_faults(run := $run) AS f
 ),
+faulty AS MATERIALIZED (
+  -- Fixed: of few snapshots, if any, before all occurrences are read.
+  SELECT s.snapshot_id, s.module_id, s.program AS program_name
+  FROM store.snapshots AS s
+  WHERE s.module_id IN (SELECT module_id FROM faults_of_modules)
+),
 occurrences AS (
-  SELECT DISTINCT ON (m.module_id)
-    m.module_id, r.run_id, r.name AS run_name, m.program AS program_name,
-    m.module_number, m.rank, m.stage AS stage_name, m.path
-  FROM modules AS m
+  SELECT DISTINCT ON (s.module_id)
+    s.module_id, r.run_id, r.name AS run_name, s.program_name,
+    p.module_number, p.rank, p.stage AS stage_name, p.path
+  FROM faulty AS s
+  JOIN store.occurrences AS o USING (snapshot_id)
+  JOIN store.paths AS p USING (path_id)
   JOIN runs AS r USING (run_id)
-  WHERE m.module_id IN (SELECT module_id FROM faults_of_modules)
-    AND ($run IS NULL OR r.name = $run)
-  ORDER BY m.module_id, r.run_id, m.path
+  WHERE $run IS NULL
+    OR r.name = $run
+  ORDER BY s.module_id, r.run_id, p.path
 ),
 faults AS (
   SELECT
