@@ -11,12 +11,19 @@
 -- column has_assignment BOOLEAN flag neutral: Whether it has allocations.
 -- column has_text BOOLEAN flag neutral: Whether it has the HLO itself.
 SELECT
-  m.module_id, max(m.printed_total_bytes) AS printed_total_bytes,
-  bool_or(m.has_assignment) AS has_assignment,
-  bool_or(m.computation_count > 0) AS has_text
-FROM modules AS m
-JOIN runs AS r USING (run_id)
-WHERE r.pruned_at IS NULL
-  AND m.is_detailed
-  AND ($run IS NULL OR r.name = $run)
-GROUP BY m.module_id
+  c.module_id, c.facts.printed_total_bytes, c.facts.has_assignment,
+  c.facts.has_text
+FROM (
+  SELECT
+    m.module_id, {
+      'printed_total_bytes': max(m.printed_total_bytes),
+      'has_assignment': bool_or(m.has_assignment),
+      'has_text': bool_or(m.computation_count > 0)
+    } AS facts
+  FROM modules AS m
+  JOIN runs AS r USING (run_id)
+  WHERE r.pruned_at IS NULL
+    AND m.is_detailed
+    AND ($run IS NULL OR r.name = $run)
+  GROUP BY m.module_id
+) AS c
