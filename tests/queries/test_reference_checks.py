@@ -89,6 +89,13 @@ LONE_ROWS = {
     ],
     "store.paths (path_id) VALUES (7)": [("paths without a module, such as 7", 1)],
     "store.files (file_id) VALUES (7)": [("files without a run, such as 7", 1)],
+    "store.instruction_forms (form_id) VALUES (7)": [
+        ("forms without an instruction, such as 7", 1)
+    ],
+    "store.instructions (module_id, form_id) VALUES (7, 8), (7, 8)": [
+        ("instructions without a form, such as 7", 2),
+        ("instructions without a module, such as 7", 2),
+    ],
     "store.location_sets (locations_id, list_id) VALUES (7, 8)": [
         ("location_sets without a module, such as 7", 1)
     ],
