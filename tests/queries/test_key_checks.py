@@ -65,3 +65,52 @@ def test_rows_without_a_number_are_told_apart_from_none(
     twice: list[Key] = [*once, (1, None)]
     found = faults(empty_warehouse, "store.instructions", twice)
     assert len(found) == 1
+
+
+Files = list[tuple[int, str]]
+
+
+def faults_of_files(connection: Connection, files: Files) -> list[tuple[Any, ...]]:
+    """Give what check_keys says of runs with files of these paths, each its own."""
+    connection.execute("BEGIN")
+    try:
+        for file_id, (run_id, path) in enumerate(files):
+            connection.execute(
+                "INSERT INTO store.files (file_id, file_key, path) VALUES (?, ?, ?)",
+                [file_id, file_id, path],
+            )
+            connection.execute(
+                "INSERT INTO store.run_files (run_id, file_id) VALUES (?, ?)",
+                [run_id, file_id],
+            )
+        return connection.execute("FROM check_keys()").fetchall()
+    finally:
+        connection.execute("ROLLBACK")
+
+
+@examples
+@given(files=st.lists(st.tuples(SMALL, st.sampled_from("abcd")), max_size=8))
+def test_a_path_stands_once_in_a_run(empty_warehouse: Connection, files: Files) -> None:
+    copies = Counter(files)
+    once = sum(count == 1 for count in copies.values())
+    place = "dump_files by run_id, path"
+    expected = [] if once == len(copies) else [(place, len(copies), once)]
+    assert faults_of_files(empty_warehouse, files) == expected
+
+
+def test_paths_that_share_a_bit_are_told_apart(empty_warehouse: Connection) -> None:
+    empty_warehouse.execute("BEGIN")
+    try:
+        empty_warehouse.execute("""
+            INSERT INTO store.files (file_id, file_key, path)
+            SELECT i, i, format('{:05d}', i) FROM range(16385) AS files (i)
+        """)
+        empty_warehouse.execute("""
+            INSERT INTO store.run_files (run_id, file_id)
+            VALUES (1, 0), (1, 16384), (2, 0), (2, 16383)
+        """)
+        doubtful = empty_warehouse.execute("FROM doubtful_keys()").fetchall()
+        assert doubtful == [("dump_files", 1)]
+        assert empty_warehouse.execute("FROM check_keys()").fetchall() == []
+    finally:
+        empty_warehouse.execute("ROLLBACK")

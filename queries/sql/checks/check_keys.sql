@@ -164,6 +164,9 @@ repeated AS (
     'dump_files by run_id, path',
     (SELECT count(*) FROM dump_files), count(*)
   FROM dump_files AS t
+  SEMI JOIN doubtful AS d
+    ON d.table_name = 'dump_files'
+    AND d.owner_id IS NOT DISTINCT FROM t.run_id
   GROUP BY t.run_id, t.path
   HAVING count(*) > 1
   UNION ALL
