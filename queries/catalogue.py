@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from hlodb.errors import HlodbError, UsageError
@@ -71,7 +72,7 @@ def read_queries(
     seen: dict[str, Query] = {}
     for group, path, file in (*_built_in(root), *_of_users(folders)):
         name = path.rpartition("/")[2].removesuffix(".sql")
-        is_trusted = trusts_own and file.is_relative_to(root)
+        is_built_in = file.is_relative_to(root)
         try:
             _require_name(name, path)
             text = _text(file, path)
@@ -81,8 +82,9 @@ def read_queries(
                 group=group,
                 path=path,
                 vocabulary=vocabulary,
-                is_checked=is_trusted,
+                is_checked=trusts_own and is_built_in,
             )
+            query = replace(query, is_built_in=is_built_in)
             _require_place(query, seen)
         except UsageError as error:
             yield error

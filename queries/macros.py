@@ -6,13 +6,21 @@ DuckDB binds a macro when it is made, so a query comes after those it reads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from weakref import WeakSet
 
 import duckdb
 
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.query import Query
+from hlodb.queries.renewal import has_macros
 from hlodb.queries.sql_text import macro_body, source_names
+
+_HIDING: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
+"""Connections with macros of their own, which hide those of the warehouse."""
+
+_FEW = 4
+"""So many are made as soon as it is told whether they are there."""
 
 
 def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
@@ -26,9 +34,27 @@ def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
 def install_temporary(
     connection: duckdb.DuckDBPyConnection, query: Query, catalogue: Catalogue
 ) -> None:
-    """Make `query`, and those it reads, as macros of this connection only."""
-    for each in in_order([query], catalogue):
+    """Make `query`, and those it reads, as macros of this connection only.
+
+    The warehouse may have the very same, as after an ingest by this hlodb. Then none is
+    made, which would take up to 0.1 s.
+    """
+    needed = in_order([query], catalogue)
+    if _are_there(connection, needed):
+        return
+    _HIDING.add(connection)
+    for each in needed:
         connection.execute(macro_sql(each, temporary=True))
+
+
+def _are_there(connection: duckdb.DuckDBPyConnection, queries: list[Query]) -> bool:
+    """Tell whether calling `queries` calls macros of the warehouse, of the same SQL."""
+    return (
+        len(queries) > _FEW
+        and connection not in _HIDING
+        and all(query.is_built_in for query in queries)
+        and has_macros(connection)
+    )
 
 
 def in_order(queries: Iterable[Query], catalogue: Catalogue) -> list[Query]:

@@ -51,7 +51,10 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One canned query; `sql` is its SELECT as written, with `$name` parameters."""
+    """One canned query; `sql` is its SELECT as written, with `$name` parameters.
+
+    One of ours `is_built_in`; others come from folders of users.
+    """
 
     name: str
     group: str
@@ -64,6 +67,7 @@ class Query:
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     sql: str
+    is_built_in: bool = False
 
 
 @dataclass(frozen=True, slots=True)

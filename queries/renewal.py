@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -18,11 +19,7 @@ def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
     A DuckDB that takes one of them amiss keeps nobody from storing a dump: a warning
     tells of it.
     """
-    digest = _source_digest()
-    known = connection.execute(
-        "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?", [digest]
-    ).fetchone()
-    if known:
+    if has_macros(connection):
         return
     # Reading all queries takes longer than most ingests that find nothing new.
     from hlodb.queries.macros import install_macros
@@ -31,13 +28,25 @@ def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
     try:
         install_macros(connection)
         connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
-        connection.execute("INSERT INTO warehouse_info VALUES ('macros', ?)", [digest])
+        connection.execute(
+            "INSERT INTO warehouse_info VALUES ('macros', ?)", [_source_digest()]
+        )
         connection.execute("COMMIT")
     except duckdb.Error as error:
         connection.execute("ROLLBACK")
         _log.warning("hlodb: queries are not installed as macros: %s", error)
 
 
+def has_macros(connection: duckdb.DuckDBPyConnection) -> bool:
+    """Tell whether the macros of the warehouse are those of these very queries."""
+    known = connection.execute(
+        "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?",
+        [_source_digest()],
+    )
+    return known.fetchone() is not None
+
+
+@cache
 def _source_digest() -> str:
     """Give a digest of the queries and of the code that makes macros of them."""
     digest = sha256()

@@ -1,4 +1,4 @@
-"""Macros are made once, and again when a query has changed."""
+"""Macros are made once, and again when a query has changed; answers use them."""
 
 from pathlib import Path
 
@@ -6,7 +6,20 @@ import duckdb
 import pytest
 
 from hlodb.queries import macros, renewal
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
+
+OWNERS = """\
+-- title: Our owners
+-- question: Who looks after which source files?
+-- definition: A table.
+-- grain: path prefix
+-- needs: nothing
+-- column path_prefix VARCHAR name neutral: Beginning of a path.
+-- column owner VARCHAR name neutral: Who looks after it.
+SELECT 'models/' AS path_prefix, 'vision' AS owner
+"""
 
 
 @pytest.fixture
@@ -33,3 +46,40 @@ def test_macros_are_made_anew_for_other_queries(
     monkeypatch.setattr(renewal, "_source_digest", lambda: "of other queries")
     renewal.renew_macros(warehouse)
     assert installed == [warehouse, warehouse]
+
+
+def made_here(connection: duckdb.DuckDBPyConnection) -> set[str]:
+    """Give the names of macros that only this connection has."""
+    rows = connection.execute("""
+        SELECT function_name FROM duckdb_functions()
+        WHERE function_type = 'table_macro' AND database_name = 'temp'
+    """)
+    return {name for (name,) in rows.fetchall()}
+
+
+def test_a_query_uses_the_macros_of_the_warehouse(
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    renewal.renew_macros(warehouse)
+    assert run_query(warehouse, "unsound_modules").rows == []
+    assert made_here(warehouse) == set()
+
+
+def test_a_query_makes_macros_where_those_of_the_warehouse_are_others(
+    warehouse: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewal.renew_macros(warehouse)
+    monkeypatch.setattr(renewal, "_source_digest", lambda: "of other queries")
+    assert run_query(warehouse, "unsound_modules").rows == []
+    assert "unsound_modules" in made_here(warehouse)
+
+
+def test_rules_of_a_user_hide_ours_in_no_later_answer(
+    warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    renewal.renew_macros(warehouse)
+    (tmp_path / "owner_rules.sql").write_text(OWNERS)
+    run_query(warehouse, "peak_by_owner", catalogue=load_catalogue([tmp_path]))
+    assert warehouse.execute("FROM owner_rules()").fetchall() == [("models/", "vision")]
+    run_query(warehouse, "peak_by_owner")
+    assert warehouse.execute("FROM owner_rules()").fetchall() == []
