@@ -39,8 +39,7 @@ def test_every_file_is_known(gpu_warehouse: Path) -> None:
             ("hlo_proto", "loaded", None): 4,
             ("hlo_text", "loaded", None): 4,
             ("memory_report", "loaded", None): 2,
-            ("ignored", "ignored", "MLIR"): 6,
-            ("ignored", "ignored", "Triton IR"): 2,
+            ("ignored", "ignored", "MLIR"): 8,
             ("ignored", "ignored", "thunks of the executable"): 2,
             (
                 "ignored",
