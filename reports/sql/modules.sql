@@ -36,8 +36,9 @@ sources AS (
 SELECT
   m.run_id, m.module_id, m.locations_id, m.module_number, m.rank, m.program,
   m.program_key, coalesce(m.platform, r.platform) AS platform, m.num_partitions,
-  regexp_replace(m.entry_layout, '\{[^}]*\}', '', 'g') AS entry_shapes,
-  regexp_replace(s.layout, '\{[^}]*\}', '', 'g') AS source_shapes,
+  -- Releases until 2023 print no blanks between parameters.
+  regexp_replace(m.entry_layout, '\{[^}]*\}|\s', '', 'g') AS entry_shapes,
+  regexp_replace(s.layout, '\{[^}]*\}|\s', '', 'g') AS source_shapes,
   m.graph_fingerprint, m.exact_fingerprint, m.source_id,
   s.graph AS source_graph, s.exact AS source_exact, m.path,
   coalesce(m.has_assignment, FALSE) AS has_assignment

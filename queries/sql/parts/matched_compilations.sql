@@ -41,7 +41,7 @@ WITH RECURSIVE occurrences AS (
         CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
         IGNORE NULLS
       ) OVER compilation,
-      '\{[^}]*\}', '', 'g'
+      '\{[^}]*\}|\s', '', 'g'
     ) AS source_shapes,
     first_value(
       CASE WHEN m.stage = 'before_optimizations' THEN m.graph_fingerprint END
