@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import duckdb
 
 from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.batching import batches_of
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import DumpFile, RunSource, Unit
 from hlodb.ingest.forget import delete_orphans, forget_paths
@@ -42,9 +43,6 @@ from hlodb.ingest.unit_files import (
     occurrence_columns,
     unit_digest,
 )
-
-BATCH_BYTES = 4_000_000
-"""Text that a worker parses at a time (bytes)."""
 
 
 @dataclass(slots=True)
@@ -99,7 +97,7 @@ class RunIngest:
         """Read the run; give the units that have to be parsed, a few MB at a time."""
         if not self.is_unchanged:
             self._begin_reading()
-            yield from _batches(map(self._take_unit, self.source.units()))
+            yield from batches_of(map(self._take_unit, self.source.units()))
 
     def unsound_repeats(self) -> Iterator[list[list[UnitFile]]]:
         """Read units again that repeat an unsound one: its rejects are theirs, too."""
@@ -111,7 +109,7 @@ class RunIngest:
         self.known_occurrences = _without(self.known_occurrences, unsound)
         self.known_files = _without(self.known_files, unsound)
         read = ([self._unit_file(f) for f in u.files] for u in self.source.units())
-        yield from _batches([f for f in files if f.path in paths] for files in read)
+        yield from batches_of([f for f in files if f.path in paths] for files in read)
 
     def may_complete(self, taken: Set[str]) -> list[str]:
         """Give the names of runs that this one may complete."""
@@ -331,26 +329,6 @@ def _holds(
         and earlier.sha256 == file.sha256
         and file.path not in retried
     )
-
-
-def _batches(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:
-    """Put units together, a few MB at a time; empty ones are left out.
-
-    Small ones join a batch that is full already: a run often ends in such, and a batch
-    of their own would take longer than they do.
-    """
-    batch: list[list[UnitFile]] = []
-    size = 0
-    for files in filter(None, units):
-        added = sum(len(f.data) for f in files)
-        is_small = added < BATCH_BYTES // 32 and size < BATCH_BYTES * 5 // 4
-        if size >= BATCH_BYTES and not is_small:
-            yield batch
-            batch, size = [], 0
-        batch.append(files)
-        size += added
-    if batch:
-        yield batch
 
 
 def _without(rows: list[dict[str, Any]], digests: Set[int]) -> list[dict[str, Any]]:

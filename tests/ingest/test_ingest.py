@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.ingest import batching, store
 from hlodb.ingest import ingest as ingest_room
-from hlodb.ingest import run_ingest, store
 from hlodb.ingest.discover import RunSource, Unit, discover
 from hlodb.ingest.forget import forget_run
 from hlodb.ingest.ingest import ingest
@@ -229,7 +229,7 @@ def test_small_units_join_a_batch_that_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Until it is a quarter larger, whatever there is of them."""
-    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 3200)
+    monkeypatch.setattr(batching, "BATCH_BYTES", 3200)
     sizes = [1600, 1600, 90, 99, 100, 3200, 50, *[80] * 12]
     for number, size in enumerate(sizes):
         name = f"module_{number:04}.jit_f.cpu_after_optimizations.txt"
@@ -244,7 +244,7 @@ def test_workers_and_one_process_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     archives = [str(DUMPS / "cpu" / f"jaxlib-{v}.tar.xz") for v in ("0.4.13", "0.9.2")]
-    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 200_000)
+    monkeypatch.setattr(batching, "BATCH_BYTES", 200_000)
     monkeypatch.setattr(store, "FLUSH_BYTES", 1_000_000)
     one, three = tmp_path / "one.duckdb", tmp_path / "three.duckdb"
     counts = [
@@ -263,7 +263,7 @@ def test_ranks_that_dump_the_same(
         shutil.copytree(BEFORE, tmp_path / "dump" / f"rank_{rank}")
     together, apart = tmp_path / "together.duckdb", tmp_path / "apart.duckdb"
     load(together, tmp_path / "dump")
-    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 1)
+    monkeypatch.setattr(batching, "BATCH_BYTES", 1)
     [summary] = load(apart, tmp_path / "dump")
     assert all_rows(together) == all_rows(apart)
     assert (summary.modules, summary.new_modules) == (12, 4)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest import ingest as ingest_room
-from hlodb.ingest import pipeline, run_ingest, store
+from hlodb.ingest import batching, pipeline, store
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_ingest import RunIngest
 from hlodb.ingest.run_records import RunRequest
@@ -196,7 +196,7 @@ def test_a_run_that_was_not_finished_is_finished(
     for path in BEFORE.glob(kinds):
         shutil.copy2(path, dump)
     load(whole, dump)
-    monkeypatch.setattr(run_ingest, "BATCH_BYTES", 1)
+    monkeypatch.setattr(batching, "BATCH_BYTES", 1)
     monkeypatch.setattr(store, "FLUSH_BYTES", 1)
 
     def fail(*_: object) -> None:

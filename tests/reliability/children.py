@@ -23,7 +23,7 @@ from typing import Any
 import duckdb
 
 from hlodb.errors import HlodbError
-from hlodb.ingest import run_ingest, store, workers
+from hlodb.ingest import batching, store, workers
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
@@ -79,7 +79,7 @@ def ingest_paths(
     paths: Sequence[str], database: Path, jobs: int = 1, name: str | None = None
 ) -> None:
     """Ingest in small batches, so that a small dump has many transactions."""
-    run_ingest.BATCH_BYTES, store.FLUSH_BYTES = 10_000, 25_000
+    batching.BATCH_BYTES, store.FLUSH_BYTES = 10_000, 25_000
     ingest(paths, database, jobs=jobs, request=RunRequest(name=name))
 
 
@@ -236,7 +236,7 @@ class _Watched:
 def lose_a_worker(paths: Sequence[str], database: Path) -> None:
     """Ingest while a worker process is killed, as for want of memory."""
     setattr(workers, "parse_batch", _parse_and_die)  # noqa: B010
-    run_ingest.BATCH_BYTES = 1_000
+    batching.BATCH_BYTES = 1_000
     ingest(paths, database, jobs=2)
 
 
