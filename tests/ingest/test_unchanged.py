@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest import ingest as ingest_room
 from hlodb.ingest import batching, pipeline, store
+from hlodb.ingest import ingest as ingest_room
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_ingest import RunIngest
 from hlodb.ingest.run_records import RunRequest
