@@ -6,9 +6,11 @@ mkdir -p .demo
 export HLODB_DB=.demo/demo.duckdb COLUMNS="${COLUMNS:-160}"
 rm -f "$HLODB_DB"*
 
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-show() { printf '\033[2m$ %s\033[0m\n' "$*"; "$@"; }
-ask() { printf '\033[2m$ hlodb sql "%s"\033[0m\n' "$1"; hlodb sql "$1"; }
+bold='' dim='' plain=''
+if [ -t 1 ]; then bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'; fi
+say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
+show() { printf '%s$ %s%s\n' "$dim" "$*" "$plain"; "$@"; }
+ask() { printf '%s$ hlodb sql "%s"%s\n' "$dim" "$1" "$plain"; hlodb sql "$1"; }
 
 releases="0.4.13 0.4.20 0.4.30 0.4.35 0.5.3 0.6.2 0.7.2 0.9.2 0.10.2"
 archives=()

@@ -1,4 +1,5 @@
--- Files of such units: their module, and line counts of equal files read before.
+-- Files of such units: their module, and line counts of equal files read before. The
+-- columns behind run_id are those of a FileReport, in their order.
 WITH given AS MATERIALIZED (FROM incoming)
 SELECT
   i.run_id, i.path, i.kind, i.stage, i.sha256, i.size_bytes,

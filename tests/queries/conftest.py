@@ -12,6 +12,18 @@ from hlodb.queries.macros import install_macros
 from hlodb.schema.creation import create_schema
 from tests.gold_results import make_warehouse
 
+OWNERS = """\
+-- title: Our owners
+-- question: Who looks after which source files?
+-- definition: A table.
+-- grain: path prefix
+-- needs: nothing
+-- column path_prefix VARCHAR name neutral: Beginning of a path.
+-- column owner VARCHAR name neutral: Who looks after it.
+SELECT 'models/' AS path_prefix, 'vision' AS owner
+"""
+"""A query of a user's own."""
+
 
 @pytest.fixture(scope="session")
 def empty_warehouse() -> Iterator[duckdb.DuckDBPyConnection]:

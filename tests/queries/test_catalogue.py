@@ -15,6 +15,7 @@ from hlodb.queries.catalogue import (
 )
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
 from hlodb.queries.nearest import nearest
+from tests.queries.conftest import OWNERS
 
 BUILDING = ("checks", "parts")
 
@@ -33,16 +34,6 @@ FROM module_list(run := $run) AS m
 GROUP BY m.program
 HAVING count(*) >= any_value($least)
 ORDER BY m.program
-"""
-OWNERS = """\
--- title: Our owners
--- question: Who looks after which source files?
--- definition: A table.
--- grain: path prefix
--- needs: nothing
--- column path_prefix VARCHAR name neutral: Beginning of a path.
--- column owner VARCHAR name neutral: Who looks after it.
-SELECT 'models/' AS path_prefix, 'vision' AS owner
 """
 
 

@@ -9,17 +9,7 @@ from hlodb.queries import macros, renewal
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-
-OWNERS = """\
--- title: Our owners
--- question: Who looks after which source files?
--- definition: A table.
--- grain: path prefix
--- needs: nothing
--- column path_prefix VARCHAR name neutral: Beginning of a path.
--- column owner VARCHAR name neutral: Who looks after it.
-SELECT 'models/' AS path_prefix, 'vision' AS owner
-"""
+from tests.queries.conftest import OWNERS
 
 
 @pytest.fixture

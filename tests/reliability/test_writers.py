@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -169,22 +170,30 @@ def test_two_ingests_of_one_name_at_a_time(tmp_path: Path) -> None:
     assert faults(db) == []
 
 
-def test_a_run_removed_while_it_is_ingested(tmp_path: Path) -> None:
-    db = tmp_path / "w.duckdb"
-    dump, same = write_dump(tmp_path / "a", 1), write_dump(tmp_path / "b", 1)
-    ingest([str(dump)], db)
+@contextmanager
+def first_run_removed(db: Path) -> Iterator[None]:
+    """Let the first run go just before anything is stored."""
     flushed = Store.flush
 
     def flush(self: Store) -> list[RunSummary]:
-        # What run b is copied from goes before b is stored.
         with transaction(db) as connection:
             forget_run(connection, 1)
         return flushed(self)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Store, "flush", flush)
-        with pytest.raises(WarehouseLocked, match="were removed with another run"):
-            ingest([str(same)], db)
+        yield
+
+
+def test_a_run_removed_while_another_is_copied_from_it(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    dump, same = write_dump(tmp_path / "a", 1), write_dump(tmp_path / "b", 1)
+    ingest([str(dump)], db)
+    with (
+        first_run_removed(db),
+        pytest.raises(WarehouseLocked, match="were removed with another run"),
+    ):
+        ingest([str(same)], db)
     assert faults(db) == []
     ingest([], db)
     assert (run_names(db), faults(db)) == (["b"], [])
@@ -198,17 +207,11 @@ def test_a_run_removed_while_it_is_completed(tmp_path: Path) -> None:
     db, dump = tmp_path / "w.duckdb", write_dump(tmp_path / "a", 1)
     ingest([str(dump)], db)
     (dump / "module_0009.more.debug_options").write_text("xla_more: true\n")
-    flushed = Store.flush
-
-    def flush(self: Store) -> list[RunSummary]:
-        with transaction(db) as connection:
-            forget_run(connection, 1)
-        return flushed(self)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Store, "flush", flush)
-        with pytest.raises(WarehouseLocked, match="ingests a run called a at the same"):
-            ingest([str(dump)], db)
+    with (
+        first_run_removed(db),
+        pytest.raises(WarehouseLocked, match="ingests a run called a at the same"),
+    ):
+        ingest([str(dump)], db)
     assert run_names(db) == []
     ingest([], db)
     assert (run_names(db), faults(db)) == (["a"], [])
