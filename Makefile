@@ -76,6 +76,10 @@ bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
+proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto
+	$(call install,grpcio-tools==1.73.1)
+	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. hlodb/ingest/formats/hlo.proto
+
 torture: $(VENV)/dev  ## Kill, starve and crowd ingests, for about half an hour
 	$(BIN)/python -m tests.reliability.torture
 

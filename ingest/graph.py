@@ -55,7 +55,6 @@ class Graph:
     operands: Ints
     places: Ints
     operand_counts: Ints
-    paths: list[str | None] | None
     calls: ResolvedCalls
 
     def edges_with_calls(self) -> tuple[Ints, Ints, Ints]:
@@ -96,7 +95,6 @@ def resolve_graph(
     return Graph(
         ids, positions, is_root, roots, readers, operands,
         places.astype(np.int32), counts,
-        _paths(distinct, rows, counts),
         _resolve_calls(distinct, rows, computations),
     )  # fmt: skip
 
@@ -147,18 +145,6 @@ def _roots(
     roots = np.where(first < stops, first, stops - 1)
     is_root[roots[sizes > 0]] = True
     return is_root, np.where(sizes > 0, roots, NO_ID).astype(np.int32)
-
-
-def _paths(distinct: Distinct, rows: Ints, counts: Ints) -> list[str | None] | None:
-    ids = distinct.path_ids(rows)
-    if not bool((ids != NO_ID).any()):
-        return None
-    known = distinct.paths.values_by_number
-    paths: list[str | None] = []
-    for number, count in zip(ids.tolist(), counts.tolist(), strict=True):
-        found = known[number] if number != NO_ID else None
-        paths.extend(found or [None] * count)
-    return paths
 
 
 def _resolve_calls(

@@ -7,7 +7,7 @@ are then `Rows`: numbers of rows, whose columns numpy takes instead of building 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import overload
@@ -49,13 +49,11 @@ class Distinct(BlockCache[Ints]):
         self.forms = Forms()
         self.locations: Numbers[Location | None] = Numbers(None)
         self.calls = Calls(self.names)
-        self.paths: Numbers[tuple[str | None, ...] | None] = Numbers(None)
         self._sayings = Sayings(self.forms, self.calls, self.locations)
         self._name_ids = array("i")
         self._form_ids = array("i")
         self._location_ids = array("i")
         self._call_ids = array("i")
-        self._path_ids = array("i")
         self._roots = array("b")
         self._operands = array("i")
         self._operand_counts = array("i")
@@ -83,15 +81,12 @@ class Distinct(BlockCache[Ints]):
     def _add_printed(self, printed: Printed) -> None:
         """Give each line a new row; may raise ParseError, and then adds none."""
         forms, calls, locations = self._sayings.of(printed)
-        names, counts, paths = parse_operand_lists(operand_texts(printed))
+        names, counts = parse_operand_lists(operand_texts(printed))
         self._add_rows(
             self.names.numbers_of(printed.names),
             forms,
             locations,
             calls,
-            np.full(len(counts), NO_ID, np.int32)
-            if paths is None
-            else self.paths.numbers_of(paths),
             np.array([root is not None for root in printed.roots], np.int8),
             self.names.numbers_of(names),
             np.array(counts, np.int32),
@@ -111,7 +106,6 @@ class Distinct(BlockCache[Ints]):
             self.forms.numbers_of(forms),
             self.locations.numbers_of([i.location for i in instructions]),
             self.calls.numbers_of([i.calls for i in instructions]),
-            self.paths.numbers_of([i.operand_paths for i in instructions]),
             np.array([i.is_root for i in instructions], np.int8),
             self.names.numbers_of(list(chain.from_iterable(operands))),
             np.array(list(map(len, operands)), np.int32),
@@ -124,7 +118,6 @@ class Distinct(BlockCache[Ints]):
         forms: Ints,
         locations: Ints,
         calls: Ints,
-        paths: Ints,
         roots: NDArray[np.int8],
         operands: Ints,
         counts: Ints,
@@ -135,7 +128,6 @@ class Distinct(BlockCache[Ints]):
             (self._form_ids, forms),
             (self._location_ids, locations),
             (self._call_ids, calls),
-            (self._path_ids, paths),
             (self._roots, roots),
             (self._operands, operands),
             (self._operand_counts, counts),
@@ -171,10 +163,6 @@ class Distinct(BlockCache[Ints]):
         """Give the numbers of what `rows` call, NO_ID for nothing."""
         return taken(self._call_ids, np.int32, rows)
 
-    def path_ids(self, rows: Ints) -> Ints:
-        """Give the numbers of the operand paths of `rows`, NO_ID where none has one."""
-        return taken(self._path_ids, np.int32, rows)
-
     def roots(self, rows: Ints) -> NDArray[np.int8]:
         """Give 1 for each row that is printed as a root."""
         return taken(self._roots, np.int8, rows)
@@ -202,7 +190,6 @@ class Distinct(BlockCache[Ints]):
             form.opcode,
             form.shape,
             tuple(names[i] for i in self.operands(rows)[0].tolist()),
-            _value(self.paths, self._path_ids[row], None),
             bool(self._roots[row]),
             form.parameter_number,
             form.literal,
@@ -234,6 +221,18 @@ class Rows(Sequence[Instruction]):
     def __add__(self, others: Sequence[Instruction]) -> Rows:
         parts = [self.numbers, self.distinct.rows_of(others).numbers]
         return Rows(self.distinct, np.concatenate(parts))
+
+    def renamed(self, names: Mapping[str, str]) -> Rows:
+        """Give the instructions with other names for some, and where they are read."""
+        distinct = self.distinct
+        old = distinct.names.numbers_of(list(names))
+        operands, counts = distinct.operands(self.numbers)
+        readers = np.repeat(np.arange(len(self)), counts)[np.isin(operands, old)]
+        own = np.flatnonzero(np.isin(distinct.name_ids(self.numbers), old))
+        changed = np.union1d(own, readers)
+        numbers = self.numbers.copy()
+        numbers[changed] = distinct.add([self[at].renamed(names) for at in changed])
+        return Rows(distinct, numbers)
 
     @cached_property
     def places(self) -> dict[str, int]:

@@ -94,8 +94,8 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
     """Hash everything a module's texts say, except where its source stands."""
     hlo = unit.hlo
     operands, counts = distinct.operands(rows)
-    calls, paths = distinct.call_ids(rows), distinct.path_ids(rows)
-    callers, with_paths = np.flatnonzero(calls != NO_ID), np.flatnonzero(paths != NO_ID)
+    calls = distinct.call_ids(rows)
+    callers = np.flatnonzero(calls != NO_ID)
     places = [
         (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
     ]
@@ -109,8 +109,6 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
         distinct.names.keys_of(operands),
         callers,
         distinct.calls.keys_of(calls[callers]),
-        with_paths,
-        distinct.paths.keys_of(paths[with_paths]),
     ):
         digest.update(np.ascontiguousarray(numbers).tobytes())
     for companion in sorted(unit.companion_digests):

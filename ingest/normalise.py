@@ -213,7 +213,6 @@ class Batch:
             instruction_id=graph.readers,
             operand_index=graph.places,
             operand_id=graph.operands,
-            shape_index=graph.paths,
         )
         calls = graph.calls
         self.tables["called_computations"].add(

@@ -12,8 +12,10 @@ from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+from hlodb.ingest.element_names import with_element_names
 from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.file_kinds import Kind
+from hlodb.ingest.form_comparison import Described, compare_forms
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_blocks import BlockCache
 from hlodb.ingest.formats.hlo_text import parse_hlo
@@ -21,7 +23,6 @@ from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.module_unit import ModuleUnit
 from hlodb.ingest.parse_log import parse_log
-from hlodb.ingest.proto_rows import Described, compare_forms
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
 from hlodb.ingest.unit_files import (
@@ -201,7 +202,7 @@ def _join(parts: _Parts, digest: int | None) -> None:
         part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
         parts.unit.modules.append(
             ModuleUnit(
-                hlo if own is None else with_named_only(hlo, own),
+                hlo if own is None else _named(hlo, own),
                 own,
                 occurrence_columns(file) | {"part": part, "unit_digest": digest},
                 () if own is None else tuple(parts.digests),
@@ -209,6 +210,10 @@ def _join(parts: _Parts, digest: int | None) -> None:
                 parts.protos[0][1].facts if is_last and parts.protos else None,
             )
         )
+
+
+def _named(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
+    return with_named_only(with_element_names(hlo, assignment), assignment)
 
 
 def _fallback_name(file: UnitFile) -> str:

@@ -6,7 +6,7 @@ Line numbers count from 1 within the text that was given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -71,23 +71,23 @@ NO_ATTRIBUTES = Attributes()
 
 
 class Instruction(NamedTuple):
-    """What one instruction says, wherever in its module it stands.
-
-    `operand_paths` runs beside `operands` and holds compact tuple paths such as `0.1`;
-    None where no operand has one.
-    """
+    """What one instruction says, wherever in its module it stands."""
 
     name: str
     opcode: str
     shape: str | None
     operands: tuple[str, ...] = ()
-    operand_paths: tuple[str | None, ...] | None = None
     is_root: bool = False
     parameter_number: int | None = None
     literal: str | None = None
     calls: tuple[Call, ...] = ()
     attributes: Attributes = NO_ATTRIBUTES
     location: Location | None = None
+
+    def renamed(self, names: Mapping[str, str]) -> Instruction:
+        """Give the instruction with other names for itself and its operands."""
+        operands = tuple(names.get(name, name) for name in self.operands)
+        return self._replace(name=names.get(self.name, self.name), operands=operands)
 
 
 class Frame(NamedTuple):

@@ -25,7 +25,7 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
 
     They belong to no computation.
     """
-    known = _instruction_names(hlo.instructions)
+    known = instruction_names(hlo.instructions)
     missing = dict.fromkeys(filterfalse(known.__contains__, _names(assignment)))
     if not missing:
         return hlo
@@ -38,7 +38,8 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
     )
 
 
-def _instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
+def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
+    """Give what can be asked for names, the cheapest way."""
     if isinstance(instructions, Rows):
         return instructions.places
     return {instruction.name for instruction in instructions}

@@ -474,7 +474,6 @@ COMMENT ON COLUMN "operands"."module_id" IS 'Content of one module snapshot: fir
 COMMENT ON COLUMN "operands"."instruction_id" IS 'The reader: its number in order of appearance.';
 COMMENT ON COLUMN "operands"."operand_index" IS 'Place in its operand list, from 0.';
 COMMENT ON COLUMN "operands"."operand_id" IS 'instruction_id of what it reads; NULL where the text does not resolve.';
-COMMENT ON COLUMN "operands"."shape_index" IS 'Tuple path of compact get-tuple-element text, such as 0.1.';
 COMMENT ON TABLE "passes" IS 'Passes that ran on a module, from its metadata file.';
 COMMENT ON COLUMN "passes"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "passes"."module_number" IS 'Number of the module in file names.';

@@ -418,8 +418,7 @@ CREATE TABLE operands (
   module_id BIGINT,
   instruction_id INTEGER,
   operand_index INTEGER,
-  operand_id INTEGER,
-  shape_index TEXT
+  operand_id INTEGER
 );
 
 CREATE TABLE passes (

@@ -74,6 +74,15 @@ def gpu_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def compact_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Programs dumped by jaxlib 0.12.0, which leaves get-tuple-elements out of text."""
+    path = tmp_path_factory.mktemp("compact") / "compact.duckdb"
+    archives = sorted((DATA / "compact").glob("*-0.12.0.tar.xz"))
+    ingest([str(archive) for archive in archives], path, jobs=1)
+    return path
+
+
 @pytest.fixture
 def reading(demo_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(demo_warehouse) as connection:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.hlo_instruction import parse_instructions
+from hlodb.ingest.formats.hlo_elements import with_elements
+from hlodb.ingest.formats.hlo_instruction import ELEMENT_MARK, parse_instructions
 from hlodb.ingest.records import Instruction
 
 _NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
@@ -33,10 +34,22 @@ class Head(NamedTuple):
 
 
 class Block(NamedTuple, Generic[Items]):
-    """A computation of one-line instructions, without its closing line."""
+    """A computation of one-line instructions, without its closing line.
+
+    `places` says on which of its `line_count` lines each instruction stands, from 0;
+    None where they stand one on each.
+    """
 
     head: Head
     items: Items
+    line_count: int
+    places: list[int] | None = None
+
+    def lines_from(self, first: int) -> Iterable[int]:
+        """Give the line of each instruction; `first` is that of the first line."""
+        if self.places is None:
+            return range(first, first + self.line_count)
+        return [first + place for place in self.places]
 
 
 def computation_head(line: str) -> Head | None:
@@ -88,19 +101,34 @@ class BlockCache(ABC, Generic[Items]):
     def _read_blocks(self, texts: list[list[str]]) -> list[Block[Items] | None]:
         """Read the lines of all texts at once, or of each where one is unsound."""
         try:
-            items = self.read([line for _, *lines in texts for line in lines])
+            bodies = [_whole(lines) for _, *lines in texts]
+            items = self.read([line for body in bodies for line in body.lines])
         except ParseError:
             if len(texts) == 1:
                 return [None]
             return [block for lines in texts for block in self._read_blocks([lines])]
         blocks: list[Block[Items] | None] = []
         start = 0
-        for head_line, *lines in texts:
+        for (head_line, *lines), body in zip(texts, bodies, strict=True):
             head = computation_head(head_line)
-            stop = start + len(lines)
-            blocks.append(Block(head, items[start:stop]) if head else None)
+            stop = start + len(body.lines)
+            part = items[start:stop]
+            blocks.append(Block(head, part, len(lines), body.places) if head else None)
             start = stop
         return blocks
+
+
+class _Body(NamedTuple):
+    """Lines of a computation, those of tuple elements included, and their places."""
+
+    lines: Sequence[str]
+    places: list[int] | None
+
+
+def _whole(lines: list[str]) -> _Body:
+    if not any(ELEMENT_MARK in line for line in lines):
+        return _Body(lines, None)
+    return _Body(*with_elements(lines))
 
 
 class InstructionCache(BlockCache[list[Instruction]]):

@@ -39,17 +39,16 @@ _OPCODE = re.compile(r"\s*([A-Za-z][\w-]*)\(")
 _ARRAY = re.compile(r"[a-z]\w*\[[^\]]*\]")
 _BLANKS = re.compile(r"\s+")
 # Characters that an operand list of bare names does not have; a line may also wrap.
-_NOT_PLAIN = re.compile(r"[(\[{\"#/\n\t]")
+_NOT_PLAIN = re.compile(r"[(\[{\"/\n\t]")
 # The same for many lists, one a line, whose index comments are left out: brackets and
 # the like, blanks of other kinds, and a comma that has no name before or after it.
-_NOT_LISTS = (*'([{"#/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n")
+_NOT_LISTS = (*'([{"/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n")
 _INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
 WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
 """Opcodes between whose parentheses something else stands."""
 
-
-Paths = tuple[str | None, ...] | None
-"""Compact tuple paths beside operands, None where no operand has one."""
+ELEMENT_MARK = "#"
+"""Stands before each number where a tuple's element is read, as in `while.3#0#1`."""
 
 
 class Printed(NamedTuple):
@@ -163,10 +162,10 @@ def _build(printed: Printed) -> list[Instruction]:
         *map(parse_own, printed.opcodes, printed.insides), strict=True
     )
     lists = operand_texts(printed)
-    operands, paths = zip(*map(parse_operands, lists), strict=True)
+    operands = map(parse_operands, lists)
     is_root = [root is not None for root in printed.roots]
     return rows(
-        Instruction, printed.names, printed.opcodes, printed.shapes, operands, paths,
+        Instruction, printed.names, printed.opcodes, printed.shapes, operands,
         is_root, numbers, literals, calls, attributes, locations,
     )  # fmt: skip
 
@@ -186,52 +185,37 @@ def operand_texts(printed: Printed) -> list[str]:
     return ["" if opcode in WITHOUT_OPERANDS else inside for opcode, inside in pairs]
 
 
-def parse_operand_lists(
-    texts: Sequence[str],
-) -> tuple[list[str], list[int], list[Paths] | None]:
-    """Give the names in all operand lists end to end, how many each has, their paths.
+def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Give the names in all operand lists end to end, and how many each has.
 
-    As `parse_operands` does for each; None instead of the paths where none has any.
-    The texts have no line breaks.
+    As `parse_operands` does for each. The texts have no line breaks.
     """
-    text = "\n".join(filter(None, texts))
+    text = "\n".join(filter(None, texts)).replace(ELEMENT_MARK, "_")
     text = _INDEX.sub("", text) if "/*index=" in text else text
     blanks = text.count(" ")
     is_plain = text.isascii() and blanks == text.count(", ") == text.count(",")
     framed = f"\n{text}\n"
     if not is_plain or any(odd in framed for odd in _NOT_LISTS):
-        return _parse_each_list(texts)
+        found = list(map(parse_operands, texts))
+        return list(chain.from_iterable(found)), list(map(len, found))
     names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
-    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts], None
+    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts]
 
 
-def _parse_each_list(
-    texts: Sequence[str],
-) -> tuple[list[str], list[int], list[Paths] | None]:
-    found = list(map(parse_operands, texts))
-    names = list(chain.from_iterable(operands for operands, _ in found))
-    paths = [path for _, path in found]
-    counts = [len(operands) for operands, _ in found]
-    return names, counts, paths if any(paths) else None
+def parse_operands(text: str) -> tuple[str, ...]:
+    """Give the names in an operand list.
 
-
-def parse_operands(text: str) -> tuple[tuple[str, ...], Paths]:
-    """Give the names in an operand list and their compact tuple paths.
-
-    Shapes before the names and index comments are left out.
+    Shapes before the names and index comments are left out. The element of a tuple,
+    `while.3#0#1`, is called `while.3_0_1`, as by XLA's own parser.
     """
     if not text or text.isspace():
-        return (), None
+        return ()
+    text = text.replace(ELEMENT_MARK, "_")
     if not _NOT_PLAIN.search(text):
-        return tuple(text.replace("%", "").split(", ")), None
+        return tuple(text.replace("%", "").split(", "))
     text = without_comments(text)
     if any(c in text for c in '([{"'):
         parts = split_commas(text)
     else:
         parts = [part.strip() for part in text.split(",")]
-    names = [part.rsplit(None, 1)[-1].replace("%", "") for part in parts if part]
-    if "#" not in text:
-        return tuple(names), None
-    split = [name.partition("#") for name in names]
-    paths = tuple(path.replace("#", ".") if mark else None for _, mark, path in split)
-    return tuple(name for name, _, _ in split), paths
+    return tuple(part.rsplit(None, 1)[-1].replace("%", "") for part in parts if part)

@@ -8,7 +8,9 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from hlodb.errors import ParseError
@@ -20,6 +22,7 @@ from hlodb.ingest.formats.hlo_blocks import (
     InstructionCache,
     computation_head,
 )
+from hlodb.ingest.formats.hlo_elements import Elements
 from hlodb.ingest.formats.hlo_header import is_closed, parse_header
 from hlodb.ingest.formats.hlo_instruction import parse_instruction
 from hlodb.ingest.formats.hlo_parts import ModuleParts
@@ -158,20 +161,21 @@ class _Reader:
     def _take_plain(self) -> bool:
         """Take the plain computations that follow one another from here on."""
         module, first = self.module, self.at
-        for (_, thread, end, closing_lines), (head, items) in self.ahead.plain(first):
+        for (_, thread, end, closing_lines), block in self.ahead.plain(first):
             module.begin_body(self.number)
             start, line = module.count, self.number + 1
-            following = line + len(items)
-            module.add(items, range(line, following))
-            module.end_computation(head, start, thread)
-            self.at, self.number = end, following + closing_lines
+            module.add(block.items, block.lines_from(line))
+            module.end_computation(block.head, start, thread)
+            self.at, self.number = end, line + block.line_count + closing_lines
         return self.at > first
 
     def _read_body(self) -> str | None:
         """Read line by line up to the closing brace; give the execution thread."""
         line = ""
+        elements = Elements()
         while self.at < len(self.text):
             line = self._line(self.at)
+            self._add_elements(elements, line)
             try:
                 items = self.cache.read([line])
             except ParseError as error:
@@ -191,6 +195,12 @@ class _Reader:
             "the text ends inside a computation; the rows up to here are kept",
         )
         return None
+
+    def _add_elements(self, elements: Elements, line: str) -> None:
+        """Add tuple elements that an instruction reads; what is none is left out."""
+        with suppress(ParseError):
+            for added in chain.from_iterable(elements.above([line])):
+                self.module.add(self.cache.read([added]), [self.number])
 
     def _read_odd_line(self, line: str, error: ParseError) -> bool:
         """Take what is no one-line instruction; False where the computation is over."""

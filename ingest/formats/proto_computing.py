@@ -63,7 +63,12 @@ def convolved(i: HloInstructionProto) -> Iterable[str]:
 def _compare(i: HloInstructionProto, first_shape: bytes) -> Iterable[str]:
     yield f"direction={i.comparison_direction.decode('ascii', 'replace')}"
     kind = i.comparison_type.decode("ascii", "replace")
-    if kind and kind != _default_comparison(first_shape):
+    default = _default_comparison(first_shape)
+    if i.comparison_order:  # Since jaxlib 0.11.2, in place of the type.
+        order = i.comparison_order.decode("ascii", "replace")
+        if order != ("PARTIAL" if default == "FLOAT" else "TOTAL"):
+            yield f"order={order}"
+    elif kind and kind != default:
         yield f"type={kind}"
 
 
@@ -125,6 +130,8 @@ def _sort(i: HloInstructionProto, _: bytes) -> Iterable[str]:
 def _top_k(i: HloInstructionProto, _: bytes) -> Iterable[str]:
     yield f"k={i.k}"
     yield f"largest={'true' if i.largest else 'false'}"
+    if i.is_stable:
+        yield "is_stable=true"
 
 
 PRINTERS = {

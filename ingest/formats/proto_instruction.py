@@ -131,7 +131,7 @@ def read_instruction(
     first_shape = scope.first_shape(message) if opcode in _BY_OPERAND else b""
     return Instruction(
         scope.names[message.id], opcode, shape_text(message.shape),
-        tuple(map(scope.name, message.operand_ids)), None,
+        tuple(map(scope.name, message.operand_ids)),
         is_root,
         _parameter_number(message) if opcode == "parameter" else None,
         _literal(message) if opcode == "constant" else None,

@@ -102,11 +102,18 @@ def _named_sharding(sharding: NamedShardingProto) -> str:
     def axes(refs: Iterable[AxisRefProto]) -> str:
         return ", ".join(_axis(ref, mesh) for ref in refs)
 
-    dimensions = ", ".join(_dimension(d, axes) for d in sharding.dim_shardings)
-    parts = [_mesh(mesh), f"[{dimensions}]"]
-    for name in ("replicated", "unreduced", "manual"):
-        if refs := getattr(sharding, f"{name}_axes"):
-            parts.append(f"{name}={{{axes(refs)}}}")
+    named = {
+        name: axes(refs)
+        for name in ("replicated", "unreduced", "manual")
+        if (refs := getattr(sharding, f"{name}_axes"))
+    }
+    all_axes = ", ".join(f"'{text_of(axis.name)}'" for axis in mesh.axes)
+    if sharding.dim_shardings or named not in ({}, {"manual": all_axes}):
+        dimensions = ", ".join(_dimension(d, axes) for d in sharding.dim_shardings)
+        parts = [_mesh(mesh), f"[{dimensions}]"]
+        parts += (f"{name}={{{inside}}}" for name, inside in named.items())
+    else:
+        parts = [_mesh(mesh), "manual" if named else "replicated"]
     if sharding.metadata:
         inside = ", ".join(f"{{{metadata_text(item)}}}" for item in sharding.metadata)
         parts.append(f"metadata={{{inside}}}")

@@ -126,7 +126,6 @@ OPERANDS = public(
         "operand_id",
         "instruction_id of what it reads; NULL where the text does not resolve.",
     ),
-    text("shape_index", "Tuple path of compact get-tuple-element text, such as 0.1."),
 )
 
 CALLED_COMPUTATIONS = public(

@@ -7,9 +7,15 @@ from typing import NamedTuple
 
 TESTS = Path(__file__).parents[1]
 SHARED = TESTS.parents[1] / "shared" / "data"
-HERE = sorted(TESTS.rglob("data/**/*.tar.xz")) + sorted(
-    (TESTS.parent / "examples").rglob("*.tar.xz")
-)
+# What was dumped by releases later than the one that is pinned: what XLA makes of these
+# stands beside them.
+LATER = TESTS / "data" / "compact"
+HERE = [
+    archive
+    for folder in (TESTS / "data", TESTS.parent / "examples")
+    for archive in sorted(folder.rglob("*.tar.xz"))
+    if LATER not in archive.parents
+]
 LOOSE = sorted((TESTS / "data").rglob("*.txt"))
 BESIDE = sorted(SHARED.glob("*/*.tar.xz"))
 

@@ -1,18 +1,21 @@
 -- title: Values live from their definition
 -- question: Which live ranges do not start where their value is defined?
 -- definition: start_step is the step of the defining instruction. Parameters
---   are left out: they live from the start of their computation.
+--   are left out: they live from the start of their computation. What the
+--   computation of an async operation makes may live from the start of that,
+--   as it does since jaxlib 0.12.
 -- grain: fault
--- needs: checked_modules, live_ranges, instructions
+-- needs: checked_modules, live_ranges, instructions, called_computations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH faults AS MATERIALIZED (
+WITH doubtful AS MATERIALIZED (
   SELECT
-    l.module_id, l.instruction_id, l.shape_index, l.start_step, i.schedule_step
+    l.module_id, l.instruction_id, l.shape_index, l.start_step,
+    i.schedule_step, i.computation_id
   FROM checked_modules(run := $run) AS m
   JOIN store.live_ranges AS l USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
@@ -20,6 +23,22 @@ WITH faults AS MATERIALIZED (
   WHERE i.schedule_step IS NOT NULL
     AND l.start_step <> i.schedule_step
     AND f.opcode IS DISTINCT FROM 'parameter'
+),
+starts AS (
+  SELECT c.module_id, c.computation_id, i.schedule_step
+  FROM called_computations AS c
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE c.module_id IN (SELECT module_id FROM doubtful)
+    AND f.opcode LIKE '%-start'
+),
+faults AS MATERIALIZED (
+  SELECT d.*
+  FROM doubtful AS d
+  ANTI JOIN starts AS s
+    ON s.module_id = d.module_id
+    AND s.computation_id = d.computation_id
+    AND s.schedule_step = d.start_step
 ),
 names AS (
   -- Of few modules, if any: all names would take longer than the rest.

@@ -31,9 +31,9 @@ HloModule jit_f, is_scheduled=true
   %c = f32[2]{0} constant({
     1, 2 })
 }
-ENTRY %main (p: f32[2]) -> f32[2] {
-  %p = f32[2]{0} parameter(0)
-  ROOT %n = f32[2]{0} negate(%p)
+ENTRY %main (p: (f32[2])) -> f32[2] {
+  %p = (f32[2]{0}) parameter(0)
+  ROOT %n = f32[2]{0} negate(%p#0)
 }, execution_thread="host"
 
 HloModule jit_g
@@ -46,6 +46,7 @@ ODD = (
     "\n", "\n\n", "}", "\n}", "\n}\n", "{", " {\n", "g {\n", " ", "  }\n", "\r",
     "\n// x", "} // y\n", '}, execution_thread="a"', '"', "\\", "HloModule h\n",
     "ENTRY ", "StackFrames\n", "(", "a = f32[] add(b)\n", "\n  %y is missing",
+    "#0", "%p#0", "  %m = f32[2]{0} negate(%p#0)\n",
     "\u2028", "\v",
 )  # fmt: skip
 

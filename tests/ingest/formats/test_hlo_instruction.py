@@ -67,15 +67,14 @@ def test_long_form_with_operand_shapes_and_tiles() -> None:
     )
 
 
-def test_tuple_shapes_index_comments_and_compact_paths() -> None:
+def test_tuple_shapes_index_comments_and_elements() -> None:
     shape = "(f32[2]{0}, s32[], /*index=5*/f32[4]{0})"
     line = f"  %t = {shape} tuple(%a.1, %while.3#0#1, /*index=5*/%c)"
     assert parse_instruction(line) == Instruction(
         name="t",
         opcode="tuple",
         shape=shape,
-        operands=("a.1", "while.3", "c"),
-        operand_paths=(None, "0.1", None),
+        operands=("a.1", "while.3_0_1", "c"),
     )
 
 
@@ -200,17 +199,15 @@ def test_no_instruction(line: str) -> None:
 @example(["a, /*index=5*/b\u00a0c"])
 def test_operand_lists_read_at_once_are_those_of_each(texts: list[str]) -> None:
     found = [parse_operands(text) for text in texts]
-    paths = [path for _, path in found]
     assert parse_operand_lists(texts) == (
-        [name for names, _ in found for name in names],
-        [len(names) for names, _ in found],
-        None if all(path is None for path in paths) else paths,
+        [name for names in found for name in names],
+        [len(names) for names in found],
     )
 
 
 def test_names_of_operands_have_no_percent_sign_in_any_form() -> None:
-    for text in ("%a%b", "/*index=5*/%a%b", "f32[2]{0} %a%b", "%a%b#"):
-        assert parse_operands(text)[0] == ("ab",), text
+    for text in ("%a%b", "/*index=5*/%a%b", "f32[2]{0} %a%b"):
+        assert parse_operands(text) == ("ab",), text
 
 
 @given(st.lists(changed_lines(), max_size=5))

@@ -1,0 +1,123 @@
+"""The names that XLA has for tuple elements which the text of a module only implies.
+
+An assignment lists them among the positions of values and in its schedule. A value that
+stands in `while.3 {1}` stands in the get-tuple-element of that as well, which comes
+after the while and no later than its first reader.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Iterator
+from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
+from typing import NamedTuple
+
+from hlodb.ingest.formats.hlo_elements import implied_elements
+from hlodb.ingest.interning import Rows
+from hlodb.ingest.records import BufferAssignment, HloModule, Instruction
+from hlodb.ingest.stand_in import instruction_names
+
+Path = tuple[str, ...]
+
+
+class _Element(NamedTuple):
+    """A get-tuple-element that the text implies, and the steps it must stand between.
+
+    It comes after step `after`, that of the tuple, and before that of its first reader.
+    """
+
+    name: str
+    after: int
+    before: int
+
+
+def with_element_names(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
+    """Give the module with its implied elements called as the assignment does.
+
+    One that can't be told from another keeps the name of its path.
+    """
+    places = implied_elements(hlo.lines)
+    names = _names(_elements(hlo, places, assignment), hlo, assignment)
+    if not names:
+        return hlo
+    own = hlo.instructions
+    if isinstance(own, Rows):
+        return replace(hlo, instructions=own.renamed(names))
+    return replace(hlo, instructions=[i.renamed(names) for i in own])
+
+
+def _elements(
+    hlo: HloModule, places: list[int], assignment: BufferAssignment
+) -> dict[tuple[str, Path], _Element]:
+    """Give implied elements by the tuple they are of, and their path within it."""
+    steps = {name: at for at, name in enumerate(assignment.schedule)}
+    last = len(steps)
+    paths: dict[str, tuple[str, Path]] = {}
+    found = {}
+    implied = set(places)
+    for at in places:
+        element = hlo.instructions[at]
+        [of] = element.operands
+        name, path = paths.get(of, (of, ()))
+        key = paths[element.name] = name, (*path, _index(element))
+        reader = next(a for a in range(at + 1, len(hlo.lines)) if a not in implied)
+        before = steps.get(hlo.instructions[reader].name, last)
+        found[key] = _Element(element.name, steps.get(name, -1), before)
+    return found
+
+
+def _index(element: Instruction) -> str:
+    return (element.attributes.other or "").removeprefix("index=")
+
+
+def _names(
+    elements: dict[tuple[str, Path], _Element],
+    hlo: HloModule,
+    assignment: BufferAssignment,
+) -> dict[str, str]:
+    """Give the names to be changed, where the assignment leaves no doubt."""
+    if not elements:
+        return {}
+    known = instruction_names(hlo.instructions)
+    steps = {name: at for at, name in enumerate(assignment.schedule)}
+    found: dict[str, str] = {}
+    for name, candidates in _candidates(elements, known, assignment).items():
+        step = steps.get(name)
+        fitting = [e for e in candidates if step is None or e.after < step < e.before]
+        if len(fitting) == 1:
+            found.setdefault(fitting[0].name, name)
+    return found
+
+
+def _candidates(
+    elements: dict[tuple[str, Path], _Element],
+    known: Container[str],
+    assignment: BufferAssignment,
+) -> dict[str, set[_Element]]:
+    """Give which elements each unknown name may mean, by all values that it holds."""
+    found: dict[str, list[set[_Element]]] = defaultdict(list)
+    for _, positions in groupby(assignment.positions, attrgetter("value_id")):
+        places = [(p.instruction, _path(p.shape_index)) for p in positions]
+        for name, path in places:
+            if name not in known:
+                found[name].append(set(_same(elements, places, path)))
+    return {name: set.intersection(*sets) for name, sets in found.items()}
+
+
+def _same(
+    elements: dict[tuple[str, Path], _Element],
+    places: list[tuple[str, Path]],
+    path: Path,
+) -> Iterator[_Element]:
+    """Give the elements that hold at `path` the value which stands in `places`."""
+    for of, whole in places:
+        split = len(whole) - len(path)
+        if split > 0 and whole[split:] == path and (of, whole[:split]) in elements:
+            yield elements[of, whole[:split]]
+
+
+def _path(shape_index: str | None) -> Path:
+    inside = (shape_index or "").strip("{}")
+    return tuple(inside.split(",")) if inside else ()
