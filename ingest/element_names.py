@@ -8,7 +8,7 @@ after the while and no later than its first reader.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -25,10 +25,11 @@ Path = tuple[str, ...]
 class _Element(NamedTuple):
     """A get-tuple-element that the text implies, and the steps it must stand between.
 
-    It comes after step `after`, that of the tuple, and before that of its first reader.
+    It is instruction number `at`. It comes after step `after`, that of the tuple, and
+    before that of its first reader.
     """
 
-    name: str
+    at: int
     after: int
     before: int
 
@@ -40,12 +41,24 @@ def with_element_names(hlo: HloModule, assignment: BufferAssignment) -> HloModul
     """
     places = implied_elements(hlo.lines)
     names = _names(_elements(hlo, places, assignment), hlo, assignment)
-    if not names:
-        return hlo
-    own = hlo.instructions
-    if isinstance(own, Rows):
-        return replace(hlo, instructions=own.renamed(names))
-    return replace(hlo, instructions=[i.renamed(names) for i in own])
+    for part in (slice(c.start, c.stop) for c in hlo.computations):
+        # Names hold within a computation: another may have a parameter called so.
+        places = [at for at in names if part.start <= at < part.stop]
+        if places:
+            own = {hlo.instructions[at].name: names[at] for at in places}
+            changed = _renamed(hlo.instructions, own, part)
+            hlo = replace(hlo, instructions=changed)
+    return hlo
+
+
+def _renamed(
+    instructions: Sequence[Instruction], names: Mapping[str, str], part: slice
+) -> Sequence[Instruction]:
+    if isinstance(instructions, Rows):
+        return instructions.renamed(names, part)
+    whole = list(instructions)
+    whole[part] = [i.renamed(names) for i in whole[part]]
+    return whole
 
 
 def _elements(
@@ -53,18 +66,17 @@ def _elements(
 ) -> dict[tuple[str, Path], _Element]:
     """Give implied elements by the tuple they are of, and their path within it."""
     steps = {name: at for at, name in enumerate(assignment.schedule)}
-    last = len(steps)
+    implied = set(places)
     paths: dict[str, tuple[str, Path]] = {}
     found = {}
-    implied = set(places)
     for at in places:
         element = hlo.instructions[at]
         [of] = element.operands
         name, path = paths.get(of, (of, ()))
         key = paths[element.name] = name, (*path, _index(element))
         reader = next(a for a in range(at + 1, len(hlo.lines)) if a not in implied)
-        before = steps.get(hlo.instructions[reader].name, last)
-        found[key] = _Element(element.name, steps.get(name, -1), before)
+        before = steps.get(hlo.instructions[reader].name, len(steps))
+        found[key] = _Element(at, steps.get(name, -1), before)
     return found
 
 
@@ -76,18 +88,18 @@ def _names(
     elements: dict[tuple[str, Path], _Element],
     hlo: HloModule,
     assignment: BufferAssignment,
-) -> dict[str, str]:
-    """Give the names to be changed, where the assignment leaves no doubt."""
+) -> dict[int, str]:
+    """Give the names of instructions that the assignment leaves no doubt about."""
     if not elements:
         return {}
     known = instruction_names(hlo.instructions)
     steps = {name: at for at, name in enumerate(assignment.schedule)}
-    found: dict[str, str] = {}
+    found: dict[int, str] = {}
     for name, candidates in _candidates(elements, known, assignment).items():
         step = steps.get(name)
         fitting = [e for e in candidates if step is None or e.after < step < e.before]
         if len(fitting) == 1:
-            found.setdefault(fitting[0].name, name)
+            found.setdefault(fitting[0].at, name)
     return found
 
 

@@ -222,16 +222,18 @@ class Rows(Sequence[Instruction]):
         parts = [self.numbers, self.distinct.rows_of(others).numbers]
         return Rows(self.distinct, np.concatenate(parts))
 
-    def renamed(self, names: Mapping[str, str]) -> Rows:
-        """Give the instructions with other names for some, and where they are read."""
-        distinct = self.distinct
+    def renamed(self, names: Mapping[str, str], part: slice) -> Rows:
+        """Give the instructions with other names in a part, also where they're read."""
+        distinct, numbers = self.distinct, self.numbers.copy()
+        rows = numbers[part]
         old = distinct.names.numbers_of(list(names))
-        operands, counts = distinct.operands(self.numbers)
-        readers = np.repeat(np.arange(len(self)), counts)[np.isin(operands, old)]
-        own = np.flatnonzero(np.isin(distinct.name_ids(self.numbers), old))
-        changed = np.union1d(own, readers)
-        numbers = self.numbers.copy()
-        numbers[changed] = distinct.add([self[at].renamed(names) for at in changed])
+        operands, counts = distinct.operands(rows)
+        is_named = np.isin(distinct.name_ids(rows), old)
+        is_named[np.repeat(np.arange(len(rows)), counts)[np.isin(operands, old)]] = True
+        changed = [
+            distinct.record(row).renamed(names) for row in rows[is_named].tolist()
+        ]
+        rows[is_named] = distinct.add(changed)
         return Rows(distinct, numbers)
 
     @cached_property

@@ -158,6 +158,7 @@ def _copy_start(i: HloInstructionProto, _: bytes) -> Iterable[str]:
 
 
 def _async_start(i: HloInstructionProto, _: bytes) -> Iterable[str]:
+    yield from _aliasing(i.output_operand_aliasing)
     if i.async_execution_thread not in (b"", _MAIN_THREAD):
         yield f'async_execution_thread="{escaped(i.async_execution_thread)}"'
 

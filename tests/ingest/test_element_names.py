@@ -15,6 +15,11 @@ from hlodb.ingest.records import BufferAssignment, HloModule, Position
 TEXT = """\
 HloModule t
 
+%other (p_0: f32[2]) -> f32[2] {
+  %p_0 = f32[2]{0} parameter(0)
+  ROOT %c = f32[2]{0} negate(%p_0)
+}
+
 ENTRY %main (p: (f32[2], (s32[], f32[2]))) -> f32[2] {
   %p = (f32[2]{0}, (s32[], f32[2]{0})) parameter(0)
   %a = f32[2]{0} add(%p#0, %p#1#1)
@@ -72,6 +77,8 @@ def test_names(
     module = named(make(), placed(*places), steps)
     called = IMPLIED | names
     assert [(i.name, i.opcode, i.operands) for i in module.instructions] == [
+        ("p_0", "parameter", ()),
+        ("c", "negate", ("p_0",)),
         ("p", "parameter", ()),
         (called["p_0"], "get-tuple-element", ("p",)),
         (called["p_1"], "get-tuple-element", ("p",)),
