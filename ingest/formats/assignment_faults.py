@@ -16,6 +16,7 @@ _ALWAYS_FOLLOWED = frozenset({"live_range", "schedule", "ranges"})
 _WHOLE_ENDS = {
     "allocation ": (":",),
     " value: ": ("]", "}", ")"),
+    " [": ("]", "}", ")"),
     " from instruction:": ("",),
     "    ": (" bytes", " bytes)"),
     "HloLiveRange not": (")",),
@@ -56,7 +57,8 @@ def missing_start(found: list[Section]) -> list[Reject]:
 def missing_end(last: Section, is_open: bool, line: int) -> list[Reject]:
     """Reject a text that ends between two lines where more must follow.
 
-    `is_open` tells that the last value has no instruction though others have.
+    `is_open` tells that the last value has no instruction, or place, though others
+    have.
     """
     if last.kind not in _ALWAYS_FOLLOWED and not (last.kind == "values" and is_open):
         return []

@@ -36,6 +36,7 @@ from hlodb.ingest.formats.live_range import (
     read_ranges,
     read_schedule,
 )
+from hlodb.ingest.formats.placed_values import with_values_apart
 from hlodb.ingest.formats.sections import (
     BYTES,
     NUMBER,
@@ -93,13 +94,13 @@ def parse_assignment(text: str) -> ParsedAssignment:
         text = text.replace("\r\n", "\n")
     lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
     text, ends = without_cut_line(text, lines_total)
-    found = _with_bare_allocations(cut(text, _HEADERS))
+    found, is_open = with_values_apart(_with_bare_allocations(cut(text, _HEADERS)))
     sections = {section.kind: section for section in reversed(found)}
     parts = _read_parts(sections)
     values, disputed = _merge(chain(parts.allocations.values, parts.used.values))
     assignment = _assemble(parts, values, sections)
     ends = ends or missing_start(found)
-    ends = ends or missing_end(found[-1], parts.used.is_open, lines_total)
+    ends = ends or missing_end(found[-1], is_open or parts.used.is_open, lines_total)
     rejects = [*ends, *disputes(sections.get("values", _NOTHING), disputed)]
     rejects += chain.from_iterable(part.rejects for part in parts)
     if not rejects:
