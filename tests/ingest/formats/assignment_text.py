@@ -1,8 +1,8 @@
-"""Buffer assignments made up by hypothesis, and printed as XLA does (3 spellings)."""
+"""Buffer assignments made up by hypothesis, and printed as XLA does (4 spellings)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
@@ -115,6 +115,27 @@ def _value_block(a: BufferAssignment, v: Value, style: Style) -> str:
 
 def _spaced(index: str | None) -> str:
     return "" if index is None else f" {index}"
+
+
+def print_placed(a: BufferAssignment) -> str:
+    """Print allocations as XLA did in autumn 2019, with all of each value therein.
+
+    Instructions, totals, schedules and live ranges weren't printed.
+    """
+    style = Style(pointer="0x15c664b0, ")
+    text = []
+    values = {v.value_id: v for v in a.values}
+    for head in print_allocations(replace(a, placements=[]), style).splitlines():
+        text.append(head)
+        for p in a.placements:
+            if head.startswith(f"allocation {p.allocation_id}:"):
+                v = values[p.value_id]
+                phi = "PHI " if v.is_phi else ""
+                name = f"{phi}{v.instruction}{v.shape_index or ''} @{v.color}"
+                lines = _value_block(a, v, style).splitlines()[2:-1]
+                text += [f"  {v.value_id} {name}, positions:", *lines]
+                text.append(f" [{p.offset_bytes},{p.size_bytes}]: {v.shape}")
+    return "\n".join(text) + "\n"
 
 
 def print_ranges(a: BufferAssignment, style: Style) -> str:
