@@ -115,6 +115,18 @@ ALTERATIONS = {
         "    copy.8{}:26-30",
         [("range_ends", "end of copy.8{}", 38, 30)],
     ),
+    "end one step before the last use": Alteration(
+        RANGES,
+        "    copy.8{}:26-38",
+        "    copy.8{}:26-37",
+        [("range_ends", "end of copy.8{}", 38, 37)],
+    ),
+    "end where it starts": Alteration(
+        RANGES,
+        "    copy.8{}:26-38",
+        "    copy.8{}:26-26",
+        [("range_ends", "end of copy.8{}", 38, 26)],
+    ),
     "start before the definition": Alteration(
         RANGES,
         "    copy.8{}:26-38",

@@ -5,12 +5,14 @@
 --   it appears in, or until the end of a computation whose root it appears in,
 --   or of the program; or until another value takes its bytes over. A call
 --   may count as a use, as it did until 2023, or only what it calls, which
---   stands before it; and a value may end one step early, as did donated
---   parameters in 2022. expected is the step of the last use or end, found is
---   end_step (XLA, hlo_live_range.cc).
+--   stands before it. Until mid-2022 (TensorFlow 2.9) it ended a step before
+--   the value that takes over, later at its first step: one step is excused
+--   where no value that a loop or branch merges starts as another of its bytes
+--   ends. expected is the step of the last use or end, found is end_step (XLA,
+--   hlo_live_range.cc).
 -- grain: fault
 -- needs: checked_modules, live_ranges, value_uses, value_positions,
---   allocation_values, instructions, schedule
+--   allocation_values, values, instructions, schedule
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -67,28 +69,57 @@ ranges AS (
   LEFT JOIN last_uses AS u USING (module_id, value_id)
   LEFT JOIN root_ends AS r USING (module_id, value_id)
 ),
-takeovers AS (
-  SELECT p.module_id, p.allocation_id, p.offset_bytes, l.start_step AS step
+placed AS (
+  SELECT
+    p.module_id, p.value_id, p.allocation_id, p.offset_bytes, l.start_step,
+    l.end_step
   FROM store.live_ranges AS l
   JOIN allocation_values AS p USING (module_id, value_id)
 ),
 suspects AS MATERIALIZED (
-  SELECT l.*
+  SELECT l.*, p.allocation_id, p.offset_bytes
   FROM ranges AS l
   LEFT JOIN allocation_values AS p USING (module_id, value_id)
-  ANTI JOIN takeovers AS t
+  ANTI JOIN placed AS t
     ON t.module_id = l.module_id
     AND t.allocation_id = p.allocation_id
     AND t.offset_bytes = p.offset_bytes
-    AND t.step = l.end_step
+    AND t.start_step = l.end_step
+    AND t.value_id <> l.value_id
   WHERE l.value_id IS NOT NULL
     AND (
       (l.end_step > l.latest AND l.end_step < l.program_end)
-      OR l.end_step < l.last_use - 1
+      OR l.end_step < l.last_use
     )
 ),
+touching AS (
+  -- Of few modules, if any, as are the positions and names below. Values that
+  -- nothing merges may share the bytes of an operand in any year.
+  SELECT DISTINCT t.module_id
+  FROM placed AS l
+  JOIN placed AS t
+    ON t.module_id = l.module_id
+    AND t.allocation_id = l.allocation_id
+    AND t.offset_bytes = l.offset_bytes
+    AND t.start_step = l.end_step
+  JOIN store.values AS v
+    ON v.module_id = t.module_id
+    AND v.value_id = t.value_id
+  WHERE v.is_phi
+    AND l.start_step < l.end_step
+    AND l.module_id IN (SELECT module_id FROM suspects)
+),
+trimmed AS (
+  SELECT l.module_id, l.value_id
+  FROM suspects AS l
+  JOIN placed AS t
+    ON t.module_id = l.module_id
+    AND t.allocation_id = l.allocation_id
+    AND t.offset_bytes = l.offset_bytes
+    AND t.start_step = l.end_step + 1
+  ANTI JOIN touching AS o ON o.module_id = l.module_id
+),
 last_positions AS (
-  -- Of few modules, if any, as are the names below.
   SELECT p.module_id, p.value_id, max(s.step) AS step
   FROM store.value_positions AS p
   JOIN steps AS s USING (module_id, instruction_id)
@@ -99,7 +130,8 @@ faults AS MATERIALIZED (
   SELECT l.* REPLACE (greatest(l.latest, p.step) AS latest)
   FROM suspects AS l
   LEFT JOIN last_positions AS p USING (module_id, value_id)
-  WHERE l.end_step < l.last_use - 1
+  ANTI JOIN trimmed AS t USING (module_id, value_id)
+  WHERE l.end_step < l.last_use
     OR l.end_step > greatest(l.latest, p.step)
 ),
 names AS (
