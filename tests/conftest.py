@@ -1,3 +1,4 @@
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -60,6 +61,17 @@ def framework_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
             archive = DATA / "frameworks" / framework / f"{night}.tar.xz"
             request = RunRequest(name=f"{framework}/{night}")
             ingest([str(archive)], path, request=request, jobs=1)
+    return path
+
+
+@pytest.fixture(scope="session")
+def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Three graphs compiled by six releases of TensorFlow, with XLA of 2019 to 2022."""
+    folder = tmp_path_factory.mktemp("graphs")
+    with tarfile.open(DATA / "frameworks" / "graphs.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    path = folder / "graphs.duckdb"
+    ingest([str(dump) for dump in sorted(folder.iterdir())], path, jobs=1)
     return path
 
 

@@ -26,6 +26,20 @@ FOUND = Path(__file__).parent / "found"
 Mended, they become a case of ONCE_HARMFUL in test_fuzz.py, as small as they can be.
 """
 
+_PLACED_VALUES = b"""\
+BufferAssignment:
+allocation 0: 0x7f481015d4d0, size 64, maybe-live-out:
+  0 p @0, positions:
+  p
+  t {0}
+ uses:
+  while.1, operand 0 {0}
+ [0,64]: f32[16]{0}
+  3 PHI while.1{0} @0, positions:
+  while.1 {0}
+ uses:
+ [0,64]: f32[16]{0}
+"""
 _OOM = b"""\
 2026-11-01 12:00:00.000000: W xla/buffer_assignment.cc:1] x
 BufferAssignment OOM Debugging.
@@ -103,6 +117,7 @@ def seeds() -> dict[str, list[bytes]]:
                 kind = found[file.recognised.kind]
                 if len(file.data) <= LARGEST_BYTES and len(kind) < _MOST_OF_A_KIND:
                     kind.append(file.data)
+    found["buffer_assignment"].append(_PLACED_VALUES)
     found["log"] += [_OOM, _FRAMED]
     found["memory_analysis"].append(_ANALYSIS)
     found["flagfile"].append(_FLAGFILE)

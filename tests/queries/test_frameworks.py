@@ -62,6 +62,24 @@ def test_all_checks_hold(framework_warehouse: Path) -> None:
     assert {(status, faults) for _, status, *_, faults, _ in found} == {("ok", 0)}
 
 
+def test_every_line_of_early_releases_is_understood(graph_warehouse: Path) -> None:
+    with connect(graph_warehouse) as connection:
+        files = connection.execute("SELECT status, lines_unclaimed FROM dump_files")
+        # Of six releases and three programs: three texts and two messages.
+        assert Counter(files.fetchall()) == {("loaded", 0): 54, ("loaded", None): 36}
+        assert connection.execute("FROM rejects").fetchall() == []
+
+
+def test_all_checks_hold_of_early_releases(graph_warehouse: Path) -> None:
+    """Among others of ends of live ranges, which were trimmed otherwise until 2022."""
+    with connect(graph_warehouse) as connection:
+        found = run_query(connection, "check_results", {}).rows
+    # Texts of these releases print less than protos.
+    held = {name: rows[-1] for name, *rows in found if rows[0] == "ok"}
+    assert {name for name, *_ in found} - set(held) <= {"proto"}
+    assert (held["range_ends"], held["uses"]) == (94, 325)
+
+
 @pytest.mark.parametrize(
     ("run", "number", "phases"),
     [

@@ -19,11 +19,11 @@ from typing import Any
 
 KEPT = (
     ".before_optimizations.txt",
-    "_after_optimizations.txt",
+    "after_optimizations.txt",
     "-buffer-assignment.txt",
     "-memory-usage-report.txt",
     ".before_optimizations.hlo.pb",
-    "_after_optimizations.hlo.pb",
+    "after_optimizations.hlo.pb",
 )
 
 FORMS = "--xla_dump_hlo_as_text --xla_dump_hlo_as_proto"
@@ -130,9 +130,10 @@ def pack(dump: Path, archive: Path) -> None:
         return member
 
     with tarfile.open(archive, "w:xz", preset=9) as packed:
-        for path in sorted(dump.iterdir()):
+        for path in sorted(dump.rglob("*")):
             if path.name.endswith(KEPT):
-                packed.add(path, path.name, filter=anonymous)
+                name = str(path.relative_to(dump))
+                packed.add(path, name, filter=anonymous)
 
 
 def main(framework: str, folder: Path) -> None:
