@@ -199,11 +199,12 @@ def _assignment_tables(
         left_out |= {"shape": None, "is_output_tuple": False}
     yield "allocations", [tuple(x._replace(**left_out)) for x in a.allocations]
     yield "allocation_values", [tuple(x) for x in a.placements]
+    has_uses = bool(a.positions and other.positions)
     yield (
         "values",
-        [tuple(x._replace(shape=plain_shape(x.shape))) for x in a.values],
+        [(*v[:-2], v.is_phi and has_uses, plain_shape(v.shape)) for v in a.values],
     )
-    if a.positions and other.positions:
+    if has_uses:
         yield "value_positions", [tuple(x) for x in a.positions]
         yield "value_uses", [tuple(x) for x in a.uses]
     if a.schedule:

@@ -74,9 +74,8 @@ def test_all_checks_hold_of_early_releases(graph_warehouse: Path) -> None:
     """Among others of ends of live ranges, which were trimmed otherwise until 2022."""
     with connect(graph_warehouse) as connection:
         found = run_query(connection, "check_results", {}).rows
-    # Texts of these releases print less than protos.
     held = {name: rows[-1] for name, *rows in found if rows[0] == "ok"}
-    assert {name for name, *_ in found} - set(held) <= {"proto"}
+    assert set(held) == {name for name, *_ in found}
     assert (held["range_ends"], held["uses"]) == (94, 325)
 
 
