@@ -2,6 +2,7 @@
 
 Ids count from 1. The text prints a parent as its number plus one: 1 means no parent,
 y > 1 means frame y - 1 (openxla `xla/hlo/ir/hlo_module.cc`, checked against the proto).
+Some releases, as libtpu 0.0.34, print the number itself, and 0 for none.
 """
 
 from __future__ import annotations
@@ -52,7 +53,11 @@ def parse_frame_tables(text: str) -> FrameTables:
             rows[title][int(row.group(1))] = pairs
         elif line:
             odd.append(at)
-    frames = [_frame(n, row, names, rows) for n, row in rows["StackFrames"].items()]
+    stack = rows["StackFrames"]
+    # Where parents are numbered plainly, the outermost frame has parent 0.
+    is_plain = any(row.get("parent_frame_id") == 0 for row in stack.values())
+    no_parent = 0 if is_plain else 1
+    frames = [_frame(n, row, names, rows, no_parent) for n, row in stack.items()]
     return FrameTables(tuple(frames), tuple(odd))
 
 
@@ -61,9 +66,10 @@ def _frame(
     row: dict[str, int],
     names: dict[str, dict[int, str]],
     rows: dict[str, dict[int, dict[str, int]]],
+    no_parent: int,
 ) -> Frame:
     place = rows["FileLocations"].get(row.get("file_location_id", 0), {})
-    parent = row.get("parent_frame_id", 1) - 1
+    parent = row.get("parent_frame_id", no_parent) - no_parent
     return Frame(
         number,
         parent if parent > 0 else None,
