@@ -15,6 +15,7 @@ from hlodb.ingest.records import Attributes
 _IOTA = re.compile(r"device_ids=\(\[([0-9,]*)\](?:T\(([0-9,]*)\))?\)")
 _PREDECESSORS = re.compile(r"control-predecessors=\{[^{}]*\}")
 _FRACTION = re.compile(r"-?[0-9]++\.[0-9]++(?:e[-+]?[0-9]++)?")
+_ALL_OF_PREDECESSORS = re.compile(rf"(?:, )?{_PREDECESSORS.pattern}")
 _MOST_AXES = 32
 _MOST_DEVICES = 1 << 20
 
@@ -27,6 +28,11 @@ def plain_shape(text: str | None) -> str | None:
 def in_six_digits(literal: str) -> str:
     """Give a literal as text until 2020 has it: as C's `%g` prints its numbers."""
     return _FRACTION.sub(lambda number: f"{float(number.group()):g}", literal)
+
+
+def without_predecessors(other: str | None) -> str | None:
+    """Give what is said beside the usual attributes, but for control predecessors."""
+    return _ALL_OF_PREDECESSORS.sub("", other or "").removeprefix(", ") or None
 
 
 @lru_cache(maxsize=4096)

@@ -1,0 +1,227 @@
+"""The rows of a module's text or proto, as far as the other form can say them, too.
+
+Left out is what only one of them can know: the order of readers, printed totals and
+peaks, pages, literals that one of them elides; frames where the text has none; steps
+where one of them has no schedule, as protos of CPU releases of 2023; shapes of
+allocations until 2020; positions and uses of values, and which are phis, until 2019.
+What the computation of an async operation makes lives from the start of that since
+jaxlib 0.12, from its own step before; protos don't tell the release, so the steps of
+such a computation count as that one. What flags of the dump keep out of text
+(metadata, control predecessors) and what releases spell in other ways is no difference.
+
+Text that only implies get-tuple-elements has other names and places for them. Then
+instructions are told by name, and an element by its path.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hlodb.ingest.records import (
+    Attributes,
+    BufferAssignment,
+    Frame,
+    HloModule,
+    Instruction,
+    Location,
+)
+from hlodb.ingest.spelling import (
+    in_six_digits,
+    plain_shape,
+    spelt_alike,
+    without_predecessors,
+)
+
+_ELEMENT = "get-tuple-element"
+_INDEX = re.compile(r"index=([0-9]+)")
+
+Row = tuple[Any, ...]
+
+
+class Comparable(NamedTuple):
+    """One of the two forms: instructions by what they are told by, and what it lacks.
+
+    `has_names` tells whether any instruction has an op_name or op_type; the others,
+    whether any has a source place, a stack frame, or control predecessors.
+    """
+
+    hlo: HloModule
+    instructions: Mapping[Hashable, Instruction]
+    assignment: BufferAssignment | None
+    is_compact: bool
+    has_names: bool
+    has_places: bool
+    has_frames: bool
+    has_predecessors: bool
+
+
+def comparable(
+    hlo: HloModule, assignment: BufferAssignment | None, is_compact: bool
+) -> Comparable:
+    """Give a form of a module, where `is_compact` tells how its text was printed."""
+    found: Mapping[Any, Instruction] = dict(_by_place(hlo))
+    if is_compact:
+        found = {at: i for at, i in _by_path(hlo) if i.opcode != _ELEMENT}
+    said = [i.attributes for i in found.values()]
+    places = [i.location for i in found.values() if i.location]
+    return Comparable(
+        hlo,
+        found,
+        assignment,
+        is_compact,
+        any(a.op_name or a.op_type for a in said),
+        bool(places),
+        any(place.stack_frame_id is not None for place in places),
+        any("control-predecessors=" in (a.other or "") for a in said),
+    )
+
+
+def rows_of_both(
+    form: Comparable, other: Comparable
+) -> Iterator[tuple[str, Sequence[Row]]]:
+    """Give the rows of each table that `form` fills, without what `other` can't say."""
+    yield from _module_tables(form, other)
+    if form.has_places and other.has_places:
+        yield from _place_tables(form, other)
+    if form.assignment is not None and other.assignment is not None:
+        yield from _assignment_tables(form.assignment, other.assignment, form.hlo)
+
+
+def _module_tables(
+    form: Comparable, other: Comparable
+) -> Iterator[tuple[str, list[Row]]]:
+    computations, own = form.hlo.computations, form.instructions.items()
+    places = [() if form.is_compact else (c.start, c.stop) for c in computations]
+    named = zip(computations, places, strict=True)
+    yield (
+        "computations",
+        [(c.name, c.is_entry, *place, c.execution_thread) for c, place in named],
+    )
+    yield "instructions", [
+        (at, i.name, i.opcode, plain_shape(i.shape), i.is_root, i.parameter_number,
+         _attributes(i.attributes, other), _literal(i, other.instructions.get(at)))
+        for at, i in own
+    ]  # fmt: skip
+    yield "operands", [(at, *i.operands) for at, i in own if i.operands]
+    yield "called_computations", [(at, *i.calls) for at, i in own if i.calls]
+
+
+def _attributes(own: Attributes, other: Comparable) -> Attributes:
+    if not other.has_names:
+        own = own._replace(op_name=None, op_type=None)
+    if not other.has_predecessors:
+        own = own._replace(other=without_predecessors(own.other))
+    return spelt_alike(own)
+
+
+def _literal(own: Instruction, other: Instruction | None) -> str | None:
+    """Give a literal with no more digits than the other form has of it."""
+    literal, theirs = own.literal, other.literal if other else None
+    if literal is None or theirs is None or literal == theirs:
+        return literal
+    # Loads protobuf, which is there already where there is a proto to compare with.
+    from hlodb.ingest.formats.proto_literals import ELIDED
+
+    if ELIDED in (literal, theirs):
+        return None
+    rounded = in_six_digits(literal)
+    return rounded if rounded == theirs else literal
+
+
+def _place_tables(
+    form: Comparable, other: Comparable
+) -> Iterator[tuple[str, list[Row]]]:
+    frames = form.hlo.frames
+    own = [(at, i) for at, i in form.instructions.items() if i.location]
+    if frames and other.hlo.frames:
+        yield "stack_frames", [tuple(frame) for frame in frames]
+    if form.has_frames and other.has_frames:
+        theirs = other.instructions
+        kept = ((at, i) for at, i in own if not _is_left_out(i, theirs.get(at)))
+        yield "locations", [(at, i.location) for at, i in kept]
+    else:
+        by_number = {frame.stack_frame_id: frame for frame in frames}
+        lines = ((at, _line(i.location, by_number)) for at, i in own if i.location)
+        yield "locations", [(at, *line) for at, line in lines if any(line)]
+
+
+def _is_left_out(own: Instruction, other: Instruction | None) -> bool:
+    """Tell whether a frame is all metadata, which jaxlib 0.8.2 to 0.9.0 don't print."""
+    place, attributes = own.location, own.attributes
+    is_frame_alone = place is not None and not any(place[:-1])
+    is_named = attributes.op_name or attributes.op_type
+    return is_frame_alone and not is_named and other is not None and not other.location
+
+
+def _line(place: Location, frames: Mapping[int, Frame]) -> Row:
+    """Give a place without its frame; where that is all, the place of the frame."""
+    frame = frames.get(place.stack_frame_id or 0)
+    if frame is not None and not any(place[:-1]):
+        return frame.file_name, frame.line, None, frame.column, None
+    return place[:-1]
+
+
+def _by_place(hlo: HloModule) -> Sequence[tuple[int, Instruction]]:
+    """Give the instructions of computations with their numbers."""
+    inside = hlo.computations[-1].stop if hlo.computations else 0
+    return list(enumerate(hlo.instructions[:inside]))
+
+
+def _by_path(hlo: HloModule) -> Sequence[tuple[str, Instruction]]:
+    """Give instructions with their names, elements with the name of their path."""
+    paths: dict[str, str] = {}
+    found = []
+    for _, i in _by_place(hlo):
+        operands = tuple(paths.get(name, name) for name in i.operands)
+        if i.opcode == _ELEMENT:
+            number = _INDEX.match(i.attributes.other or "")
+            paths[i.name] = f"{''.join(operands)}_{number[1] if number else ''}"
+        found.append((paths.get(i.name, i.name), i._replace(operands=operands)))
+    return found
+
+
+def _async_steps(hlo: HloModule, schedule: Sequence[str]) -> dict[int, int]:
+    """Give the step of the start of each async operation, by those of what it calls."""
+    steps = {name: at for at, name in enumerate(schedule)}
+    start_of = {
+        computation: steps[i.name]
+        for i in hlo.instructions
+        if i.calls and i.opcode.endswith("-start") and i.name in steps
+        for call in i.calls
+        for computation in call.computations
+    }
+    return {
+        steps[i.name]: start_of[c.name]
+        for c in hlo.computations
+        if c.name in start_of
+        for i in hlo.instructions[c.start : c.stop]
+        if i.name in steps
+    }
+
+
+def _assignment_tables(
+    a: BufferAssignment, other: BufferAssignment, hlo: HloModule
+) -> Iterator[tuple[str, list[Row]]]:
+    left_out: dict[str, Any] = {"page": None}
+    if not all(any(x.shape for x in form.allocations) for form in (a, other)):
+        left_out |= {"shape": None, "is_output_tuple": False}
+    yield "allocations", [tuple(x._replace(**left_out)) for x in a.allocations]
+    yield "allocation_values", [tuple(x) for x in a.placements]
+    has_uses = bool(a.positions and other.positions)
+    yield (
+        "values",
+        [(*v[:-2], v.is_phi and has_uses, plain_shape(v.shape)) for v in a.values],
+    )
+    if has_uses:
+        yield "value_positions", [tuple(x) for x in a.positions]
+        yield "value_uses", [tuple(x) for x in a.uses]
+    if a.schedule:
+        yield "schedule", list(enumerate(a.schedule))
+        step = _async_steps(hlo, a.schedule)
+        yield "live_ranges", [
+            (r.instruction, r.shape_index, step.get(r.start_step, r.start_step),
+             step.get(r.end_step, r.end_step))
+            for r in a.live_ranges
+        ]  # fmt: skip
