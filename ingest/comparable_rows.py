@@ -83,7 +83,7 @@ def rows_of_both(
 ) -> Iterator[tuple[str, Sequence[Row]]]:
     """Give the rows of each table that `form` fills, without what `other` can't say."""
     yield from _module_tables(form, other)
-    if form.has_places and other.has_places:
+    if form.has_places == other.has_places:
         yield from _place_tables(form, other)
     if form.assignment is not None and other.assignment is not None:
         yield from _assignment_tables(form.assignment, other.assignment, form.hlo)
