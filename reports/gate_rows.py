@@ -24,13 +24,16 @@ COVERED = ("accepted", "waived", "invalid", "duplicate")
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """What gates look at; `compiles` and `replicated` are by program."""
+    """What gates look at: `compiles` are by program.
+
+    `replicated` has a program's name, then what base and candidate replicate (bytes).
+    """
 
     findings: Sequence[Finding]
     programs: Sequence[ProgramRow]
     device: str | None
     compiles: dict[str, int]
-    replicated: dict[str, tuple[int, int]]
+    replicated: Sequence[tuple[str, int, int]]
     today: date | None
 
 
@@ -178,7 +181,7 @@ def _recompiles(facts: GateFacts, limit: int) -> Iterable[Gate]:
 
 
 def _replicated(facts: GateFacts, limit: int) -> Iterable[Gate]:
-    for program, (base, candidate) in sorted(facts.replicated.items()):
+    for program, base, candidate in facts.replicated:
         if candidate > max(base, limit):
             yield _row(
                 "replicated",

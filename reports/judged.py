@@ -95,11 +95,14 @@ def _gate_facts(
 
 def _replicated(
     connection: duckdb.DuckDBPyConnection, scene: Scene, settings: Settings
-) -> dict[str, tuple[int, int]]:
-    """Give the replicated bytes of base and candidate by program, if a gate asks."""
+) -> list[tuple[str, int, int]]:
+    """Give the replicated bytes of base and candidate of programs, if a gate asks.
+
+    Programs of one name have a row each, and so have ranks, unless these are alike.
+    """
     least = settings.replicated_bytes
     if least is None:
-        return {}
+        return []
     modules = [m for p in scene.pairs for m in (p.base, p.candidate) if m is not None]
     sizes = sections.replicated_bytes(connection, modules, least)
 
@@ -107,7 +110,9 @@ def _replicated(
         module = getattr(pair, name)
         return sizes.get(module.module_id, 0) if module is not None else 0
 
-    return {p.program: (size(p, "base"), size(p, "candidate")) for p in scene.pairs}
+    return sorted(
+        {(p.program, size(p, "base"), size(p, "candidate")) for p in scene.pairs}
+    )
 
 
 def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.reports.gate_rows import GateFacts, gate_rows
 from hlodb.reports.gates import parse_settings, read_settings
 from hlodb.reports.settings import Budget, Device, Settings, Waiver
 from hlodb.reports.sizes import parse_size, plain_bytes, signed_bytes
@@ -187,3 +188,22 @@ def test_sizes_as_people_read_them() -> None:
         "-3.00 GiB",
     ]
     assert [plain_bytes(n) for n in (None, 1023, 1024)] == ["-", "1,023 B", "1.00 KiB"]
+
+
+def test_replicated_bytes_of_programs_that_share_a_name() -> None:
+    """Each is held against its own base, and none hides another."""
+    facts = GateFacts(
+        findings=[],
+        programs=[],
+        device=None,
+        compiles={},
+        replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
+        today=None,
+    )
+    rows = gate_rows(facts, Settings(replicated_bytes=100))
+    assert [(r.gate, r.status, r.program, r.limit, r.value) for r in rows] == [
+        ("regression", "pass", None, 0, 0),
+        ("missing_program", "pass", None, 0, 0),
+        ("donation_loss", "pass", None, 0, 0),
+        ("replicated", "fail", "step", 100, 300),
+    ]
