@@ -8,7 +8,7 @@ after the while and no later than its first reader.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import attrgetter
@@ -20,6 +20,10 @@ from hlodb.ingest.records import BufferAssignment, HloModule, Instruction
 from hlodb.ingest.stand_in import instruction_names
 
 Path = tuple[str, ...]
+
+_DEEPEST = 32
+_MOST_ALIKE = 200
+"""So many elements may hold one value; made-up texts would take for ever."""
 
 
 class _Element(NamedTuple):
@@ -112,22 +116,26 @@ def _candidates(
     found: dict[str, list[set[_Element]]] = defaultdict(list)
     for _, positions in groupby(assignment.positions, attrgetter("value_id")):
         places = [(p.instruction, _path(p.shape_index)) for p in positions]
-        for name, path in places:
-            if name not in known:
-                found[name].append(set(_same(elements, places, path)))
+        unknown = [(name, path) for name, path in places if name not in known]
+        holding = _by_inner_path(elements, places) if unknown else {}
+        for name, path in unknown:
+            found[name].append(holding.get(path, set()))
     return {name: set.intersection(*sets) for name, sets in found.items()}
 
 
-def _same(
-    elements: dict[tuple[str, Path], _Element],
-    places: list[tuple[str, Path]],
-    path: Path,
-) -> Iterator[_Element]:
-    """Give the elements that hold at `path` the value which stands in `places`."""
-    for of, whole in places:
-        split = len(whole) - len(path)
-        if split > 0 and whole[split:] == path and (of, whole[:split]) in elements:
-            yield elements[of, whole[:split]]
+def _by_inner_path(
+    elements: dict[tuple[str, Path], _Element], places: list[tuple[str, Path]]
+) -> dict[Path, set[_Element]]:
+    """Give elements by the path at which they hold the value that stands in `places`.
+
+    None of a path that more have than a name could be chosen from.
+    """
+    found: dict[Path, set[_Element]] = defaultdict(set)
+    for of, path in places:
+        for split in range(1, min(len(path), _DEEPEST) + 1):
+            if element := elements.get((of, path[:split])):
+                found[path[split:]].add(element)
+    return {path: held for path, held in found.items() if len(held) <= _MOST_ALIKE}
 
 
 def _path(shape_index: str | None) -> Path:

@@ -19,6 +19,8 @@ from hlodb.ingest.formats.hlo_instruction import (
 from hlodb.ingest.formats.scan import split_commas, without_comments
 
 _READ = re.compile(r"(?<![^\s%,/])([^\s%,(){}\[\]#\"]++)((?:#[0-9]{1,9})++)(?![^\s,/])")
+_DEEPEST = 16
+"""Tuples within tuples so deep are real; each level of made-up ones costs a line."""
 
 
 class Elements:
@@ -40,36 +42,29 @@ class Elements:
             printed.names, printed.shapes, operand_texts(printed), strict=True
         ):
             reads = _READ.findall(operands) if ELEMENT_MARK in operands else ()
-            steps = (step for read, path in reads for step in _steps(read, path))
-            found.append(list(filter(None, (self._added(*step) for step in steps))))
+            found.append([line for read in reads for line in self._added(*read)])
             self._shapes[name] = shape or ""
         return found
 
-    def _added(self, of: str, number: str) -> str | None:
-        """Give the line of an element, None where it is there already or can't be."""
-        name = f"{of}_{number}"
-        if name in self._shapes:
-            return None
-        parts = self._parts.get(of)
-        if parts is None:
-            parts = self._parts[of] = _elements(self._shapes.get(of, ""))
-        if int(number) >= len(parts):
-            return None
-        shape = self._shapes[name] = parts[int(number)]
-        return f"  %{name} = {shape} get-tuple-element(%{of}), index={number}"
+    def _added(self, of: str, path: str) -> Iterator[str]:
+        """Give the lines of elements on a path as far as there are any, and new."""
+        for number in path.split(ELEMENT_MARK, _DEEPEST + 1)[1 : _DEEPEST + 1]:
+            name = f"{of}_{number}"
+            if name not in self._shapes:
+                parts = self._parts.get(of)
+                if parts is None:
+                    parts = self._parts[of] = _elements(self._shapes.get(of, ""))
+                if int(number) >= len(parts):
+                    return
+                shape = self._shapes[name] = parts[int(number)]
+                yield f"  %{name} = {shape} get-tuple-element(%{of}), index={number}"
+            of = name
 
 
 def _elements(shape: str) -> list[str]:
     """Give the shapes of a tuple's elements, none for an array."""
     shape = without_comments(shape).strip()
     return split_commas(shape[1:-1]) if shape.startswith("(") else []
-
-
-def _steps(name: str, path: str) -> Iterator[tuple[str, str]]:
-    """Give tuple and number of each element on a path: `a#0#1` is `a` 0, `a_0` 1."""
-    for number in path.split(ELEMENT_MARK)[1:]:
-        yield name, number
-        name = f"{name}_{number}"
 
 
 def with_elements(lines: Sequence[str]) -> tuple[list[str], list[int]]:

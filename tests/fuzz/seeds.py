@@ -12,8 +12,10 @@ from tests.ingest.dumps import COMPRESSIONS, packed_tar, packed_zip
 
 LARGEST_BYTES = 40_000
 _MOST_OF_A_KIND = 12
+COMPACT = DATA / "compact" / "cpu-jaxlib-0.12.0.tar.xz"
 _SOURCES = (
     DATA / "seeds",
+    COMPACT,
     DATA / "moved_lines" / "before",
     *sorted((DATA / "proto").glob("*.tar.xz")),
     DUMPS / "cpu" / "jaxlib-0.4.13.tar.xz",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
+from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
 from hlodb.ingest.archived_units import read_tar_units, read_zip_units
 from hlodb.ingest.batch import parse_batch, start_process
+from hlodb.ingest.discover import discover
 from hlodb.ingest.formats.buffer_assignment import parse_assignment
 from hlodb.ingest.formats.flags import parse_flags
 from hlodb.ingest.formats.hlo_attributes import parse_tail
@@ -34,6 +36,7 @@ from hlodb.ingest.recognise import recognise
 from hlodb.ingest.records import Instruction
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
+from tests.fuzz.seeds import COMPACT
 
 Reads = Callable[[bytes], object]
 
@@ -89,6 +92,31 @@ def _unit(kind_of_name: str) -> Reads:
         if known.kind in PARSED_KINDS:
             file = UnitFile(path, data, sha256(data).hexdigest(), known)
             parse_batch([[file]])
+
+    return read_unit
+
+
+@lru_cache(maxsize=1)
+def _files_of_one_module() -> dict[str, bytes]:
+    """Give HLO text and assignment of a module, by their names."""
+    [source] = discover([str(COMPACT)])
+    files = (file for unit in source.units() for file in unit.files)
+    return {f.path: f.data for f in files if ".jit_cg.cpu_after" in f.path}
+
+
+def _unit_with(end_of_name: str) -> Reads:
+    """Give a function that takes a file to tables with the others of its module."""
+
+    def read_unit(data: bytes) -> None:
+        start_process()
+        files = []
+        for path, sound in _files_of_one_module().items():
+            content = data if path.endswith(end_of_name) else sound
+            known = recognise(path, content)
+            if known.kind in PARSED_KINDS:
+                digest = sha256(content).hexdigest()
+                files.append(UnitFile(path, content, digest, known))
+        parse_batch([files])
 
     return read_unit
 
@@ -155,6 +183,10 @@ TARGETS: dict[str, FuzzTarget] = {
     "streams": FuzzTarget(_compressed, ("compressed",), (Refusal,)),
     "unit_of_text": FuzzTarget(
         _unit("cpu_after_optimizations.txt"), ("hlo_text", "log")
+    ),
+    "text_in_unit": FuzzTarget(_unit_with("optimizations.txt"), ("hlo_text",)),
+    "values_in_unit": FuzzTarget(
+        _unit_with("-values.txt"), ("buffer_assignment_values",)
     ),
     "unit_of_assignment": FuzzTarget(
         _unit("cpu_after_optimizations-buffer-assignment.txt"), _ASSIGNMENTS

@@ -21,7 +21,18 @@ ONCE_HARMFUL = {
     "headers that never close": ("hlo_text", b"HloModule f, a={\n" * 6_000),
     "operands that never close": ("hlo_text", _HLO + b" %x = f32[] add((((\n" * 5_000),
     "comments that never close": ("shapes", b"f32[] " + b"/*" * 40_000),
-}
+    "a path without end": (
+        "hlo_text",
+        _HLO + b" %t = " + b"(" * 9_000 + b"f32[]" + b")" * 9_000 + b" parameter(0)\n"
+        b" %x = f32[] negate(%t" + b"#0" * 90_000 + b")\n}\n",
+    ),
+    "one value in many unknown places": (
+        "values_in_unit",
+        b"Total bytes used: 4 (4B)\n\nUsed values:\n<0 arg_tuple.1{0} @0>\n"
+        b" positions:\n  arg_tuple.1 {0}\n"
+        + b"".join(b"  x.%d\n  y.%d {0}\n" % (n, n) for n in range(9_000)),
+    ),
+}  # fmt: skip
 """Took quadratic time: each was read again to its end from every place."""
 
 INPUTS = 15
