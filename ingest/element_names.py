@@ -7,6 +7,7 @@ after the while and no later than its first reader.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import replace
@@ -20,6 +21,7 @@ from hlodb.ingest.records import BufferAssignment, HloModule, Instruction
 from hlodb.ingest.stand_in import instruction_names
 
 Path = tuple[str, ...]
+Names = Mapping[str, str]
 
 _DEEPEST = 32
 _MOST_ALIKE = 200
@@ -44,33 +46,42 @@ def with_element_names(hlo: HloModule, assignment: BufferAssignment) -> HloModul
     One that can't be told from another keeps the name of its path.
     """
     places = implied_elements(hlo.lines)
-    names = _names(_elements(hlo, places, assignment), hlo, assignment)
-    for part in (slice(c.start, c.stop) for c in hlo.computations):
-        # Names hold within a computation: another may have a parameter called so.
-        places = [at for at in names if part.start <= at < part.stop]
-        if places:
-            own = {hlo.instructions[at].name: names[at] for at in places}
-            changed = _renamed(hlo.instructions, own, part)
-            hlo = replace(hlo, instructions=changed)
-    return hlo
+    if not places:
+        return hlo
+    steps = {name: at for at, name in enumerate(assignment.schedule)}
+    names = _names(_elements(hlo, places, steps), steps, hlo, assignment)
+    # Names hold within a computation: another may have a parameter called so.
+    starts = [c.start for c in hlo.computations]
+    parts: dict[int, dict[str, str]] = defaultdict(dict)
+    for at, name in names.items():
+        parts[bisect_right(starts, at) - 1][hlo.instructions[at].name] = name
+    ends = [slice(c.start, c.stop) for c in hlo.computations]
+    renamed = [(ends[number], own) for number, own in parts.items()]
+    return replace(hlo, instructions=_renamed(hlo.instructions, renamed))
 
 
 def _renamed(
-    instructions: Sequence[Instruction], names: Mapping[str, str], part: slice
+    instructions: Sequence[Instruction], parts: Sequence[tuple[slice, Names]]
 ) -> Sequence[Instruction]:
     if isinstance(instructions, Rows):
-        return instructions.renamed(names, part)
+        return instructions.renamed(parts)
     whole = list(instructions)
-    whole[part] = [i.renamed(names) for i in whole[part]]
+    for part, names in parts:
+        whole[part] = [i.renamed(names) for i in whole[part]]
     return whole
 
 
 def _elements(
-    hlo: HloModule, places: list[int], assignment: BufferAssignment
+    hlo: HloModule, places: list[int], steps: Mapping[str, int]
 ) -> dict[tuple[str, Path], _Element]:
     """Give implied elements by the tuple they are of, and their path within it."""
-    steps = {name: at for at, name in enumerate(assignment.schedule)}
-    implied = set(places)
+    readers: dict[int, int] = {}
+    for at in reversed(places):
+        readers[at] = readers.get(at + 1, at + 1)
+    read_at = {
+        reader: steps.get(hlo.instructions[reader].name, len(steps))
+        for reader in set(readers.values())
+    }
     paths: dict[str, tuple[str, Path]] = {}
     found = {}
     for at in places:
@@ -78,9 +89,7 @@ def _elements(
         [of] = element.operands
         name, path = paths.get(of, (of, ()))
         key = paths[element.name] = name, (*path, _index(element))
-        reader = next(a for a in range(at + 1, len(hlo.lines)) if a not in implied)
-        before = steps.get(hlo.instructions[reader].name, len(steps))
-        found[key] = _Element(at, steps.get(name, -1), before)
+        found[key] = _Element(at, steps.get(name, -1), read_at[readers[at]])
     return found
 
 
@@ -90,14 +99,12 @@ def _index(element: Instruction) -> str:
 
 def _names(
     elements: dict[tuple[str, Path], _Element],
+    steps: Mapping[str, int],
     hlo: HloModule,
     assignment: BufferAssignment,
 ) -> dict[int, str]:
     """Give the names of instructions that the assignment leaves no doubt about."""
-    if not elements:
-        return {}
     known = instruction_names(hlo.instructions)
-    steps = {name: at for at, name in enumerate(assignment.schedule)}
     found: dict[int, str] = {}
     for name, candidates in _candidates(elements, known, assignment).items():
         step = steps.get(name)

@@ -7,7 +7,7 @@ are then `Rows`: numbers of rows, whose columns numpy takes instead of building 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
 from typing import overload
@@ -222,18 +222,18 @@ class Rows(Sequence[Instruction]):
         parts = [self.numbers, self.distinct.rows_of(others).numbers]
         return Rows(self.distinct, np.concatenate(parts))
 
-    def renamed(self, names: Mapping[str, str], part: slice) -> Rows:
-        """Give the instructions with other names in a part, also where they're read."""
+    def renamed(self, parts: Iterable[tuple[slice, Mapping[str, str]]]) -> Rows:
+        """Give the instructions with other names in parts, also where they're read."""
         distinct, numbers = self.distinct, self.numbers.copy()
-        rows = numbers[part]
-        old = distinct.names.numbers_of(list(names))
-        operands, counts = distinct.operands(rows)
-        is_named = np.isin(distinct.name_ids(rows), old)
-        is_named[np.repeat(np.arange(len(rows)), counts)[np.isin(operands, old)]] = True
-        changed = [
-            distinct.record(row).renamed(names) for row in rows[is_named].tolist()
-        ]
-        rows[is_named] = distinct.add(changed)
+        for part, names in parts:
+            rows = numbers[part]
+            old = distinct.names.numbers_of(list(names))
+            operands, counts = distinct.operands(rows)
+            concerned = np.isin(distinct.name_ids(rows), old)
+            readers = np.repeat(np.arange(len(rows)), counts)[np.isin(operands, old)]
+            concerned[readers] = True
+            before = map(distinct.record, rows[concerned].tolist())
+            rows[concerned] = distinct.add([i.renamed(names) for i in before])
         return Rows(distinct, numbers)
 
     @cached_property

@@ -26,6 +26,13 @@ ONCE_HARMFUL = {
         _HLO + b" %t = " + b"(" * 9_000 + b"f32[]" + b")" * 9_000 + b" parameter(0)\n"
         b" %x = f32[] negate(%t" + b"#0" * 90_000 + b")\n}\n",
     ),
+    "a reader of many elements": (
+        "text_in_unit",
+        _HLO + b" %t = (" + b"f32[]," * 30_000 + b"f32[]) parameter(0)\n"
+        b" ROOT %x = f32[] add("
+        + b", ".join(b"%%t#%d" % n for n in range(30_000))
+        + b")\n}\n",
+    ),
     "one value in many unknown places": (
         "values_in_unit",
         b"Total bytes used: 4 (4B)\n\nUsed values:\n<0 arg_tuple.1{0} @0>\n"
