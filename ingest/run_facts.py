@@ -26,14 +26,14 @@ class RunFacts:
     """What `files`, given by path, say about their run; the first to speak wins."""
 
     files: set[str] = field(default_factory=set)
-    facts: dict[str, str] = field(default_factory=dict)
+    facts: dict[str, str | int] = field(default_factory=dict)
     newest_file_at: float | None = None
     flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
     flag_owners: set[int | None] = field(default_factory=set)
     passes: list[tuple[int | None, PassTiming]] = field(default_factory=list)
     analyses: dict[str, list[MemoryAnalysis]] = field(default_factory=dict)
 
-    def learn(self, facts: Mapping[str, str | None]) -> None:
+    def learn(self, facts: Mapping[str, str | int | None]) -> None:
         """Keep facts not known yet."""
         for key, value in facts.items():
             if value:
@@ -134,6 +134,7 @@ def learn_from_file(
             {
                 "platform": target.platform,
                 "device": target.device,
+                "device_memory_bytes": target.memory_bytes,
                 "topology": target.topology,
             }
         )

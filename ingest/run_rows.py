@@ -56,12 +56,13 @@ def finish_run(
     values = {
         name: facts.facts.get(name) or request.labels.get(name)
         for name in LABEL_COLUMNS
+    } | {
+        "device_memory_bytes": facts.facts.get("device_memory_bytes"),
+        "started_at": request.started_at or moment(facts.newest_file_at),
     }
-    started = request.started_at or moment(facts.newest_file_at)
-    assignments = ", ".join(f"{n} = coalesce(?, {n})" for n in [*values, "started_at"])
+    assignments = ", ".join(f"{name} = coalesce(?, {name})" for name in values)
     connection.execute(
-        f"UPDATE runs SET {assignments} WHERE run_id = ?",
-        [*values.values(), started, run_id],
+        f"UPDATE runs SET {assignments} WHERE run_id = ?", [*values.values(), run_id]
     )
 
 

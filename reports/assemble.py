@@ -124,7 +124,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
         explanation=known.explained.get((modules, v.color)) if modules else None,
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line],
     )
-    limit = settings.limit_of(scene.candidate.device, v.space)
+    limit = settings.limit_of(scene.candidate, v.color, v.space)
     return make_finding(movement, settings, limit)
 
 

@@ -98,9 +98,10 @@ def _sections_beside(
 ) -> _Beside:
     catalogue = load_catalogue()
     base, candidate, top = scene.baseline.run, scene.candidate, settings.top
-    device = candidate.device
     return _Beside(
-        sections.capacity(connection, scene.present, scene.profiles, device, settings),
+        sections.capacity(
+            connection, scene.present, scene.profiles, candidate, settings
+        ),
         sections.waste(connection, programs, candidate, catalogue, top),
         sections.health(connection, base, candidate, scene.modules, scene.bands, top),
         sections.quality(connection, scene.compared, catalogue, settings),

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """A run; `labels` is its JSON text."""
+    """A run; `labels` is its JSON text, `device_memory_bytes` what a dump says."""
 
     run_id: int
     name: str
@@ -19,6 +19,7 @@ class Run(NamedTuple):
     framework_version: str | None
     platform: str | None
     device: str | None
+    device_memory_bytes: int | None
     topology: str | None
     labels: str | None
     ingested_at: datetime | None

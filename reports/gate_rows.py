@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from hlodb.errors import UsageError
+from hlodb.reports.facts import Run
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
@@ -31,7 +32,7 @@ class GateFacts:
 
     findings: Sequence[Finding]
     programs: Sequence[ProgramRow]
-    device: str | None
+    candidate: Run
     compiles: dict[str, int]
     replicated: Sequence[tuple[str, int, int]]
     today: date | None
@@ -139,11 +140,12 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _limit(budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings) -> int:
     if budget.bytes is not None:
         return budget.bytes
-    memory = settings.limit_of(facts.device, p.space)
+    memory = settings.limit_of(facts.candidate, p.color, p.space)
     if memory is None:
+        device = facts.candidate.device or "device"
         raise UsageError(
             f"the budget of {budget.program!r} is a share of the device, and no"
-            f" [[device]] says how much {p.space!r} a {facts.device or 'device'} has"
+            f" [[device]] says how much {p.space!r} a {device} has"
         )
     return int(memory * (budget.ratio or 0))
 

@@ -86,7 +86,7 @@ def _gate_facts(
     return GateFacts(
         findings=findings,
         programs=programs,
-        device=scene.candidate.device,
+        candidate=scene.candidate,
         compiles=sections.compile_counts(scene.present),
         replicated=_replicated(connection, scene, settings),
         today=today,

@@ -25,7 +25,7 @@ def capacity(
     connection: duckdb.DuckDBPyConnection,
     modules: Sequence[Module],
     profiles: Profiles,
-    device: str | None,
+    candidate: Run,
     settings: Settings,
 ) -> list[Capacity]:
     """Give the largest program of every memory space, against the device's limit."""
@@ -42,7 +42,7 @@ def capacity(
     found = []
     for (color, space), used in sorted(by_space.items()):
         size, largest = min(used, key=lambda u: (-u[0], u[1].program))
-        limit = settings.limit_of(device, space)
+        limit = settings.limit_of(candidate, color, space)
         near = {m.program for b, m in used if limit and b >= NEAR_LIMIT * limit}
         found.append(
             Capacity(

@@ -7,6 +7,7 @@ from datetime import date
 from fnmatch import fnmatchcase
 
 from hlodb.reports.codeowners import Rules, owner_of_file
+from hlodb.reports.facts import Run
 
 MEBIBYTE = 2**20
 
@@ -91,12 +92,15 @@ class Settings:
         fitting = (w for glob, w in self.weights if fnmatchcase(program, glob))
         return next(fitting, 1.0)
 
-    def limit_of(self, device: str | None, space: str) -> int | None:
-        """Give the memory of a device in one space; None where nobody says."""
+    def limit_of(self, run: Run, color: int, space: str) -> int | None:
+        """Give the memory of a run's device in one space; None where nobody says.
+
+        What a dump says is all memory of the device, so it limits colour 0 alone.
+        """
         for known in self.devices:
-            if fnmatchcase(device or "", known.device) and known.space == space:
+            if fnmatchcase(run.device or "", known.device) and known.space == space:
                 return known.bytes
-        return None
+        return run.device_memory_bytes if color == 0 else None
 
     def described(self) -> dict[str, str]:
         """Give the plain settings as text, for the report."""

@@ -525,6 +525,7 @@ COMMENT ON COLUMN "runs"."compiler_version" IS 'XLA release: what the dump says,
 COMMENT ON COLUMN "runs"."framework_version" IS 'JAX, TensorFlow or PyTorch/XLA release, from a label.';
 COMMENT ON COLUMN "runs"."platform" IS 'cpu, gpu, rocm or tpu: what the dump says, else a label.';
 COMMENT ON COLUMN "runs"."device" IS 'Chip or GPU architecture, such as TPU v5e or sm_90.';
+COMMENT ON COLUMN "runs"."device_memory_bytes" IS 'Memory of one device (bytes), which its spaces share, as GPU dumps say; NULL where the dump doesn''t.';
 COMMENT ON COLUMN "runs"."topology" IS 'Arrangement of the devices, such as 2x2x1.';
 COMMENT ON COLUMN "runs"."origin" IS 'The path or URL that was ingested.';
 COMMENT ON COLUMN "runs"."labels" IS 'Further key=value labels, as a JSON object.';

@@ -484,6 +484,7 @@ CREATE TABLE runs (
   framework_version TEXT,
   platform TEXT,
   device TEXT,
+  device_memory_bytes BIGINT,
   topology TEXT,
   origin TEXT,
   labels JSON,

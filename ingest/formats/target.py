@@ -31,11 +31,13 @@ class Target:
     """Facts about the target; None where the file doesn't say.
 
     `platform`: tpu, gpu, rocm. `device`: `TPU v5e`, `NVIDIA H100 80GB HBM3`.
+    `memory_bytes`: all memory of one device.
     `architecture`: `sm_9.0`, `gfx942`. `topology`: chips along x, y, z (`2x2x1`).
     """
 
     platform: str | None = None
     device: str | None = None
+    memory_bytes: int | None = None
     architecture: str | None = None
     topology: str | None = None
     num_partitions: int | None = None
@@ -83,12 +85,13 @@ def _tpu_topology(fields: Iterable[Field]) -> str | None:
 
 
 def gpu_target_config(text: str) -> Target:
-    """Read the GPU target: name of the device and its compute capability."""
+    """Read the GPU target: the device, its memory and its compute capability."""
     proto = parse_text_proto(text)
     name = text_at(proto.fields, "platform_name")
     return Target(
         platform=GPU_PLATFORMS.get(name or "", name and name.lower()),
         device=text_at(proto.fields, "device_description_str"),
+        memory_bytes=int_at(proto.fields, "gpu_device_info.device_memory_size"),
         architecture=_gpu_architecture(proto.fields),
         rejects=proto.rejects,
         lines_total=proto.lines_total,

@@ -33,6 +33,11 @@ RUNS = public(
     text("framework_version", "JAX, TensorFlow or PyTorch/XLA release, from a label."),
     text("platform", "cpu, gpu, rocm or tpu: what the dump says, else a label."),
     text("device", "Chip or GPU architecture, such as TPU v5e or sm_90."),
+    bigint(
+        "device_memory_bytes",
+        "Memory of one device (bytes), which its spaces share, as GPU dumps say;"
+        " NULL where the dump doesn't.",
+    ),
     text("topology", "Arrangement of the devices, such as 2x2x1."),
     text("origin", "The path or URL that was ingested."),
     Column("labels", JSON, comment="Further key=value labels, as a JSON object."),

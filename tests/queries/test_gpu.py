@@ -11,7 +11,7 @@ import pytest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.settings import Device, Settings
 from hlodb.schema.warehouse import connect
 
 RELEASES = ("jaxlib-0.5.3", "jaxlib-0.7.2", "jaxlib-0.10.2")
@@ -86,6 +86,47 @@ def test_memory_spaces(gpu_warehouse: Path) -> None:
         ("jit_ring", 0, "default", 278_564, 278_528),
         ("jit_ring", 2, "temp", 262_928, 262_144),
         ("jit_ring", 1, "collective", 40_960, 40_960),
+    ]
+
+
+def test_headroom_is_told_from_the_memory_that_a_dump_says(
+    gpu_warehouse: Path,
+) -> None:
+    """Colour 0 against the device's memory; what else is said goes before that."""
+    device = 84_942_979_072
+    with connect(gpu_warehouse) as connection:
+
+        def rows(run: str, **more: int) -> list[tuple[object, ...]]:
+            found = run_query(connection, "headroom", {"run": run, **more})
+            names = [column.name for column in found.columns]
+            shown = ("program", "color", "status", "usable_bytes", "headroom_bytes")
+            places = [names.index(name) for name in shown]
+            return [tuple(row[place] for place in places) for row in found.rows]
+
+        assert rows("jaxlib-0.10.2") == [
+            ("jit_step", 0, "ok", device, device - 491_568),
+            ("jit_ring", 0, "ok", device, device - 278_564),
+            ("jit_ring", 2, "unknown", None, None),
+            ("jit_ring", 1, "unknown", None, None),
+        ]
+        assert rows("jaxlib-0.10.2", limit_bytes=300_000, color=0) == [
+            ("jit_step", 0, "oom", 300_000, -191_568),
+            ("jit_ring", 0, "ok", 300_000, 21_436),
+        ]
+        assert {row[2] for row in rows("jaxlib-0.5.3")} == {"unknown"}
+
+
+def test_a_report_holds_programs_against_the_memory_that_a_dump_says(
+    gpu_warehouse: Path,
+) -> None:
+    settings = Settings(devices=(Device("NVIDIA*", "temp", 1_000_000),))
+    with connect(gpu_warehouse) as connection:
+        request = Request(candidate="jaxlib-0.10.2")
+        report = build_report(connection, request, settings)
+    assert [(c.space, c.limit_bytes, c.headroom_bytes) for c in report.capacity] == [
+        ("default", 84_942_979_072, 84_942_979_072 - 491_568),
+        ("collective", None, None),
+        ("temp", 1_000_000, 1_000_000 - 262_928),
     ]
 
 

@@ -32,6 +32,7 @@ def run(number: int, name: str, **more: Any) -> Run:
         framework_version=None,
         platform="cpu",
         device=None,
+        device_memory_bytes=None,
         topology=None,
         labels=labels,
         ingested_at=None,

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.reports.facts import Run
 from hlodb.reports.gate_rows import GateFacts, gate_rows
 from hlodb.reports.gates import parse_settings, read_settings
 from hlodb.reports.settings import Budget, Device, Settings, Waiver
@@ -195,7 +196,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
     facts = GateFacts(
         findings=[],
         programs=[],
-        device=None,
+        candidate=Run(1, "night", *[None] * 12),
         compiles={},
         replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
         today=None,

@@ -3,15 +3,16 @@
 --   would run out?
 -- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
 --   (or of the one asked for). status: oom below 0, warn with less than
---   warn_ratio of the limit left, else ok; unknown without a limit. Few dumps
---   say how much a device has, and then of all memory spaces together.
+--   warn_ratio of the limit left, else ok; unknown without a limit. The limit
+--   of colour 0 is that of the device where the dump tells it, as GPU dumps do;
+--   the other spaces of a GPU lie in the same memory.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory
+-- needs: chosen_run, module_memory, runs
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL where
---   unknown.
+-- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL for what
+--   the dump says.
 -- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
@@ -27,15 +28,21 @@
 -- column reserved_bytes
 -- column headroom_bytes BIGINT bytes higher_is_better: What is left.
 -- column headroom_ratio DOUBLE ratio higher_is_better: Its share of the limit.
-WITH usable AS (
+WITH limited AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.reserved_bytes,
-    CAST(floor($limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
+    coalesce(
+      $limit_bytes, CASE WHEN m.color = 0 THEN r.device_memory_bytes END
+    ) AS space_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN runs AS r USING (run_id)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
+), usable AS (
+  SELECT *, CAST(floor(space_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
+  FROM limited
 )
 SELECT
   u.run_name AS run, u.program_name AS program, u.module_number, u.rank,
@@ -43,13 +50,13 @@ SELECT
   CASE
     WHEN u.usable_bytes IS NULL THEN 'unknown'
     WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
-    WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * $limit_bytes
+    WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * u.space_bytes
       THEN 'warn'
     ELSE 'ok'
   END AS status,
   u.usable_bytes, u.reserved_bytes,
   u.usable_bytes - u.reserved_bytes AS headroom_bytes,
-  (u.usable_bytes - u.reserved_bytes) / nullif($limit_bytes, 0)
+  (u.usable_bytes - u.reserved_bytes) / nullif(u.space_bytes, 0)
     AS headroom_ratio
 FROM usable AS u
 ORDER BY

@@ -66,6 +66,7 @@ def test_chips(words: str, device: str) -> None:
 
 CUDA = """gpu_device_info {
   core_count: 132
+  device_memory_size: 84942979072
   cuda_compute_capability {
     major: 9
   }
@@ -87,8 +88,9 @@ def test_gpu_target_config() -> None:
     assert gpu_target_config(CUDA) == Target(
         platform="gpu",
         device="NVIDIA H100 80GB HBM3",
+        memory_bytes=84_942_979_072,
         architecture="sm_9.0",
-        lines_total=8,
+        lines_total=9,
     )
     assert gpu_target_config(ROCM) == Target(
         platform="rocm", device="AMD MI300X", architecture="gfx942", lines_total=7
