@@ -1,6 +1,5 @@
 """hlodb: XLA compiler dumps of many runs as one DuckDB warehouse.
 
-hlodb.ingest(paths, database)     dumps in
 hlodb.capture(compiled, run=…)    a compiled JAX program in
 hlodb.open(database).query(name)  canned questions
 hlodb.open(database).sql(text)    questions of your own

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from typing import NoReturn
 
 import click
 
+from hlodb.commands.narration import Narrator, narrate
 from hlodb.errors import HlodbError, UsageError
 from hlodb.version import __version__
 
@@ -90,6 +92,7 @@ def run() -> NoReturn:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give the exit code of the process."""
+    logging.lastResort = Narrator(logging.WARNING)
     try:
         code = cli.main(arguments, prog_name="hlodb", standalone_mode=False)
         sys.stdout.flush()
@@ -110,11 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str, exit_code: int) -> int:
-    # Names from dumps stand in messages, too; loaded when something is wrong.
-    from hlodb.queries.render import visible
-
-    text = "\n".join(map(visible, message.split("\n")))
-    click.echo(f"hlodb: {text}", err=True)
+    narrate(message)
     return exit_code
 
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import duckdb
 
 from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.nearest import nearest
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.reports.sizes import parse_size, plain_bytes
 from hlodb.schema.warehouse import connect
+
+_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """What a program needs in one memory space.
+    """What a program needs in one memory space, as `database` has it.
 
     Live figures are None where the dump has no live ranges.
     """
 
+    database: Path
     program: str
     run: str
+    color: int
     space: str
     reserved_bytes: int
     live_peak_bytes: int | None
@@ -32,15 +38,43 @@ class Peak:
     def assert_within(self, limit: int | str) -> None:
         """Fail unless the program reserves at most `limit`, such as `"30 GiB"`.
 
-        The message names what is largest at the peak.
+        The message names what is largest at the peak, and the query that shows more.
         """
+        __tracebackhide__ = True  # pytest then shows the test, not this.
         most = parse_size(limit) if isinstance(limit, str) else limit
-        assert self.reserved_bytes <= most, (
+        if self.reserved_bytes <= most:
+            return
+        lines = [
             f"{self.program} reserves {plain_bytes(self.reserved_bytes)} of"
             f" {self.space}, {plain_bytes(self.reserved_bytes - most)} more than"
-            f" {plain_bytes(most)}: `hlodb query peak_contents -p run={self.run}"
-            f" -p program={self.program}` shows what it is"
-        )
+            f" {plain_bytes(most)}",
+            *map(_described, self.contents(_SHOWN)),
+            self._command(),
+        ]
+        raise AssertionError("\n".join(lines))
+
+    def contents(self, top: int) -> list[dict[str, Any]]:
+        """Give the largest values at the peak, as rows of the query peak_contents."""
+        parameters = self._parameters() | {"top": top}
+        with connect(self.database) as connection:
+            return run_query(connection, "peak_contents", parameters).dicts()[:top]
+
+    def _parameters(self) -> dict[str, Value]:
+        return {"run": self.run, "program": self.program, "color": self.color}
+
+    def _command(self) -> str:
+        words = ["hlodb", "query", "peak_contents", "--db", str(self.database)]
+        for name, value in self._parameters().items():
+            words += ["-p", f"{name}={value}"]
+        return f"see `{shlex.join(words)}`"
+
+
+def _described(row: dict[str, Any]) -> str:
+    source = (
+        f" ({row['source_file']}:{row['source_line']})" if row["source_file"] else ""
+    )
+    name = row["instruction"] or "room that no value covers"
+    return f"  {plain_bytes(row['owned_bytes'])} {row['kind']} {name}{source}"
 
 
 @dataclass(slots=True)
@@ -70,7 +104,17 @@ class Peaks:
         """
         database = self.database if dump is None else self._ingested(Path(dump))
         with connect(database) as connection:
-            return _largest(connection, program, run, space)
+            row = _largest(connection, program, run, space)
+        return Peak(
+            database=database,
+            program=program,
+            run=row["run"],
+            color=row["color"],
+            space=row["space_name"],
+            reserved_bytes=row["reserved_bytes"],
+            live_peak_bytes=row["live_peak_bytes"],
+            peak_step=row["peak_step"],
+        )
 
     def _ingested(self, dump: Path) -> Path:
         if dump not in self.dumps:
@@ -85,7 +129,8 @@ def _largest(
     program: str,
     run: str | None,
     space: str | None,
-) -> Peak:
+) -> dict[str, Any]:
+    """Give the program's row of peak_by_space, the largest of several modules."""
     every = run_query(connection, "peak_by_space", {"run": run}).dicts()
     found = [row for row in every if row["program"] == program]
     if not found:
@@ -98,12 +143,4 @@ def _largest(
     mine = [row for row in found if space in (None, row["space_name"])]
     if not mine:
         raise UsageError(f"{program} uses no {space!r}{nearest(space or '', spaces)}")
-    row = max(mine, key=lambda one: one["reserved_bytes"])
-    return Peak(
-        program=program,
-        run=row["run"],
-        space=row["space_name"],
-        reserved_bytes=row["reserved_bytes"],
-        live_peak_bytes=row["live_peak_bytes"],
-        peak_step=row["peak_step"],
-    )
+    return max(mine, key=lambda one: one["reserved_bytes"])

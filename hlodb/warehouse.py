@@ -8,7 +8,7 @@ from types import TracebackType
 
 import duckdb
 
-from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
 from hlodb.schema.warehouse import close_to_the_world, connect
@@ -18,10 +18,10 @@ class Warehouse:
     """A warehouse opened for reading; `open` gives one, `with` closes it."""
 
     def __init__(
-        self, connection: duckdb.DuckDBPyConnection, queries: Iterable[Path] = ()
+        self, connection: duckdb.DuckDBPyConnection, catalogue: Catalogue
     ) -> None:
         self._connection = connection
-        self._catalogue = load_catalogue(queries)
+        self._catalogue = catalogue
 
     def query(self, name: str, **parameters: Value) -> Result:
         """Answer a canned query: `.rows`, `.dicts()`, `.arrow()`, `.df()`, `.pl()`.
@@ -58,6 +58,8 @@ def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
     Raises UsageError where there is none, WarehouseError where it is locked or of
     another schema version.
     """
+    # Read first: what is wrong with a query must not leave the file open.
+    catalogue = load_catalogue(Path(folder) for folder in queries)
     connection = connect(path, read_only=True)
     close_to_the_world(connection)
-    return Warehouse(connection, [Path(folder) for folder in queries])
+    return Warehouse(connection, catalogue)

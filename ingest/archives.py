@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from hlodb.ingest.file_kinds import ARCHIVE_SUFFIXES
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import Limits, RefusedFile
 from hlodb.ingest.streams import LimitedReader, too_large
 
@@ -82,8 +83,3 @@ def safe_path(name: str) -> str:
     if len(parts[0]) == 2 and parts[0][1] == ":":
         return ""
     return printable("/".join(part for part in parts if part not in ("", ".")))
-
-
-def printable(path: str) -> str:
-    """Give a path without surrogates, which stand for bytes that are no UTF-8."""
-    return path.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -19,6 +19,7 @@ from typing import NamedTuple, TypeAlias
 from hlodb.errors import UsageError
 from hlodb.ingest.archives import Refuse, archive_form, is_archive_name
 from hlodb.ingest.file_kinds import READ_KINDS
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.local_files import entry_at, expand, files_below, local_entry
 from hlodb.ingest.recognise import Recognised, recognise
@@ -45,7 +46,8 @@ _Read: TypeAlias = Callable[[Refuse], Iterator[Unit]]
 class RunSource:
     """One run as it lies on disk or elsewhere; no file is read before `units`.
 
-    `origin` is the directory, archive or URL, in a form that can be opened again.
+    `origin` is the directory, archive or URL, in a form that can be opened again,
+    unless its name is no UTF-8.
     `file_count` is None for archives, which tell only while they are read.
     `entries` are the files, where they lie one by one and all can be opened.
     `refused` and `has_dump` are about the last `units`, and complete at its end:
@@ -133,7 +135,7 @@ def _remote_entries(url: str, limits: Limits) -> list[Entry]:
 
 def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
     runs = list({run.origin: run for run in found}.values())
-    names = run_names([run.origin for run in runs])
+    names = list(map(printable, run_names([run.origin for run in runs])))
     if run_name is not None and len(runs) > 1:
         raise UsageError(
             f"{len(runs)} runs were found ({', '.join(names)}), which cannot all be "
@@ -142,7 +144,9 @@ def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
     if run_name is not None:
         names = [run_name]
     return [
-        RunSource(name, run.origin, run.file_count, run.entries, _read=run.read)
+        RunSource(
+            name, printable(run.origin), run.file_count, run.entries, _read=run.read
+        )
         for name, run in zip(names, runs, strict=True)
     ]
 

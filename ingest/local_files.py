@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hlodb.errors import UsageError
-from hlodb.ingest.archives import Refuse, printable
+from hlodb.ingest.archives import Refuse
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import RefusedFile
 from hlodb.ingest.units import Entry
 

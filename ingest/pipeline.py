@@ -122,7 +122,7 @@ def _packages(database: Path) -> list[Package]:
 
     packages, faults = take_packages(database)
     for fault in faults:
-        _log.warning("hlodb: %s", fault)
+        _log.warning(fault)
     return packages
 
 

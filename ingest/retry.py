@@ -33,7 +33,7 @@ def rejected_runs(
         source = unchanged_source(name, origin, recorded[name], limits)
         if source is None:
             _log.warning(
-                "hlodb: run %s is no longer at %s as it was; its rejects stay",
+                "run %s is no longer at %s as it was; its rejects stay",
                 name,
                 origin,
             )

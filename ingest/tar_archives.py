@@ -10,10 +10,10 @@ from hlodb.ingest.archives import (
     TAR_BLOCK,
     Member,
     Refuse,
-    printable,
     reason_to_refuse,
     safe_path,
 )
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
 from hlodb.ingest.streams import LimitedReader
 

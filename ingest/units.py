@@ -11,6 +11,7 @@ from typing import BinaryIO, NamedTuple
 from hlodb.ingest.archives import Refuse
 from hlodb.ingest.file_kinds import COMPANION_KINDS
 from hlodb.ingest.file_names import split_name
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.formats.stdout_frames import Frame, split_frames
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
 from hlodb.ingest.recognise import Recognised, UnitKey, recognise, unit_key
@@ -103,9 +104,10 @@ def _framed_units(log: DumpFile) -> Iterator[Unit]:
     frames: dict[str, Frame] = {}
     seen: Counter[str] = Counter()
     for frame in split_frames(log.data.decode("utf-8", "surrogateescape")).frames:
-        seen[frame.name] += 1
-        again = f"{seen[frame.name]}/" if seen[frame.name] > 1 else ""
-        frames[f"{log.path}/{again}{frame.name}"] = frame
+        name = printable(frame.name)
+        seen[name] += 1
+        again = f"{seen[name]}/" if seen[name] > 1 else ""
+        frames[f"{log.path}/{again}{name}"] = frame
     groups: dict[UnitKey, list[DumpFile]] = {}
     for path, key in keys_of(frames).items():
         groups.setdefault(key, []).append(_framed_file(path, frames[path], log))

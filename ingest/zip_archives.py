@@ -12,10 +12,10 @@ from typing import BinaryIO
 from hlodb.ingest.archives import (
     Member,
     Refuse,
-    printable,
     reason_to_refuse,
     safe_path,
 )
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import Limits, Refusal, RefusedFile
 from hlodb.ingest.streams import too_expansive
 

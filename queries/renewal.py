@@ -34,7 +34,7 @@ def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
         connection.execute("COMMIT")
     except duckdb.Error as error:
         connection.execute("ROLLBACK")
-        _log.warning("hlodb: queries are not installed as macros: %s", error)
+        _log.warning("queries are not installed as macros: %s", error)
 
 
 def has_macros(connection: duckdb.DuckDBPyConnection) -> bool:

@@ -18,12 +18,14 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
 
     Writers wait meanwhile, readers don't. The copy appears under its name when it is
     whole and on the disk. Raises UsageError where `destination` exists and `replace` is
-    false, WarehouseError where it can't be written.
+    false, or has no directory, WarehouseError where it can't be written.
     """
     if destination.exists() and not replace:
         raise UsageError(f"{destination} exists; --force replaces it")
     if destination.exists() and path.exists() and destination.samefile(path):
         raise UsageError(f"{destination} is the warehouse itself")
+    if not destination.parent.is_dir():
+        raise UsageError(f"there is no directory {destination.parent} for the copy")
     draft = draft_beside(destination)
     try:
         with connect(path):

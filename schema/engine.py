@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Engine, create_engine
+from sqlalchemy import URL, Engine, create_engine
 from sqlalchemy.pool import NullPool
 
 from hlodb.schema.waiting import require_file
@@ -18,7 +18,7 @@ def engine(path: str | Path, *, read_only: bool = True) -> Engine:
     if read_only:
         require_file(path)
     return create_engine(
-        f"duckdb:///{path}",
+        URL.create("duckdb", database=str(path)),
         poolclass=NullPool,
         connect_args={"read_only": read_only, "config": {}},
     )

@@ -90,7 +90,7 @@ def open_when_free(
                 raise WarehouseLocked(_locked(path, error, waited)) from error
             if waited >= TELL_AFTER_SECONDS and not told:
                 told = True
-                _log.warning("hlodb: %s", _waiting(path, error, timeout_seconds))
+                _log.warning(_waiting(path, error, timeout_seconds))
         # Jitter, lest processes that were turned away together come back together.
         time.sleep(min(pause * random.uniform(0.5, 1.5), timeout_seconds))
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.schema.backup import back_up
 
@@ -27,4 +28,4 @@ def command(destination: Path, force: bool, db: Path) -> None:
     hlodb backup latest.duckdb --force --db nightly.duckdb
     """
     size = back_up(db, destination, replace=force)
-    click.echo(f"hlodb: {destination} has {size:,} bytes", err=True)
+    narrate(f"{destination} has {size:,} bytes")

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -63,9 +64,9 @@ def command(
 def _reread(result: Result, found: Reread) -> list[Row]:
     """Give what reading dumps again came to as rows of the result."""
     for name in found.gone:
-        click.echo(f"hlodb: the dump of run {name} is gone or has changed", err=True)
+        narrate(f"the dump of run {name} is gone or has changed")
     count = len(found.read)
-    click.echo(f"hlodb: read {count} run{'s' * (count != 1)} again", err=True)
+    narrate(f"read {count} run{'s' * (count != 1)} again")
     sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
     faults: list[dict[str, Any]] = [
         {

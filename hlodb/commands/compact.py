@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.schema.compact import compact
 
@@ -24,7 +25,4 @@ def command(db: Path) -> None:
     hlodb prune --keep 30 && hlodb compact
     """
     size = compact(db)
-    click.echo(
-        f"hlodb: {db} had {size.before_bytes:,} bytes, now has {size.after_bytes:,}",
-        err=True,
-    )
+    narrate(f"{db} had {size.before_bytes:,} bytes, now has {size.after_bytes:,}")

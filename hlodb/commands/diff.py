@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import click
 
-from hlodb.commands.options import db_option, open_for_reading
+from hlodb.commands.options import (
+    db_option,
+    open_for_reading,
+    output_option,
+    output_stream,
+)
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Run
@@ -31,13 +35,7 @@ _FORMATS = [form for form in FORMATS if form not in ("junit", "github", "csv-gat
     show_default=True,
     help="How it is written.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write it to a file instead of the standard output.",
-)
+@output_option
 @click.option(
     "--top",
     type=click.IntRange(1, 10_000),
@@ -74,11 +72,8 @@ def command(
             base_program=base_program or program,
         )
         report = build_report(connection, request, settings)
-    text = renderer(form)(report)
-    if output is None:
-        sys.stdout.buffer.write(text.encode())
-    else:
-        output.write_bytes(text.encode())
+    with output_stream(output) as stream:
+        stream.write(renderer(form)(report).encode())
     return report.exit_code
 
 

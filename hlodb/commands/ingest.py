@@ -14,13 +14,14 @@ import click
 
 from hlodb.commands.ingest_outcome import counted, require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
-from hlodb.commands.options import db_option, format_option, write_result
+from hlodb.commands.narration import narrate
+from hlodb.commands.options import UTF8, db_option, format_option, write_result
 from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import staging_folder
-from hlodb.queries.render import json_text, visible
+from hlodb.queries.render import json_text
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 
@@ -54,13 +55,16 @@ _MEGABYTE = 1e6
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, metavar="PATH…")
-@click.option("--run", "name", metavar="NAME", help="Name of the run (one path only).")
-@click.option("--series", metavar="S", help="Series of the runs, such as nightly.")
-@click.option("--commit", metavar="SHA", help="Commit of the program compiled.")
+@click.option(
+    "--run", "name", type=UTF8, metavar="NAME", help="Name of the run (one path only)."
+)
+@click.option("--series", type=UTF8, metavar="S", help="Series, such as nightly.")
+@click.option("--commit", type=UTF8, metavar="SHA", help="Commit that was compiled.")
 @click.option(
     "--label",
     "labels",
     multiple=True,
+    type=UTF8,
     metavar="K=V",
     help="A further fact, such as framework_version=0.10.2; may be repeated.",
 )
@@ -179,14 +183,12 @@ def _plain(summary: RunSummary, key: str) -> Any:
 def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     for summary in summaries:
         for sentence in sentences(summary, db):
-            click.echo(f"hlodb: {visible(sentence)}", err=True)
+            narrate(sentence)
     size = sum(summary.bytes for summary in summaries) / _MEGABYTE
     files = sum(summary.files for summary in summaries)
     rate = size / seconds if seconds else 0
-    click.echo(
-        f"hlodb: {counted(files, 'file')}, {size:.1f} MB in {seconds:.1f} s"
-        f" ({rate:.1f} MB/s)",
-        err=True,
+    narrate(
+        f"{counted(files, 'file')}, {size:.1f} MB in {seconds:.1f} s ({rate:.1f} MB/s)"
     )
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.schema.migration import migrate
 
@@ -32,4 +33,4 @@ def command(dry_run: bool, db: Path) -> None:
     else:
         text = f"{db} now has schema version {done.to_version}, formerly"
         text += f" {done.from_version}; the old file is {done.backup}"
-    click.echo(f"hlodb: {text}", err=True)
+    narrate(text)

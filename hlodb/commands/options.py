@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import click
 import duckdb
@@ -17,6 +18,24 @@ from hlodb.queries.result import Result
 from hlodb.schema.warehouse import close_to_the_world, connect
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class _Utf8(click.types.StringParamType):
+    """Text that is to be stored; an argument may hold any bytes."""
+
+    name = "text"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            self.fail(f"{value!r} is not UTF-8", param, ctx)
+        return value
+
+
+UTF8 = _Utf8()
 
 
 def _set_lock_timeout(
@@ -76,8 +95,8 @@ output_option: Decorator = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False, writable=True),
-    help="Write rows to a file instead of the standard output.",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write to a file instead of the standard output.",
 )
 
 
@@ -93,11 +112,23 @@ def write_result(result: Result, form: str, output: Path | None) -> None:
 
     Raises UsageError where a binary form would go to a terminal.
     """
-    write = writer(form)
-    if output is not None:
-        with output.open("wb") as stream:
-            write(result, stream)
-        return
-    if form in BINARY_FORMATS and sys.stdout.isatty():
+    if output is None and form in BINARY_FORMATS and sys.stdout.isatty():
         raise UsageError(f"{form} is binary: give --output FILE, or redirect")
-    write(result, sys.stdout.buffer)
+    with output_stream(output) as stream:
+        writer(form)(result, stream)
+
+
+@contextmanager
+def output_stream(output: Path | None) -> Iterator[BinaryIO]:
+    """Give `output` to be written to, else the standard output.
+
+    Raises UsageError where the file can't be written.
+    """
+    if output is None:
+        yield sys.stdout.buffer
+        return
+    try:
+        with output.open("wb") as stream:
+            yield stream
+    except OSError as error:
+        raise UsageError(f"cannot write {output}: {error.strerror}") from error

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 import duckdb
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import prune_runs
@@ -66,9 +67,9 @@ def command(
             prune_runs(connection, list(runs), drop_timelines=drop_timelines)
     what = "would be pruned" if dry_run else "is pruned"
     for name in runs.values():
-        click.echo(f"hlodb: run {name} {what}", err=True)
+        narrate(f"run {name} {what}")
     if not runs:
-        click.echo("hlodb: no run is old enough to be pruned", err=True)
+        narrate("no run is old enough to be pruned")
 
 
 def _require_series(connection: duckdb.DuckDBPyConnection, series: str | None) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 from datetime import datetime
 from pathlib import Path
 
 import click
 
-from hlodb.commands.options import db_option, open_for_reading
+from hlodb.commands.narration import narrate
+from hlodb.commands.options import (
+    db_option,
+    open_for_reading,
+    output_option,
+    output_stream,
+)
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.reports.budgets import proposed_budgets
 from hlodb.reports.build import build_report
@@ -44,13 +49,7 @@ from hlodb.reports.triage import record
     show_default=True,
     help="How the report is written.",
 )
-@click.option(
-    "-o",
-    "--output",
-    metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write it to a file instead of the standard output.",
-)
+@output_option
 @click.option(
     "--write",
     "more",
@@ -126,7 +125,7 @@ def command(
     except NothingToCompare as error:
         if not (allow_empty or warn_only):
             raise
-        click.echo(f"hlodb: {error}", err=True)
+        narrate(str(error))
         return 0
     if propose_budgets:
         _write(proposed_budgets(report, settings), output)
@@ -150,13 +149,8 @@ def _sink(text: str) -> tuple[str, Path]:
 
 
 def _write(text: str, output: Path | None) -> None:
-    if output is None:
-        sys.stdout.buffer.write(text.encode())
-        return
-    try:
-        output.write_bytes(text.encode())
-    except OSError as error:
-        raise UsageError(f"cannot write {output}: {error}") from error
+    with output_stream(output) as stream:
+        stream.write(text.encode())
 
 
 def _record(db: Path, report: Report) -> None:
@@ -164,4 +158,4 @@ def _record(db: Path, report: Report) -> None:
     try:
         record(db, report)
     except WarehouseError as error:
-        click.echo(f"hlodb: findings are not recorded: {error}", err=True)
+        narrate(f"findings are not recorded: {error}")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.forget import forget_run
@@ -32,4 +33,4 @@ def command(runs: tuple[str, ...], db: Path) -> None:
                 raise UsageError(not_held("run", run, ids))
         for run in runs:
             forget_run(connection, ids[run])
-            click.echo(f"hlodb: run {run} is forgotten", err=True)
+            narrate(f"run {run} is forgotten")

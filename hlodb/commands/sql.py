@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from hlodb.commands.options import (
+    UTF8,
     db_option,
     format_option,
     open_for_reading,
@@ -18,7 +19,7 @@ from hlodb.queries.run import run_sql
 
 
 @click.command("sql")
-@click.argument("statement")
+@click.argument("statement", type=UTF8)
 @db_option
 @format_option
 @output_option

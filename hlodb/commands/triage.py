@@ -7,7 +7,9 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
+    UTF8,
     db_option,
     format_option,
     open_for_reading,
@@ -29,14 +31,24 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
     type=click.Choice(list(DECISIONS)),
     metavar=f"[{'|'.join(DECISIONS)}]",
 )
-@click.option("--reason", metavar="TEXT", help="Why; all but fixed and reopen need it.")
+@click.option(
+    "--reason",
+    type=UTF8,
+    metavar="TEXT",
+    help="Why; all but fixed and reopen need it.",
+)
 @click.option(
     "--until",
     type=click.DateTime(formats=["%Y-%m-%d"]),
     help="First day on which a waiver no longer holds.",
 )
 @click.option(
-    "--by", "actor", metavar="WHO", envvar="USER", help="Who decides; else $USER."
+    "--by",
+    "actor",
+    type=UTF8,
+    metavar="WHO",
+    envvar="USER",
+    help="Who decides; else $USER.",
 )
 @db_option
 @format_option
@@ -76,4 +88,4 @@ def command(
     require_file(db)
     day = until.date() if until else None
     found = decide(db, finding, decision, reason=reason or "", until=day, actor=actor)
-    click.echo(f"hlodb: finding {found} is {DECISIONS[decision]}", err=True)
+    narrate(f"finding {found} is {DECISIONS[decision]}")

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
+from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.records import Reject
 
 MEMORY_STATS: dict[str, str] = {
@@ -75,7 +76,7 @@ def _analysis(entry: Any) -> MemoryAnalysis | None:
     sizes = {name: size for name, size in said.items() if size is not None}
     if not sizes or not all(_is_size(size) for size in sizes.values()):
         return None
-    return MemoryAnalysis(entry["module"], sizes)
+    return MemoryAnalysis(printable(entry["module"]), sizes)
 
 
 def _is_size(size: Any) -> bool:

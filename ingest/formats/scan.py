@@ -129,3 +129,8 @@ def unquote(text: str) -> str:
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
         return unescape(text[1:-1])
     return text
+
+
+def printable(text: str) -> str:
+    """Give text without surrogates, which stand for bytes that are no UTF-8."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -207,8 +207,16 @@ def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> N
         text=True,
     )
     assert done.stdout.splitlines()[-1].startswith("2 failed, 2 passed"), done.stdout
-    assert (
-        "jit_update reserves 224.02 KiB of host, 24.02 KiB more than 200.00 KiB"
-        in done.stdout
-    )
+    database = tmp_path / "h.duckdb"
+    marked = [line[1:].strip() for line in done.stdout.splitlines() if line[:1] == "E"]
+    start = next(n for n, line in enumerate(marked) if line.startswith("Assertion"))
+    assert marked[start : start + 5] == [
+        "AssertionError: jit_update reserves 224.02 KiB of host,"
+        " 24.02 KiB more than 200.00 KiB",
+        "64.00 KiB parameter subtract_tanh_fusion.1 (make_changes.py:55)",
+        "64.00 KiB parameter g.1",
+        "32.00 KiB live_out subtract_tanh_fusion (make_changes.py:55)",
+        f"see `hlodb query peak_contents --db {database} -p run=dropped"
+        " -p program=jit_update -p color=0`",
+    ]
     assert "did you mean jit_update?" in done.stdout

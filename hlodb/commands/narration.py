@@ -1,0 +1,26 @@
+"""What commands say on the standard error, beside their results."""
+
+from __future__ import annotations
+
+import logging
+
+import click
+
+
+def narrate(text: str) -> None:
+    """Say something in a line or more, as a terminal can show it.
+
+    Names from dumps stand in it; what does not print comes as `\\u202e`.
+    """
+    # Loaded when something is said: many commands say nothing.
+    from hlodb.queries.render import visible
+
+    click.echo("hlodb: " + "\n".join(map(visible, text.split("\n"))), err=True)
+
+
+class Narrator(logging.Handler):
+    """Says warnings of the library as commands say theirs."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Say one."""
+        narrate(record.getMessage())
