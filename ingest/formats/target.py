@@ -19,6 +19,9 @@ TPU_CHIPS: dict[tuple[str, str], str] = {
     ("TPU_VERSION_VIPERFISH", ""): "TPU v5p",
     ("TPU_VERSION_VIPERFISH", "lite"): "TPU v5e",
     ("TPU_VERSION_GHOSTLITE", ""): "TPU v6e",
+    # What libtpu called VIPERFISH until jax 0.8.0.
+    ("TPU_VERSION_2093c6a02", ""): "TPU v5p",
+    ("TPU_VERSION_2093c6a02", "lite"): "TPU v5e",
 }
 """(version, variant) in target_arguments → chip; others keep the dump's own words."""
 

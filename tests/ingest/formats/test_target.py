@@ -54,7 +54,7 @@ def test_target_arguments() -> None:
         ('version: TPU_VERSION_VIPERFISH variant: "lite"', "TPU v5e"),
         (
             'version: TPU_VERSION_2093c6a02 variant: "lite"',
-            "TPU_VERSION_2093c6a02 lite",
+            "TPU v5e",
         ),
         ("version: TPU_VERSION_NEW", "TPU_VERSION_NEW"),
     ],
@@ -136,7 +136,7 @@ SHARED = Path(__file__).parents[4] / "shared" / "data" / "tpu"
         ("v5e-jax-0.10.2", "TPU v5e"),
         ("v5e-jax-0.9.2", "TPU v5e"),
         ("v5p-jax-0.10.2", "TPU v5p"),
-        ("v5e-jax-0.7.2", "TPU_VERSION_2093c6a02 lite"),
+        ("v5e-jax-0.7.2", "TPU v5e"),
     ],
 )
 def test_real_targets(archive: str, device: str) -> None:
