@@ -113,7 +113,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _complain(message: str, exit_code: int) -> int:
-    narrate(message)
+    narrate(*message.split("\n"))
     return exit_code
 
 

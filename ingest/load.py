@@ -200,8 +200,8 @@ def load_rejects(
         {
             "run_id": run_id,
             "path": path,
-            "line": reject.line,
-            "column_number": reject.column,
+            "line": reject.line or None,
+            "column_number": reject.column or None,
             "section": reject.section,
             "code": reject.code,
             "message": reject.message,

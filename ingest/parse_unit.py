@@ -156,7 +156,7 @@ def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     parts.report(file, rejects or ([] if protos else [_NO_MODULE]))
 
 
-_NO_MODULE = Reject(1, 1, "file", "no_module", "expected a HloModule", "")
+_NO_MODULE = Reject(0, 0, "file", "no_module", "expected a HloModule", "")
 _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
     "hlo_text": _read_hlo_text,
     "log": _read_log,

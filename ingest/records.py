@@ -12,7 +12,11 @@ from typing import NamedTuple
 
 
 class Reject(NamedTuple):
-    """A place that breaks its format; everything before and after it is kept."""
+    """A place that breaks its format; everything before and after it is kept.
+
+    `line` is 0 in a binary file, where `column` is a byte, and both are 0 where the
+    file as a whole is meant.
+    """
 
     line: int
     column: int

@@ -507,8 +507,8 @@ COMMENT ON COLUMN "proto_facts"."cross_program_prefetch_count" IS 'Parameters pr
 COMMENT ON TABLE "rejects" IS 'Places of the input that break their format.';
 COMMENT ON COLUMN "rejects"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "rejects"."path" IS 'Path inside the run.';
-COMMENT ON COLUMN "rejects"."line" IS 'Line, from 1; NULL where the whole file is meant.';
-COMMENT ON COLUMN "rejects"."column_number" IS 'Column, from 1; NULL where unknown.';
+COMMENT ON COLUMN "rejects"."line" IS 'Line, from 1; NULL in a binary file, or where the whole file is meant.';
+COMMENT ON COLUMN "rejects"."column_number" IS 'Column, from 1, in a binary file the byte; NULL where unknown.';
 COMMENT ON COLUMN "rejects"."section" IS 'Section of the format, such as allocations.';
 COMMENT ON COLUMN "rejects"."code" IS 'Stable short name of the problem.';
 COMMENT ON COLUMN "rejects"."message" IS 'What was expected and what to do.';

@@ -7,7 +7,9 @@ from sqlalchemy import func, inspect, select
 
 import hlodb
 from hlodb.errors import UsageError
+from hlodb.schema.creation import create_file
 from hlodb.schema.tables import ALLOCATIONS, INSTRUCTIONS, MODULES, RUNS
+from hlodb.schema.warehouse import connect
 
 
 def test_public_names() -> None:
@@ -39,6 +41,23 @@ def test_query_and_sql(demo_warehouse: Path) -> None:
 def test_no_warehouse(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="there is no warehouse at"):
         hlodb.open(tmp_path / "none.duckdb")
+
+
+def test_a_wrong_query_leaves_the_warehouse_free(tmp_path: Path) -> None:
+    database = tmp_path / "w.duckdb"
+    create_file(database)
+    with pytest.raises(UsageError) as held:
+        hlodb.open(database, queries=[tmp_path / "none"])
+    assert "no folder of queries" in str(held.value)
+    with connect(database, read_only=False, timeout_seconds=0):
+        pass
+
+
+def test_an_engine_of_any_path(tmp_path: Path) -> None:
+    database = tmp_path / "a?b#c%20d.duckdb"
+    create_file(database)
+    with hlodb.engine(database).connect() as connection:
+        assert connection.execute(select(func.count()).select_from(RUNS)).scalar() == 0
 
 
 def test_sqlalchemy_select(demo_warehouse: Path) -> None:

@@ -7,15 +7,15 @@ import logging
 import click
 
 
-def narrate(text: str) -> None:
-    """Say something in a line or more, as a terminal can show it.
+def narrate(*lines: str) -> None:
+    """Say something as a terminal can show it.
 
-    Names from dumps stand in it; what does not print comes as `\\u202e`.
+    Names from dumps stand in it: what does not print comes as `\\n` or `\\u202e`.
     """
     # Loaded when something is said: many commands say nothing.
     from hlodb.queries.render import visible
 
-    click.echo("hlodb: " + "\n".join(map(visible, text.split("\n"))), err=True)
+    click.echo("hlodb: " + "\n".join(map(visible, lines)), err=True)
 
 
 class Narrator(logging.Handler):

@@ -133,7 +133,7 @@ def _is_bare_module(data: bytes) -> bool:
 
 def _nothing(data: bytes) -> Reject:
     message = f"{len(data)} bytes hold neither a module nor a buffer assignment"
-    return Reject(0, 1, "proto", "no_module", message, "")
+    return Reject(0, 0, "proto", "no_module", message, "")
 
 
 def _elided(

@@ -86,5 +86,5 @@ def _is_size(size: Any) -> bool:
 def _reject(
     code: str, message: str, error: json.JSONDecodeError | None = None
 ) -> Reject:
-    line, column = (error.lineno, error.colno) if error else (1, 1)
+    line, column = (error.lineno, error.colno) if error else (0, 0)
     return Reject(line, column, "memory analysis", code, message, "")

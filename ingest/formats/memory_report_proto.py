@@ -111,4 +111,4 @@ def _positions(entry: _Entry) -> Iterator[DefiningPosition]:
 
 def _impossible(count: int) -> Reject:
     message = f"left out for impossible numbers: {count} allocations"
-    return Reject(0, 1, "memory report", "impossible_number", message, "")
+    return Reject(0, 0, "memory report", "impossible_number", message, "")

@@ -72,8 +72,13 @@ REJECTS = public(
     "Places of the input that break their format.",
     run_id(),
     text("path", "Path inside the run."),
-    bigint("line", "Line, from 1; NULL where the whole file is meant."),
-    bigint("column_number", "Column, from 1; NULL where unknown."),
+    bigint(
+        "line", "Line, from 1; NULL in a binary file, or where the whole file is meant."
+    ),
+    bigint(
+        "column_number",
+        "Column, from 1, in a binary file the byte; NULL where unknown.",
+    ),
     text("section", "Section of the format, such as allocations."),
     text("code", "Stable short name of the problem."),
     text("message", "What was expected and what to do."),

@@ -13,11 +13,19 @@ import pytest
 
 from hlodb.cli import COMMANDS, main, run
 from hlodb.queries.catalogue import load_catalogue
+from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect
 
 FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 # Files of that folder that commands share.
-SHARED = {"__init__", "ingest_outcome", "limit_option", "options", "progress_bar"}
+SHARED = {
+    "__init__",
+    "ingest_outcome",
+    "limit_option",
+    "narration",
+    "options",
+    "progress_bar",
+}
 
 LARGE = """\
 -- title: Large allocations
@@ -217,3 +225,32 @@ def test_explained_sql_gives_the_same_rows_in_the_bare_duckdb(
     )
     assert done.stderr == ""
     assert json.loads(done.stdout) == rows != []
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["runs"], ["diff", "base", "dropped"], ["report"], ["query", "run_list"]],
+)
+def test_an_output_that_cannot_be_written(
+    command: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = str(tmp_path / "w.duckdb")
+    changes = Path(__file__).parents[1] / "data" / "changes" / "donation"
+    for run in ("base", "dropped"):
+        assert main(["ingest", str(changes / run), "--db", db]) == 0
+    capfd.readouterr()
+    nowhere = tmp_path / "none" / "x"
+    assert main([*command, "--db", db, "--output", str(nowhere)]) == 2
+    expected = f"hlodb: cannot write {nowhere}: No such file or directory\n"
+    assert capfd.readouterr().err == expected
+
+
+def test_a_copy_without_a_directory(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = tmp_path / "w.duckdb"
+    create_file(db)
+    copy = tmp_path / "none" / "copy.duckdb"
+    assert main(["backup", str(copy), "--db", str(db)]) == 2
+    expected = f"hlodb: there is no directory {copy.parent} for the copy\n"
+    assert capfd.readouterr().err == expected

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import shutil
 from dataclasses import asdict
 from pathlib import Path
 from xml.etree.ElementTree import fromstring
@@ -89,6 +91,48 @@ def test_names_on_a_terminal(hostile: Path, capfd: pytest.CaptureFixture[str]) -
     text = answer(hostile, "table", capfd)
     assert "evil" in text
     assert [c for c in text if c in "\x1b\u202e" or (c < " " and c != "\n")] == []
+
+
+def test_names_in_what_commands_say(
+    hostile: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = str(shutil.copy(hostile, tmp_path))
+    capfd.readouterr()
+    assert main(["prune", "--keep", "0", "--dry-run", "--db", db]) == 0
+    assert main(["ingest", "--retry-rejects", "--db", db]) == 0
+    assert main(["rm", f"{HOSTILE}\nx", "--db", db]) == 0
+    said = capfd.readouterr().err.splitlines()
+    name = "a'b\"c|d<script>alert(1)</script>\\u202eevil\\x1b[31m`x`\\nx"
+    assert [line for line in said if " MB in " not in line] == [
+        f"hlodb: run {name} would be pruned",
+        f"hlodb: run {name} is forgotten",
+    ]
+
+
+def test_names_that_are_no_utf8(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A folder, a file in a log, a module in JSON; a name that one gives is refused."""
+    folder = os.fsencode(tmp_path) + b"/d\xff"
+    os.mkdir(folder)
+    name = b"module_0001.jit_f\xff.before_optimizations.txt"
+    log = b"*** Begin %s ***\n%s*** End %s ***\n" % (name, SOUND, name)
+    analysis = b'[{"module": "jit_\\ud800", "temp_size_in_bytes": 1}]'
+    for path, data in ((b"log.txt", log), (b"memory_analysis.json", analysis)):
+        Path(os.fsdecode(folder + b"/" + path)).write_bytes(data)
+    dump, db = os.fsdecode(folder), str(tmp_path / "w.duckdb")
+    assert main(["ingest", dump, "--db", db]) == 0
+    with connect(db) as connection:
+        found = connection.execute(
+            "SELECT r.name, m.path, a.module_name FROM runs AS r"
+            " JOIN modules AS m USING (run_id) JOIN memory_analysis AS a USING (run_id)"
+        ).fetchall()
+    path = "log.txt/module_0001.jit_f\\udcff.before_optimizations.txt"
+    assert found == [("d\\udcff", path, "jit_\\ud800")]
+    capfd.readouterr()
+    for option in ("--run", "--series", "--commit", "--label"):
+        assert main(["ingest", dump, "--db", db, option, "k=\udcff"]) == 2
+    assert capfd.readouterr().err.count("is not UTF-8") == 4
 
 
 def test_names_in_markdown(hostile: Path, capfd: pytest.CaptureFixture[str]) -> None:

@@ -246,7 +246,7 @@ def test_rejected_files_are_read_again(
     [again] = ingest([], db, request=RunRequest(retry_rejects=True))
     assert (again.name, again.rejects) == ("x", 1)
     assert caplog.messages == [
-        f"hlodb: run {other.name} is no longer at {other} as it was; its rejects stay"
+        f"run {other.name} is no longer at {other} as it was; its rejects stay"
     ]
     assert faults(db) == []
     with transaction(db) as connection:

@@ -145,7 +145,7 @@ def test_a_broken_package_is_put_aside(
     (folder / "run.parquet").write_bytes(b"PAR1 no")
     assert len(ingest([SEEDS], db)) == 1
     [message] = caplog.messages
-    assert message.startswith(f"hlodb: {folder}.broken is no sound package (")
+    assert message.startswith(f"{folder}.broken is no sound package (")
     assert len(ingest([SEEDS], db)) == 1
     assert caplog.messages == [message]
 
@@ -241,7 +241,7 @@ def test_waiting_is_told_once(
     with pytest.raises(WarehouseLocked):
         connect(held, timeout_seconds=0.2)
     [message] = caplog.messages
-    assert message.startswith(f"hlodb: {held} is locked by ")
+    assert message.startswith(f"{held} is locked by ")
     assert message.endswith("; waiting for up to 0 s")
 
 

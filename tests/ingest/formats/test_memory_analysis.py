@@ -40,7 +40,7 @@ def test_one_or_many(found: object) -> None:
 def test_an_entry_that_is_none(entry: object) -> None:
     message = "entry 1 has no module name with sizes in bytes"
     assert parse_memory_analyses(json.dumps([ENTRY, entry])) == ParsedAnalyses(
-        [ANALYSIS], [Reject(1, 1, "memory analysis", "malformed", message, "")]
+        [ANALYSIS], [Reject(0, 0, "memory analysis", "malformed", message, "")]
     )
 
 
