@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -33,7 +34,9 @@ def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
         )
         connection.execute("COMMIT")
     except duckdb.Error as error:
-        connection.execute("ROLLBACK")
+        # On a full disk there is nothing left to roll back; who writes next says so.
+        with suppress(duckdb.Error):
+            connection.execute("ROLLBACK")
         _log.warning("queries are not installed as macros: %s", error)
 
 

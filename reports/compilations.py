@@ -85,6 +85,7 @@ def _read_snapshots(
         ranks=[m.rank for m in modules],
         programs=[m.program for m in modules],
         numbers=[m.module_number for m in modules],
+        paths=[m.path for m in modules],
     ):
         found[key].append(Snapshot(*snapshot))
     return found

@@ -97,6 +97,7 @@ COMMENT ON COLUMN "store"."snapshots"."snapshot_key" IS '64 bits of a BLAKE2b ov
 COMMENT ON COLUMN "store"."snapshots"."module_id" IS 'Content of one module snapshot: first 64 bits of a BLAKE2b over its texts without source locations and pointers.';
 COMMENT ON COLUMN "store"."snapshots"."locations_id" IS 'Content of a module''s source locations: 64 bits of a BLAKE2b.';
 COMMENT ON COLUMN "store"."snapshots"."part" IS 'Which module of that file, from 0.';
+COMMENT ON COLUMN "store"."snapshots"."folder" IS 'Folder of path, with a slash: processes and dumps of one run have their own.';
 COMMENT ON COLUMN "store"."snapshots"."name" IS 'Name of the HloModule.';
 COMMENT ON COLUMN "store"."snapshots"."program" IS 'Name without number, build and unique suffixes: the same across runs.';
 COMMENT ON COLUMN "store"."snapshots"."program_key" IS 'Hash of program, entry parameter and result shapes and num_partitions.';
@@ -407,6 +408,7 @@ COMMENT ON COLUMN "modules"."module_number" IS 'XLA''s number in the file name, 
 COMMENT ON COLUMN "modules"."rank" IS 'Process or host it came from, from folder or file names.';
 COMMENT ON COLUMN "modules"."path" IS 'File that names this occurrence (HLO text, else proto, else assignment).';
 COMMENT ON COLUMN "modules"."part" IS 'Which module of that file, from 0.';
+COMMENT ON COLUMN "modules"."folder" IS 'Folder of path, with a slash: processes and dumps of one run have their own.';
 COMMENT ON COLUMN "modules"."name" IS 'Name of the HloModule.';
 COMMENT ON COLUMN "modules"."program" IS 'Name without number, build and unique suffixes: the same across runs.';
 COMMENT ON COLUMN "modules"."program_key" IS 'Hash of program, entry parameter and result shapes and num_partitions.';

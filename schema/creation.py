@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import os
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import duckdb
@@ -77,7 +78,8 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
         _fill_reference_tables(connection)
         connection.execute("COMMIT")
     except BaseException:
-        connection.execute("ROLLBACK")
+        with suppress(duckdb.Error):  # On a full disk there is nothing left of it.
+            connection.execute("ROLLBACK")
         raise
 
 

@@ -119,6 +119,7 @@ CREATE TABLE store.snapshots (
   module_id BIGINT,
   locations_id BIGINT,
   part INTEGER,
+  folder TEXT,
   name TEXT,
   program TEXT,
   program_key BIGINT,

@@ -3,7 +3,7 @@
 CREATE OR REPLACE VIEW modules AS
 SELECT
   o.run_id, s.module_id, s.locations_id, p.module_number, p.rank, p.path, s.part,
-  s.name, s.program, s.program_key, p.stage, p.pipeline, p.pass_after,
+  regexp_replace(p.path, '[^/]*$', '') AS folder, s.name, s.program, s.program_key, p.stage, p.pipeline, p.pass_after,
   p.pass_before, p.pass_step, p.platform, s.is_scheduled, s.num_partitions,
   s.replica_count, s.entry_computation_id, s.entry_layout, s.computation_count,
   s.instruction_count, s.fusion_count, s.graph_fingerprint, s.exact_fingerprint,
@@ -105,7 +105,7 @@ LEFT JOIN stack_frames AS u
 CREATE OR REPLACE VIEW module_memory AS
 SELECT
   r.run_id, r.name AS run, r.series, m.program, m.program_key, m.stage,
-  m.rank, m.module_number, m.module_id, m.locations_id,
+  m.rank, m.module_number, m.path, m.part, m.module_id, m.locations_id,
   coalesce(m.platform, r.platform) AS platform, p.color,
   coalesce(s.space_name, 'color_' || p.color) AS space_name,
   p.reserved_bytes, p.parameter_bytes, p.constant_bytes, p.live_out_bytes,

@@ -33,4 +33,6 @@ def command(runs: tuple[str, ...], db: Path) -> None:
                 raise UsageError(not_held("run", run, ids))
         for run in runs:
             forget_run(connection, ids[run])
-            narrate(f"run {run} is forgotten")
+    # Told when it is committed.
+    for run in runs:
+        narrate(f"run {run} is forgotten")

@@ -1,12 +1,12 @@
 -- The last snapshot of every compiled module of the runs $runs, with what it was
--- compiled from: the before_optimizations snapshot of the same run, rank, program and
--- number.
+-- compiled from: the before_optimizations snapshot of the same run, folder, rank,
+-- program and number.
 WITH ranked AS (
   SELECT
     m.*,
     row_number() OVER (
       PARTITION BY
-        m.run_id, m.rank, m.program, m.module_number,
+        m.run_id, m.rank, m.program, m.module_number, m.folder,
         CASE WHEN m.module_number IS NULL THEN m.path END
       ORDER BY
         m.has_assignment DESC NULLS LAST,
@@ -18,7 +18,7 @@ WITH ranked AS (
     first_value(
       CASE WHEN m.stage = 'before_optimizations' THEN m.module_id END IGNORE NULLS
     ) OVER (
-      PARTITION BY m.run_id, m.rank, m.program, m.module_number
+      PARTITION BY m.run_id, m.rank, m.program, m.module_number, m.folder
       ORDER BY m.path, m.part
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     ) AS source_id

@@ -1,12 +1,13 @@
 -- The snapshots of compiled modules in the order of compilation. $runs, $ranks,
--- $programs and $numbers lie side by side; $keys numbers them.
+-- $programs, $numbers and $paths lie side by side; $keys numbers them.
 WITH wanted AS (
   SELECT
     unnest(from_json($keys, '["BIGINT"]')) AS key,
     unnest(from_json($runs, '["BIGINT"]')) AS run_id,
     unnest(from_json($ranks, '["INTEGER"]')) AS rank,
     unnest(from_json($programs, '["VARCHAR"]')) AS program,
-    unnest(from_json($numbers, '["INTEGER"]')) AS module_number
+    unnest(from_json($numbers, '["INTEGER"]')) AS module_number,
+    unnest(from_json($paths, '["VARCHAR"]')) AS path
 )
 SELECT
   w.key, m.stage, m.pipeline, m.pass_after, m.pass_before, m.graph_fingerprint,
@@ -17,6 +18,7 @@ JOIN modules AS m
   AND m.program = w.program
   AND m.rank IS NOT DISTINCT FROM w.rank
   AND m.module_number IS NOT DISTINCT FROM w.module_number
+  AND m.folder = regexp_replace(w.path, '[^/]*$', '')
 WHERE m.stage IN ('before_optimizations', 'after_optimizations', 'pass')
 ORDER BY
   w.key, m.stage = 'before_optimizations' DESC, m.stage = 'after_optimizations',

@@ -28,6 +28,10 @@ MODULES = public(
         "File that names this occurrence (HLO text, else proto, else assignment).",
     ),
     integer("part", "Which module of that file, from 0."),
+    text(
+        "folder",
+        "Folder of path, with a slash: processes and dumps of one run have their own.",
+    ),
     text("name", "Name of the HloModule."),
     text(
         "program",

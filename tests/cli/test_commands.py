@@ -236,8 +236,8 @@ def test_an_output_that_cannot_be_written(
 ) -> None:
     db = str(tmp_path / "w.duckdb")
     changes = Path(__file__).parents[1] / "data" / "changes" / "donation"
-    for run in ("base", "dropped"):
-        assert main(["ingest", str(changes / run), "--db", db]) == 0
+    dumps = [str(changes / name) for name in ("base", "dropped")]
+    assert main(["ingest", *dumps, "--db", db]) == 0
     capfd.readouterr()
     nowhere = tmp_path / "none" / "x"
     assert main([*command, "--db", db, "--output", str(nowhere)]) == 2

@@ -38,6 +38,24 @@ def test_macros_are_made_anew_for_other_queries(
     assert installed == [warehouse, warehouse]
 
 
+def test_a_transaction_that_is_gone_is_a_warning(
+    warehouse: duckdb.DuckDBPyConnection,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """As when the disk is full: then there is nothing to roll back."""
+
+    def end(connection: duckdb.DuckDBPyConnection) -> None:
+        connection.execute("COMMIT")
+        raise duckdb.IOException("No space left on device")
+
+    monkeypatch.setattr(macros, "install_macros", end)
+    renewal.renew_macros(warehouse)
+    assert caplog.messages == [
+        "queries are not installed as macros: No space left on device"
+    ]
+
+
 def made_here(connection: duckdb.DuckDBPyConnection) -> set[str]:
     """Give the names of macros that only this connection has."""
     rows = connection.execute("""

@@ -25,7 +25,7 @@
 WITH constants AS (
   SELECT
     m.run AS run_name, m.color AS space_color, m.space_name, v.shape,
-    i.literal, v.allocation_bytes, m.module_id, m.module_number, m.rank,
+    i.literal, v.allocation_bytes, m.module_id, m.occurrence,
     m.program || ':' || v.instruction AS label,
     CASE
       WHEN i.literal IS NULL OR i.literal LIKE '%...%'
@@ -43,7 +43,7 @@ WITH constants AS (
 SELECT
   c.run_name AS run, c.space_color AS color, c.space_name, c.shape, c.literal,
   count(*) AS copy_count,
-  count(DISTINCT (c.module_id, c.module_number, c.rank)) AS module_count,
+  count(DISTINCT c.occurrence) AS module_count,
   CAST(sum(c.allocation_bytes) AS BIGINT) AS constant_bytes,
   CAST(sum(c.allocation_bytes) - max(c.allocation_bytes) AS BIGINT)
     AS wasted_bytes,

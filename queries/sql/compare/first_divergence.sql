@@ -52,12 +52,13 @@ WITH pairs AS MATERIALIZED (
 sides AS (
   SELECT
     pair_id, FALSE AS is_candidate, base_run_id AS run_id, p.rank,
-    base_program AS program_name, base_module_number AS module_number
+    base_program AS program_name, base_module_number AS module_number,
+    base_folder AS folder
   FROM pairs AS p
   UNION ALL
   SELECT
     pair_id, TRUE, candidate_run_id, p.rank, candidate_program,
-    candidate_module_number
+    candidate_module_number, candidate_folder
   FROM pairs AS p
 ),
 snapshots AS (
@@ -84,6 +85,7 @@ snapshots AS (
     AND m.program = s.program_name
     AND m.rank IS NOT DISTINCT FROM s.rank
     AND m.module_number IS NOT DISTINCT FROM s.module_number
+    AND m.folder = s.folder
   WHERE m.stage IN ('before_optimizations', 'pass', 'after_optimizations')
     AND m.graph_fingerprint IS NOT NULL
 ),

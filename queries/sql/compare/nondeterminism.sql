@@ -49,6 +49,7 @@ compiled AS (
   JOIN modules AS a
     ON a.run_id = b.run_id
     AND a.module_number = b.module_number
+    AND a.folder = b.folder
     AND a.rank IS NOT DISTINCT FROM b.rank
     AND a.program = b.program
   JOIN environments AS r ON r.run_id = b.run_id

@@ -34,7 +34,8 @@
 WITH dumped AS (
   SELECT
     c.run AS run_name, m.program AS program_name, m.rank, m.module_number,
-    m.module_id, m.path, m.stage, m.pass_step, m.pipeline, m.pass_after,
+    m.folder, m.module_id, m.path, m.stage, m.pass_step, m.pipeline,
+    m.pass_after,
     m.pass_before, m.instruction_count, m.fusion_count, m.computation_count,
     CASE m.stage
       WHEN 'before_optimizations' THEN 0
@@ -57,7 +58,7 @@ ordered AS (
     lag(instruction_count) OVER snapshots AS instructions_before
   FROM dumped
   WINDOW snapshots AS (
-    PARTITION BY rank, module_number, program_name
+    PARTITION BY rank, module_number, program_name, folder
     ORDER BY stage_place, pass_step, path
   )
 )
@@ -70,4 +71,5 @@ SELECT
 FROM ordered AS o
 LEFT JOIN memory_profile AS p ON p.module_id = o.module_id
   AND p.color = 0
-ORDER BY o.rank, o.module_number, o.program_name, o.snapshot
+ORDER BY
+  o.rank, o.module_number, o.program_name, o.folder, o.snapshot

@@ -28,11 +28,12 @@
 WITH chosen AS (
   SELECT
     f.run AS run_name, f.program AS program_name, f.module_number, f.rank,
-    f.stage AS stage_name, f.module_id
+    f.stage AS stage_name, f.path, f.module_id
   FROM final_modules(run := $run, program := $program) AS f
   WHERE $stage IS NULL
   UNION ALL
-  SELECT r.run, m.program, m.module_number, m.rank, m.stage, m.module_id
+  SELECT
+    r.run, m.program, m.module_number, m.rank, m.stage, m.path, m.module_id
   FROM modules AS m
   JOIN chosen_run(run := $run) AS r USING (run_id)
   WHERE m.stage = $stage
@@ -59,11 +60,11 @@ SELECT
   n.instruction_count / sum(n.instruction_count) OVER (
     PARTITION BY
       m.run_name, m.program_name, m.module_number, m.rank, m.stage_name,
-      m.module_id
+      m.path, m.module_id
   ) AS count_ratio,
   n.top_level_count, n.out_bytes, n.top_level_out_bytes
 FROM chosen AS m
 JOIN counted AS n USING (module_id)
 ORDER BY
-  m.program_name, m.module_number, m.rank, m.stage_name,
+  m.program_name, m.module_number, m.rank, m.stage_name, m.path,
   n.instruction_count DESC, n.opcode

@@ -37,6 +37,7 @@ WITH facts AS (
     AND b.program = f.program
     AND b.rank IS NOT DISTINCT FROM f.rank
     AND b.module_number IS NOT DISTINCT FROM f.module_number
+    AND b.folder = f.folder
     AND b.stage = 'before_optimizations'
   GROUP BY ALL
 ),

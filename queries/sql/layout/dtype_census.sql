@@ -28,7 +28,7 @@
 WITH typed AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.kind, v.value_id, v.owned_bytes,
     coalesce(
       nullif(regexp_extract(v.shape, '^([a-z][a-z0-9]*)\[', 1), ''), 'other'
@@ -48,8 +48,7 @@ SELECT
 FROM typed AS t
 GROUP BY
   t.run_name, t.program_name, t.module_number, t.rank, t.space_color,
-  t.space_name, t.module_id, t.live_peak_bytes, t.element_type, t.kind
+  t.space_name, t.occurrence, t.live_peak_bytes, t.element_type, t.kind
 ORDER BY
   t.live_peak_bytes DESC, t.program_name, t.module_number, t.rank,
-  t.space_color,
-  owned_bytes DESC, t.element_type, t.kind
+  t.occurrence, t.space_color, owned_bytes DESC, t.element_type, t.kind

@@ -33,5 +33,6 @@ JOIN peak_values(run := $run, program := $program) AS v
   USING (module_id, color)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  m.module_id, m.live_peak_bytes
-ORDER BY padding_bytes DESC, m.program, m.module_number, m.rank, m.color
+  m.occurrence, m.live_peak_bytes
+ORDER BY
+  padding_bytes DESC, m.program, m.module_number, m.rank, m.occurrence, m.color

@@ -12,6 +12,8 @@
 -- column program
 -- column module_number
 -- column rank
+-- column occurrence BIGINT id neutral: Number of the module occurrence in the
+--   run, by path and part: several processes may bring the same module.
 -- column module_id
 -- column locations_id
 -- column color
@@ -20,6 +22,7 @@
 -- column live_peak_bytes
 SELECT
   m.run_id, m.run AS run, m.program AS program, m.module_number, m.rank,
+  dense_rank() OVER (ORDER BY m.path, m.part) AS occurrence,
   m.module_id, m.locations_id, m.color AS color, m.space_name, m.peak_step,
   m.live_peak_bytes
 FROM module_memory AS m

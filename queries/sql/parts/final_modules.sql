@@ -1,9 +1,10 @@
 -- title: The last snapshot of every compiled module
 -- question: Which snapshot shows a module as it was compiled in the end?
--- definition: Of the occurrences that share run, rank, program and module
---   number: the one with a buffer assignment, else after_optimizations, else
---   the pass snapshot of the highest number, else any other; among equals the
---   first by path and part. A module without a number is known by its path.
+-- definition: Of the occurrences that share run, folder, rank, program and
+--   module number: the one with a buffer assignment, else after_optimizations,
+--   else the pass snapshot of the highest number, else any other; among equals
+--   the first by path and part. A module without a number is known by its
+--   path.
 -- grain: compiled module
 -- needs: chosen_run, modules, runs
 -- param run
@@ -18,15 +19,16 @@
 -- column module_id
 -- column locations_id
 -- column path
+-- column folder VARCHAR name neutral: Folder of that path, with a slash.
 WITH ranked AS (
   SELECT
     m.run_id, c.run AS run_name, m.program AS program_name, m.module_number,
     m.rank,
     m.stage, coalesce(m.platform, r.platform) AS platform,
-    m.module_id, m.locations_id, m.path,
+    m.module_id, m.locations_id, m.path, m.folder,
     row_number() OVER (
       PARTITION BY
-        m.run_id, m.rank, m.program, m.module_number,
+        m.run_id, m.rank, m.program, m.module_number, m.folder,
         CASE WHEN m.module_number IS NULL THEN m.path END
       ORDER BY
         m.has_assignment DESC NULLS LAST,
@@ -43,6 +45,6 @@ WITH ranked AS (
 )
 SELECT
   r.run_id, r.run_name AS run, r.program_name AS program, r.module_number,
-  r.rank, r.stage, r.platform, r.module_id, r.locations_id, r.path
+  r.rank, r.stage, r.platform, r.module_id, r.locations_id, r.path, r.folder
 FROM ranked AS r
 WHERE r.place = 1

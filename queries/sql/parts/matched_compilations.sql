@@ -31,11 +31,13 @@
 --   candidate.
 -- column base_module_id BIGINT id neutral: Last snapshot in the base.
 -- column candidate_module_id BIGINT id neutral: The same in the candidate.
+-- column base_folder VARCHAR name neutral: Folder of the snapshot in the base.
+-- column candidate_folder VARCHAR name neutral: The same in the candidate.
 WITH RECURSIVE occurrences AS (
   SELECT
     m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
     m.program AS program_name, m.program_key, m.rank, m.module_number, m.path,
-    m.part, m.exact_fingerprint, m.graph_fingerprint,
+    m.folder, m.part, m.exact_fingerprint, m.graph_fingerprint,
     regexp_replace(
       first_value(
         CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
@@ -49,7 +51,7 @@ WITH RECURSIVE occurrences AS (
     ) OVER compilation AS source_graph,
     row_number() OVER (
       PARTITION BY
-        m.run_id, m.rank, m.program, m.module_number,
+        m.run_id, m.rank, m.program, m.module_number, m.folder,
         CASE WHEN m.module_number IS NULL THEN m.path END
       ORDER BY
         m.has_assignment DESC NULLS LAST,
@@ -62,7 +64,7 @@ WITH RECURSIVE occurrences AS (
   JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
   WINDOW
     compilation AS (
-      PARTITION BY m.run_id, m.rank, m.program, m.module_number
+      PARTITION BY m.run_id, m.rank, m.program, m.module_number, m.folder
       ORDER BY m.path, m.part
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     )
@@ -155,7 +157,8 @@ SELECT
   c.run_id AS candidate_run_id, b.program_name AS base_program,
   c.program_name AS candidate_program, b.module_number AS base_module_number,
   c.module_number AS candidate_module_number, b.module_id AS base_module_id,
-  c.module_id AS candidate_module_id
+  c.module_id AS candidate_module_id, b.folder AS base_folder,
+  c.folder AS candidate_folder
 FROM climb AS p
 JOIN compilations AS b
   ON NOT b.is_candidate

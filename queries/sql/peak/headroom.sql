@@ -4,8 +4,8 @@
 -- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
 --   (or of the one asked for). status: oom below 0, warn with less than
 --   warn_ratio of the limit left, else ok; unknown without a limit. The limit
---   of colour 0 is that of the device where the dump tells it, as GPU dumps do;
---   the other spaces of a GPU lie in the same memory.
+--   of colour 0 is that of the device where the dump tells it, as GPU dumps
+--   do; the other spaces of a GPU lie in the same memory.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, runs
 -- param run

@@ -28,15 +28,16 @@
 WITH stretches AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.module_id, t.from_step, t.to_step, t.live_bytes, t.temp_live_bytes,
+    m.occurrence, m.module_id, t.from_step, t.to_step, t.live_bytes,
+    t.temp_live_bytes,
     t.live_bytes - lag(t.live_bytes, 1, 0) OVER same_curve AS delta_bytes,
     max(t.to_step) OVER (
-      PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+      PARTITION BY m.occurrence, m.color
     ) + 1 AS step_count
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN memory_timeline AS t USING (module_id, color)
   WINDOW same_curve AS (
-    PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+    PARTITION BY m.occurrence, m.color
     ORDER BY t.from_step
   )
 ),
@@ -45,7 +46,7 @@ ranked AS (
     *,
     row_number() OVER (
       PARTITION BY
-        s.run, s.rank, s.module_number, s.module_id, s.color,
+        s.occurrence, s.color,
         CASE
           WHEN $points > 0 THEN s.from_step * $points // s.step_count
           ELSE s.from_step
@@ -67,4 +68,4 @@ LEFT JOIN instructions AS i
   ON i.module_id = s.module_id
   AND i.instruction_id = s.instruction_id
 WHERE r.place = 1
-ORDER BY r.program, r.module_number, r.rank, r.color, r.from_step
+ORDER BY r.program, r.module_number, r.rank, r.occurrence, r.color, r.from_step

@@ -106,7 +106,7 @@ JOIN given AS g
   AND g.space_color = m.color
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  m.module_id, m.live_peak_bytes, g.role, g.rule_id
+  m.occurrence, m.live_peak_bytes, g.role, g.rule_id
 ORDER BY
-  m.live_peak_bytes DESC, m.program, m.module_number, m.rank, m.color,
-  owned_bytes DESC, g.role, g.rule_id
+  m.live_peak_bytes DESC, m.program, m.module_number, m.rank, m.occurrence,
+  m.color, owned_bytes DESC, g.role, g.rule_id

@@ -42,9 +42,9 @@
 -- column source_line
 WITH placed AS (
   SELECT
-    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.locations_id, v.module_id, v.allocation_id, v.kind, v.value_id,
-    v.instruction_id, v.shape_index, v.shape, v.offset_bytes,
+    m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
+    m.space_name, m.locations_id, v.module_id, v.allocation_id, v.kind,
+    v.value_id, v.instruction_id, v.shape_index, v.shape, v.offset_bytes,
     v.size_bytes, v.logical_bytes, v.owned_bytes, v.live_peak_bytes,
     v.start_step, v.end_step, w.instruction AS shares_with,
     row_number() OVER largest AS place,
@@ -56,7 +56,7 @@ WITH placed AS (
     ON w.module_id = v.module_id
     AND w.value_id = v.shares_with
   WINDOW largest AS (
-    PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+    PARTITION BY m.occurrence, m.color
     ORDER BY v.owned_bytes DESC, v.allocation_id, v.value_id
     ROWS UNBOUNDED PRECEDING
   )
@@ -82,4 +82,5 @@ LEFT JOIN value_sources(run := $run, program := $program) AS s
   AND s.value_id = p.value_id
 WHERE p.place <= $top
 ORDER BY
-  p.live_peak_bytes DESC, p.program, p.module_number, p.rank, p.color, p.place
+  p.live_peak_bytes DESC, p.program, p.module_number, p.rank, p.occurrence,
+  p.color, p.place

@@ -41,13 +41,13 @@
 -- column op_name
 WITH ranked AS (
   SELECT
-    m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    v.module_id, v.value_id, v.instruction_id, v.shape_index, v.kind, v.shape,
-    v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
+    m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
+    m.space_name, v.module_id, v.value_id, v.instruction_id, v.shape_index,
+    v.kind, v.shape, v.size_bytes, m.live_peak_bytes, v.start_step, v.end_step,
     coalesce(r.new_peak_bytes, m.live_peak_bytes) AS new_peak_bytes,
     coalesce(r.new_peak_step, m.peak_step) AS new_peak_step,
     row_number() OVER (
-      PARTITION BY m.run_id, m.rank, m.module_number, m.module_id, m.color
+      PARTITION BY m.occurrence, m.color
       ORDER BY r.new_peak_bytes NULLS LAST, v.size_bytes DESC, v.value_id
     ) AS place
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
@@ -88,4 +88,5 @@ LEFT JOIN instructions_there AS n
   AND n.instruction_id = s.instruction_id
 WHERE r.place <= $top
 ORDER BY
-  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.color, r.place
+  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
+  r.color, r.place

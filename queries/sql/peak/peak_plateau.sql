@@ -31,9 +31,9 @@
 --   from_step.
 WITH curves AS (
   SELECT
-    m.run_id, m.run AS run_name, m.program AS program_name, m.module_number,
-    m.rank, m.module_id, m.color AS space_color, m.space_name, m.peak_step,
-    m.live_peak_bytes, t.from_step, t.to_step, t.live_bytes,
+    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
+    m.occurrence, m.module_id, m.color AS space_color, m.space_name,
+    m.peak_step, m.live_peak_bytes, t.from_step, t.to_step, t.live_bytes,
     t.live_bytes >= (1 - $tolerance) * m.live_peak_bytes AS is_high
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN memory_timeline AS t USING (module_id, color)
@@ -42,18 +42,15 @@ numbered AS (
   SELECT
     *,
     sum(CASE WHEN is_high THEN 0 ELSE 1 END) OVER same_curve AS lows_before,
-    max(to_step) OVER (
-      PARTITION BY run_id, rank, module_number, module_id, space_color
-    ) + 1 AS step_count
+    max(to_step) OVER (PARTITION BY occurrence, space_color) + 1 AS step_count
   FROM curves
   WINDOW same_curve AS (
-    PARTITION BY run_id, rank, module_number, module_id, space_color
-    ORDER BY from_step
+    PARTITION BY occurrence, space_color ORDER BY from_step
   )
 ),
 plateaus AS (
   SELECT
-    run_id, run_name, program_name, module_number, rank, module_id,
+    run_name, program_name, module_number, rank, occurrence, module_id,
     space_color, space_name, peak_step, live_peak_bytes, step_count,
     lows_before,
     min(from_step) AS first_step, max(to_step) AS last_step,
@@ -64,15 +61,11 @@ plateaus AS (
 ),
 outside AS (
   SELECT
-    p.run_id, p.rank, p.module_number, p.module_id, p.space_color,
-    p.first_step,
+    p.occurrence, p.space_color, p.first_step,
     max(n.live_bytes) AS next_peak_bytes
   FROM plateaus AS p
   JOIN numbered AS n
-    ON n.run_id = p.run_id
-    AND n.rank IS NOT DISTINCT FROM p.rank
-    AND n.module_number IS NOT DISTINCT FROM p.module_number
-    AND n.module_id = p.module_id
+    ON n.occurrence = p.occurrence
     AND n.space_color = p.space_color
     AND (n.from_step < p.first_step OR n.from_step > p.last_step)
   GROUP BY ALL
@@ -89,10 +82,7 @@ SELECT
   n.name AS first_instruction
 FROM plateaus AS p
 LEFT JOIN outside AS o
-  ON o.run_id = p.run_id
-  AND o.rank IS NOT DISTINCT FROM p.rank
-  AND o.module_number IS NOT DISTINCT FROM p.module_number
-  AND o.module_id = p.module_id
+  ON o.occurrence = p.occurrence
   AND o.space_color = p.space_color
   AND o.first_step = p.first_step
 LEFT JOIN store.schedule AS s
@@ -103,4 +93,4 @@ LEFT JOIN store.instructions AS n
   AND n.instruction_id = s.instruction_id
 ORDER BY
   p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
-  p.space_color, p.first_step
+  p.occurrence, p.space_color, p.first_step

@@ -32,8 +32,8 @@ WITH memory AS (
 ),
 whole AS (
   SELECT
-    m.run_id, m.module_id, m.module_number, m.rank, m.run AS run_name,
-    m.program AS program_name,
+    m.run_id, m.path, m.part, m.module_id, m.module_number, m.rank,
+    m.run AS run_name, m.program AS program_name,
     max(m.printed_total_bytes) AS printed_total_bytes,
     sum(m.live_peak_bytes) AS live_bytes
   FROM memory AS m
@@ -60,25 +60,24 @@ printed AS (
 ),
 captured AS (
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank,
+    w.path, w.part,
     min(a.argument_bytes + a.output_bytes + a.temp_bytes - a.alias_bytes)
       AS sum_bytes,
     min(a.peak_bytes) AS peak_bytes
   FROM whole AS w
   JOIN modules AS m
     ON m.run_id = w.run_id
-    AND m.module_id = w.module_id
-    AND m.module_number IS NOT DISTINCT FROM w.module_number
-    AND m.rank IS NOT DISTINCT FROM w.rank
+    AND m.path = w.path
+    AND m.part = w.part
   JOIN memory_analysis AS a
     ON a.run_id = m.run_id
     AND a.module_name = m.name
-  GROUP BY w.run_id, w.module_id, w.module_number, w.rank
+  GROUP BY w.path, w.part
   HAVING count(DISTINCT (a.path, a.ordinal)) = 1
 ),
 numbers AS (
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 1 AS place,
+    w.path, w.part, 1 AS place,
     'printed_total' AS definition, NULL AS space_color, NULL AS space_name,
     w.printed_total_bytes AS bytes, w.live_bytes,
     'adds all memory spaces, fragmentation and thread-local allocations'
@@ -86,19 +85,19 @@ numbers AS (
   FROM whole AS w
   UNION ALL
   SELECT
-    m.run_id, m.module_id, m.module_number, m.rank, 2, 'reserved', m.color,
+    m.path, m.part, 2, 'reserved', m.color,
     m.space_name, m.reserved_bytes, m.live_peak_bytes,
     'includes fragmentation and thread-local allocations'
   FROM memory AS m
   UNION ALL
   SELECT
-    m.run_id, m.module_id, m.module_number, m.rank, 3, 'live_peak', m.color,
+    m.path, m.part, 3, 'live_peak', m.color,
     m.space_name, m.live_peak_bytes, m.live_peak_bytes,
     'the peak: most bytes of the space live at one step'
   FROM memory AS m
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 4,
+    w.path, w.part, 4,
     'arguments_outputs_temps',
     NULL, NULL, a.bytes, w.live_bytes,
     'adds all memory spaces and fragmentation; without constants'
@@ -106,7 +105,7 @@ numbers AS (
   JOIN arguments AS a USING (module_id)
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 5,
+    w.path, w.part, 5,
     'printed_live_range_peak',
     NULL, NULL, p.bytes, w.live_bytes,
     'listed at step ' || p.step || ': adds all memory spaces, unpadded sizes,'
@@ -115,22 +114,18 @@ numbers AS (
   JOIN printed AS p USING (module_id)
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 6, 'memory_analysis_sum',
+    w.path, w.part, 6, 'memory_analysis_sum',
     NULL, NULL, c.sum_bytes, w.live_bytes,
     'JAX: arguments, outputs and temporaries minus aliases, on the device'
   FROM whole AS w
-  JOIN captured AS c USING (run_id, module_id)
-  WHERE c.module_number IS NOT DISTINCT FROM w.module_number
-    AND c.rank IS NOT DISTINCT FROM w.rank
+  JOIN captured AS c USING (path, part)
   UNION ALL
   SELECT
-    w.run_id, w.module_id, w.module_number, w.rank, 7, 'memory_analysis_peak',
+    w.path, w.part, 7, 'memory_analysis_peak',
     NULL, NULL, c.peak_bytes, w.live_bytes,
     'JAX: peak_memory_in_bytes, mixes memory spaces and heap simulations'
   FROM whole AS w
-  JOIN captured AS c USING (run_id, module_id)
-  WHERE c.module_number IS NOT DISTINCT FROM w.module_number
-    AND c.rank IS NOT DISTINCT FROM w.rank
+  JOIN captured AS c USING (path, part)
 )
 SELECT
   w.run_name AS run, w.program_name AS program, w.module_number, w.rank,
@@ -138,11 +133,7 @@ SELECT
   CAST(n.bytes AS BIGINT) AS bytes,
   CAST(n.bytes - n.live_bytes AS BIGINT) AS delta_bytes, n.reason
 FROM numbers AS n
-JOIN whole AS w
-  ON w.run_id = n.run_id
-  AND w.module_id = n.module_id
-  AND w.module_number IS NOT DISTINCT FROM n.module_number
-  AND w.rank IS NOT DISTINCT FROM n.rank
+JOIN whole AS w USING (path, part)
 WHERE n.bytes IS NOT NULL
-ORDER BY w.program_name, w.module_number, w.rank, w.module_id, n.place,
+ORDER BY w.program_name, w.module_number, w.rank, w.path, w.part, n.place,
   n.space_color

@@ -28,7 +28,7 @@
 WITH phased AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.value_id, v.owned_bytes, p.made_in, p.last_read_in,
     CASE
       WHEN v.value_id IS NULL THEN v.kind
@@ -58,8 +58,7 @@ SELECT
 FROM phased AS p
 GROUP BY
   p.run_name, p.program_name, p.module_number, p.rank, p.space_color,
-  p.space_name, p.module_id, p.live_peak_bytes, p.phase
+  p.space_name, p.occurrence, p.live_peak_bytes, p.phase
 ORDER BY
   p.live_peak_bytes DESC, p.program_name, p.module_number, p.rank,
-  p.space_color,
-  owned_bytes DESC, p.phase
+  p.occurrence, p.space_color, owned_bytes DESC, p.phase

@@ -25,9 +25,9 @@
 WITH known AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
-    v.value_id,
-    v.owned_bytes, coalesce(i.opcode, '(' || v.kind || ')') AS operation,
+    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
+    v.value_id, v.owned_bytes,
+    coalesce(i.opcode, '(' || v.kind || ')') AS operation,
     CASE
       WHEN l.source_file LIKE '%/site-packages/%'
         OR l.source_file LIKE '%/dist-packages/%' THEN 'library_source'
@@ -57,8 +57,7 @@ SELECT
 FROM known AS k
 GROUP BY
   k.run_name, k.program_name, k.module_number, k.rank, k.space_color,
-  k.space_name, k.module_id, k.live_peak_bytes, k.class, k.operation
+  k.space_name, k.occurrence, k.live_peak_bytes, k.class, k.operation
 ORDER BY
   k.live_peak_bytes DESC, k.program_name, k.module_number, k.rank,
-  k.space_color,
-  owned_bytes DESC, k.class, k.operation
+  k.occurrence, k.space_color, owned_bytes DESC, k.class, k.operation

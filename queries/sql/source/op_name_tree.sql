@@ -28,7 +28,7 @@
 WITH owned AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.owned_bytes,
     string_split(
       CASE
@@ -48,15 +48,15 @@ WITH owned AS (
 prefixes AS (
   SELECT
     run_name, program_name, module_number, rank, space_color, space_name,
-    module_id, live_peak_bytes, owned_bytes, parts,
+    occurrence, live_peak_bytes, owned_bytes, parts,
     unnest(range(1, len(parts) + 1)) AS depth
   FROM owned
 ),
 summed AS (
   SELECT
     run_name, program_name, module_number, rank, space_color, space_name,
-    module_id,
-    live_peak_bytes, depth, array_to_string(parts[:depth], '/') AS op_path,
+    occurrence, live_peak_bytes, depth,
+    array_to_string(parts[:depth], '/') AS op_path,
     array_to_string(parts[:depth], ';') AS folded_path,
     sum(owned_bytes) AS total_bytes,
     coalesce(sum(owned_bytes) FILTER (WHERE depth = len(parts)), 0)
@@ -77,4 +77,4 @@ FROM summed AS s
 WHERE s.depth <= $max_depth
 ORDER BY
   s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank,
-  s.space_color, s.op_path
+  s.occurrence, s.space_color, s.op_path

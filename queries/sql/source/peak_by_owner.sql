@@ -21,7 +21,7 @@
 WITH sourced AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.live_peak_bytes,
+    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.owned_bytes, s.source_file
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN peak_values(run := $run, program := $program) AS v
@@ -61,8 +61,7 @@ SELECT
 FROM owned_bytes AS s
 GROUP BY
   s.run_name, s.program_name, s.module_number, s.rank, s.space_color,
-  s.space_name, s.module_id, s.live_peak_bytes, s.owner
+  s.space_name, s.occurrence, s.live_peak_bytes, s.owner
 ORDER BY
   s.live_peak_bytes DESC, s.program_name, s.module_number, s.rank,
-  s.space_color,
-  owned_bytes DESC, s.owner
+  s.occurrence, s.space_color, owned_bytes DESC, s.owner

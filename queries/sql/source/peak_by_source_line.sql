@@ -41,7 +41,7 @@ WITH names AS MATERIALIZED (
 lines AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.module_id, m.live_peak_bytes, s.source_file, s.source_line,
+    m.occurrence, m.live_peak_bytes, s.source_file, s.source_line,
     CASE WHEN s.source_file IS NULL THEN v.kind END AS kind,
     min(s.function_name) AS function_name,
     CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
@@ -66,9 +66,7 @@ ranked AS (
   SELECT
     *,
     row_number() OVER (
-      PARTITION BY
-        lines.run, lines.program, lines.rank, lines.module_number,
-        lines.module_id, lines.color
+      PARTITION BY lines.occurrence, lines.color
       ORDER BY
         lines.owned_bytes DESC, lines.source_file, lines.source_line,
         lines.kind
@@ -83,4 +81,5 @@ SELECT
 FROM ranked AS r
 WHERE r.place <= $top
 ORDER BY
-  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.color, r.place
+  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
+  r.color, r.place

@@ -28,7 +28,7 @@
 WITH RECURSIVE owned AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.module_id, m.locations_id,
+    m.color AS space_color, m.space_name, m.occurrence, m.locations_id,
     m.live_peak_bytes, v.allocation_id, v.value_id, v.owned_bytes,
     l.stack_frame_id
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
@@ -69,7 +69,7 @@ places AS (
 summed AS (
   SELECT
     o.run_name, o.program_name, o.module_number, o.rank, o.space_color,
-    o.space_name, o.module_id, o.live_peak_bytes, p.file_name, p.line,
+    o.space_name, o.occurrence, o.live_peak_bytes, p.file_name, p.line,
     p.function_name,
     coalesce(sum(o.owned_bytes) FILTER (WHERE p.depth = 0), 0) AS self_bytes,
     sum(o.owned_bytes) AS total_bytes
@@ -83,8 +83,7 @@ ranked AS (
   SELECT
     *,
     row_number() OVER (
-      PARTITION BY run_name, program_name, module_number, rank, module_id,
-        space_color
+      PARTITION BY occurrence, space_color
       ORDER BY total_bytes DESC, self_bytes DESC, file_name, line,
         function_name
     ) AS place
@@ -100,4 +99,4 @@ FROM ranked AS r
 WHERE r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program_name, r.module_number, r.rank,
-  r.space_color, r.place
+  r.occurrence, r.space_color, r.place

@@ -1,0 +1,79 @@
+"""Processes that a dump tells apart by folders alone: each module counts by itself."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+
+Rows = list[tuple[Any, ...]]
+
+DUMP = DATA / "changes" / "donation" / "base"
+OTHER = DATA / "changes" / "donation" / "dropped"
+# What they answer is about all programs of a rank, or all compilations of one.
+OVER_PROGRAMS = {"coresident_peak", "constant_bloat", "recompile_groups"}
+PER_MODULE = sorted(
+    name
+    for name, query in load_catalogue().items()
+    if name not in OVER_PROGRAMS
+    and {"chosen_memory", "final_modules"} & set(query.needs)
+    and not {p.name for p in query.parameters} & {"base", "instruction", "target"}
+    and query.group != "parts"
+)
+
+
+@pytest.fixture(scope="module")
+def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run `one` has a dump, `two` has it in the folders of two processes."""
+    folder = tmp_path_factory.mktemp("processes")
+    for process in ("two/left", "two/right"):
+        shutil.copytree(DUMP, folder / process)
+    database = folder / "w.duckdb"
+    shutil.copytree(DUMP, folder / "one")
+    ingest([str(folder / run) for run in ("one", "two")], database)
+    return database
+
+
+def answer(database: Path, name: str, **parameters: Any) -> Rows:
+    with connect(database) as connection:
+        found = run_query(connection, name, parameters)
+    names = [column.name for column in found.columns]
+    return [
+        tuple(v for n, v in zip(names, row, strict=True) if n not in ("run", "path"))
+        for row in found.rows
+    ]
+
+
+@pytest.mark.parametrize("name", PER_MODULE)
+def test_each_process_has_the_rows_it_would_have_alone(
+    warehouse: Path, name: str
+) -> None:
+    alone = answer(warehouse, name, run="one")
+    assert Counter(answer(warehouse, name, run="two")) == Counter(alone + alone)
+
+
+def test_a_compilation_is_paired_with_its_own_source(warehouse: Path) -> None:
+    [row] = [r for r in answer(warehouse, "nondeterminism") if r[0] == "jit_update"]
+    assert row[2] == 3  # One of run `one`, two of run `two`.
+
+
+def test_equal_names_in_two_folders_are_two_modules(tmp_path: Path) -> None:
+    """Programs that are different, though name and number are the same."""
+    shutil.copytree(DUMP, tmp_path / "both" / "train")
+    shutil.copytree(OTHER, tmp_path / "both" / "eval")
+    shutil.copytree(DUMP, tmp_path / "train")
+    shutil.copytree(OTHER, tmp_path / "eval")
+    database = tmp_path / "w.duckdb"
+    ingest([str(tmp_path / run) for run in ("both", "train", "eval")], database)
+    for name in ("op_mix", "copy_census", "peak_by_space"):
+        apart = answer(database, name, run="train") + answer(database, name, run="eval")
+        assert Counter(answer(database, name, run="both")) == Counter(apart)
