@@ -113,5 +113,5 @@ def _row_order(row: ReportRow) -> tuple[int, str]:
 
 def _table_order(table: _Table) -> tuple[Any, ...]:
     owner, rows = table
-    content = [row[1:-1] for row in rows]  # without table and cumulative_ratio
+    content = [row[1:] for row in rows]  # without their table
     return (owner.color or 0, owner.allocation_id or 0, content)

@@ -26,8 +26,8 @@ from hlodb.ingest.formats.scan import is_balanced
 from hlodb.ingest.formats.sections import BYTES, NUMBER, snippet
 from hlodb.ingest.records import Reject, Unclaimed
 
-_HUMAN = r"([0-9]{1,6}(?:\.[0-9]{1,2})?(?:B|[KMGTPE]iB))"
-_SHARE = rf"\s*+{_HUMAN}\( *+([0-9]{{1,9}}|-?nan|-?inf)%\);\s*+"
+_HUMAN = r"[0-9]{1,6}(?:\.[0-9]{1,2})?(?:B|[KMGTPE]iB)"
+_SHARE = rf"\s*+{_HUMAN}\( *+(?:[0-9]{{1,9}}|-?nan|-?inf)%\);\s*+"
 _HEADINGS = re.compile(
     r"Allocations sorted by size(?: with their values)?:|\s*-+"
     r"|cumulative_size; total_size - cumulative_size; allocation"
@@ -35,26 +35,21 @@ _HEADINGS = re.compile(
 
 
 class ReportSpace(NamedTuple):
-    """The exact total of one memory space; its name is XLA's and may mislead."""
+    """The exact total of one memory space, known by colour: its name may mislead."""
 
     color: int
-    name: str
     total_bytes: int
 
 
 class ReportAllocation(NamedTuple):
-    """One line of the list of allocations; `flags` is what follows the size.
+    """One line of the list of allocations.
 
     The proto prints no text, so its sizes are exact, and tells the colour.
     """
 
     allocation_id: int
-    flags: str
     size_text: str
     size_bytes: int
-    cumulative_text: str
-    cumulative_bytes: int
-    cumulative_ratio: float | None
     color: int | None = None
 
 
@@ -78,17 +73,13 @@ class ReportRow(NamedTuple):
     shapes: str
     size_text: str
     size_bytes: int
-    cumulative_text: str
-    cumulative_bytes: int
-    cumulative_ratio: float | None
 
 
 @dataclass(slots=True)
 class MemoryReport:
     """A report of either form; `*_bytes` beside a text is that text, so it is rounded.
 
-    `total_bytes` is printed until 2026-03, `spaces` since. `values_not_shown` counts by
-    table.
+    `total_bytes` is printed until 2026-03, `spaces` since.
     """
 
     total_bytes: int | None = None
@@ -97,7 +88,6 @@ class MemoryReport:
     allocations_not_shown: int = 0
     tables: list[ReportTable] = field(default_factory=list)
     rows: list[ReportRow] = field(default_factory=list)
-    values_not_shown: dict[int, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,21 +154,12 @@ class _Reading:
 
 
 def _take_row(reading: _Reading, match: re.Match[str]) -> bool:
-    cumulative, percent, size, offset, count, shapes = match.groups()
+    size, offset, count, shapes = match.groups()
     report = reading.report
     if reading.has_heading:
+        table, size_bytes = len(report.tables) - 1, human_bytes(size)
         report.rows.append(
-            ReportRow(
-                len(report.tables) - 1,
-                int(offset),
-                int(count),
-                shapes,
-                size,
-                human_bytes(size),
-                cumulative,
-                human_bytes(cumulative),
-                _ratio(percent),
-            )
+            ReportRow(table, int(offset), int(count), shapes, size, size_bytes)
         )
     return reading.has_heading
 
@@ -199,23 +180,14 @@ def _take_head(reading: _Reading, match: re.Match[str]) -> bool:
 
 
 def _take_allocation(reading: _Reading, match: re.Match[str]) -> bool:
-    cumulative, percent, number, size, flags = match.groups()
-    reading.report.allocations.append(
-        ReportAllocation(
-            int(number),
-            flags.removeprefix(", "),
-            size,
-            human_bytes(size),
-            cumulative,
-            human_bytes(cumulative),
-            _ratio(percent),
-        )
-    )
+    number, size = match.groups()
+    allocation = ReportAllocation(int(number), size, human_bytes(size))
+    reading.report.allocations.append(allocation)
     return True
 
 
 def _take_space(reading: _Reading, match: re.Match[str]) -> bool:
-    reading.space = ReportSpace(int(match[2]), match[1], 0)
+    reading.space = ReportSpace(int(match[1]), 0)
     reading.has_heading = False
     return True
 
@@ -233,25 +205,22 @@ def _take_total(reading: _Reading, match: re.Match[str]) -> bool:
 
 
 def _take_rest(reading: _Reading, match: re.Match[str]) -> bool:
-    report = reading.report
-    if match[2] == "allocations":
-        report.allocations_not_shown = int(match[1])
-    elif reading.has_heading:
-        report.values_not_shown[len(report.tables) - 1] = int(match[1])
-    return match[2] == "allocations" or reading.has_heading
-
-
-def _ratio(percent: str) -> float | None:
-    return int(percent) / 100 if percent.isdigit() else None
+    if match[2] == "values":
+        return reading.has_heading
+    reading.report.allocations_not_shown = int(match[1])
+    return True
 
 
 _LINES: tuple[
     tuple[re.Pattern[str], Callable[[_Reading, re.Match[str]], bool]], ...
 ] = (
-    (re.compile(rf"{_SHARE}{_HUMAN};\s*+({BYTES});\s*+({NUMBER});\s*+(.*)"), _take_row),
-    (re.compile(rf"allocation ({NUMBER}): size {_HUMAN}(.*):"), _take_head),
     (
-        re.compile(rf"{_SHARE}[^;]+; allocation ({NUMBER}): size {_HUMAN}(.*):"),
+        re.compile(rf"{_SHARE}({_HUMAN});\s*+({BYTES});\s*+({NUMBER});\s*+(.*)"),
+        _take_row,
+    ),
+    (re.compile(rf"allocation ({NUMBER}): size {_HUMAN}.*:"), _take_head),
+    (
+        re.compile(rf"{_SHARE}[^;]+; allocation ({NUMBER}): size ({_HUMAN}).*:"),
         _take_allocation,
     ),
     (
@@ -260,7 +229,7 @@ _LINES: tuple[
         ),
         _take_heading,
     ),
-    (re.compile(rf"Memory Space: (.*) \(color=(-?{NUMBER})\)"), _take_space),
+    (re.compile(rf"Memory Space: .* \(color=(-?{NUMBER})\)"), _take_space),
     (re.compile(rf"Total bytes: ({BYTES})(?: \(.*\))?"), _take_space_total),
     (re.compile(rf"Total bytes used: ({BYTES})(?: \(.*\))?"), _take_total),
     (

@@ -1,15 +1,14 @@
 """MemoryUsageReportProto (since 2026-03) → the record of the text report, and more.
 
 The message holds the tables of the text as text, so their rows are read by the same
-parser. It adds what the text leaves out: exact sizes, which allocation each table
-belongs to, and where its values are defined.
+parser. It adds what the text leaves out: exact sizes, and which allocation each table
+belongs to.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from hlodb.ingest.formats.hlo_pb2 import MemoryUsageReportProto
 from hlodb.ingest.formats.memory_report import (
@@ -21,7 +20,6 @@ from hlodb.ingest.formats.proto_metadata import text_of
 from hlodb.ingest.formats.proto_wire import Parts, read_message
 from hlodb.ingest.records import Reject, Unclaimed
 
-_SPACE_NAMES = ("default", "vmem", "smem", "hbm", "host", "cmem")
 _MOST = (1 << 31) - 1
 _MOST_BYTES = 10**15
 
@@ -30,20 +28,11 @@ _Space = MemoryUsageReportProto.AllocationEntryInMemorySpace
 _REPORT = Parts(MemoryUsageReportProto, {1: Parts(_Space, {})})
 
 
-class DefiningPosition(NamedTuple):
-    """A place that defines a value of an allocation; an array has no shape index."""
-
-    allocation_id: int
-    instruction: str
-    shape_index: str | None
-
-
 @dataclass(frozen=True, slots=True)
 class ParsedReportProto:
-    """A report, the places that define its values, and what was wrong with it."""
+    """A report, and what was wrong with it."""
 
     report: MemoryReport
-    positions: list[DefiningPosition] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     unclaimed: list[Unclaimed] = field(default_factory=list)
 
@@ -69,23 +58,17 @@ def parse_memory_report_proto(data: bytes) -> ParsedReportProto:
             table._replace(allocation_id=entry.index)
             for table, (_, entry) in zip(report.tables, entries, strict=True)
         ]
-    positions = [place for _, entry in sound for place in _positions(entry)]
-    return ParsedReportProto(report, positions, rejects, parsed.unclaimed)
+    return ParsedReportProto(report, rejects, parsed.unclaimed)
 
 
 def _text(message: MemoryUsageReportProto) -> Iterator[str]:
     """Give the report as text, table by table."""
     for space in message.memory_space_allocation_entries:
         color = space.memory_space_color
-        yield f"Memory Space: {_space_name(color)} (color={color})\n"
+        yield f"Memory Space: {color} (color={color})\n"
         yield f"Total bytes: {max(space.total_bytes, 0)}\n"
         for entry in space.allocation_entries:
             yield text_of(entry.hlo_text) + "\n"
-
-
-def _space_name(color: int) -> str:
-    known = 0 <= color < len(_SPACE_NAMES)
-    return _SPACE_NAMES[color] if known else f"color_{color}"
 
 
 def _is_sound(entry: _Entry) -> bool:
@@ -97,16 +80,7 @@ def _is_sound(entry: _Entry) -> bool:
 
 
 def _allocation(color: int, entry: _Entry) -> ReportAllocation:
-    return ReportAllocation(
-        entry.index, "", "", entry.size, "", entry.cumulative_size,
-        entry.cumulative_percentage, color,
-    )  # fmt: skip
-
-
-def _positions(entry: _Entry) -> Iterator[DefiningPosition]:
-    for position in entry.defining_positions:
-        name, _, index = text_of(position).partition(" ")
-        yield DefiningPosition(entry.index, name, index or None)
+    return ReportAllocation(entry.index, "", entry.size, color)
 
 
 def _impossible(count: int) -> Reject:
