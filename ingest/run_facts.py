@@ -15,9 +15,8 @@ from hlodb.ingest.records import Reject
 from hlodb.ingest.unit_files import FileReport, UnitFile, platform_of
 
 FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
-TARGET_KINDS = frozenset(
-    ("target_arguments", "gpu_target_config", "execution_options", "module_config")
-)
+# Options tell nothing of the target, but broken ones are to be told of.
+TARGET_KINDS = frozenset(("target_arguments", "gpu_target_config", "execution_options"))
 FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 
 
@@ -138,7 +137,7 @@ def learn_from_file(
                 "topology": target.topology,
             }
         )
-        rejects += [] if kind in FLAG_KINDS else target.rejects
+        rejects += target.rejects
     if kind == "module_metadata":
         metadata = parse_module_metadata(text)
         facts.passes += [(number, timing) for timing in metadata.passes]

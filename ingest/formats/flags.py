@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import partial
 
 from hlodb.ingest.formats.text_proto import (
     Field,
@@ -33,31 +34,15 @@ class Flags:
     flags: list[tuple[str, str]] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
     unclaimed: list[Unclaimed] = field(default_factory=list)
-    lines_total: int = 0
 
 
 def parse_flags(kind: str, text: str) -> Flags:
     """Read the flags of a file of this kind; of other kinds there are none."""
     read = _READERS.get(kind)
-    return read(text) if read else Flags(lines_total=len(text.splitlines()))
+    return read(text) if read else Flags()
 
 
-def debug_options(text: str) -> Flags:
-    """Read `*.debug_options`: a text proto of DebugOptions."""
-    return _flags_of_proto(text)
-
-
-def tpu_comp_env(text: str) -> Flags:
-    """Read `*.tpu_comp_env.txt`: a text proto of TpuCompilationEnvironment."""
-    return _flags_of_proto(text)
-
-
-def module_config(text: str) -> Flags:
-    """Read the DebugOptions inside an HloModuleConfigProto."""
-    return _flags_of_proto(text, inside="debug_options")
-
-
-def flagfile(text: str) -> Flags:
+def _flags_of_lines(text: str) -> Flags:
     """Read `*.flagfile`: `--name=value`, `--name`, `--noname`, one a line.
 
     A value, or the whole line, may be in quotes. `--name` alone is true, `--noname`
@@ -65,22 +50,13 @@ def flagfile(text: str) -> Flags:
     """
     flags: list[tuple[str, str]] = []
     unclaimed: list[Unclaimed] = []
-    lines = text.splitlines()
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(text.splitlines(), start=1):
         match = _FLAG.fullmatch(_unquoted(line))
         if match is not None:
             flags.append(_flag(match["name"], match["value"]))
         elif line.strip() and not line.lstrip().startswith("#"):
             unclaimed.append(Unclaimed(number, line[:_SHOWN]))
-    return Flags(_once(flags), [], unclaimed, len(lines))
-
-
-_READERS: dict[str, Callable[[str], Flags]] = {
-    "debug_options": debug_options,
-    "flagfile": flagfile,
-    "tpu_comp_env": tpu_comp_env,
-    "module_config": module_config,
-}
+    return Flags(_once(flags), [], unclaimed)
 
 
 def _flag(name: str, value: str | None) -> tuple[str, str]:
@@ -104,7 +80,7 @@ def _flags_of_proto(text: str, inside: str | None = None) -> Flags:
     if inside is not None:
         fields = [inner for found in messages(fields, inside) for inner in found]
     flags = [flag for one in fields for flag in _flags_of_field(one)]
-    return Flags(_once(flags), proto.rejects, [], proto.lines_total)
+    return Flags(_once(flags), proto.rejects)
 
 
 def _flags_of_field(one: Field) -> list[tuple[str, str]]:
@@ -121,3 +97,11 @@ def _once(flags: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     for name, value in flags:
         values.setdefault(name, []).append(value)
     return [(name, ",".join(found)) for name, found in values.items()]
+
+
+_READERS: dict[str, Callable[[str], Flags]] = {
+    "debug_options": _flags_of_proto,
+    "flagfile": _flags_of_lines,
+    "tpu_comp_env": _flags_of_proto,
+    "module_config": partial(_flags_of_proto, inside="debug_options"),
+}

@@ -13,7 +13,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import unescape
@@ -51,16 +50,13 @@ class TextProto:
 
     fields: tuple[Field, ...] = ()
     rejects: list[Reject] = field(default_factory=list)
-    lines_total: int = 0
 
 
-# A module's configuration is read for its flags, and at once for its target.
-@lru_cache(maxsize=1)
 def parse_text_proto(text: str) -> TextProto:
     """Read a text proto; what breaks the format is rejected and passed over."""
     reader = _Reader(text)
     fields = reader.read()
-    return TextProto(fields, reader.rejects, len(text.splitlines()))
+    return TextProto(fields, reader.rejects)
 
 
 def flatten(fields: Iterable[Field], prefix: str = "") -> list[tuple[str, str]]:

@@ -161,7 +161,7 @@ TARGETS: dict[str, FuzzTarget] = {
         _text(
             lambda text: [
                 parse_flags(kind, text)
-                for kind in ("debug_options", "tpu_comp_env", "flagfile")
+                for kind in ("debug_options", "module_config", "flagfile")
             ]
         ),
         ("debug_options", "tpu_comp_env", "flagfile", "module_config"),
@@ -170,10 +170,10 @@ TARGETS: dict[str, FuzzTarget] = {
         _text(
             lambda text: [
                 parse_target(kind, text)
-                for kind in ("target_arguments", "gpu_target_config", "module_config")
+                for kind in ("target_arguments", "gpu_target_config")
             ]
         ),
-        ("target_arguments", "gpu_target_config", "module_config", "text_proto"),
+        ("target_arguments", "gpu_target_config", "text_proto"),
     ),
     "recognise": FuzzTarget(
         lambda data: recognise(data[:100].decode("utf-8", "replace"), data),

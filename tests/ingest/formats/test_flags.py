@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.discover import discover
-from hlodb.ingest.formats.flags import (
-    Flags,
-    debug_options,
-    flagfile,
-    module_config,
-    parse_flags,
-    tpu_comp_env,
-)
+from hlodb.ingest.formats.flags import Flags, parse_flags
 from hlodb.ingest.records import Unclaimed
 
 
@@ -37,7 +30,7 @@ xla_gpu_analytical {
   }
 }
 """
-    assert debug_options(text) == Flags(
+    assert parse_flags("debug_options", text) == Flags(
         [
             ("xla_cpu_enable_fast_min_max", "false"),
             ("xla_dump_to", "/tmp/a b"),
@@ -46,14 +39,13 @@ xla_gpu_analytical {
             ("xla_backend_extra_options.xla_x", "3"),
             ("xla_gpu_analytical.a", "1"),
             ("xla_gpu_analytical.b.c", "2"),
-        ],
-        lines_total=15,
+        ]
     )
 
 
 def test_tpu_comp_env() -> None:
     text = 'xla_a: AUTO\nxla_b {\n}\nxla_c {\n  spec: "min"\n}\n'
-    assert tpu_comp_env(text).flags == [
+    assert parse_flags("tpu_comp_env", text).flags == [
         ("xla_a", "AUTO"),
         ("xla_b", "{}"),
         ("xla_c.spec", "min"),
@@ -62,7 +54,10 @@ def test_tpu_comp_env() -> None:
 
 def test_module_config() -> None:
     text = "replica_count: 1\ndebug_options {\n  xla_a: true\n  493: 1\n}\n"
-    assert module_config(text).flags == [("xla_a", "true"), ("493", "1")]
+    assert parse_flags("module_config", text).flags == [
+        ("xla_a", "true"),
+        ("493", "1"),
+    ]
 
 
 def test_flagfile() -> None:
@@ -80,7 +75,7 @@ def test_flagfile() -> None:
 
 what is this
 """
-    assert flagfile(text) == Flags(
+    assert parse_flags("flagfile", text) == Flags(
         [
             ("xla_a", "256,257"),
             ("xla_b", "false"),
@@ -93,20 +88,17 @@ what is this
             ("xla_i", "a=b"),
         ],
         unclaimed=[Unclaimed(13, "what is this")],
-        lines_total=13,
     )
 
 
 def test_rejects_are_passed_on() -> None:
-    found = debug_options('xla_a: "open\nxla_b: 1\n')
+    found = parse_flags("debug_options", 'xla_a: "open\nxla_b: 1\n')
     assert found.flags == [("xla_b", "1")]
     assert [reject.line for reject in found.rejects] == [1]
 
 
-def test_parse_flags_by_kind() -> None:
-    assert parse_flags("flagfile", "--a=1").flags == [("a", "1")]
-    assert parse_flags("debug_options", "a: 1").flags == [("a", "1")]
-    assert parse_flags("hlo_text", "a: 1\n") == Flags(lines_total=1)
+def test_other_kinds_have_none() -> None:
+    assert parse_flags("hlo_text", "a: 1\n") == Flags()
 
 
 @given(st.sampled_from(["flagfile", "debug_options", "module_config"]), st.text())
@@ -131,7 +123,7 @@ def test_real_flags() -> None:
         for file in unit.files
     }
     flags = [f for (kind, _), f in found.items() if kind == "flagfile"]
-    assert [len(f.flags) for f in flags] == [f.lines_total for f in flags] == [1356] * 7
+    assert [len(f.flags) for f in flags] == [1356] * 7
     assert all(not f.rejects and not f.unclaimed for f in found.values())
     for (kind, number), options in found.items():
         if kind == "debug_options":

@@ -1,4 +1,4 @@
-"""Chips, topologies and partitions, as the dump says them."""
+"""Chips, memory and topologies, as the dump says them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.discover import discover
-from hlodb.ingest.formats.target import (
-    Target,
-    execution_options,
-    gpu_target_config,
-    module_config,
-    parse_target,
-    target_arguments,
-)
+from hlodb.ingest.formats.target import Target, parse_target
 
 TPU = """replica_count: 2
 tpu_topology_args {
@@ -37,13 +30,8 @@ tpu_topology_args {
 
 
 def test_target_arguments() -> None:
-    assert target_arguments(TPU) == Target(
-        platform="tpu",
-        device="TPU v5e",
-        architecture="TPU_VERSION_VIPERFISH",
-        topology="8x4x1",
-        replica_count=2,
-        lines_total=15,
+    assert parse_target("target_arguments", TPU) == Target(
+        platform="tpu", device="TPU v5e", topology="8x4x1"
     )
 
 
@@ -60,7 +48,7 @@ def test_target_arguments() -> None:
     ],
 )
 def test_chips(words: str, device: str) -> None:
-    found = target_arguments(f"tpu_topology_args {{ {words} }}")
+    found = parse_target("target_arguments", f"tpu_topology_args {{ {words} }}")
     assert (found.platform, found.device, found.topology) == ("tpu", device, None)
 
 
@@ -85,40 +73,31 @@ device_description_str: "AMD MI300X"
 
 
 def test_gpu_target_config() -> None:
-    assert gpu_target_config(CUDA) == Target(
+    assert parse_target("gpu_target_config", CUDA) == Target(
         platform="gpu",
         device="NVIDIA H100 80GB HBM3",
         memory_bytes=84_942_979_072,
-        architecture="sm_9.0",
-        lines_total=9,
     )
-    assert gpu_target_config(ROCM) == Target(
-        platform="rocm", device="AMD MI300X", architecture="gfx942", lines_total=7
-    )
+    assert parse_target("gpu_target_config", ROCM) == Target("rocm", "AMD MI300X")
 
 
-def test_partitions_and_replicas() -> None:
+def test_other_text_protos_say_nothing_but_what_is_wrong_with_them() -> None:
     options = "num_replicas: 2\nnum_partitions: 4\n"
-    assert execution_options(options) == Target(
-        num_partitions=4, replica_count=2, lines_total=2
-    )
-    config = "replica_count: 2\nnum_partitions: 4\n"
-    assert module_config(config) == Target(
-        num_partitions=4, replica_count=2, lines_total=2
-    )
+    assert parse_target("execution_options", options) == Target()
+    cut = parse_target("execution_options", f"{options}device_handles {{")
+    assert [reject.message for reject in cut.rejects] == [
+        "the text ends inside device_handles"
+    ]
 
 
 def test_broken_text_says_what_it_can() -> None:
     cut = parse_target("target_arguments", TPU[: TPU.index("  host_bounds")])
     assert (cut.device, cut.topology) == ("TPU v5e", "2x2x1")
     assert len(cut.rejects) == 1
-    assert parse_target("flagfile", TPU) == Target(lines_total=15)
 
 
 @given(
-    st.sampled_from(
-        ["target_arguments", "gpu_target_config", "execution_options", "module_config"]
-    ),
+    st.sampled_from(["target_arguments", "gpu_target_config", "execution_options"]),
     st.text(),
 )
 def test_any_text_ends_in_a_target(kind: str, text: str) -> None:
