@@ -150,7 +150,7 @@ def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     from hlodb.ingest.formats.xplane import parse_xplane
 
     profile = parse_xplane(file.data)
-    protos = [parse_hlo_proto(module.data) for module in profile.modules]
+    protos = [parse_hlo_proto(message) for message in profile.modules]
     parts.hlos += [(file, p.module) for p in protos if p.module is not None]
     rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
     parts.report(file, rejects or ([] if protos else [_NO_MODULE]))

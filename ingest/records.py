@@ -138,8 +138,6 @@ class HloModule:
     instructions: Sequence[Instruction]
     lines: list[int] = field(compare=False)
     frames: tuple[Frame, ...] = ()
-    first_line: int = field(default=1, compare=False)
-    last_line: int = field(default=1, compare=False)
     body_line: int = field(default=1, compare=False)
 
 

@@ -21,7 +21,6 @@ class ModuleParts:
     count: int = 0
     lines: list[int] = field(default_factory=list)
     frames: tuple[Frame, ...] = ()
-    first_line: int = 1
     body_line: int = 0
 
     def is_empty(self) -> bool:
@@ -48,7 +47,7 @@ class ModuleParts:
             Computation(head.name, head.is_entry, start, self.count, thread)
         )
 
-    def joined(self, cache: BlockCache[Any], last_line: int) -> HloModule:
+    def joined(self, cache: BlockCache[Any]) -> HloModule:
         """Give the module; without entry its last computation counts as that."""
         if self.computations and not self.has_entry():
             self.computations[-1] = self.computations[-1]._replace(is_entry=True)
@@ -59,7 +58,5 @@ class ModuleParts:
             cache.join(self.parts),
             self.lines,
             self.frames,
-            self.first_line,
-            last_line,
             self.body_line,
         )

@@ -29,7 +29,7 @@ from hlodb.ingest.formats.proto_assignment import read_assignment
 from hlodb.ingest.formats.proto_graph import build_graph
 from hlodb.ingest.formats.proto_heap import HeapFacts, read_heap
 from hlodb.ingest.formats.proto_literals import ELIDED
-from hlodb.ingest.formats.proto_module import InstructionInterner, entry_id, read_module
+from hlodb.ingest.formats.proto_module import entry_id, read_module
 from hlodb.ingest.formats.proto_order import OrderedComputation, in_print_order
 from hlodb.ingest.formats.proto_wire import Parts, read_message, varint
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject
@@ -57,9 +57,8 @@ class ElidedLiteral(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ProtoFacts:
-    """What no text says; `module_number` is XLA's number of the module."""
+    """What no text says."""
 
-    module_number: int = 0
     is_dynamic: bool = False
     cross_program_prefetches: tuple[tuple[int, tuple[int, ...], int], ...] = ()
     elided_literals: list[ElidedLiteral] = field(default_factory=list)
@@ -76,22 +75,17 @@ class ParsedProto:
     rejects: list[Reject]
 
 
-def parse_hlo_proto(
-    data: bytes, interner: InstructionInterner | None = None
-) -> ParsedProto:
+def parse_hlo_proto(data: bytes) -> ParsedProto:
     """Read an HloProto, or a bare HloModuleProto; never raises.
 
-    Broken or truncated bytes give what is whole in them and a reject. Pass the same
-    `interner` to every call of a batch: equal instructions become one object.
+    Broken or truncated bytes give what is whole in them and a reject.
     """
     message, rejects = _read_message(data)
     if not message.HasField("hlo_module") and not message.HasField("buffer_assignment"):
         return ParsedProto(None, None, ProtoFacts(), rejects or [_nothing(data)])
     module = message.hlo_module
     computations, misfits = in_print_order(module)
-    hlo, unresolved = read_module(
-        module, computations, {} if interner is None else interner
-    )
+    hlo, unresolved = read_module(module, computations)
     rejects += misfits + unresolved
     assignment, heap = None, None
     if message.HasField("buffer_assignment"):
@@ -100,7 +94,6 @@ def parse_hlo_proto(
         heap = read_heap(message.buffer_assignment)
         rejects += lost
     facts = ProtoFacts(
-        module.id,
         module.is_dynamic,
         tuple(
             (p.parameter, tuple(p.index), p.offset)

@@ -124,7 +124,7 @@ class _Reader:
             self._reject(self.number, line, "header", "open_header", message)
             text = line
         name, header = parse_header(text)
-        self.module = ModuleParts(name, header, first_line=self.number)
+        self.module = ModuleParts(name, header)
         self._pass(text)
 
     def _header_text(self, line: str) -> str | None:
@@ -261,8 +261,8 @@ class _Reader:
         if found.name and not found.has_entry():
             message = "no computation is marked ENTRY: the text may have been cut"
             self._reject(max(self.number - 1, 1), "", "end", "no_entry", message)
-        self.modules.append(found.joined(self.cache, self.number - 1))
-        self.module = ModuleParts(first_line=self.number)
+        self.modules.append(found.joined(self.cache))
+        self.module = ModuleParts()
 
     def _reject(
         self,

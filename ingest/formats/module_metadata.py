@@ -50,11 +50,10 @@ def parse_module_metadata(text: str) -> ModuleMetadata:
 def _pass_timing(fields: tuple[Field, ...]) -> PassTiming:
     start = int_at(fields, "start_timestamp_usec")
     end = int_at(fields, "end_timestamp_usec")
-    is_timed = start is not None and end is not None and end >= start
     return PassTiming(
         text_at(fields, "pass_name"),
         text_at(fields, "pipeline_name"),
         text_at(fields, "module_changed") == "true",
         start,
-        end - start if is_timed and start is not None and end is not None else None,
+        None if start is None or end is None or end < start else end - start,
     )

@@ -16,14 +16,9 @@ from hlodb.ingest.records import Computation, HloModule, Instruction, Reject
 
 _MAIN_THREAD = "main"
 
-InstructionInterner = dict[Instruction, Instruction]
-"""Equal instructions as one object: pass the same one to every module of a batch."""
-
 
 def read_module(
-    module: HloModuleProto,
-    computations: Sequence[OrderedComputation],
-    interner: InstructionInterner,
+    module: HloModuleProto, computations: Sequence[OrderedComputation]
 ) -> tuple[HloModule, list[Reject]]:
     """Give the module's record; a reference to nothing is kept by its number."""
     computation_names = {c.message.id: text_of(c.message.name) for c in computations}
@@ -37,8 +32,8 @@ def read_module(
         scope = _scope(computation, computation_names, module.payloads)
         root_id = message.root_id
         for instruction in computation.instructions:
-            row = read_instruction(instruction, instruction.id == root_id, scope)
-            rows.append(interner.setdefault(row, row))
+            is_root = instruction.id == root_id
+            rows.append(read_instruction(instruction, is_root, scope))
         rejects += _unresolved(text_of(message.name), scope.missing)
         found.append(
             Computation(
@@ -51,7 +46,7 @@ def read_module(
         )
     hlo = HloModule(
         text_of(module.name), header(module), tuple(found), rows, [0] * len(rows),
-        frames(module.stack_frame_index), 0, 0, 0,
+        frames(module.stack_frame_index), 0,
     )  # fmt: skip
     return hlo, rejects
 

@@ -8,10 +8,8 @@ in some releases). Everything else in a profile is passed over.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from hlodb.ingest.formats.hlo_pb2 import XEventMetadata, XPlane, XSpace
 from hlodb.ingest.formats.proto_metadata import text_of
@@ -21,22 +19,13 @@ from hlodb.ingest.records import Reject
 _SPACE = Parts(XSpace, {1: Parts(XPlane, {})})
 _METADATA_PLANE = b"/host:metadata"
 _HLO_STATS = frozenset(("hlo_proto", "hlo proto"))
-_NAME = re.compile(r"(.*)\((\d+)\)", re.DOTALL)
-
-
-class ProfiledModule(NamedTuple):
-    """A program of a profile; `data` is its HloProto, for parse_hlo_proto."""
-
-    program: str
-    program_id: int | None
-    data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedProfile:
-    """The programs of one profile, in the order of their numbers."""
+    """The programs of one profile in the order of their numbers, as HloProtos."""
 
-    modules: list[ProfiledModule] = field(default_factory=list)
+    modules: list[bytes] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
 
 
@@ -48,7 +37,7 @@ def parse_xplane(data: bytes) -> ParsedProfile:
     return ParsedProfile(modules, rejects)
 
 
-def _modules(plane: XPlane) -> Iterator[ProfiledModule]:
+def _modules(plane: XPlane) -> Iterator[bytes]:
     hlo_stats = {
         number
         for number, stat in plane.stat_metadata.items()
@@ -56,9 +45,7 @@ def _modules(plane: XPlane) -> Iterator[ProfiledModule]:
     }
     for _, event in sorted(plane.event_metadata.items()):
         if hlo := _hlo_bytes(event, hlo_stats):
-            named = _NAME.fullmatch(text_of(event.name))
-            program = named[1] if named else text_of(event.name)
-            yield ProfiledModule(program, int(named[2]) if named else None, hlo)
+            yield hlo
 
 
 def _hlo_bytes(event: XEventMetadata, hlo_stats: set[int]) -> bytes:
