@@ -8,28 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.analyse import allocation_kind, memory_facts
+from hlodb.ingest.analyse import ColorProfile, allocation_kind, memory_facts
 from hlodb.ingest.columns import NO_ID, Columns
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.interning import Rows
 from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment
-
-_PROFILE_COLUMNS = (
-    "color",
-    "reserved_bytes",
-    "parameter_bytes",
-    "constant_bytes",
-    "live_out_bytes",
-    "thread_local_bytes",
-    "temp_bytes",
-    "temp_live_peak_bytes",
-    "live_peak_bytes",
-    "peak_step",
-    "fragmentation_bytes",
-    "fragmentation_ratio",
-    "padding_bytes",
-)
 
 
 class AssignmentRows:
@@ -191,7 +175,7 @@ class AssignmentRows:
         conflicts = Counter(color_of.get(c.allocation_id) for c in facts.conflicts)
         columns = {
             name: [getattr(profile, name) for profile in facts.profiles]
-            for name in _PROFILE_COLUMNS
+            for name in ColorProfile._fields
         }
         self._add(
             "memory_profile",

@@ -44,17 +44,12 @@ def _fusion(i: HloInstructionProto, _: bytes) -> Iterable[str]:
 
 def _aliasing(pairs: Iterable[OutputOperandAliasing]) -> Iterable[str]:
     text = ", ".join(
-        f"{shape_index(p.output_shape_index)}: "
-        f"({p.operand_index}, {shape_index(p.operand_shape_index)})"
+        f"{number_list(p.output_shape_index)}: "
+        f"({p.operand_index}, {number_list(p.operand_shape_index)})"
         for p in pairs
     )
     if text:
         yield f"output_to_operand_aliasing={{{text}}}"
-
-
-def shape_index(index: Iterable[int]) -> str:
-    """Give `{0,1}`."""
-    return number_list(index)
 
 
 def _call(i: HloInstructionProto, _: bytes) -> Iterable[str]:

@@ -123,20 +123,6 @@ def _array_bytes(
     return count * ((bits + 7) // 8)
 
 
-def subshape(shape: Shape, index: str | None) -> Shape | None:
-    """Give the element of a tuple at an index such as `{0,1}`, None if there is none.
-
-    `{}` and None mean the shape itself.
-    """
-    for step in (index or "").strip("{}").split(","):
-        if not step:
-            continue
-        if shape.elements is None or int(step) >= len(shape.elements):
-            return None
-        shape = shape.elements[int(step)]
-    return shape
-
-
 @lru_cache(maxsize=65536)
 def without_layout(text: str) -> str:
     """Give a printed shape without layouts, comments and blanks."""
