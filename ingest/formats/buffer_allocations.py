@@ -22,6 +22,7 @@ from hlodb.ingest.formats.sections import (
     INDEX,
     NAME,
     NUMBER,
+    VALUE_ID,
     Columns,
     Grammar,
     LineRule,
@@ -38,12 +39,12 @@ _HEAD = (
     rf"allocation ({NUMBER}): (?:(?:0x[0-9a-fA-F]+|[0-9A-F]{{8,16}}|\(nil\)), )?"
     rf"size ({BYTES})(,[^\n]*|):"
 )
-_ID = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
 _REUSE = r" reused by buffers of a different color:"
 _VALUE = re.compile(
-    rf" value: {_ID} \(size=({BYTES}),offset=({BYTES})\): ([^\n]+)$\n?", re.MULTILINE
+    rf" value: {VALUE_ID} \(size=({BYTES}),offset=({BYTES})\): ([^\n]+)$\n?",
+    re.MULTILINE,
 )
-_REUSING = re.compile(rf"  value: {_ID} \(color=-?{NUMBER}\)$\n?", re.MULTILINE)
+_REUSING = re.compile(rf"  value: {VALUE_ID} \(color=-?{NUMBER}\)$\n?", re.MULTILINE)
 _ALLOCATION = re.compile(
     rf"{_HEAD}\n((?: value: [^\n]*\n)*+)(?:{_REUSE}\n((?:  value: [^\n]*\n)*+))?"
 )

@@ -22,6 +22,7 @@ from hlodb.ingest.formats.sections import (
     INDEX,
     NAME,
     NUMBER,
+    VALUE_ID,
     Grammar,
     LineRule,
     Section,
@@ -33,7 +34,6 @@ from hlodb.ingest.formats.sections import (
 )
 from hlodb.ingest.records import Position, Reject, Unclaimed, Use, Value
 
-_HEAD = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
 _OLD_HEAD = re.compile(
     rf"^({NUMBER}) (PHI )?({NAME})({INDEX})?( @-?{NUMBER})?, positions:$", re.MULTILINE
 )
@@ -49,7 +49,7 @@ _NONE = "  (none)\n"
 _INDENTED = r"((?:  [^\n]*\n)*+)"
 _GLUED = rf"<(?!{NUMBER} [^<>\n]*>\n{_POSITIONS}\n)"
 _VALUE = re.compile(
-    rf"{_HEAD}\n(?:{_POSITIONS}\n)?{_INDENTED}(?:{_USES}\n{_INDENTED}|{_NO_USES}\n)?"
+    rf"{VALUE_ID}\n(?:{_POSITIONS}\n)?{_INDENTED}(?:{_USES}\n{_INDENTED}|{_NO_USES}\n)?"
     rf"(?:{_FROM}([^\n<]*+(?:{_GLUED}[^\n<]*+)*+)\n?)?"
 )
 _GLUED_HEAD = re.compile(rf"<{NUMBER} (?>{NAME})[^<>]*+>$")
@@ -61,7 +61,7 @@ def _grammar() -> Grammar:
     use, source = "a use", "` from instruction:`"
     placed = frozenset({value, positions, position})
     rules = (
-        LineRule(value, re.compile(_HEAD), key=1),
+        LineRule(value, re.compile(VALUE_ID), key=1),
         LineRule(positions, re.compile(_POSITIONS), frozenset({value})),
         LineRule(none, re.compile(r"  \(none\)"), frozenset({uses})),
         LineRule(position, _POSITION, placed),

@@ -19,10 +19,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import NamedTuple
 
-from hlodb.ingest.formats.scan import is_balanced
+from hlodb.ingest.formats.scan import human_bytes, is_balanced
 from hlodb.ingest.formats.sections import BYTES, NUMBER, snippet
 from hlodb.ingest.records import Reject, Unclaimed
 
@@ -117,14 +116,6 @@ def parse_memory_report(text: str) -> ParsedReport:
         else:
             parsed.unclaimed.append(Unclaimed(number, line))
     return parsed
-
-
-@lru_cache(maxsize=4096)
-def human_bytes(text: str) -> int:
-    """Give the bytes of XLA's `512B`, `4.0KiB`, `14.05MiB`, rounded to whole ones."""
-    number = text.rstrip("BiKMGTPE")
-    power = "BKMGTPE".index(text[len(number)])
-    return round(float(number) * (1 << 10 * power))
 
 
 def _reject(number: int, line: str, is_cut: bool) -> Reject:

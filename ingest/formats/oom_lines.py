@@ -6,7 +6,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from hlodb.ingest.formats.oom_report import OomBuffer, OomReading, oom_bytes
+from hlodb.ingest.formats.oom_report import OomBuffer, OomReading
+from hlodb.ingest.formats.scan import human_bytes
 
 _SIZE = r"([0-9]{1,9}(?:\.[0-9]{1,2})?(?:[KMGTPE](?:iB)?|B))"
 _SOURCE = re.compile(r'(op_name|source_file|source_line)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
@@ -21,7 +22,7 @@ class OomRule(NamedTuple):
 
 
 def _take_request(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.requested = int(match[1]) if match[1] else oom_bytes(match[2])
+    reading.requested = int(match[1]) if match[1] else human_bytes(match[2])
     return True
 
 
@@ -41,25 +42,25 @@ def _take_stats_title(reading: OomReading, match: re.Match[str]) -> bool:
 def _take_stat(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("buffer_assignment")
     if report is not None:
-        report.sizes[_STATS[match[1]]] = oom_bytes(match[2])
+        report.sizes[_STATS[match[1]]] = human_bytes(match[2])
     return report is not None
 
 
 def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.begin("program_memory", match[1])
     if match[2]:
-        report.sizes["used_bytes"] = oom_bytes(match[2])
-        report.sizes["capacity_bytes"] = oom_bytes(match[3])
+        report.sizes["used_bytes"] = human_bytes(match[2])
+        report.sizes["capacity_bytes"] = human_bytes(match[3])
     return True
 
 
 def _take_usage(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.program(match[1]).sizes.setdefault("used_bytes", oom_bytes(match[2]))
+    reading.program(match[1]).sizes.setdefault("used_bytes", human_bytes(match[2]))
     return True
 
 
 def _take_requirement(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.program(match[1]).sizes["program_bytes"] = oom_bytes(match[2])
+    reading.program(match[1]).sizes["program_bytes"] = human_bytes(match[2])
     return True
 
 
@@ -70,9 +71,9 @@ def _take_share(reading: OomReading, match: re.Match[str]) -> bool:
     # What the program itself reserves, below its requirement, is another thing.
     is_own = match[1] == "reserved" and "program_bytes" in report.sizes
     if match[2] != "unknown size" and match[1] in _SHARES and not is_own:
-        report.sizes.setdefault(_SHARES[match[1]], oom_bytes(match[2]))
+        report.sizes.setdefault(_SHARES[match[1]], human_bytes(match[2]))
     if match[3]:
-        report.sizes["temp_fragmentation_bytes"] = oom_bytes(match[3])
+        report.sizes["temp_fragmentation_bytes"] = human_bytes(match[3])
     return True
 
 
@@ -80,7 +81,7 @@ def _take_output(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("program_memory")
     for name, size in (("live_out_bytes", match[1]), ("shared_bytes", match[2])):
         if report and size:
-            report.sizes[name] = oom_bytes(size)
+            report.sizes[name] = human_bytes(size)
     return report is not None
 
 
@@ -90,7 +91,7 @@ def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
     if reading.reports:
-        size = oom_bytes(match[2]) if match[2] else None
+        size = human_bytes(match[2]) if match[2] else None
         reading.reports[-1].buffers.append(OomBuffer(int(match[1]), size))
         reading.in_buffer = True
     return bool(reading.reports)
@@ -110,7 +111,7 @@ def _take_text(name: str) -> _Take:
 
 
 def _take_size(name: str) -> _Take:
-    return lambda reading, match: reading.change_buffer(**{name: oom_bytes(match[1])})
+    return lambda reading, match: reading.change_buffer(**{name: human_bytes(match[1])})
 
 
 def _take_parameter(reading: OomReading, match: re.Match[str]) -> bool:

@@ -32,13 +32,6 @@ class OomReport:
     buffers: list[OomBuffer] = field(default_factory=list)
 
 
-def oom_bytes(text: str) -> int:
-    """Give the bytes of `41.22G`, `528.00MiB` or `0B`, rounded to whole ones."""
-    number = text.rstrip("BiKMGTPE")
-    power = "BKMGTPE".index(text[len(number)])
-    return round(float(number) * (1 << 10 * power))
-
-
 class OomReading:
     """A log as far as it was read: the reports, and what was said before one begins."""
 

@@ -1,8 +1,9 @@
-"""Balanced brackets, strings and top-level commas: the one scanner of all formats."""
+"""Balanced brackets, strings, top-level commas, numbers: the scanner of all formats."""
 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 # A string, a bracket, a comma or a comment; nothing else matters to nesting. What isn't
 # closed reaches to the end: looking for its end anew from each place takes for ever.
@@ -100,6 +101,14 @@ def whole_number(text: str | None, most_digits: int = 9) -> int | None:
     if text is None or len(text) > most_digits or not text.isascii():
         return None
     return int(text) if text.isdigit() else None
+
+
+@lru_cache(maxsize=4096)
+def human_bytes(text: str) -> int:
+    """Give the bytes of `41.22G`, `528.00MiB` or `0B`, rounded to whole ones."""
+    number = text.rstrip("BiKMGTPE")
+    power = "BKMGTPE".index(text[len(number)])
+    return round(float(number) * (1 << 10 * power))
 
 
 def unescape(text: str) -> str:

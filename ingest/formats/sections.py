@@ -26,6 +26,9 @@ NUMBER = r"[0-9]{1,9}"
 BYTES = r"[0-9]{1,15}"
 """Bytes: under a petabyte, so that sums of thousands fit a BIGINT."""
 
+VALUE_ID = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
+"""A value as printed, `<12 name{0} (phi) @1>`: id, name, index, phi and colour."""
+
 Columns = list[list[Any]]
 """The groups of a rule, one list each; a group that took no part is None."""
 

@@ -16,7 +16,6 @@ from hlodb.ingest.formats.memory_report import (
     ReportRow,
     ReportSpace,
     ReportTable,
-    human_bytes,
     parse_memory_report,
 )
 from hlodb.ingest.records import Reject, Unclaimed
@@ -110,15 +109,6 @@ def test_a_report_by_memory_space() -> None:
         ),
         lines_total=18,
     )
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("0B", 0), ("27B", 27), ("4.0KiB", 4096), ("286.05MiB", 299945165), ("1.50TiB",
-     3 << 39)],
-)  # fmt: skip
-def test_human_sizes_in_bytes(text: str, size: int) -> None:
-    assert human_bytes(text) == size
 
 
 def test_a_broken_row_is_rejected_and_a_strange_line_counted() -> None:

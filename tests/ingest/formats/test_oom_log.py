@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.oom_log import OomLog, parse_oom_log
-from hlodb.ingest.formats.oom_report import OomBuffer, OomReport, oom_bytes
+from hlodb.ingest.formats.oom_report import OomBuffer, OomReport
 
 GPU = """RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.
 BufferAssignment OOM Debugging.
@@ -163,14 +163,6 @@ def test_requirements_without_a_total() -> None:
 def test_a_log_of_something_else() -> None:
     text = "Shape: f32[2]\nSize: 4.0KiB\nBuffer 1:\ntotal allocation: 1.0KiB\n"
     assert parse_oom_log(text) == OomLog()
-
-
-@pytest.mark.parametrize(
-    ("text", "size"),
-    [("0B", 0), ("27B", 27), ("4.0K", 4096), ("1.50MiB", 3 << 19), ("2.00T", 2 << 40)],
-)
-def test_sizes(text: str, size: int) -> None:
-    assert oom_bytes(text) == size
 
 
 @given(st.lists(st.sampled_from([*GPU.splitlines(), *TPU.splitlines()])))

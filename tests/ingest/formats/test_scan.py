@@ -1,8 +1,10 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.scan import (
     closing,
+    human_bytes,
     is_balanced,
     split_commas,
     unescape,
@@ -76,3 +78,12 @@ def test_any_text_is_scanned(text: str) -> None:
     assert sum(map(len, parts)) <= len(text)
     assert is_balanced(text) in (True, False)
     assert closing(text, 0) < len(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("0B", 0), ("27B", 27), ("4.0K", 4096), ("4.0KiB", 4096), ("2.00T", 2 << 40),
+     ("286.05MiB", 299945165), ("1.50TiB", 3 << 39)],
+)  # fmt: skip
+def test_sizes_as_people_read_them(text: str, size: int) -> None:
+    assert human_bytes(text) == size
