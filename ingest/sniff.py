@@ -9,7 +9,6 @@ import re
 from typing import NamedTuple
 
 from hlodb.ingest.file_kinds import Kind
-from hlodb.ingest.sniff_proto import message_kind
 
 HEAD_BYTES = 1 << 16
 """How far the rules about a file's beginning look."""
@@ -145,6 +144,9 @@ def sniff(data: bytes) -> Sniffed | None:
     if binary is not None:
         return binary
     if not looks_like_text(head):
+        # Most dumps are text alone, and need not know what messages look like.
+        from hlodb.ingest.sniff_proto import message_kind
+
         message = message_kind(head)
         if message is not None:
             return Sniffed(*message)

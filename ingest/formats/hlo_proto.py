@@ -31,7 +31,8 @@ from hlodb.ingest.formats.proto_heap import HeapFacts, read_heap
 from hlodb.ingest.formats.proto_literals import ELIDED
 from hlodb.ingest.formats.proto_module import entry_id, read_module
 from hlodb.ingest.formats.proto_order import OrderedComputation, in_print_order
-from hlodb.ingest.formats.proto_wire import Parts, read_message, varint
+from hlodb.ingest.formats.proto_wire import Parts, read_message
+from hlodb.ingest.formats.wire import varint
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject
 
 _MODULE = Parts(HloModuleProto, {3: Parts(HloComputationProto, {})})

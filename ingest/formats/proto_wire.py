@@ -7,16 +7,13 @@ computation's instructions) the search goes deeper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from google.protobuf.message import DecodeError
 
+from hlodb.ingest.formats.wire import BYTES, encoded, wire_fields
 from hlodb.ingest.records import Reject
-
-_VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
-_FIXED_SIZES = {_FIXED64: 8, _FIXED32: 4}
-_LONGEST_VARINT = 10
 
 
 class Parts(NamedTuple):
@@ -34,14 +31,6 @@ class Saved(NamedTuple):
     broken_at: int = 0
 
 
-class _Field(NamedTuple):
-    number: int
-    wire_type: int
-    start: int
-    payload: int
-    end: int
-
-
 def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
     """Give the whole fields of a message, those within broken ones included."""
     if _reads(data, parts):
@@ -49,18 +38,18 @@ def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
     kept: list[bytes] = []
     losses: list[Saved] = []
     end = 0
-    for field in _fields(data):
+    for field in wire_fields(data):
         piece = data[field.start : field.end]
         end = field.end
         if end <= len(data) and _reads(piece, parts):
             kept.append(piece)
             continue
-        inner = parts.inner.get(field.number) if field.wire_type == _BYTES else None
+        inner = parts.inner.get(field.number) if field.wire_type == BYTES else None
         saved = Saved(b"", 1, offset + field.start)
         if inner is not None:
             payload = data[field.payload : end]
             saved = save(payload, inner, offset + field.payload)
-            kept.append(_encoded(field.number, saved.data))
+            kept.append(encoded(field.number, saved.data))
         # A cut may fall between two parts of a field: then the field itself is short.
         losses.append(saved if saved.left_out else Saved(b"", 1, offset + len(data)))
     if end < len(data) or not losses:
@@ -89,53 +78,3 @@ def _reads(data: bytes, parts: Parts) -> bool:
     except DecodeError:
         return False
     return True
-
-
-def _fields(data: bytes) -> Iterator[_Field]:
-    """Give the fields of a message up to the first that makes no sense.
-
-    The last may end beyond the data: then it is cut off.
-    """
-    position = 0
-    while position < len(data):
-        tag, payload = varint(data, position)
-        wire_type = tag & 7
-        if wire_type == _VARINT:
-            _, end = varint(data, payload)
-        elif wire_type == _BYTES:
-            size, payload = varint(data, payload)
-            end = payload + size
-        elif wire_type in _FIXED_SIZES:
-            end = payload + _FIXED_SIZES[wire_type]
-        else:
-            return
-        if tag < 8 or end <= position:
-            return
-        yield _Field(tag >> 3, wire_type, position, payload, end)
-        position = end
-
-
-def varint(data: bytes, position: int) -> tuple[int, int]:
-    """Give the number at `position`, and where it ends: beyond the data if broken."""
-    value = 0
-    for count in range(_LONGEST_VARINT):
-        if position + count >= len(data):
-            break
-        byte = data[position + count]
-        value |= (byte & 0x7F) << 7 * count
-        if byte < 0x80:
-            return value, position + count + 1
-    return value, len(data) + 1
-
-
-def _encoded(number: int, payload: bytes) -> bytes:
-    return _varint_bytes(number << 3 | _BYTES) + _varint_bytes(len(payload)) + payload
-
-
-def _varint_bytes(value: int) -> bytes:
-    encoded = bytearray()
-    while value >= 0x80:
-        encoded.append(value & 0x7F | 0x80)
-        value >>= 7
-    encoded.append(value)
-    return bytes(encoded)

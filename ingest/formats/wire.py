@@ -1,0 +1,73 @@
+"""The fields of a binary protobuf message, read and written without its schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
+"""Wire types; groups, which XLA has none of, make no sense here."""
+
+_FIXED_SIZES = {FIXED64: 8, FIXED32: 4}
+_LONGEST_VARINT = 10
+
+
+class WireField(NamedTuple):
+    """A field by its place: its tag at `start`, what it holds from `payload` on."""
+
+    number: int
+    wire_type: int
+    start: int
+    payload: int
+    end: int
+
+
+def wire_fields(data: bytes) -> Iterator[WireField]:
+    """Give the fields of a message up to the first that makes no sense.
+
+    The last may end beyond the data: then it is cut off.
+    """
+    position = 0
+    while position < len(data):
+        tag, payload = varint(data, position)
+        wire_type = tag & 7
+        if tag < 8 or payload > len(data):
+            return
+        if wire_type == VARINT:
+            _, end = varint(data, payload)
+        elif wire_type == BYTES:
+            size, payload = varint(data, payload)
+            end = payload + size
+        elif wire_type in _FIXED_SIZES:
+            end = payload + _FIXED_SIZES[wire_type]
+        else:
+            return
+        yield WireField(tag >> 3, wire_type, position, payload, end)
+        position = end
+
+
+def varint(data: bytes, position: int) -> tuple[int, int]:
+    """Give the number at `position`, and where it ends: beyond the data if broken."""
+    value = 0
+    for count in range(_LONGEST_VARINT):
+        if position + count >= len(data):
+            break
+        byte = data[position + count]
+        value |= (byte & 0x7F) << 7 * count
+        if byte < 0x80:
+            return value, position + count + 1
+    return value, len(data) + 1
+
+
+def encoded(number: int, payload: bytes) -> bytes:
+    """Give the field of this number that holds `payload`."""
+    return _varint_bytes(number << 3 | BYTES) + _varint_bytes(len(payload)) + payload
+
+
+def _varint_bytes(value: int) -> bytes:
+    written = bytearray()
+    while value >= 0x80:
+        written.append(value & 0x7F | 0x80)
+        value >>= 7
+    written.append(value)
+    return bytes(written)
