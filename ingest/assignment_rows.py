@@ -6,13 +6,11 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hlodb.ingest.analyse import ColorProfile, allocation_kind, memory_facts
-from hlodb.ingest.columns import NO_ID, Columns
+from hlodb.ingest.columns import NO_ID, Columns, Ints, Longs
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.interning import Rows
-from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment
 
 
@@ -195,14 +193,14 @@ class AssignmentRows:
         )
 
 
-def _ordinals(ids: NDArray[np.int64]) -> Ints:
+def _ordinals(ids: Longs) -> Ints:
     """Give 0, 1, 2 … within each run of equal ids."""
     groups = _groups(ids)
     starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]][: len(ids)])
     return (np.arange(len(ids)) - starts[groups]).astype(np.int32)
 
 
-def _groups(ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _groups(ids: Longs) -> Longs:
     """Give 0, 1, 2 … for each run of equal ids."""
     if not len(ids):
         return ids

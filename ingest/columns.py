@@ -21,6 +21,9 @@ _ARROW = {
 NO_ID = -1
 """Stands for NULL in a numpy array of ids."""
 
+Ints = NDArray[np.int32]
+Longs = NDArray[np.int64]
+
 
 def arrow_schema(
     table: str,
@@ -45,7 +48,7 @@ class Numbered(NamedTuple):
     The `texts` of a later piece begin with those of an earlier one.
     """
 
-    numbers: NDArray[np.int32]
+    numbers: Ints
     texts: Sequence[str | None]
 
 
@@ -126,9 +129,7 @@ def _kind_of(value: Any) -> str:
     return "list" if isinstance(value, list | tuple) else "scalar"
 
 
-def _dictionary(
-    numbers: NDArray[np.int32], texts: Sequence[str | None]
-) -> pa.DictionaryArray:
+def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArray:
     """Give texts by number, only those that are used."""
     is_used = np.zeros(len(texts), np.bool_)
     is_used[numbers[numbers != NO_ID]] = True

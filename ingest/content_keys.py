@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from hlodb.ingest.columns import arrow_schema
-from hlodb.ingest.numbering import hash64
+from hlodb.ingest.hashing import hash64
 from hlodb.ingest.unit_files import FileReport
 
 Row = dict[str, Any]

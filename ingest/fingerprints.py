@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hlodb.ingest.columns import Ints, Longs
 from hlodb.ingest.formats.scan import split_commas
 from hlodb.ingest.formats.shapes import without_layout
+from hlodb.ingest.hashing import hash64
 from hlodb.ingest.records import Attributes
 
 _ROUNDS = 8
@@ -27,7 +28,6 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 _ODD = np.uint64(0xBF58476D1CE4E5B9)
 
 Keys = NDArray[np.uint64]
-Ints = NDArray[np.int32]
 
 
 def graph_text(
@@ -82,7 +82,7 @@ class Edges(NamedTuple):
     Edge i says that `readers[i]` reads `operands[i]` as operand number `places[i]`.
     """
 
-    keys: NDArray[np.int64]
+    keys: Longs
     readers: Ints
     operands: Ints
     places: Ints
@@ -104,7 +104,7 @@ def graph_fingerprints(modules: Sequence[Edges]) -> list[int]:
     keys, readers, operands, places = map(np.concatenate, zip(*modules, strict=True))
     states = _refined(keys.view(np.uint64), readers + shifts, operands + shifts, places)
     parts = np.split(states, first[1:-1])
-    return [_digest(np.sort(part).tobytes()) for part in parts]
+    return [hash64(np.sort(part).tobytes()) for part in parts]
 
 
 def _refined(
@@ -121,18 +121,11 @@ def _refined(
     return state
 
 
-def exact_fingerprint(
-    keys: NDArray[np.int64], operands: Ints, counts: Ints, starts: Ints
-) -> int:
+def exact_fingerprint(keys: Longs, operands: Ints, counts: Ints, starts: Ints) -> int:
     """Give a hash of the instructions in their order, with operands by number.
 
     `counts` is the number of operands of each instruction, `starts` the first
     instruction of each computation.
     """
     parts = (keys, operands, counts, starts)
-    return _digest(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))
-
-
-def _digest(data: bytes) -> int:
-    digest = blake2b(data, digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    return hash64(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.columns import NO_ID, Ints
 from hlodb.ingest.interning import Distinct
-from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import Computation
 
 _CALL_PLACE = 1 << 20

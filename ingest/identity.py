@@ -6,7 +6,7 @@ import re
 from hashlib import blake2b
 
 from hlodb.ingest.formats.shapes import without_layout
-from hlodb.ingest.numbering import hash64
+from hlodb.ingest.hashing import hash64
 
 # Of a name spelled backwards: `.12.3` at its end is found at once.
 _UNIQUE = re.compile(r"(?:\d++\.)++")

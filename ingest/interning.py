@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlodb.errors import ParseError
-from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.columns import NO_ID, Ints
 from hlodb.ingest.formats.hlo_blocks import MAX_LINES, BlockCache
 from hlodb.ingest.formats.hlo_instruction import (
     Printed,
@@ -29,7 +29,6 @@ from hlodb.ingest.numbering import (
     Calls,
     Form,
     Forms,
-    Ints,
     Numbers,
     Value,
     spread,

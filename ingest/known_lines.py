@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
+from hlodb.ingest.columns import Ints
 from hlodb.ingest.formats.hlo_attributes import parse_tail
 from hlodb.ingest.formats.hlo_instruction import (
     WITHOUT_OPERANDS,
     Printed,
     parse_own,
 )
-from hlodb.ingest.numbering import Calls, Forms, Ints, Numbers, stored_literal, taken
+from hlodb.ingest.numbering import Calls, Forms, Numbers, stored_literal, taken
 from hlodb.ingest.records import Location
 
 _MAX_SAYINGS = 1 << 16

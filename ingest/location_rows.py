@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
 
-from hlodb.ingest.columns import NO_ID, Columns
+from hlodb.ingest.columns import NO_ID, Columns, Ints
+from hlodb.ingest.hashing import digest64, signed64
 from hlodb.ingest.interning import Distinct
-from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import Frame, Location
 from hlodb.ingest.user_frames import user_frame_ids
 
@@ -122,18 +121,10 @@ def _location_keys(
         located.instruction_ids.tobytes() + located.numbers.tobytes(),
         distinct.locations.keys_of(located.location_ids).tobytes(),
     )
-    digests = [*map(_digest, parts), _frames_digest(frames)]
-    return _LocationKeys(*map(_signed, [_digest(b"".join(digests)), *digests]))
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=8).digest()
-
-
-def _signed(digest: bytes) -> int:
-    return int.from_bytes(digest, "little", signed=True)
+    digests = [*map(digest64, parts), _frames_digest(frames)]
+    return _LocationKeys(*map(signed64, [digest64(b"".join(digests)), *digests]))
 
 
 @lru_cache(maxsize=64)
 def _frames_digest(frames: tuple[Frame, ...]) -> bytes:
-    return _digest(repr(frames).encode("utf-8", "replace"))
+    return digest64(repr(frames))

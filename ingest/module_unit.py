@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.columns import NO_ID, Ints
 from hlodb.ingest.fingerprints import Edges, exact_fingerprint
 from hlodb.ingest.formats.hlo_header import entry_layout, header_number
 from hlodb.ingest.formats.memory_report import MemoryReport
 from hlodb.ingest.graph import Graph
+from hlodb.ingest.hashing import hash64
 from hlodb.ingest.identity import program_key, program_name
 from hlodb.ingest.interning import Distinct
-from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import BufferAssignment, HloModule
 
 if TYPE_CHECKING:
@@ -100,8 +99,7 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
         (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
     ]
     texts = repr((hlo.name, hlo.header, places))
-    digest = blake2b(texts.encode("utf-8", "surrogateescape"), digest_size=8)
-    for numbers in (
+    columns = (
         distinct.names.keys_of(distinct.name_ids(rows)),
         distinct.forms.keys_of(distinct.form_ids(rows)),
         distinct.roots(rows),
@@ -109,8 +107,7 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
         distinct.names.keys_of(operands),
         callers,
         distinct.calls.keys_of(calls[callers]),
-    ):
-        digest.update(np.ascontiguousarray(numbers).tobytes())
-    for companion in sorted(unit.companion_digests):
-        digest.update(companion)
-    return int.from_bytes(digest.digest(), "little", signed=True)
+    )
+    numbers = [np.ascontiguousarray(column).tobytes() for column in columns]
+    parts = [texts.encode(), *numbers, *sorted(unit.companion_digests)]
+    return hash64(b"".join(parts))

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hlodb.ingest.assignment_rows import AssignmentRows
-from hlodb.ingest.columns import NO_ID, Columns, Numbered, arrow_schema
+from hlodb.ingest.columns import NO_ID, Columns, Ints, Numbered, arrow_schema
 from hlodb.ingest.content_keys import module_table
 from hlodb.ingest.fingerprints import Edges, graph_fingerprints
 from hlodb.ingest.formats.hlo_header import aliases
@@ -29,7 +29,7 @@ from hlodb.ingest.module_unit import (
     first_line,
     module_id_of,
 )
-from hlodb.ingest.numbering import Forms, Ints
+from hlodb.ingest.numbering import Forms
 from hlodb.ingest.proto_rows import PROTO_TABLES, add_proto_facts
 from hlodb.ingest.records import HloModule
 from hlodb.ingest.report_rows import REPORT_TABLES, add_report

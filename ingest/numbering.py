@@ -11,24 +11,14 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.columns import NO_ID, Ints, Longs
 from hlodb.ingest.fingerprints import exact_text, graph_text
+from hlodb.ingest.hashing import digest64, hash64
 from hlodb.ingest.records import Attributes, Call
 
-Ints = NDArray[np.int32]
-Longs = NDArray[np.int64]
 Value = TypeVar("Value", bound=Hashable)
 
 _KEPT_LITERAL = 256
-
-
-def hash64(text: str) -> int:
-    """Give the first 64 bits of a BLAKE2b over `text`, signed."""
-    return int.from_bytes(_digest(text), "little", signed=True)
-
-
-def _digest(text: str) -> bytes:
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=8).digest()
 
 
 class Form(NamedTuple):
@@ -65,7 +55,7 @@ class Numbers(dict[Value, int], Generic[Value]):
     def keys_of(self, numbers: Ints) -> Longs:
         """Give the keys of values, none of which is nothing."""
         if new := self.values_by_number[len(self._keys) :]:
-            digests = b"".join(map(_digest, map(repr, new)))
+            digests = b"".join(map(digest64, map(repr, new)))
             self._keys.extend(np.frombuffer(digests, "<i8").tolist())
         return taken(self._keys, np.int64, numbers)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from hlodb.ingest.file_kinds import Kind
+from hlodb.ingest.hashing import hash64
 from hlodb.ingest.recognise import Recognised, rank
 
 ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
@@ -57,8 +57,7 @@ class FileReport:
 def unit_digest(files: Sequence[UnitFile]) -> int:
     """Give a hash of kinds and bytes: units with equal digests hold equal modules."""
     parts = sorted(f"{f.recognised.kind} {f.sha256}" for f in files)
-    digest = blake2b("\n".join(parts).encode(), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    return hash64("\n".join(parts))
 
 
 def main_file(files: Sequence[UnitFile]) -> UnitFile:

@@ -7,10 +7,9 @@ from typing import NamedTuple
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from hlodb.ingest.columns import NO_ID
+from hlodb.ingest.columns import NO_ID, Ints
 from hlodb.ingest.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.interning import Distinct
-from hlodb.ingest.numbering import Ints
 from hlodb.ingest.records import Call, Computation, Instruction
 
 _CALL_PLACE = 1 << 20
