@@ -71,7 +71,7 @@ _OTHERS = (
 def load_batches(
     connection: Connection, results: Sequence[tuple[int, BatchResult]]
 ) -> list[int]:
-    """Store results, given with their runs in order; give the count of new modules.
+    """Store results, given with their runs in order; count new modules of each.
 
     New are modules whose details neither the warehouse nor an earlier result holds.
     Belongs in a transaction.

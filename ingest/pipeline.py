@@ -102,14 +102,14 @@ def _store(runs: list[RunIngest], store: Store, jobs: int) -> Iterator[RunSummar
 
 
 def _end(run: RunIngest, store: Store) -> Iterator[RunSummary]:
-    for batch in run.unsound_repeats():
+    for batch in run.reading.unsound_repeats():
         yield from store.take(run, parse_batch(batch))
     store.end(run)
 
 
 def _tagged(runs: list[RunIngest]) -> Iterator[tuple[RunIngest, Units]]:
     for run in runs:
-        for batch in run.batches():
+        for batch in run.reading.batches():
             yield run, batch
 
 

@@ -16,7 +16,8 @@ from hlodb.ingest.content_keys import Row, file_table
 from hlodb.ingest.forget import forget_refusals
 from hlodb.ingest.load import load_batches, load_rejects
 from hlodb.ingest.occurrences import load_files, load_known
-from hlodb.ingest.run_ingest import RunIngest, Units
+from hlodb.ingest.run_ingest import RunIngest
+from hlodb.ingest.run_reading import KnownUnits
 from hlodb.ingest.run_records import Holdings, holdings
 from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
@@ -38,7 +39,7 @@ class Store:
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
         self._written_bytes = 0
-        self._units = Units()
+        self._units = KnownUnits()
 
     def settle(self, runs: Sequence[RunIngest]) -> None:
         """Give runs their names, and what the warehouse knows already."""
@@ -53,7 +54,7 @@ class Store:
         self._units.met.update(held.unit_digests)
         taken = set(held.run_names)
         for run in runs:
-            run.units = self._units
+            run.reading.units = self._units
             run.settle(taken)
             taken.add(run.summary.name)
 
@@ -108,7 +109,7 @@ class Store:
 def _finish(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]) -> None:
     for run in runs:
         run.finish(connection)
-    load_facts(connection, [(run.summary.run_id, run.facts) for run in runs])
+    load_facts(connection, [(run.summary.run_id, run.reading.facts) for run in runs])
     counts = count_runs(connection, [run.summary.run_id for run in runs])
     for run in runs:
         run.counted(counts[run.summary.run_id])
@@ -118,7 +119,7 @@ def _load_unparsed(
     connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]
 ) -> None:
     """Store known units of runs, and files that make no module."""
-    by_id = {run.summary.run_id: run for run in runs}
+    by_id = {run.summary.run_id: run.reading for run in runs}
     known = {run_id: run.known_occurrences for run_id, run in by_id.items()}
     files = {run_id: run.known_files for run_id, run in by_id.items()}
     forget_refusals(connection, by_id)

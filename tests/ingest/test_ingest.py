@@ -235,7 +235,7 @@ def test_small_units_join_a_batch_that_is_full(
         name = f"module_{number:04}.jit_f.cpu_after_optimizations.txt"
         (tmp_path / name).write_bytes(f"HloModule f{number}\n".encode().ljust(size))
     [source] = discover([str(tmp_path)])
-    batches = RunIngest(source, RunRequest(), None).batches()
+    batches = RunIngest(source, RunRequest(), None).reading.batches()
     found = [[len(f.data) for files in batch for f in files] for batch in batches]
     assert found == [sizes[:4], sizes[4:-3], sizes[-3:]]
 
