@@ -29,7 +29,7 @@ class RunFacts:
     newest_file_at: float | None = None
     flags: dict[tuple[str, str], set[int | None]] = field(default_factory=dict)
     flag_owners: set[int | None] = field(default_factory=set)
-    passes: list[tuple[int | None, PassTiming]] = field(default_factory=list)
+    passes: dict[int | None, list[PassTiming]] = field(default_factory=dict)
     analyses: dict[str, list[MemoryAnalysis]] = field(default_factory=dict)
 
     def learn(self, facts: Mapping[str, str | int | None]) -> None:
@@ -78,7 +78,7 @@ class RunFacts:
         ]
 
     def pass_rows(self) -> list[dict[str, Any]]:
-        """Give rows of passes, in the order in which they ran."""
+        """Give rows of passes, those of each module in the order in which they ran."""
         return [
             {
                 "module_number": number,
@@ -89,7 +89,8 @@ class RunFacts:
                 "started_us": timing.start_timestamp_us,
                 "duration_us": timing.duration_us,
             }
-            for ordinal, (number, timing) in enumerate(self.passes)
+            for number, timings in self.passes.items()
+            for ordinal, timing in enumerate(timings)
         ]
 
 
@@ -140,7 +141,7 @@ def learn_from_file(
         rejects += target.rejects
     if kind == "module_metadata":
         metadata = parse_module_metadata(text)
-        facts.passes += [(number, timing) for timing in metadata.passes]
+        facts.passes.setdefault(number, []).extend(metadata.passes)
         rejects += metadata.rejects
     if kind == "memory_analysis":
         analyses = parse_memory_analyses(text)

@@ -97,3 +97,23 @@ def test_details_come_with_a_full_run_later(tmp_path: Path, first: Passes) -> No
     ours, theirs = all_rows(db), all_rows(only)
     for table in ("computations", "instructions", "operands", "memory_profile"):
         assert ours[table] == theirs[table]
+
+
+def test_passes_of_each_module_are_counted_from_0(tmp_path: Path) -> None:
+    folder, db = tmp_path / "dump", tmp_path / "w.duckdb"
+    folder.mkdir()
+    for number, names in ((3, ("algsimp", "dce")), (7, ("cse", "dce", "fusion"))):
+        text = "".join(f'pass_metadata {{ pass_name: "{name}" }}\n' for name in names)
+        (folder / f"module_{number:04}.f.metadata.textproto").write_text(text)
+    ingest([str(folder)], db)
+    with connect(db) as connection:
+        rows = connection.execute("""
+            SELECT module_number, ordinal, pass_name FROM passes ORDER BY ALL
+        """).fetchall()
+    assert rows == [
+        (3, 0, "algsimp"),
+        (3, 1, "dce"),
+        (7, 0, "cse"),
+        (7, 1, "dce"),
+        (7, 2, "fusion"),
+    ]
