@@ -113,14 +113,13 @@ def test_names_that_are_no_utf8(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """A folder, a file in a log, a module in JSON; a name that one gives is refused."""
-    folder = os.fsencode(tmp_path) + b"/d\xff"
-    os.mkdir(folder)
+    dump, db = f"{tmp_path}/d\udcff", str(tmp_path / "w.duckdb")
+    os.mkdir(dump)
     name = b"module_0001.jit_f\xff.before_optimizations.txt"
     log = b"*** Begin %s ***\n%s*** End %s ***\n" % (name, SOUND, name)
     analysis = b'[{"module": "jit_\\ud800", "temp_size_in_bytes": 1}]'
-    for path, data in ((b"log.txt", log), (b"memory_analysis.json", analysis)):
-        Path(os.fsdecode(folder + b"/" + path)).write_bytes(data)
-    dump, db = os.fsdecode(folder), str(tmp_path / "w.duckdb")
+    Path(dump, "log.txt").write_bytes(log)
+    Path(dump, "memory_analysis.json").write_bytes(analysis)
     assert main(["ingest", dump, "--db", db]) == 0
     with connect(db) as connection:
         found = connection.execute(
