@@ -26,7 +26,6 @@ Kind: TypeAlias = Literal[
     "tpu_comp_env",
     "text_proto",
     "xplane",
-    "hlo_snapshot",
     "memory_analysis",
     "log",
     "ignored",
@@ -100,9 +99,7 @@ NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
 }
 """Kinds whose content is a text proto, flags or JSON: small, and nested."""
 
-PROTO_KINDS: frozenset[Kind] = frozenset(
-    {"hlo_proto", "memory_report_proto", "xplane", "hlo_snapshot"}
-)
+PROTO_KINDS: frozenset[Kind] = frozenset({"hlo_proto", "memory_report_proto", "xplane"})
 """Kinds whose content is a binary protobuf message."""
 
 READ_KINDS: frozenset[Kind] = TEXT_KINDS | PROTO_KINDS
@@ -190,17 +187,17 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
     ),
     (r"autotune_results\.pbtxt", "text_proto", "AutotuneResults"),
     # Modules.
-    (
-        r"(?:execution_\d+\.hlo_snapshot|snapshot\.\d+)\.pb",
-        "hlo_snapshot",
-        "HloSnapshot",
-    ),
     (r"buffer_assignment", "buffer_assignment", "buffer assignment"),
     (r"\d+\.(?:before|after)\.txt", "hlo_text", "HLO of an autotuning candidate"),
     (r"hlo", "hlo_text", "HLO text"),
     (r"hlo\.txt", "hlo_text", "HLO text"),
     (r"xplane\.pb", "xplane", "XSpace profile"),
     # Known and of no use here.
+    (
+        r"(?:execution_\d+\.hlo_snapshot|snapshot\.\d+)\.pb",
+        "ignored",
+        "a module with the arguments of one execution; its own files have it",
+    ),
     (
         r"execution_\d+\.hlo_unoptimized_snapshot\.(?:pb|txt)",
         "ignored",

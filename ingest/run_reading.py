@@ -119,7 +119,7 @@ class RunReading:
     def rejects(self) -> list[tuple[str, Reject]]:
         """Give what was rejected or refused of files that were not parsed."""
         return self.other_rejects + [
-            (r.path, Reject(1, 1, "file", "refused", r.reason, ""))
+            (r.path, Reject(0, 0, "file", "refused", r.reason, ""))
             for r in self.source.refused
         ]
 
@@ -156,7 +156,7 @@ class RunReading:
             self.summary.unchanged_files += len(files)
             return []
         self.other_rejects += [
-            (dumped.path, Reject(1, 1, "file", "cut_short", dumped.problem, ""))
+            (dumped.path, Reject(0, 0, "file", "cut_short", dumped.problem, ""))
             for dumped in unit.files
             if dumped.problem
         ]
@@ -182,7 +182,7 @@ class RunReading:
         if kind == "unknown" and _claims_a_dump(file):
             report.status = "rejected"
             message = f"{report.reason}; dump it again or leave it out"
-            rejects = [Reject(1, 1, "file", "not_what_it_says", message, "")]
+            rejects = [Reject(0, 0, "file", "not_what_it_says", message, "")]
         self.other_files.append(report)
         self.other_rejects += [(file.path, reject) for reject in rejects]
 
