@@ -30,6 +30,12 @@ def _count(value: Any) -> int:
     return value
 
 
+def _positive(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise ValueError("must be a whole number, 1 or more")
+    return value
+
+
 def _optional_count(value: Any) -> int | None:
     return None if value is False else _count(value)
 
@@ -65,7 +71,7 @@ SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
     "report": {
         "series": ("series", _text),
         "baseline": ("baseline", _text),
-        "window": ("window", _count),
+        "window": ("window", _positive),
         "main_branch": ("main_branch", _text),
         "top": ("top", _count),
         "codeowners": ("codeowners", _text),

@@ -136,6 +136,9 @@ FAULTS = {
     "[gates]\nregression = 1\n": (
         "hlodb.toml:2: 'regression' must be true or false, not 1"
     ),
+    "[report]\nwindow = 0\n": (
+        "hlodb.toml:2: 'window' must be a whole number, 1 or more, not 0"
+    ),
     "[budget]\nprogram = 'a'\n": "hlodb.toml:1: write [[budget]], with two brackets",
     "[[budget]]\nprogram = 'a'\nbytes = 1\n\n[[budget]]\nprogram = 'b'\n": (
         "hlodb.toml:5: a budget has either 'bytes' or 'ratio'"
