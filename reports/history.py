@@ -35,7 +35,7 @@ def steps(
     exact = _without_floors(settings)
     found = []
     for track in tracks:
-        for earlier, later in _neighbours(track):
+        for earlier, later in pairwise(track.sightings):
             pair = sighted_pair(earlier, later)
             for verdict in judge(pair, profiles, bands, exact):
                 if _is_step(verdict, settings):
@@ -53,10 +53,6 @@ def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
         match.method if match else None,
         match.confidence if match else None,
     )
-
-
-def _neighbours(track: Track) -> Iterable[tuple[Sighting, Sighting]]:
-    return pairwise(track.sightings)
 
 
 def _without_floors(settings: Settings) -> Settings:

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import duckdb
 
@@ -15,7 +15,6 @@ from hlodb.errors import UsageError
 from hlodb.queries.nearest import not_held
 from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
 
-Record = TypeVar("Record", bound=NamedTuple)
 Opcodes = Mapping[str, int]
 
 

@@ -5,36 +5,20 @@
 
 and all of these but fragmentation over single buffers, matched by `match_buffers`. The
 residual is what the buffers leave unexplained: 0 wherever the sizes of allocations and
-the most live temporary bytes are what `memory_profile` says.
+the most live temporary bytes are what `memory_profile` says. What each part means
+stands in docs/report.md.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.counted_pair import Owned, both_counted, same_size
 from hlodb.reports.facts import Buffer, Output, Profile
 from hlodb.reports.match_buffers import SAME_SIZE, BufferMatch, match_buffers
 from hlodb.reports.ownership import owned_bytes
-
-PARTS = {
-    "resized": "the same buffer with other dimensions",
-    "retyped": "the same buffer with another element type",
-    "re-padded": "the same data in more or less room",
-    "life": "a buffer that now lives, or no longer lives, at the peak",
-    "new": "a buffer that the base does not have",
-    "gone": "a buffer that the candidate does not have",
-    "alias": "memory that is no longer shared, or now is, with a parameter or in place",
-    "kind": "a buffer that moved to another kind of allocation",
-    "space": "a buffer that moved to or from another memory space",
-    "fragmentation": "temporary memory beyond the most live at once",
-    "temp": "temporary memory of a dump without live ranges, not split further",
-}
-"""Every part of a waterfall, with what it means."""
-
-KINDS = ("parameter", "constant", "live_out", "thread_local", "temp")
 
 
 class Change(NamedTuple):
@@ -197,11 +181,3 @@ def _greatest_first(change: Change) -> tuple[int, str, str, str]:
     buffer = change.candidate or change.base
     name = (buffer.instruction or "") if buffer else ""
     return (-abs(change.delta_bytes), change.part, change.kind, name)
-
-
-def part_sums(changes: Iterable[Change]) -> dict[tuple[str, str], int]:
-    """Give the bytes of each (part, kind) that has any."""
-    sums: dict[tuple[str, str], int] = defaultdict(int)
-    for change in changes:
-        sums[change.part, change.kind] += change.delta_bytes
-    return {key: value for key, value in sums.items() if value}

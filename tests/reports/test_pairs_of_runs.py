@@ -25,12 +25,12 @@ from hlodb.reports.read import (
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import similarities_from
-from hlodb.reports.waterfall import Side, Waterfall, part_sums, waterfalls
+from hlodb.reports.waterfall import Side, Waterfall, waterfalls
 from hlodb.schema.warehouse import connect
+from tests.reports.part_sums import MIRRORED, opposite_sums, part_sums
 
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0, top=3)
 OPPOSITE = {"worse": "improved", "improved": "worse", "new": "failed", "failed": "new"}
-MIRRORED = {"new": "gone", "gone": "new"}
 
 Rows = set[tuple[object, ...]]
 Connection = duckdb.DuckDBPyConnection
@@ -175,10 +175,7 @@ def check_all_pairs(world: World) -> int:
     ):
         for forth, back_fall in zip(there_falls, back_falls, strict=True):
             assert (forth.residual_bytes, back_fall.residual_bytes) == (0, 0)
-            assert part_sums(back_fall.changes) == {
-                (MIRRORED.get(part, part), kind): -size
-                for (part, kind), size in part_sums(forth.changes).items()
-            }
+            assert part_sums(back_fall) == opposite_sums(forth)
         assert changes(world, swapped(match)) == [
             (color, OPPOSITE.get(change, change))
             for color, change in changes(world, match)

@@ -19,11 +19,10 @@ from hlodb.reports.read import (
     read_profiles,
     read_runs,
 )
-from hlodb.reports.waterfall import Change, Side, Waterfall, part_sums, waterfalls
+from hlodb.reports.waterfall import Change, Side, waterfalls
 from hlodb.schema.creation import create_schema
 from tests.queries.assignments import Assignment, assignments, store
-
-MIRRORED = {"new": "gone", "gone": "new"}
+from tests.reports.part_sums import opposite_sums, part_sums
 
 
 def buffer(name: str, size: int, **more: Any) -> Buffer:
@@ -84,7 +83,7 @@ def side(
 def shares(base: Side, candidate: Side) -> dict[tuple[str, str], int]:
     (fall,) = waterfalls(base, candidate)
     assert fall.residual_bytes == 0
-    return part_sums(fall.changes)
+    return part_sums(fall)
 
 
 def test_a_buffer_with_more_elements_is_resized() -> None:
@@ -151,7 +150,7 @@ def test_another_memory_space() -> None:
     moved = buffer("h", 32, color=1)
     candidate = Side({1: profile([moved])._replace(color=1)}, [moved], ())
     found = waterfalls(base, candidate)
-    assert [(w.color, part_sums(w.changes), w.residual_bytes) for w in found] == [
+    assert [(w.color, part_sums(w), w.residual_bytes) for w in found] == [
         (0, {("space", "temp"): -32}, 0),
         (1, {("space", "temp"): 32}, 0),
     ]
@@ -243,7 +242,7 @@ def test_every_byte_falls_into_a_part(base: Side, candidate: Side) -> None:
 def test_the_other_way_round_it_is_the_opposite(base: Side, candidate: Side) -> None:
     there = waterfalls(base, of_candidate(candidate))
     back = waterfalls(candidate, of_candidate(base))
-    assert [sums(w) for w in back] == [opposite(w) for w in there]
+    assert [part_sums(w) for w in back] == [opposite_sums(w) for w in there]
 
 
 @given(modules())
@@ -252,17 +251,6 @@ def test_nothing_changes_between_a_module_and_itself(one: Side) -> None:
     assert [w.changes for w in waterfalls(one, of_candidate(one))] == [
         () for _ in one.profiles
     ]
-
-
-def sums(fall: Waterfall) -> dict[tuple[str, str], int]:
-    return part_sums(fall.changes)
-
-
-def opposite(fall: Waterfall) -> dict[tuple[str, str], int]:
-    return {
-        (MIRRORED.get(part, part), kind): -size
-        for (part, kind), size in part_sums(fall.changes).items()
-    }
 
 
 @pytest.fixture(scope="module")
