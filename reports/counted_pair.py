@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from math import trunc
+from math import prod, trunc
 
-from hlodb.reports.array_types import element_count, element_type
+from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.reports.facts import Buffer
 
 Owned = tuple[dict[int, int], dict[int, int]]
@@ -23,12 +23,11 @@ def both_counted(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int,
     if same and owned[0][id(b)] == owned[1][id(c)]:
         return  # Most buffers: nothing about them has changed.
     b_data, c_data = _data_bytes(b), _data_bytes(c)
-    types = element_type(b.array_type), element_type(c.array_type)
-    elements = element_count(b.array_type), element_count(c.array_type)
+    (b_type, b_count), (c_type, c_count) = _elements(b), _elements(c)
     note = f"{b.array_type} to {c.array_type}"
     resized = 0
-    if types[0] != types[1]:
-        resized = _of_dimensions(b_data, c_data, *elements)
+    if b_type != c_type:
+        resized = _of_dimensions(b_data, c_data, b_count, c_count)
         yield "retyped", c_data - b_data - resized, note
     else:
         resized = c_data - b_data
@@ -44,9 +43,18 @@ def same_size(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, st
     yield "alias", owned[1][id(c)] - owned[0][id(b)], "shares more or less in place"
 
 
-def _of_dimensions(
-    b_data: int, c_data: int, b_count: int | None, c_count: int | None
-) -> int:
+def _elements(buffer: Buffer) -> tuple[str | None, int]:
+    """Give type and number of elements; None and 0 where it is no array.
+
+    An array with a dimension without bound has 0.
+    """
+    shape = parse_shape(buffer.array_type or "")
+    if shape is None or shape.elements is not None:
+        return None, 0
+    return shape.element_type, prod(max(size, 0) for size in shape.dimensions)
+
+
+def _of_dimensions(b_data: int, c_data: int, b_count: int, c_count: int) -> int:
     """Give what the change of dimensions costs at the mean of both element widths.
 
     The rest is the element type's; both change sign when base and candidate do.
