@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
 from hlodb.reports.model_findings import Cause
-from hlodb.reports.sizes import signed_bytes
+from hlodb.reports.sizes import counted, signed_bytes
 from hlodb.reports.waterfall import Change, Waterfall
 
 _NOTICED = 0.2
@@ -78,14 +78,13 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     with_it = [c for c in changes if c.delta_bytes * sign > 0]
     leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
     count = len(with_it)
-    plural = "" if count == 1 else "s"
-    buffers = f"{count} buffer{plural} of {leaders}"
+    buffers = f"{counted(count, 'buffer')} of {leaders}"
     first = with_it[0] if with_it else None
     others = f" and {count - 1} more" if count > 1 else ""
     moved = signed_bytes(sum(change.delta_bytes for change in changes))
     match part:
         case "new":
-            text = f"{count} new buffer{plural} of {leaders}"
+            text = f"{counted(count, 'new buffer')} of {leaders}"
         case "gone":
             text = f"{buffers} {'is' if count == 1 else 'are'} gone"
         case "life":

@@ -9,8 +9,7 @@ from dataclasses import replace
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.outline_blocks import counted
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")
 """What makes the process fail: any gate, budgets only, unsound data only, nothing."""
@@ -138,9 +137,9 @@ def _regressions(
     counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
 ) -> str:
     worse = counts["worse"] + counts["mixed"]
-    text = "no regression" if not worse else f"{worse} regression{'s'[: worse > 1]}"
+    text = counted(worse, "regression") if worse else "no regression"
     if failed:
-        text += f" ({len(failed)} gate{'s'[: len(failed) > 1]} failed)"
+        text += f" ({counted(len(failed), 'gate')} failed)"
     if worst is not None:
         text += f": {_worst_text(worst)}"
     elif failed:
@@ -156,7 +155,7 @@ def _differences(
     counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
 ) -> str:
     worse = counts["worse"] + counts["mixed"]
-    text = f"{worse} worse" if worse else "nothing worse"
+    text = f"{worse:,} worse" if worse else "nothing worse"
     return text + (f": {_worst_text(worst)}" if worst is not None else "")
 
 
@@ -169,7 +168,7 @@ def _worst_text(f: Finding) -> str:
 
 
 def _others(counts: Counter[str]) -> list[str]:
-    return [f"{counts[k]} {word}" for k, word in _WORDS.items() if counts[k]]
+    return [f"{counts[k]:,} {word}" for k, word in _WORDS.items() if counts[k]]
 
 
 def _headroom(report: Report) -> str | None:

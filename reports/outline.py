@@ -13,10 +13,10 @@ from hlodb.reports.cards import finding_card
 from hlodb.reports.model import ProgramRow, Report, RunFacts
 from hlodb.reports.model_findings import CauseGroup
 from hlodb.reports.names import called, shared_names
-from hlodb.reports.outline_blocks import Block, Paragraph, counted, few, table
+from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.outline_brief import brief
 from hlodb.reports.sentences import gate_sentence
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
 
 MARKS = {
     "worse": "+",

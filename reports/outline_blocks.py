@@ -58,11 +58,6 @@ def table(
     return Table(tuple(header), tuple(shown), tuple(numeric))
 
 
-def counted(count: int, name: str) -> str:
-    """Give `1 row` or `2 rows`."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
-
-
 def few(names: Sequence[str], most: int) -> str:
     """Give at most `most` names in a line, and how many more there are."""
     shown = ", ".join(names[:most])

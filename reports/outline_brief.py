@@ -8,9 +8,9 @@ from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
-from hlodb.reports.outline_blocks import Block, Commands, Paragraph, counted
+from hlodb.reports.outline_blocks import Block, Commands, Paragraph
 from hlodb.reports.sentences import dominating_source, gate_sentence
-from hlodb.reports.sizes import signed_bytes
+from hlodb.reports.sizes import counted, signed_bytes
 
 BLAMES = {
     "framework": "what is handed to XLA changed: the program or its framework",

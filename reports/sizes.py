@@ -1,8 +1,10 @@
-"""Sizes as people write them: 30 GiB in settings, +1.25 MiB in reports."""
+"""Numbers as people write them: 30 GiB in settings; +1.25 MiB, 2 rows in reports."""
 
 from __future__ import annotations
 
 import re
+
+from hlodb.queries.render_table import human_bytes
 
 _SCALES = {
     "": 1,
@@ -37,16 +39,15 @@ def signed_bytes(count: int | None) -> str:
 
 
 def plain_bytes(count: int | None) -> str:
-    """Give a number of bytes in the largest unit that leaves at least 1."""
-    if count is None:
-        return "-"
-    size, scale = float(count), 0
-    names = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-    while abs(size) >= 1024 and scale < len(names) - 1:
-        size, scale = size / 1024, scale + 1
-    return f"{count:,} B" if scale == 0 else f"{size:,.2f} {names[scale]}"
+    """Give a number of bytes for reading; a dash for None."""
+    return "-" if count is None else human_bytes(count)
 
 
 def signed_percent(ratio: float | None) -> str:
     """Give `+12.7 %` for 0.127; a dash for None."""
     return "-" if ratio is None else f"{100 * ratio:+,.1f} %"
+
+
+def counted(count: int, name: str) -> str:
+    """Give `1 row` or `2 rows`."""
+    return f"{count:,} {name}{'' if count == 1 else 's'}"

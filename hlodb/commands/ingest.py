@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from hlodb.commands.ingest_outcome import counted, require_modules, sentences
+from hlodb.commands.ingest_outcome import require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import UTF8, db_option, format_option, write_result
@@ -24,6 +24,7 @@ from hlodb.ingest.staging_folder import staging_folder
 from hlodb.queries.render import json_text
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
+from hlodb.reports.sizes import counted
 
 _JSON_KEYS = (
     "run_id",

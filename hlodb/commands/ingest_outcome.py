@@ -9,6 +9,7 @@ from pathlib import Path
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.discover import HOW_TO_DUMP
 from hlodb.ingest.run_summary import RunSummary
+from hlodb.reports.sizes import counted
 
 
 def sentences(run: RunSummary, db: Path) -> Iterator[str]:
@@ -46,11 +47,6 @@ def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
         )
     if runs and is_empty and not any(run.has_dump for run in runs):
         raise UsageError(f"nothing that was named holds an XLA dump. {HOW_TO_DUMP}")
-
-
-def counted(count: int, name: str) -> str:
-    """Give `1 file` or `2 files`."""
-    return f"{count:,} {name}{'' if count == 1 else 's'}"
 
 
 def _command(*words: str, db: Path) -> str:
