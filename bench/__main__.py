@@ -26,7 +26,7 @@ from bench.inputs import Inputs
 from bench.measure import REPOSITORY
 from bench.page import NAME, PAGE, table
 from bench.tables import tables
-from tests.figures import renew_page
+from docs.measured import renew_page
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from bench.tables import tables
-from tests.figures import renew_page
+from docs.measured import renew_page
 
 RESULTS = Path(__file__).parent / "results" / "ingest.json"
 PAGE = Path(__file__).parents[1] / "docs" / "performance.md"

@@ -31,11 +31,11 @@ import duckdb
 from bench.generate_warehouse import REPOSITORY, Scale, generate_warehouse
 from bench.page import PAGE
 from bench.query_tables import NAME, page
+from docs.measured import renew_page
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.macros import in_order
 from hlodb.queries.query import Query
 from hlodb.schema.warehouse import connect
-from tests.figures import renew_page
 
 Figures = dict[str, Any]
 

@@ -17,9 +17,9 @@ from bench.page import NAME, PAGE, table
 from bench.sides import ingest
 from bench.tables import tables
 from bench.widen import move_lines, one_module, widen_text
+from docs.measured import with_table
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from tests.conftest import DATA
-from tests.figures import with_table
 
 BEFORE = DATA / "moved_lines" / "before"
 _CIRCUMSTANCES = {

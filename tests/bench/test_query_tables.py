@@ -7,7 +7,7 @@ from typing import Any
 from bench.page import PAGE
 from bench.queries import read_results
 from bench.query_tables import NAME, exponent, page, percentile
-from tests.figures import with_table
+from docs.measured import with_table
 
 
 def scale(runs: int, warm: dict[str, float | None]) -> dict[str, Any]:

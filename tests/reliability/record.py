@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tests.figures import PAGE, read_figures, renew_page, write_figures
+from docs.measured import PAGE, read_figures, renew_page, write_figures
 
 NAME = "torture"
 

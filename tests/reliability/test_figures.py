@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.figures import PAGE, read_figures, with_table
+from docs.measured import PAGE, read_figures, with_table
 from tests.fuzz import record as fuzzing
 from tests.fuzz.targets import TARGETS
 from tests.reliability import record as torture

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-_DOCS = Path(__file__).parents[1] / "docs"
+_DOCS = Path(__file__).parent
 FOLDER = _DOCS / "figures"
 PAGE = _DOCS / "reliability.md"
 """Shows what torture and fuzzing came to."""
