@@ -34,6 +34,7 @@ from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
 from hlodb.ingest.numbering import stored_literal
 from hlodb.ingest.recognise import recognise
 from hlodb.ingest.records import Instruction
+from hlodb.ingest.run_facts import TARGET_KINDS
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
 from tests.fuzz.seeds import COMPACT
@@ -167,12 +168,7 @@ TARGETS: dict[str, FuzzTarget] = {
         ("debug_options", "tpu_comp_env", "flagfile", "module_config"),
     ),
     "target": FuzzTarget(
-        _text(
-            lambda text: [
-                parse_target(kind, text)
-                for kind in ("target_arguments", "gpu_target_config")
-            ]
-        ),
+        _text(lambda text: [parse_target(kind, text) for kind in sorted(TARGET_KINDS)]),
         ("target_arguments", "gpu_target_config", "text_proto"),
     ),
     "recognise": FuzzTarget(

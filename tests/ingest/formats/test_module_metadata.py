@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from hypothesis import given
-from hypothesis import strategies as st
-
 from hlodb.ingest.formats.module_metadata import (
     ModuleMetadata,
     PassTiming,
@@ -70,8 +67,3 @@ def test_cut_short() -> None:
 
 def test_empty() -> None:
     assert parse_module_metadata("") == ModuleMetadata()
-
-
-@given(st.integers(0, len(TEXT)), st.integers(0, len(TEXT)), st.text(max_size=5))
-def test_damaged_text_ends_in_a_record(start: int, stop: int, put: str) -> None:
-    parse_module_metadata(TEXT[:start] + put + TEXT[stop:])

@@ -172,8 +172,3 @@ def test_any_order_of_lines(lines: list[str]) -> None:
     assert sorted(report.line for report in log.reports) == [
         report.line for report in log.reports
     ]
-
-
-@given(st.text())
-def test_any_text(text: str) -> None:
-    parse_oom_log(f"{GPU}{text}")
