@@ -28,9 +28,9 @@ from hlodb.ingest.records import (
     Placement,
     Value,
 )
+from tests.conftest import SHARED
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
-DUMPS = Path(__file__).parents[2].parent / "shared" / "data"
 PLAIN = Allocation(0, 0, 0, None, None, None, None, False, False, False, False, False)
 TEMP = PLAIN._replace(is_preallocated_temp=True)
 KINDS = {
@@ -291,11 +291,8 @@ def test_the_order_of_records_changes_nothing(
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(
-    not DUMPS.is_dir(), reason="the folder of full-size dumps is absent"
-)
 @pytest.mark.parametrize(
-    "archive", sorted(DUMPS.glob("[ct]pu/*")), ids=lambda p: p.name
+    "archive", sorted(SHARED.glob("[ct]pu/*")), ids=lambda p: p.name
 )
 def test_real_dumps_are_free_of_contradictions(archive: Path) -> None:
     modules: dict[str, list[BufferAssignment]] = {}

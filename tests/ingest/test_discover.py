@@ -10,6 +10,7 @@ import pytest
 from hlodb.errors import UsageError
 from hlodb.ingest.discover import Limits, RefusedFile, RunSource, discover
 from hlodb.ingest.file_names import without_compression
+from tests.conftest import SHARED_ARCHIVES
 from tests.ingest.dumps import (
     AFTER,
     COMPRESSIONS,
@@ -22,8 +23,6 @@ from tests.ingest.dumps import (
     write,
 )
 
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-ARCHIVES = sorted(SHARED.glob("*/*.tar.xz"))
 HLO = b"HloModule f\n"
 HOW = (
     "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set"
@@ -288,8 +287,7 @@ def test_limits_of_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(not ARCHIVES, reason=f"no real dumps at {SHARED}")
-@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name)
+@pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda path: path.name)
 def test_real_archives_equal_their_directories(archive: Path, tmp_path: Path) -> None:
     packed = only(archive)
     files = dict(entry for unit in contents(packed) for entry in unit)

@@ -10,10 +10,9 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.recognise import recognise, unit_key
+from tests.conftest import SHARED_ARCHIVES
 
 SEEDS = Path(__file__).parents[1] / "data" / "seeds"
-SHARED = Path(__file__).parents[3] / "shared" / "data"
-ARCHIVES = sorted(SHARED.glob("*/*.tar.xz"))
 
 STAGED = "module_0001.f.before_optimizations.txt"
 
@@ -226,14 +225,8 @@ def test_seeds_as_they_are_named() -> None:
     }
 
 
-needs_shared = pytest.mark.skipif(
-    not ARCHIVES, reason=f"no real dumps at {SHARED}, the folder beside the checkout"
-)
-
-
 @pytest.mark.shared
-@needs_shared
-@pytest.mark.parametrize("archive", ARCHIVES, ids=lambda path: path.name)
+@pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda path: path.name)
 def test_real_dumps(archive: Path) -> None:
     """Names, contents, and names with contents say the same of every real file."""
     kinds: Counter[str] = Counter()

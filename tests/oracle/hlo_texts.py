@@ -5,19 +5,18 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-TESTS = Path(__file__).parents[1]
-SHARED = TESTS.parents[1] / "shared" / "data"
+from tests.conftest import DATA, REPOSITORY
+
 # What was dumped by releases later than the one that is pinned: what XLA makes of these
 # stands beside them.
-LATER = TESTS / "data" / "compact"
+LATER = DATA / "compact"
 HERE = [
     archive
-    for folder in (TESTS / "data", TESTS.parent / "examples")
+    for folder in (DATA, REPOSITORY / "examples")
     for archive in sorted(folder.rglob("*.tar.xz"))
     if LATER not in archive.parents
 ]
-LOOSE = sorted((TESTS / "data").rglob("*.txt"))
-BESIDE = sorted(SHARED.glob("*/*.tar.xz"))
+LOOSE = sorted(DATA.rglob("*.txt"))
 
 
 class HloText(NamedTuple):

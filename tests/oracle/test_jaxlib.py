@@ -15,8 +15,9 @@ import pytest
 from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
 from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.records import NO_ATTRIBUTES, Frame, HloModule, Instruction
+from tests.conftest import SHARED_ARCHIVES
 from tests.ingest.formats.proto_pairs import DATA, members
-from tests.oracle.hlo_texts import BESIDE, HERE, archived_texts, loose_texts
+from tests.oracle.hlo_texts import HERE, archived_texts, loose_texts
 
 pytestmark = pytest.mark.oracle
 
@@ -63,7 +64,7 @@ SOURCES = [
     *(pytest.param(archive, id=_name(archive)) for archive in HERE),
     *(
         pytest.param(archive, id=_name(archive), marks=pytest.mark.shared)
-        for archive in BESIDE
+        for archive in SHARED_ARCHIVES
     ),
 ]
 

@@ -10,7 +10,6 @@ from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.records import BufferAssignment, HloModule
 
 DATA = Path(__file__).parents[2] / "data" / "proto"
-SHARED = Path(__file__).parents[3].parent / "shared" / "data" / "proto"
 SETS = ("cpu-jaxlib-0.10.2", "cpu-jaxlib-0.6.2", "tpu-v5e-jax-0.10.2")
 FAMILY = ("buffer-assignment", "buffer-assignment-values", "live-range")
 

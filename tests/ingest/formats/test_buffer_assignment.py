@@ -29,6 +29,7 @@ from hlodb.ingest.records import (
     Use,
     Value,
 )
+from tests.conftest import SHARED_ARCHIVES
 from tests.ingest.formats.assignment_text import (
     STYLES,
     assignments,
@@ -39,7 +40,6 @@ from tests.ingest.formats.assignment_text import (
 )
 
 SEEDS = Path(__file__).parents[2] / "data" / "seeds"
-DUMPS = Path(__file__).parents[3].parent / "shared" / "data"
 FAMILY = ("buffer-assignment.txt", "buffer-assignment-values.txt", "live-range.txt")
 
 SMALL = """\
@@ -502,12 +502,7 @@ def test_a_damaged_file_ends_in_records_and_rejects(
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(
-    not DUMPS.is_dir(), reason="the folder of full-size dumps is absent"
-)
-@pytest.mark.parametrize(
-    "archive", sorted(DUMPS.glob("*/*.tar.xz")), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda p: p.name)
 def test_every_line_of_every_real_dump_is_claimed(archive: Path) -> None:
     modules: dict[str, list[BufferAssignment]] = {}
     with tarfile.open(archive) as members:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +9,7 @@ from hypothesis import strategies as st
 from hlodb.ingest.discover import discover
 from hlodb.ingest.formats.flags import Flags, parse_flags
 from hlodb.ingest.records import Unclaimed
+from tests.conftest import SHARED
 
 
 def test_debug_options() -> None:
@@ -107,14 +106,10 @@ def test_any_text_ends_in_flags(kind: str, text: str) -> None:
     assert len({name for name, _ in found.flags}) == len(found.flags)
 
 
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "tpu"
-
-
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.exists(), reason=f"no real dumps at {SHARED}")
 def test_real_flags() -> None:
     """Each line of a real flagfile is a flag; debug_options and config agree."""
-    [source] = discover([str(SHARED / "v5e-jax-0.10.2.tar.xz")])
+    [source] = discover([str(SHARED / "tpu" / "v5e-jax-0.10.2.tar.xz")])
     found = {
         (file.recognised.kind, file.recognised.module_number): parse_flags(
             file.recognised.kind, file.data.decode()

@@ -19,8 +19,7 @@ from hlodb.ingest.formats.memory_report import (
     parse_memory_report,
 )
 from hlodb.ingest.records import Reject, Unclaimed
-
-DUMPS = Path(__file__).parents[3].parent / "shared" / "data"
+from tests.conftest import SHARED_ARCHIVES
 
 # Cut from jaxlib 0.4.35, module jit_mlp_step.
 OF_2024 = """\
@@ -150,12 +149,7 @@ def test_lines_in_any_order_end_in_records_and_rejects(lines: list[str]) -> None
 
 
 @pytest.mark.shared
-@pytest.mark.skipif(
-    not DUMPS.is_dir(), reason="the folder of full-size dumps is absent"
-)
-@pytest.mark.parametrize(
-    "archive", sorted(DUMPS.glob("*/*.tar.xz")), ids=lambda p: p.name
-)
+@pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda p: p.name)
 def test_every_line_of_every_real_report_is_claimed(archive: Path) -> None:
     with tarfile.open(archive) as members:
         for member in members:

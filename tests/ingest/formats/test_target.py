@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from hlodb.ingest.discover import discover
 from hlodb.ingest.formats.target import Target, parse_target
+from tests.conftest import SHARED
 
 TPU = """replica_count: 2
 tpu_topology_args {
@@ -94,11 +93,7 @@ def test_broken_text_says_what_it_can() -> None:
     assert len(cut.rejects) == 1
 
 
-SHARED = Path(__file__).parents[4] / "shared" / "data" / "tpu"
-
-
 @pytest.mark.shared
-@pytest.mark.skipif(not SHARED.exists(), reason=f"no real dumps at {SHARED}")
 @pytest.mark.parametrize(
     ("archive", "device"),
     [
@@ -109,7 +104,7 @@ SHARED = Path(__file__).parents[4] / "shared" / "data" / "tpu"
     ],
 )
 def test_real_targets(archive: str, device: str) -> None:
-    [source] = discover([str(SHARED / f"{archive}.tar.xz")])
+    [source] = discover([str(SHARED / "tpu" / f"{archive}.tar.xz")])
     targets = [
         parse_target("target_arguments", file.data.decode())
         for unit in source.units()
