@@ -2,12 +2,13 @@
 
 import tarfile
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from pathlib import Path
 
 from hlodb.ingest.formats.buffer_assignment import join_assignments, parse_assignment
 from hlodb.ingest.formats.hlo_text import parse_hlo
-from hlodb.ingest.records import BufferAssignment, HloModule
+from hlodb.ingest.records import BufferAssignment, HloModule, Position
 
 DATA = Path(__file__).parents[2] / "data" / "proto"
 SETS = ("cpu-jaxlib-0.10.2", "cpu-jaxlib-0.6.2", "tpu-v5e-jax-0.10.2")
@@ -60,3 +61,24 @@ def pairs(archive: Path) -> Iterator[Pair]:
             files[f"{stem}.txt"].decode(),
             tuple(files[text].decode() for text in texts if text in files),
         )
+
+
+def in_one_order(assignment: BufferAssignment) -> BufferAssignment:
+    """Leave out what only the text holds: its own totals, and an order of readers.
+
+    The order in which XLA lists the readers of a value, and the places it stands at
+    beyond the defining one, is that in which passes added them.
+    """
+    positions: list[Position] = []
+    for _, group in groupby(assignment.positions, key=lambda p: p.value_id):
+        first, *others = group
+        positions += [first, *sorted(others, key=str)]
+    return replace(
+        assignment,
+        positions=positions,
+        uses=sorted(assignment.uses, key=str),
+        sources={},
+        printed_total_bytes=None,
+        peak_step=None,
+        printed_peaks=[],
+    )

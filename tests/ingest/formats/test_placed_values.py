@@ -20,9 +20,8 @@ from hlodb.ingest.records import (
 )
 from tests.conftest import DATA
 from tests.ingest.formats.assignment_text import assignments, print_placed
-from tests.ingest.formats.proto_pairs import pairs
+from tests.ingest.formats.proto_pairs import in_one_order, pairs
 from tests.ingest.formats.small_assignment import SMALL_RECORDS
-from tests.ingest.formats.test_hlo_proto import in_one_order
 
 PAIRS = [
     pair

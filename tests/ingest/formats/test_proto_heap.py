@@ -1,0 +1,98 @@
+"""What a message knows of the heap: live ranges of a trace, events, peaks."""
+
+import pytest
+
+from hlodb.ingest.formats.hlo_pb2 import HloProto
+from hlodb.ingest.formats.hlo_proto import ParsedProto, parse_hlo_proto
+from tests.ingest.formats.known_pairs import ALL, CG
+
+
+def test_without_a_schedule_ranges_follow_the_heap_trace() -> None:
+    message = HloProto.FromString(CG.message)
+    message.hlo_module.ClearField("schedule")
+    parsed = parse_hlo_proto(message.SerializeToString())
+    assert parsed.module is not None
+    assert "is_scheduled" not in parsed.module.header
+    assert parsed.assignment is not None
+    assert parsed.assignment.schedule == []
+    assert _heap_peak(parsed) == _replayed_peak(message)
+
+
+def _heap_peak(parsed: ParsedProto) -> int:
+    """Give the most bytes that ranges hold at once, buffers that share counted once."""
+    assignment = parsed.assignment
+    assert assignment is not None
+    number = {(v.instruction, v.shape_index or "{}"): v for v in assignment.values}
+    place = {p.value_id: p for p in assignment.placements}
+    slots: dict[int, set[tuple[int, int]]] = {}
+    for r in assignment.live_ranges:
+        at = place[number[r.instruction, r.shape_index].value_id]
+        for step in range(r.start_step, r.end_step + 1):
+            slots.setdefault(step, set()).add((at.offset_bytes, at.size_bytes))
+    return max(sum(size for _, size in live) for live in slots.values())
+
+
+def _replayed_peak(message: HloProto) -> int:
+    """Give the peak as XLA's heap statistics replay it: shared buffers counted once."""
+    sizes = {b.id: b.size for b in message.buffer_assignment.logical_buffers}
+    (trace,) = message.buffer_assignment.heap_simulator_traces
+    root: dict[int, int] = {}
+    count: dict[int, int] = {}
+    live = peak = 0
+    for event in trace.events:
+        if event.kind == 2:
+            shared = event.share_with_canonical_id
+            root[event.buffer_id] = root.get(shared, shared)
+        own = root.get(event.buffer_id, event.buffer_id)
+        before = count.get(own, 0)
+        count[own] = before - 1 if event.kind == 1 else before + 1
+        if (before == 0) != (count[own] == 0):
+            live += sizes[own] * (1 if before == 0 else -1)
+        peak = max(peak, live)
+    return peak
+
+
+@pytest.mark.parametrize("name", [n for n, p in ALL.items() if p.assignment_texts])
+def test_live_ranges_agree_with_the_order_of_heap_events(name: str) -> None:
+    parsed = parse_hlo_proto(ALL[name].message)
+    assert parsed.assignment is not None
+    assert parsed.facts.heap is not None
+    number = {
+        (v.instruction, v.shape_index or "{}"): v.value_id
+        for v in parsed.assignment.values
+    }
+    ranges = {
+        number[r.instruction, r.shape_index]: r
+        for r in parsed.assignment.live_ranges
+        if (r.instruction, r.shape_index) in number
+    }
+    for trace in parsed.facts.heap.traces:
+        if not trace.is_whole_module:
+            continue
+        steps = [
+            ranges[e.value_id].end_step
+            if e.kind == "free"
+            else ranges[e.value_id].start_step
+            for e in parsed.facts.heap.events
+            if e.trace_id == trace.trace_id
+        ]
+        assert steps == sorted(steps)
+
+
+def test_heap_events_flags_and_peaks_are_kept() -> None:
+    facts = parse_hlo_proto(CG.message).facts
+    assert facts.heap is not None
+    assert facts.heap.traces == [(0, 30, True)]
+    kinds = [event.kind for event in facts.heap.events]
+    assert {kind: kinds.count(kind) for kind in kinds} == {
+        "alloc": 8,
+        "share_with": 1,
+        "free": 9,
+    }
+    flags = {f.allocation_id for f in facts.heap.flags if f.is_tuple}
+    text = CG.assignment()
+    assert text is not None
+    assert flags == {a.allocation_id for a in text.allocations if a.is_output_tuple}
+    assert {p.allocation_id for p in facts.heap.peak_buffers} <= {
+        a.allocation_id for a in text.allocations
+    }
