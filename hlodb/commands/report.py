@@ -22,6 +22,7 @@ from hlodb.reports.model import Report
 from hlodb.reports.outcome import FAIL_ON
 from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
 from hlodb.reports.triage import record
 
 
@@ -119,20 +120,14 @@ def command(
         fail_on="none" if warn_only else fail_on,
         allow_empty=allow_empty,
     )
-    try:
-        with open_for_reading(db) as connection:
-            report = build_report(connection, request, settings)
-    except NothingToCompare as error:
-        if not (allow_empty or warn_only):
-            raise
-        narrate(str(error))
+    report = _build(db, request, settings, may_be_empty=allow_empty or warn_only)
+    if report is None:
         return 0
     if propose_budgets:
         _write(proposed_budgets(report, settings), output)
         return 0
-    for sink, path in sinks:
+    for sink, path in (*sinks, (form, output)):
         _write(renderer(sink)(report), path)
-    _write(renderer(form)(report), output)
     if not no_record:
         _record(db, report)
     return report.exit_code
@@ -146,6 +141,20 @@ def _sink(text: str) -> tuple[str, Path]:
             f"--write wants FORMAT=FILE, not {text!r}; formats are {known}"
         )
     return form, Path(path)
+
+
+def _build(
+    db: Path, request: Request, settings: Settings, may_be_empty: bool
+) -> Report | None:
+    """Give the report; None, and say why, where there may be nothing to compare."""
+    try:
+        with open_for_reading(db) as connection:
+            return build_report(connection, request, settings)
+    except NothingToCompare as error:
+        if not may_be_empty:
+            raise
+        narrate(str(error))
+        return None
 
 
 def _write(text: str, output: Path | None) -> None:
