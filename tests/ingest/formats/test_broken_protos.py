@@ -33,7 +33,7 @@ def test_a_cut_in_the_assignment_costs_nothing_of_the_module() -> None:
 def test_no_bytes_and_other_bytes_are_rejected() -> None:
     nothing = "0 bytes hold neither a module nor a buffer assignment"
     assert parse_hlo_proto(b"").rejects == [
-        Reject(0, 1, "proto", "no_module", nothing, "")
+        Reject(0, 0, "proto", "no_module", nothing, "")
     ]
     assert parse_hlo_proto(b"HloModule m\n").module is None
     assert [r.code for r in parse_hlo_proto(b"HloModule m\n").rejects] == [
