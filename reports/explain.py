@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
@@ -25,6 +26,7 @@ from hlodb.reports.model_findings import (
     Part,
 )
 from hlodb.reports.pairs import Profiles
+from hlodb.reports.pruned import has_details, profile_cause, profile_waterfalls
 from hlodb.reports.read import read_buffers, read_outputs, rows
 from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls
 
@@ -51,6 +53,14 @@ class Explanation(NamedTuple):
 UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, [])
 """What is said of a program that only one run holds."""
 
+
+class _Falls(NamedTuple):
+    """The waterfalls of a pair by colour; by profiles alone if not `is_detailed`."""
+
+    falls: list[Waterfall]
+    is_detailed: bool
+
+
 Explanations = Mapping[tuple[Modules, int], Explanation]
 
 
@@ -75,16 +85,18 @@ def explain(
         lines = _source_lines(connection, batch, falls, top)
         for pair, of_colors in zip(batch, falls, strict=True):
             b, c = compilations[pair[0]], compilations[pair[1]]
-            for fall in of_colors:
-                found[pair, fall.color] = _explanation(
-                    fall, b, c, lines, top, flags_differ
+            for fall in of_colors.falls:
+                found[pair, fall.color] = (
+                    _explanation(fall, b, c, lines, top, flags_differ)
+                    if of_colors.is_detailed
+                    else _explained_by_profiles(fall)
                 )
     return found
 
 
 def _waterfalls(
     connection: duckdb.DuckDBPyConnection, pairs: Sequence[Modules], profiles: Profiles
-) -> list[list[Waterfall]]:
+) -> list[_Falls]:
     ids = [(b.module_id, c.module_id) for b, c in pairs]
     buffers = read_buffers(connection, ids)
     outputs = read_outputs(connection, (i for both in ids for i in both))
@@ -97,9 +109,15 @@ def _waterfalls(
         )
 
     return [
-        waterfalls(side(number, b, False), side(number, c, True))
+        _falls(side(number, b, False), side(number, c, True))
         for number, (b, c) in enumerate(ids)
     ]
+
+
+def _falls(base: Side, candidate: Side) -> _Falls:
+    if has_details(base) and has_details(candidate):
+        return _Falls(waterfalls(base, candidate), is_detailed=True)
+    return _Falls(profile_waterfalls(base, candidate), is_detailed=False)
 
 
 def _explanation(
@@ -125,6 +143,14 @@ def _explanation(
     )
 
 
+def _explained_by_profiles(fall: Waterfall) -> Explanation:
+    return UNEXPLAINED._replace(
+        cause=profile_cause(fall) if fall.changes else None,
+        parts=[replace(part, buffer_count=0) for part in _parts(fall.changes)],
+        residual_bytes=fall.residual_bytes,
+    )
+
+
 def _parts(changes: Iterable[Change]) -> list[Part]:
     sums: dict[tuple[str, str], list[int]] = defaultdict(list)
     for change in changes:
@@ -136,13 +162,13 @@ def _parts(changes: Iterable[Change]) -> list[Part]:
 def _source_lines(
     connection: duckdb.DuckDBPyConnection,
     pairs: Sequence[Modules],
-    falls: Sequence[Sequence[Waterfall]],
+    falls: Sequence[_Falls],
     top: int,
 ) -> SourceLines:
     wanted = {
         place
         for pair, of_colors in zip(pairs, falls, strict=True)
-        for fall in of_colors
+        for fall in of_colors.falls
         for change in fall.changes[:top]
         if (place := _place(change, *pair)) is not None
     }

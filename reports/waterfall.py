@@ -59,42 +59,39 @@ def waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
     found = []
     for color in sorted(base.profiles.keys() | candidate.profiles.keys()):
         b, c = base.profiles.get(color), candidate.profiles.get(color)
-        changes = [*by_color[color], *_temporary_changes(b, c)]
-        if not _has_live_ranges(b, c):
-            kept = [change for change in changes if change.kind != "temp"]
-            changes = [*kept, _unsplit(b, c)]
-        delta = _bytes(c, "reserved_bytes") - _bytes(b, "reserved_bytes")
+        changes = by_color[color]
+        if not has_live_ranges(b, c):
+            changes = [change for change in changes if change.kind != "temp"]
+        changes = [*changes, *temporary_changes(b, c)]
+        delta = of_profile(c, "reserved_bytes") - of_profile(b, "reserved_bytes")
         residual = delta - sum(change.delta_bytes for change in changes)
-        shown = sorted((x for x in changes if x.delta_bytes), key=_greatest_first)
+        shown = sorted((x for x in changes if x.delta_bytes), key=greatest_first)
         found.append(Waterfall(color, delta, residual, tuple(shown)))
     return found
 
 
-def _bytes(profile: Profile | None, name: str) -> int:
+def of_profile(profile: Profile | None, name: str) -> int:
+    """Give a figure of a profile, 0 where there is none (bytes)."""
     value: int | None = getattr(profile, name) if profile else 0
     return value or 0
 
 
-def _has_live_ranges(*profiles: Profile | None) -> bool:
+def has_live_ranges(*profiles: Profile | None) -> bool:
+    """Tell whether it is known of all temporaries when they live."""
     return all(
         p is None or p.temp_live_peak_bytes is not None or p.temp_bytes == 0
         for p in profiles
     )
 
 
-def _temporary_changes(b: Profile | None, c: Profile | None) -> Iterator[Change]:
-    if _has_live_ranges(b, c):
-        name = "fragmentation_bytes"
-        delta = _bytes(c, name) - _bytes(b, name)
-        yield Change(
-            "fragmentation", "temp", delta, None, None, "profile", 1.0, "packing"
-        )
-
-
-def _unsplit(b: Profile | None, c: Profile | None) -> Change:
-    delta = _bytes(c, "temp_bytes") - _bytes(b, "temp_bytes")
-    note = "one side has no live ranges"
-    return Change("temp", "temp", delta, None, None, "profile", 1.0, note)
+def temporary_changes(b: Profile | None, c: Profile | None) -> Iterator[Change]:
+    """Give what profiles alone tell of temporaries: packing, or all without ranges."""
+    if has_live_ranges(b, c):
+        name, part, note = "fragmentation_bytes", "fragmentation", "packing"
+    else:
+        name, part, note = "temp_bytes", "temp", "one side has no live ranges"
+    delta = of_profile(c, name) - of_profile(b, name)
+    yield Change(part, "temp", delta, None, None, "profile", 1.0, note)
 
 
 def _buffer_changes(base: Side, candidate: Side) -> Iterator[tuple[int, Change]]:
@@ -177,7 +174,8 @@ def _one_sided(
             )
 
 
-def _greatest_first(change: Change) -> tuple[int, str, str, str]:
+def greatest_first(change: Change) -> tuple[int, str, str, str]:
+    """Give the key by which changes are in order."""
     buffer = change.candidate or change.base
     name = (buffer.instruction or "") if buffer else ""
     return (-abs(change.delta_bytes), change.part, change.kind, name)
