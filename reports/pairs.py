@@ -15,7 +15,8 @@ from hlodb.reports.match import Match, differing_keys
 from hlodb.reports.settings import Settings
 
 Profiles = Mapping[int, Mapping[int, Profile]]
-NoiseBands = Mapping[tuple[str, int, int], int]
+NoiseBands = Mapping[tuple[str, int | None, int, int], int]
+"""Bytes by program, rank, exact source and colour."""
 
 
 class Pair(NamedTuple):
@@ -197,7 +198,7 @@ def tags(v: Verdict) -> list[str]:
 
 def _band(pair: Pair, color: int, bands: NoiseBands) -> int:
     widths = [
-        bands.get((m.program, m.source_exact, color), 0)
+        bands.get((m.program, m.rank, m.source_exact, color), 0)
         for m in (pair.base, pair.candidate)
         if m is not None and m.source_exact is not None
     ]
@@ -207,22 +208,22 @@ def _band(pair: Pair, color: int, bands: NoiseBands) -> int:
 def noise_bands(modules: Iterable[Sequence[Module]], profiles: Profiles) -> NoiseBands:
     """Give by how much the memory of one program differs between duplicate compiles.
 
-    Duplicates are compilations of one source (before_optimizations, exactly) within one
-    run: there compiler and flags are the same for certain. The band of a program and
-    colour is the widest spread of any run; where nothing was compiled twice there is
-    none, and compilation is taken for deterministic.
+    Duplicates are compilations of one source (before_optimizations, exactly) on one
+    rank of one run: there compiler and flags are the same for certain. What another
+    rank makes of the source is no duplicate: a rank that differs is to be seen. The
+    band of a program and colour is the widest spread of any run; where nothing was
+    compiled twice there is none, and compilation is taken for deterministic.
     """
-    bands: dict[tuple[str, int, int], int] = {}
+    bands: dict[tuple[str, int | None, int, int], int] = {}
     for of_one_run in modules:
-        groups: dict[tuple[str, int], list[Module]] = defaultdict(list)
-        for module in of_one_run:
-            if module.source_exact is not None and module.has_assignment:
-                groups[module.program, module.source_exact].append(module)
-        for (program, source), group in groups.items():
+        groups: dict[tuple[str, int | None, int], list[Module]] = defaultdict(list)
+        for m in of_one_run:
+            if m.source_exact is not None and m.has_assignment:
+                groups[m.program, m.rank, m.source_exact].append(m)
+        for key, group in groups.items():
             if len(group) > 1:
                 for color, width in _spreads(group, profiles).items():
-                    key = (program, source, color)
-                    bands[key] = max(width, bands.get(key, 0))
+                    bands[*key, color] = max(width, bands.get((*key, color), 0))
     return bands
 
 

@@ -113,7 +113,7 @@ def health(
         if count > 1
     ][:top]
     widest: dict[str, int] = defaultdict(int)
-    for (program, _, _), width in bands.items():
+    for (program, *_), width in bands.items():
         widest[program] = max(widest[program], width)
     for program, width in sorted(widest.items(), key=lambda i: (-i[1], i[0]))[:top]:
         if width and program in now:

@@ -1,0 +1,54 @@
+"""What a report says night after night: which nights it holds against which."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from hlodb.reports.build import build_report
+from hlodb.reports.model import Report
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.reports.situations import MIB, WORK, night
+from tests.reports.worlds import Program, World, make
+
+
+def sized(mebibytes: int, name: str = "jit_step", **more: object) -> Program:
+    """Give a program of one source that holds so much."""
+    work = replace(WORK, size=mebibytes * MIB)
+    program = Program(name, (work,), text=f"{name} {mebibytes}", source=name)
+    return replace(program, **more)  # type: ignore[arg-type]
+
+
+def report_of(path: Path, *worlds: World, **request: str) -> Report:
+    """Give the report on the last of some runs."""
+    path.unlink(missing_ok=True)
+    with connect(make(path, *worlds)) as connection:
+        return build_report(connection, Request(**request), Settings())  # type: ignore[arg-type]
+
+
+def rows(report: Report) -> list[tuple[str, str, str]]:
+    """Give program with rank, change and rule of every row."""
+    return [
+        (p.program if p.rank is None else f"{p.program} {p.rank}", p.change, p.rule)
+        for p in report.programs
+    ]
+
+
+def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
+    def ranks(*sizes: int) -> list[Program]:
+        return [sized(size, rank=rank) for rank, size in enumerate(sizes)]
+
+    path = tmp_path / "hlodb.duckdb"
+    nights = [night(1, *ranks(48, 48, 48)), night(2, *ranks(48, 52, 48))]
+    assert rows(report_of(path, *nights)) == [
+        ("jit_step 0", "same", "identical_artefact"),
+        ("jit_step 1", "worse", "more_bytes"),
+        ("jit_step 2", "same", "identical_artefact"),
+    ]
+    assert rows(report_of(path, *nights, night(3, *ranks(52, 52, 52)))) == [
+        ("jit_step 0", "worse", "more_bytes"),
+        ("jit_step 1", "same", "identical_artefact"),
+        ("jit_step 2", "worse", "more_bytes"),
+    ]
