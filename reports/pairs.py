@@ -115,7 +115,8 @@ def _change(v: Verdict, settings: Settings) -> tuple[str, str]:
     if v.pair.differing_keys:
         return "not_comparable", "differing_keys"
     change, rule = _difference(v, base, candidate, settings)
-    return ("recovered", rule) if v.pair.is_recovered else (change, rule)
+    is_back = v.pair.is_recovered and change in ("same", "improved")
+    return ("recovered" if is_back else change), rule
 
 
 def _difference(
@@ -186,14 +187,21 @@ def live_delta(v: Verdict) -> int | None:
 
 
 def tags(v: Verdict) -> list[str]:
-    """Give `schedule-only` or `packing-only` where the graphs of both are equal."""
+    """Give what else to know of a difference.
+
+    `schedule-only` or `packing-only` where the graphs of both are equal, `recovered`
+    where the program is back and needs more.
+    """
     base, candidate = v.pair.base, v.pair.candidate
     if base is None or candidate is None or v.rule == "identical_artefact":
         return []
+    back = v.pair.is_recovered and v.change != "recovered"
+    found = ["recovered"] if back else []
     if is_identical(base, candidate):
-        return ["packing-only"]
+        return [*found, "packing-only"]
     same_graph = base.graph_fingerprint == candidate.graph_fingerprint
-    return ["schedule-only"] if base.graph_fingerprint and same_graph else []
+    is_scheduled = base.graph_fingerprint is not None and same_graph
+    return [*found, "schedule-only"] if is_scheduled else found
 
 
 def _band(pair: Pair, color: int, bands: NoiseBands) -> int:

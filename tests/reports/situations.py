@@ -104,6 +104,9 @@ SITUATIONS = {
     "recovered_program": Situation(
         (night(1, STEP, EVAL), night(2, STEP), night(3, STEP, LEANER))
     ),
+    "back_and_worse": Situation(
+        (night(1, STEP, LEANER), night(2, STEP), night(3, STEP, EVAL))
+    ),
     "fixed": Situation((night(1, STEP), night(2, GROWN), night(3, STEP))),
     "still_there": Situation((night(1, STEP), night(2, GROWN), night(3, GROWN))),
     "renamed_program": Situation(

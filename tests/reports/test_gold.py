@@ -39,6 +39,7 @@ EXIT_CODES = {
     "missing_program": 1,
     "new_program": 0,
     "recovered_program": 0,
+    "back_and_worse": 1,
     "fixed": 0,
     "still_there": 0,
     "renamed_program": 1,

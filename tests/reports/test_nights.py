@@ -52,3 +52,20 @@ def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
         ("jit_step 1", "same", "identical_artefact"),
         ("jit_step 2", "worse", "more_bytes"),
     ]
+
+
+def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    nights = [night(1, sized(4), sized(5, "jit_eval")), night(2, sized(4))]
+    back = night(3, sized(4), sized(9, "jit_eval"))
+    report = report_of(path, *nights, back)
+    (finding,) = report.findings
+    assert (finding.change, finding.base_run, finding.tags, report.exit_code) == (
+        "worse",
+        "night-1",
+        ["recovered"],
+        1,
+    )
+    after = report_of(path, *nights, back, replace(back, name="night-4"))
+    (standing,) = after.findings
+    assert (standing.id, standing.stands) == (finding.id, True)
