@@ -20,6 +20,7 @@ from hlodb.reports.baseline import (
 )
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
+from hlodb.reports.missing import kind, missing
 from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
@@ -134,14 +135,19 @@ def _run_pairs(
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
     matches, left, new = match_modules(called, present, similarities)
     matches = [m._replace(base=true_base[id(m.base)]) for m in matches]
-    first = {_kind(m): true_base[id(m)] for m in reversed(called)}
+    first = {kind(m): true_base[id(m)] for m in reversed(called)}
     before = _sightings_before(tracks, candidate)
     is_other_device = _is_other_device(baseline.run, candidate, request)
     return [
         *_matched(matches, baseline.run, is_other_device),
-        *_missing([true_base[id(m)] for m in left], present, baseline.run),
+        *_missing(
+            [true_base[id(m)] for m in left],
+            [m.candidate for m in matches],
+            new,
+            baseline.run,
+        ),
         *(
-            _new_pair(m, first.get(_kind(m)), baseline.run, before.get(id(m)), request)
+            _new_pair(m, first.get(kind(m)), baseline.run, before.get(id(m)), request)
             for m in new
             if m.has_assignment
         ),
@@ -182,20 +188,9 @@ def _matched(
 
 
 def _missing(
-    gone: Sequence[Module], present: Sequence[Module], base: Run
+    gone: Sequence[Module], kept: Sequence[Module], new: Sequence[Module], base: Run
 ) -> list[Pair]:
-    """Give programs of the base that the candidate does not hold, however often."""
-    still_there = {(m.program, m.rank) for m in present}
-    return [
-        Pair(m, None, base, None, None)
-        for m in gone
-        if m.has_assignment and (m.program, m.rank) not in still_there
-    ]
-
-
-def _kind(module: Module) -> tuple[object, ...]:
-    """What several compilations of one program have in common."""
-    return (module.program, module.program_key, module.rank)
+    return [Pair(m, None, base, None, None) for m in missing(gone, kept, new)]
 
 
 def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
@@ -237,16 +232,20 @@ def _window_pairs(
         spaces = profiles.get(sighting.module.module_id, {})
         return max((p.reserved_bytes for p in spaces.values()), default=0)
 
-    pairs = []
+    pairs: list[Pair] = []
+    gone: list[Module] = []
+    kept: list[Module] = []
+    new: list[Module] = []
     for track in tracks:
         known = [s for s in track.sightings if s.run.run_id in window]
         best = min(known, key=cost) if known else None
         now = track.sightings[-1]
         if now.run.run_id == candidate.run_id:
             pairs.append(_windowed_pair(best, now))
-        elif best is not None and now.run.run_id == baseline.window[-1].run_id:
-            pairs.append(Pair(now.module, None, now.run, None, None))
-    return pairs
+            (new if best is None else kept).append(now.module)
+        elif now.run.run_id == baseline.window[-1].run_id:
+            gone.append(now.module)
+    return [*pairs, *_missing(gone, kept, new, baseline.window[-1])]
 
 
 def _windowed_pair(best: Sighting | None, now: Sighting) -> Pair:

@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from hlodb.reports.build import build_report
+from hlodb.reports.facts import Module
+from hlodb.reports.missing import missing
 from hlodb.reports.model import Report
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
@@ -69,3 +71,39 @@ def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
     after = report_of(path, *nights, back, replace(back, name="night-4"))
     (standing,) = after.findings
     assert (standing.id, standing.stands) == (finding.id, True)
+
+
+def test_a_namesake_of_other_shapes_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    small = sized(3)
+    large = sized(8, shapes="(f32[16]{0})->f32[8]{0}", source="large")
+    nights = [night(1, small, large), night(2, small)]
+    for baseline in ("previous", "window"):
+        report = report_of(path, *nights, baseline=baseline)
+        assert (rows(report), report.exit_code) == (
+            [
+                ("jit_step", "same", "identical_artefact"),
+                ("jit_step", "failed", "only_in_base"),
+            ],
+            1,
+        )
+    twice = [night(1, small, replace(small, text="again")), night(2, small)]
+    for baseline in ("previous", "window"):
+        assert report_of(path, *twice, baseline=baseline).exit_code == 0
+
+
+def module(number: int, key: int, program: str = "SyncTensorsGraph") -> Module:
+    unknown = dict.fromkeys(Module._fields)
+    known = {"module_id": number, "program": program, "program_key": key}
+    return Module(**{**unknown, **known, "has_assignment": True})  # type: ignore[arg-type]
+
+
+def test_new_namesakes_may_be_what_became_of_those_that_are_gone() -> None:
+    a, b, c, d = (module(number, key=number) for number in range(4))
+    again = module(9, key=0)
+    assert missing([b], [a], []) == [b]
+    assert missing([b, c], [a], [d]) == [c]
+    assert missing([b], [a], [again]) == [b]
+    assert missing([again], [a], []) == []
+    assert missing([b], [a], [module(8, 8, "other")]) == [b]
+    assert missing([b._replace(has_assignment=False)], [a], []) == []
