@@ -144,7 +144,9 @@ def _since(
 
 
 def _stands(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> bool:
-    """Tell whether an earlier rise that counts is still in the candidate."""
+    """Tell whether an earlier rise that counts, or an absence, is still there."""
+    if v.change == "failed":
+        return True
     if track is None or track.sightings[-1].run.run_id != scene.candidate.run_id:
         return False
     if not counts(v.base_bytes or 0, v.candidate_bytes or 0, settings):

@@ -113,7 +113,8 @@ def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate
 def _missing(facts: GateFacts) -> Iterable[Gate]:
     seen = set()
     for f in facts.findings:
-        if f.change == "failed" and (f.program, f.rank) not in seen:
+        is_failed = f.scope == "candidate" and f.change == "failed"
+        if is_failed and (f.program, f.rank) not in seen:
             seen.add((f.program, f.rank))
             row = _about(f, "missing_program", "count", 0, 1)
             yield replace(row, reason=f"it is in {f.base_run}: {f.rule}")

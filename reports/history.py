@@ -43,6 +43,19 @@ def steps(
     return found
 
 
+def absences(
+    vanished: Iterable[tuple[Sighting, Run]], profiles: Profiles, settings: Settings
+) -> list[Step]:
+    """Give what vanished, as it was seen last, as verdicts on the run that lacks it."""
+    return [
+        Step(verdict, run)
+        for last, run in vanished
+        for verdict in judge(
+            Pair(last.module, None, last.run, None, None), profiles, {}, settings
+        )
+    ]
+
+
 def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
     """Give two sightings of a track as a pair to judge."""
     match = later.match

@@ -16,6 +16,7 @@ from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.findings import in_order, with_triage
 from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
+from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Trend, WaiverRow
@@ -69,10 +70,14 @@ def judge_scene(
 def _history(
     scene: Scene, settings: Settings
 ) -> tuple[list[history.Step], list[Trend]]:
-    """Give every step of the series, and every program's line through it."""
+    """Give steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
     steps = history.steps(tracks, profiles, scene.bands, settings)
-    return steps, history.trends(tracks, profiles, steps, scene.candidate)
+    trends = history.trends(tracks, profiles, steps, scene.candidate)
+    if settings.missing_program and scene.baseline.run is not None:
+        gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
+        steps += history.absences(gone, profiles, settings)
+    return steps, trends
 
 
 def _gate_facts(

@@ -84,7 +84,7 @@ class Finding:
     `scope` is candidate (base against candidate, judged by gates) or history (an
     earlier step of the series). `change` is what happened, `state` what is left of it
     after waivers and triage. `stands` where an earlier rise, above both floors, is
-    still in the candidate.
+    still in the candidate, or a program that vanished is still missing.
     """
 
     id: str

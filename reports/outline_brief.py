@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
@@ -95,18 +96,29 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
 
 
 def _standing(report: Report) -> list[Block]:
-    """Name what rose in earlier runs, is still there, and nobody decided about."""
+    """Name what rose or vanished in earlier runs, stands, and nobody decided about."""
     undecided = [f for f in report.findings if f.stands and f.triage is None]
     if not undecided:
         return []
-    undecided.sort(key=lambda f: -(f.delta_bytes or 0))
-    first = undecided[0]
-    text = f"Still there: {first.program} {first.space}"
-    text += f" {signed_bytes(first.delta_bytes)} since {first.first_run}"
-    text += f", finding {first.id}"
-    if len(undecided) > 1:
-        text += f", and {len(undecided) - 1} more"
-    return [Paragraph(f"{text}; nobody decided."), Commands(("hlodb triage",))]
+    rises = [f for f in undecided if f.change != "failed"]
+    rises.sort(key=lambda f: -(f.delta_bytes or 0))
+    gone = {(f.program, f.rank, f.path): f for f in undecided if f.change == "failed"}
+    texts = []
+    if rises:
+        what = f"{rises[0].program} {rises[0].space}"
+        what += f" {signed_bytes(rises[0].delta_bytes)}"
+        texts.append(f"Still there: {what} {_undecided(rises)}")
+    if gone:
+        missing = list(gone.values())
+        texts.append(f"Still missing: {missing[0].program} {_undecided(missing)}")
+    return [*map(Paragraph, texts), Commands(("hlodb triage",))]
+
+
+def _undecided(found: Sequence[Finding]) -> str:
+    text = f"since {found[0].first_run}, finding {found[0].id}"
+    if len(found) > 1:
+        text += f", and {len(found) - 1} more"
+    return f"{text}; nobody decided."
 
 
 def _ratchet(report: Report) -> list[Block]:

@@ -109,6 +109,9 @@ SITUATIONS = {
     ),
     "fixed": Situation((night(1, STEP), night(2, GROWN), night(3, STEP))),
     "still_there": Situation((night(1, STEP), night(2, GROWN), night(3, GROWN))),
+    "still_missing": Situation(
+        (night(1, STEP, EVAL), night(2, STEP), night(3, STEP), night(4, STEP))
+    ),
     "renamed_program": Situation(
         (
             night(1, replace(STEP, name="jit__lambda_")),

@@ -43,6 +43,10 @@ SITUATIONS = {
         " nobody decided.",
         "$ hlodb triage",
     ],
+    "still_missing": [
+        "Still missing: jit_eval since night-2, finding f58a243efecd; nobody decided.",
+        "$ hlodb triage",
+    ],
     "fixed": [],
     "missing_program": [
         "Why: night-1 has the program, night-2 has not.",

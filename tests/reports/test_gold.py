@@ -42,6 +42,7 @@ EXIT_CODES = {
     "back_and_worse": 1,
     "fixed": 0,
     "still_there": 0,
+    "still_missing": 0,
     "renamed_program": 1,
     "rejects": 3,
     "consistency_failure": 3,

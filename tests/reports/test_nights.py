@@ -11,6 +11,7 @@ from hlodb.reports.missing import missing
 from hlodb.reports.model import Report
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
+from hlodb.reports.triage import decide, record
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import MIB, WORK, night
 from tests.reports.worlds import Program, World, make
@@ -107,3 +108,43 @@ def test_new_namesakes_may_be_what_became_of_those_that_are_gone() -> None:
     assert missing([again], [a], []) == []
     assert missing([b], [a], [module(8, 8, "other")]) == [b]
     assert missing([b._replace(has_assignment=False)], [a], []) == []
+
+
+def test_what_vanished_is_named_until_it_is_back_or_decided(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    step, evaluation = sized(3), sized(5, "jit_eval")
+    nights = [
+        night(1, step, evaluation),
+        night(2, step),
+        night(3, step),
+        night(4, step, evaluation),
+        night(5, step, evaluation),
+    ]
+    (gone,) = report_of(path, *nights[:2]).findings
+    assert (gone.scope, gone.change, gone.stands) == ("candidate", "failed", False)
+    third = report_of(path, *nights[:3])
+    (still,) = third.findings
+    assert (still.id, still.scope, still.stands) == (gone.id, "history", True)
+    assert (still.first_run, still.base_run) == ("night-2", "night-1")
+    assert third.exit_code == 0
+    assert record(path, third)
+    decide(path, gone.id, "accept", reason="it moved", until=None, actor="me")
+    with connect(path) as connection:
+        (decided,) = build_report(connection, Request(), Settings()).findings
+        assert decided.triage is not None
+        allowed = Settings(missing_program=False)
+        assert build_report(connection, Request(), allowed).findings == []
+    assert [f.change for f in report_of(path, *nights[:4]).findings] == ["recovered"]
+    assert report_of(path, *nights).findings == []
+
+
+def test_what_the_base_never_had_is_not_missing(tmp_path: Path) -> None:
+    """A branch that forked before a program came knows nothing of it."""
+    nights = [
+        night(1, sized(3)),
+        night(2, sized(3), sized(5, "jit_eval")),
+        night(3, sized(3)),
+        night(4, sized(3)),
+    ]
+    path = tmp_path / "hlodb.duckdb"
+    assert report_of(path, *nights, baseline="night-1").findings == []
