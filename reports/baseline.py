@@ -20,8 +20,8 @@ _CAPABILITY = re.compile(r"(sm_\d+\.\d+)[a-z]?|(gfx[0-9a-z]+)")
 class Baseline(NamedTuple):
     """The chosen run, the rule that chose it, and that rule in words.
 
-    Under the rule `window` every program has a base of its own: its best among the
-    `window` runs.
+    Under the rule `window` every program has bases of its own: its best among the
+    `window` runs, in each memory space.
     """
 
     run: Run | None
@@ -75,7 +75,7 @@ def choose_baseline(
         return Baseline(None, rule, "there is no comparable run before the candidate")
     if rule == "window":
         window = tuple(earlier[-settings.window :])
-        text = f"per program, the least memory in the {len(window)} runs before"
+        text = f"per program and memory space, the least in {len(window)} runs before"
         return Baseline(window[-1], rule, text, window)
     if rule == "previous":
         return Baseline(earlier[-1], rule, "the latest comparable run before")

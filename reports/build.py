@@ -20,6 +20,7 @@ from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports import sections
 from hlodb.reports.definitions import METRICS
 from hlodb.reports.environment import environment_changes, run_facts
+from hlodb.reports.facts import Module
 from hlodb.reports.findings import cause_groups
 from hlodb.reports.judged import judge_scene
 from hlodb.reports.model import (
@@ -130,6 +131,8 @@ def _comparison(
 ) -> Comparison:
     pairs = [p for p in scene.pairs if p.base is not None and p.candidate is not None]
     both = [(p.base, p.candidate) for p in pairs if p.base and p.candidate]
+    # Under `window` a program has a pair for every base of its own.
+    programs = {id(c) for _, c in both}
     base = scene.baseline.run
     return Comparison(
         candidate=run_facts(scene.candidate, scene.present),
@@ -139,14 +142,16 @@ def _comparison(
         series=request.series or settings.series or scene.candidate.series,
         series_runs=[run.name for run in scene.line],
         environment=environment,
-        matched=len(both),
-        comparable=sum(not pair.differing_keys for pair in pairs),
-        identical=sum(is_identical(b, c) for b, c in both),
-        same_source=sum(
-            b.source_graph is not None and b.source_graph == c.source_graph
-            for b, c in both
-        ),
+        matched=len(programs),
+        comparable=len(programs - {id(p.candidate) for p in pairs if p.differing_keys}),
+        identical=len(programs - {id(c) for b, c in both if not is_identical(b, c)}),
+        same_source=len(programs - {id(c) for b, c in both if not _same_source(b, c)}),
     )
+
+
+def _same_source(base: Module, candidate: Module) -> bool:
+    known = base.source_graph is not None
+    return known and base.source_graph == candidate.source_graph
 
 
 def _with_id(report: Report) -> Report:

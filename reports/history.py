@@ -14,7 +14,7 @@ from typing import NamedTuple
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, differing_keys
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.pairs import NoiseBands, Pair, Profiles, Verdict, judge
+from hlodb.reports.pairs import NoiseBands, Pair, Profiles, Verdict, judge, reserved
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
 
@@ -84,11 +84,11 @@ def first_run(
 ) -> Run | None:
     """Give the run since which a difference stands: on the candidate's side of the
     middle between base and candidate, without a break."""
-    low = _reserved(base, color, profiles)
-    high = _reserved(candidate, color, profiles)
+    low = reserved(base, color, profiles)
+    high = reserved(candidate, color, profiles)
     since: Run | None = None
     for sighting in reversed(_until(track, candidate)):
-        level = _reserved(sighting.module, color, profiles)
+        level = reserved(sighting.module, color, profiles)
         if sighting.module is base or (2 * level - low - high) * (high - low) <= 0:
             break
         since = sighting.run
@@ -98,7 +98,7 @@ def first_run(
 def stands(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
     """Tell whether the end of a track is still beyond the middle of a step up."""
     low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
-    now = _reserved(track.last, verdict.color, profiles)
+    now = reserved(track.last, verdict.color, profiles)
     return low < high and 2 * now > low + high
 
 
@@ -106,11 +106,11 @@ def undone_step(
     track: Track, candidate: Module, color: int, profiles: Profiles
 ) -> Run | None:
     """Give the run of the last rise that the candidate has undone; None without one."""
-    level = _reserved(candidate, color, profiles)
+    level = reserved(candidate, color, profiles)
     earlier = _until(track, candidate)[:-1]
     for before, after in reversed(list(pairwise(earlier))):
-        old = _reserved(before.module, color, profiles)
-        if old < _reserved(after.module, color, profiles):
+        old = reserved(before.module, color, profiles)
+        if old < reserved(after.module, color, profiles):
             return after.run if level <= old else None
     return None
 
@@ -118,11 +118,6 @@ def undone_step(
 def _until(track: Track, module: Module) -> Sequence[Sighting]:
     places = [i for i, s in enumerate(track.sightings) if s.module is module]
     return track.sightings[: places[0] + 1] if places else []
-
-
-def _reserved(module: Module, color: int, profiles: Profiles) -> int:
-    profile = profiles.get(module.module_id, {}).get(color)
-    return profile.reserved_bytes if profile else 0
 
 
 def trends(
@@ -154,7 +149,7 @@ def _trend(
     before: Module | None = None
     for sighting in track.sightings:
         mark = _mark(before, sighting.module, stepped.get((sighting.module, color), 0))
-        level = _reserved(sighting.module, color, profiles)
+        level = reserved(sighting.module, color, profiles)
         points.append(Point(sighting.run.name, level, mark))
         before = sighting.module
     space = next(

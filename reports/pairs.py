@@ -20,7 +20,10 @@ NoiseBands = Mapping[tuple[str, int | None, int, int], int]
 
 
 class Pair(NamedTuple):
-    """A program in base and candidate; one of them None where it is new or failed."""
+    """A program in base and candidate; one of them None where it is new or failed.
+
+    `colors` are the memory spaces that it is about, None for all.
+    """
 
     base: Module | None
     candidate: Module | None
@@ -29,6 +32,7 @@ class Pair(NamedTuple):
     confidence: float | None
     is_recovered: bool = False
     is_other_device: bool = False
+    colors: frozenset[int] | None = None
 
     @property
     def differing_keys(self) -> list[str]:
@@ -60,12 +64,12 @@ class Verdict(NamedTuple):
     @property
     def base_bytes(self) -> int | None:
         """Reserved bytes of the base, 0 where it does not use this space."""
-        return _reserved(self.pair.base, self.base)
+        return _known_bytes(self.pair.base, self.base)
 
     @property
     def candidate_bytes(self) -> int | None:
         """Reserved bytes of the candidate, 0 where it does not use this space."""
-        return _reserved(self.pair.candidate, self.candidate)
+        return _known_bytes(self.pair.candidate, self.candidate)
 
     @property
     def delta_bytes(self) -> int | None:
@@ -82,20 +86,27 @@ class Verdict(NamedTuple):
         return profile.space_name
 
 
-def _reserved(module: Module | None, profile: Profile | None) -> int | None:
+def _known_bytes(module: Module | None, profile: Profile | None) -> int | None:
     if module is None or not module.has_assignment:
         return None
+    return profile.reserved_bytes if profile else 0
+
+
+def reserved(module: Module, color: int, profiles: Profiles) -> int:
+    """Give the reserved bytes of a module in a memory space, 0 where it uses none."""
+    profile = profiles.get(module.module_id, {}).get(color)
     return profile.reserved_bytes if profile else 0
 
 
 def judge(
     pair: Pair, profiles: Profiles, bands: NoiseBands, settings: Settings
 ) -> list[Verdict]:
-    """Give the verdict on every memory space that either side uses, by colour."""
+    """Give the verdict on every memory space that the pair is about, by colour."""
     base = profiles.get(pair.base.module_id, {}) if pair.base else {}
     candidate = profiles.get(pair.candidate.module_id, {}) if pair.candidate else {}
     verdicts = []
-    for color in sorted(base.keys() | candidate.keys()):
+    used = base.keys() | candidate.keys()
+    for color in sorted(used if pair.colors is None else used & pair.colors):
         band = _band(pair, color, bands)
         verdict = Verdict(
             pair, color, base.get(color), candidate.get(color), "same", "", band
@@ -239,9 +250,6 @@ def _spreads(group: Sequence[Module], profiles: Profiles) -> dict[int, int]:
     colors = {c for m in group for c in profiles.get(m.module_id, {})}
     spreads = {}
     for color in colors:
-        sizes = [
-            p.reserved_bytes if (p := profiles.get(m.module_id, {}).get(color)) else 0
-            for m in group
-        ]
+        sizes = [reserved(m, color, profiles) for m in group]
         spreads[color] = max(sizes) - min(sizes)
     return spreads

@@ -20,11 +20,12 @@ from hlodb.reports.baseline import (
 )
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
-from hlodb.reports.missing import kind, missing
+from hlodb.reports.missing import kind, missing_pairs
 from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track, follow, similarities_from
+from hlodb.reports.window import window_pairs
 
 HISTORY_RUNS = 90
 """How many runs of a series the history goes back."""
@@ -103,7 +104,7 @@ def read_scene(
     tracks = follow(line, modules, similarities)
     profiles = read_profiles(connection, (m for ms in modules.values() for m in ms))
     pairs = (
-        _window_pairs(tracks, candidate, baseline, profiles)
+        window_pairs(tracks, candidate, baseline.window, profiles)
         if baseline.window
         else _run_pairs(modules, tracks, candidate, baseline, similarities, request)
     )
@@ -140,7 +141,7 @@ def _run_pairs(
     is_other_device = _is_other_device(baseline.run, candidate, request)
     return [
         *_matched(matches, baseline.run, is_other_device),
-        *_missing(
+        *missing_pairs(
             [true_base[id(m)] for m in left],
             [m.candidate for m in matches],
             new,
@@ -187,12 +188,6 @@ def _matched(
             )
 
 
-def _missing(
-    gone: Sequence[Module], kept: Sequence[Module], new: Sequence[Module], base: Run
-) -> list[Pair]:
-    return [Pair(m, None, base, None, None) for m in missing(gone, kept, new)]
-
-
 def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
     return [m for m in modules if program is None or m.program == program]
 
@@ -220,37 +215,3 @@ def _sightings_before(
         for track in tracks
         if track.sightings[-1].run.run_id == candidate.run_id
     }
-
-
-def _window_pairs(
-    tracks: Sequence[Track], candidate: Run, baseline: Baseline, profiles: Profiles
-) -> list[Pair]:
-    """Pair every program with its best of the window, by its largest memory space."""
-    window = {run.run_id for run in baseline.window}
-
-    def cost(sighting: Sighting) -> int:
-        spaces = profiles.get(sighting.module.module_id, {})
-        return max((p.reserved_bytes for p in spaces.values()), default=0)
-
-    pairs: list[Pair] = []
-    gone: list[Module] = []
-    kept: list[Module] = []
-    new: list[Module] = []
-    for track in tracks:
-        known = [s for s in track.sightings if s.run.run_id in window]
-        best = min(known, key=cost) if known else None
-        now = track.sightings[-1]
-        if now.run.run_id == candidate.run_id:
-            pairs.append(_windowed_pair(best, now))
-            (new if best is None else kept).append(now.module)
-        elif now.run.run_id == baseline.window[-1].run_id:
-            gone.append(now.module)
-    return [*pairs, *_missing(gone, kept, new, baseline.window[-1])]
-
-
-def _windowed_pair(best: Sighting | None, now: Sighting) -> Pair:
-    if best is None:
-        return Pair(None, now.module, None, None, None)
-    match = now.match
-    method, confidence = (match.method, match.confidence) if match else (None, None)
-    return Pair(best.module, now.module, best.run, method, confidence)

@@ -148,3 +148,38 @@ def test_what_the_base_never_had_is_not_missing(tmp_path: Path) -> None:
     ]
     path = tmp_path / "hlodb.duckdb"
     assert report_of(path, *nights, baseline="night-1").findings == []
+
+
+def test_the_window_looks_at_what_is_comparable(tmp_path: Path) -> None:
+    def wide(mebibytes: int) -> Program:
+        shapes = "(f32[16]{0})->f32[8]{0}"
+        return sized(mebibytes, shapes=shapes, source="wide")
+
+    path = tmp_path / "hlodb.duckdb"
+    changed = [night(1, sized(3)), night(2, wide(8))]
+    report = report_of(path, *changed, baseline="window")
+    assert rows(report) == [("jit_step", "not_comparable", "differing_keys")]
+    nights = [*changed, night(3, wide(9)), night(4, wide(20))]
+    report = report_of(path, *nights, baseline="window")
+    assert [(f.change, f.base_run) for f in report.findings[:1]] == [
+        ("worse", "night-2")
+    ]
+
+
+def test_the_window_has_a_base_for_every_memory_space(tmp_path: Path) -> None:
+    def spaces(*mebibytes: int) -> Program:
+        work = [
+            replace(WORK, size=size * MIB, color=color, offset=0)
+            for color, size in enumerate(mebibytes)
+        ]
+        return Program("jit_step", tuple(work), text=repr(mebibytes))
+
+    sizes = [(1000, 40), (1000, 60), (999, 100), (999, 100)]
+    nights = [night(n, spaces(*each)) for n, each in enumerate(sizes, 1)]
+    report = report_of(tmp_path / "hlodb.duckdb", *nights, baseline="window")
+    bases = [f for f in report.findings if f.scope == "candidate"]
+    assert [(f.color, f.base_run, f.base_bytes) for f in bases] == [
+        (1, "night-1", 40 * MIB)
+    ]
+    assert len(report.programs) == 2
+    assert (report.comparison.matched, report.comparison.identical) == (1, 0)

@@ -1,0 +1,69 @@
+"""Pairs every program with its best of the last runs, in each memory space."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.missing import missing_pairs
+from hlodb.reports.pairs import Pair, Profiles, reserved
+from hlodb.reports.tracks import Sighting, Track
+
+
+def window_pairs(
+    tracks: Iterable[Track],
+    candidate: Run,
+    window: Sequence[Run],
+    profiles: Profiles,
+) -> list[Pair]:
+    """Pair what a candidate holds, and what of the window's latest run it lacks."""
+    ids = {run.run_id for run in window}
+    pairs: list[Pair] = []
+    gone: list[Module] = []
+    kept: list[Module] = []
+    new: list[Module] = []
+    for track in tracks:
+        known = [s for s in track.sightings if s.run.run_id in ids]
+        now = track.sightings[-1]
+        if now.run.run_id == candidate.run_id:
+            pairs += _best_pairs(known, now, profiles)
+            (kept if known else new).append(now.module)
+        elif now.run.run_id == window[-1].run_id:
+            gone.append(now.module)
+    return [*pairs, *missing_pairs(gone, kept, new, window[-1])]
+
+
+def _best_pairs(
+    known: Sequence[Sighting], now: Sighting, profiles: Profiles
+) -> list[Pair]:
+    """Give a pair per best sighting, for the memory spaces in which it is the best.
+
+    Only what is comparable with `now` can be that; where nothing is, the latest stands
+    for all.
+    """
+    if not known:
+        return [Pair(None, now.module, None, None, None)]
+    fitting = [s for s in known if not _differ(s.module, now.module)] or known[-1:]
+    modules = [s.module for s in (*fitting, now)]
+    best: dict[int, set[int]] = {}
+    for color in sorted({c for m in modules for c in profiles.get(m.module_id, {})}):
+        sizes = [reserved(s.module, color, profiles) for s in fitting]
+        best.setdefault(sizes.index(min(sizes)), set()).add(color)
+    match = now.match
+    method, confidence = (match.method, match.confidence) if match else (None, None)
+    return [
+        Pair(
+            fitting[place].module,
+            now.module,
+            fitting[place].run,
+            method,
+            confidence,
+            colors=frozenset(colors),
+        )
+        for place, colors in (best or {0: set()}).items()
+    ]
+
+
+def _differ(one: Module, other: Module) -> bool:
+    return bool(differing_keys(Match(one, other, "", 0)))
