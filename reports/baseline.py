@@ -40,11 +40,14 @@ def candidate_run(
     return fitting[-1] if fitting else None
 
 
-def earlier_runs(runs: Sequence[Run], candidate: Run) -> list[Run]:
+def earlier_runs(
+    runs: Sequence[Run], candidate: Run, main: str | None = None
+) -> list[Run]:
     """Give what a candidate can be compared with, oldest first.
 
-    Runs before it on the same platform and device: of its series, if it has one that
-    another run shares.
+    Runs before it on the same platform and device, of the line that it follows if
+    `main` names the main branch, and of its series, if it has one that another run
+    shares.
     """
     place = [run.run_id for run in runs].index(candidate.run_id)
     same = [
@@ -53,8 +56,24 @@ def earlier_runs(runs: Sequence[Run], candidate: Run) -> list[Run]:
         if _agree(run.platform, candidate.platform)
         and may_be_same_device(run.device, candidate.device)
     ]
+    same = same if main is None else _followed(same, candidate, main)
     in_series = [run for run in same if run.series == candidate.series]
     return in_series or same
+
+
+def _followed(runs: list[Run], candidate: Run, main: str) -> list[Run]:
+    """Give the runs of main, those of unknown branch, and of the candidate's branch.
+
+    What is on another branch is no base of main: it may never be merged. Where nothing
+    is of main, it may be called otherwise, and a branch follows whatever there is.
+    """
+    own = branch(candidate)
+    on_main = [run for run in runs if branch(run) in (None, main)]
+    if own == main:
+        return on_main
+    if not on_main:
+        return runs
+    return [run for run in runs if branch(run) in (None, main, own)]
 
 
 def choose_baseline(
@@ -66,28 +85,37 @@ def choose_baseline(
     label fork_point names, else the latest run of main); else the latest run labelled
     accepted=true; else the latest comparable run.
     """
-    earlier = earlier_runs(runs, candidate)
+    earlier = earlier_runs(runs, candidate, settings.main_branch)
     if rule not in RULES:
         return Baseline(
             find_run(runs, rule.removeprefix("run:")), "run", "the run named as base"
         )
+    comparable = earlier_runs(runs, candidate)
     if not earlier:
-        return Baseline(None, rule, "there is no comparable run before the candidate")
+        what = f"run of {settings.main_branch}" if comparable else "run"
+        text = f"there is no comparable {what} before the candidate"
+        return Baseline(None, rule, text)
     if rule == "window":
         window = tuple(earlier[-settings.window :])
         text = f"per program and memory space, the least in {len(window)} runs before"
         return Baseline(window[-1], rule, text, window)
     if rule == "previous":
         return Baseline(earlier[-1], rule, "the latest comparable run before")
-    return _automatic(earlier, candidate, settings.main_branch)
+    fork = _fork_point(comparable, candidate)
+    return fork or _automatic(earlier, candidate, settings.main_branch)
 
 
-def _automatic(earlier: list[Run], candidate: Run, main: str) -> Baseline:
+def _fork_point(earlier: list[Run], candidate: Run) -> Baseline | None:
+    """Give the run of the commit that a label names, whatever branch it is on."""
     fork = labels(candidate).get("fork_point") or None
     if fork is not None:
         for run in reversed(earlier):
             if run.commit_sha and run.commit_sha.startswith(str(fork)):
                 return Baseline(run, "auto", f"the fork point, commit {fork}")
+    return None
+
+
+def _automatic(earlier: list[Run], candidate: Run, main: str) -> Baseline:
     on_main = [run for run in earlier if branch(run) == main]
     if branch(candidate) not in (None, main) and on_main:
         return Baseline(on_main[-1], "auto", f"the latest run of {main} before")

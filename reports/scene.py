@@ -97,7 +97,10 @@ def read_scene(
         raise NothingToCompare(f"{where} no run: ingest a dump, see `hlodb runs`")
     rule = request.baseline or settings.baseline
     baseline = choose_baseline(runs, candidate, rule, settings)
-    line = [*earlier_runs(runs, candidate)[-HISTORY_RUNS:], candidate]
+    line = [
+        *earlier_runs(runs, candidate, settings.main_branch)[-HISTORY_RUNS:],
+        candidate,
+    ]
     wanted = line if baseline.run is None else [baseline.run, *line]
     modules = read_modules(connection, {run.run_id: run for run in wanted}.values())
     similarities = similarities_from(connection)

@@ -88,6 +88,48 @@ def test_the_fork_point_of_a_branch() -> None:
     assert chosen(unknown) == ("b", "the latest run of main before")
 
 
+def test_main_follows_no_branch() -> None:
+    runs = [
+        run(1, "a", branch="main"),
+        run(2, "pr", labels={"branch": "feature"}),
+        run(3, "b", branch="main"),
+    ]
+    for rule in ("auto", "previous"):
+        assert chosen(runs, rule) == ("a", "the latest comparable run before")
+    window = choose_baseline(runs, runs[-1], "window", Settings()).window
+    assert [one.name for one in window] == ["a"]
+    unknown = [run(1, "a"), runs[1], runs[2]]
+    assert chosen(unknown)[0] == "a"
+    assert chosen([*unknown[:2], run(3, "c")])[0] == "a"
+    text = "there is no comparable run of main before the candidate"
+    assert chosen(runs[1:]) == (None, text)
+
+
+def test_a_branch_follows_main_and_itself() -> None:
+    runs = [
+        run(1, "a", branch="main"),
+        run(2, "other", branch="other"),
+        run(3, "first", branch="feature"),
+        run(4, "second", branch="feature"),
+    ]
+    assert [one.name for one in earlier_runs(runs, runs[-1], "main")] == ["a", "first"]
+    assert chosen(runs) == ("a", "the latest run of main before")
+    assert chosen(runs, "previous")[0] == "first"
+    master = [one._replace(branch="master") for one in runs[:1]]
+    assert chosen([*master, *runs[1:]])[0] == "first"
+    assert chosen([*master, *runs[1:3]])[0] == "other"
+    assert chosen([*master, run(2, "b", branch="master")])[0] == "a"
+
+
+def test_the_fork_point_may_be_on_any_branch() -> None:
+    runs = [
+        run(1, "a", commit_sha="abc1", branch="release"),
+        run(2, "b", commit_sha="def2", branch="main"),
+        run(3, "c", branch="feature", labels={"fork_point": "abc1"}),
+    ]
+    assert chosen(runs) == ("a", "the fork point, commit abc1")
+
+
 def test_an_empty_fork_point_is_none() -> None:
     runs = [
         run(1, "a", commit_sha="abc1"),

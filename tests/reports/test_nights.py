@@ -183,3 +183,18 @@ def test_the_window_has_a_base_for_every_memory_space(tmp_path: Path) -> None:
     ]
     assert len(report.programs) == 2
     assert (report.comparison.matched, report.comparison.identical) == (1, 0)
+
+
+def test_main_knows_nothing_of_branches(tmp_path: Path) -> None:
+    """Their runs are no bases of it, and no steps of its history."""
+    nights = [
+        night(1, sized(3), branch="main"),
+        night(2, sized(9), labels='{"branch": "feature"}'),
+        night(3, sized(5), branch="main"),
+    ]
+    path = tmp_path / "hlodb.duckdb"
+    (finding,) = report_of(path, *nights).findings
+    assert (finding.change, finding.base_run) == ("worse", "night-1")
+    report = report_of(path, *nights, night(4, sized(5), branch="main"))
+    assert report.comparison.series_runs == ["night-1", "night-3", "night-4"]
+    assert [(f.first_run, f.stands) for f in report.findings] == [("night-3", True)]
