@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from typing import Any, NamedTuple
 
 from hlodb.reports.facts import Run
@@ -61,6 +61,14 @@ def earlier_runs(
     return in_series or same
 
 
+def sound_runs(runs: Sequence[Run], unsound: Set[int]) -> list[Run]:
+    """Give the runs that can be relied on; where none can, all of them.
+
+    Then the verdict on what is compared with any of them is unknown.
+    """
+    return [run for run in runs if run.run_id not in unsound] or list(runs)
+
+
 def _followed(runs: list[Run], candidate: Run, main: str) -> list[Run]:
     """Give the runs of main, those of unknown branch, and of the candidate's branch.
 
@@ -77,20 +85,27 @@ def _followed(runs: list[Run], candidate: Run, main: str) -> list[Run]:
 
 
 def choose_baseline(
-    runs: Sequence[Run], candidate: Run, rule: str, settings: Settings
+    runs: Sequence[Run],
+    candidate: Run,
+    rule: str,
+    settings: Settings,
+    unsound: Set[int] = frozenset(),
 ) -> Baseline:
     """Give the base of `candidate`; `rule` is one of RULES, a run's name or run:NAME.
+
+    Runs whose ids are in `unsound` are passed over, unless named.
 
     `auto`: on another branch than main the fork point (the run of the commit that the
     label fork_point names, else the latest run of main); else the latest run labelled
     accepted=true; else the latest comparable run.
     """
-    earlier = earlier_runs(runs, candidate, settings.main_branch)
+    followed = earlier_runs(runs, candidate, settings.main_branch)
+    earlier = sound_runs(followed, unsound)
     if rule not in RULES:
         return Baseline(
             find_run(runs, rule.removeprefix("run:")), "run", "the run named as base"
         )
-    comparable = earlier_runs(runs, candidate)
+    comparable = sound_runs(earlier_runs(runs, candidate), unsound)
     if not earlier:
         what = f"run of {settings.main_branch}" if comparable else "run"
         text = f"there is no comparable {what} before the candidate"

@@ -36,6 +36,7 @@ from hlodb.reports.outcome import conclude
 from hlodb.reports.pairs import is_identical
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
+from hlodb.reports.soundness import quality
 from hlodb.version import __version__
 
 
@@ -105,7 +106,7 @@ def _sections_beside(
         ),
         sections.waste(connection, programs, candidate, catalogue, top),
         sections.health(connection, base, candidate, scene.modules, scene.bands, top),
-        sections.quality(connection, scene.compared, catalogue, settings),
+        quality(connection, scene.compared, catalogue, settings),
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 
 from hlodb.reports.model import ProgramRow
+from hlodb.reports.outline_blocks import few
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
 
@@ -13,11 +14,17 @@ from hlodb.reports.settings import Settings
 def notes(
     scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
 ) -> list[str]:
-    """Give what a reader may wonder about: noise, late runs, budgets, names."""
+    """Give what a reader may wonder about: noise, unsound and late runs, budgets."""
     found = []
     if not any(scene.bands.values()) and scene.pairs:
         text = "Nothing was compiled twice with different memory"
         found.append(f"{text}: the noise band is 0.")
+    if scene.passed_over:
+        names = few([run.name for run in scene.passed_over], 3)
+        found.append(
+            f"Not sound, so neither a base nor a step of the history: {names}."
+            " `hlodb query self_consistency` and `rejects_summary` tell why."
+        )
     for run in scene.late_runs():
         found.append(
             f"Run {run.name} came late: it was ingested after runs that follow it, and"

@@ -10,6 +10,7 @@ from datetime import date
 import duckdb
 
 from hlodb.errors import NothingToCompare
+from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.nearest import nearest
 from hlodb.reports.baseline import (
     Baseline,
@@ -17,6 +18,7 @@ from hlodb.reports.baseline import (
     choose_baseline,
     earlier_runs,
     may_be_same_device,
+    sound_runs,
 )
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
@@ -24,6 +26,7 @@ from hlodb.reports.missing import kind, missing_pairs
 from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
+from hlodb.reports.soundness import unsound_runs
 from hlodb.reports.tracks import Sighting, Track, follow, similarities_from
 from hlodb.reports.window import window_pairs
 
@@ -52,11 +55,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that is read before anything is judged."""
+    """All that is read before anything is judged.
+
+    `line` are the runs of the history, the candidate last; those `passed_over` are not
+    sound.
+    """
 
     candidate: Run
     baseline: Baseline
     line: list[Run]
+    passed_over: list[Run]
     modules: Mapping[int, Sequence[Module]]
     tracks: list[Track]
     profiles: Profiles
@@ -96,11 +104,13 @@ def read_scene(
         where = f"series {series!r} has" if series else "the warehouse has"
         raise NothingToCompare(f"{where} no run: ingest a dump, see `hlodb runs`")
     rule = request.baseline or settings.baseline
-    baseline = choose_baseline(runs, candidate, rule, settings)
-    line = [
-        *earlier_runs(runs, candidate, settings.main_branch)[-HISTORY_RUNS:],
-        candidate,
-    ]
+    unsound: set[int] = set()
+    if request.kind == "report":
+        unsound = unsound_runs(connection, runs, load_catalogue(), settings)
+    baseline = choose_baseline(runs, candidate, rule, settings, unsound)
+    earlier = earlier_runs(runs, candidate, settings.main_branch)
+    line = [*sound_runs(earlier, unsound)[-HISTORY_RUNS:], candidate]
+    passed_over = [run for run in earlier[-HISTORY_RUNS:] if run not in line]
     wanted = line if baseline.run is None else [baseline.run, *line]
     modules = read_modules(connection, {run.run_id: run for run in wanted}.values())
     similarities = similarities_from(connection)
@@ -112,7 +122,17 @@ def read_scene(
         else _run_pairs(modules, tracks, candidate, baseline, similarities, request)
     )
     bands = noise_bands(modules.values(), profiles)
-    return Scene(candidate, baseline, line, modules, tracks, profiles, bands, pairs)
+    return Scene(
+        candidate,
+        baseline,
+        line,
+        passed_over,
+        modules,
+        tracks,
+        profiles,
+        bands,
+        pairs,
+    )
 
 
 def _run_pairs(

@@ -1,10 +1,9 @@
-"""The sections beside the findings: capacity, waste, compile health, data quality."""
+"""The sections beside the findings: capacity, waste, compile health."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import duckdb
 
@@ -12,7 +11,7 @@ from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model import ProgramRow
-from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
+from hlodb.reports.model_sections import Capacity, Health, Waste
 from hlodb.reports.pairs import NoiseBands, Profiles
 from hlodb.reports.read import rows
 from hlodb.reports.settings import Settings
@@ -158,67 +157,3 @@ def replicated_bytes(
         least=least,
     )
     return {row[0]: int(row[1]) for row in found}
-
-
-def quality(
-    connection: duckdb.DuckDBPyConnection,
-    runs: Sequence[Run],
-    catalogue: Catalogue,
-    settings: Settings,
-) -> list[QualityRow]:
-    """Give what is unsound in the data of the runs compared.
-
-    Rejects above `max_rejects` of a run, and contradictions within the data, are
-    gating: they leave the verdict unknown.
-    """
-    ids = [run.run_id for run in runs]
-    rejected = rows(connection, "rejects", runs=ids)
-    totals: dict[str, int] = defaultdict(int)
-    for run, _, count, _ in rejected:
-        totals[run] += count
-    limit = settings.max_rejects
-    found = [
-        QualityRow(
-            run,
-            "reject",
-            code,
-            count,
-            example,
-            limit is not None and totals[run] > limit,
-        )
-        for run, code, count, example in rejected
-    ]
-    for run, code, count, example in rows(connection, "unclaimed", runs=ids):
-        found.append(QualityRow(run, "noted", code, int(count), example, False))
-    for each in runs:
-        found += _faults(connection, each, catalogue, settings.consistency)
-    return found
-
-
-def _faults(
-    connection: duckdb.DuckDBPyConnection,
-    run: Run,
-    catalogue: Catalogue,
-    is_gating: bool,
-) -> list[QualityRow]:
-    faults = run_query(
-        connection,
-        "self_consistency",
-        {"run": run.name, "only_faults": True},
-        catalogue,
-    )
-    by_check: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
-    for row in faults.dicts():
-        if row["status"] == "fault":
-            by_check[row["check_name"]].append(row)
-    return [
-        QualityRow(
-            run.name,
-            "fault",
-            check,
-            sum(row["occurrence_count"] for row in found),
-            "{path}: expected {expected}, found {found}".format_map(found[0]),
-            is_gating,
-        )
-        for check, found in sorted(by_check.items())
-    ]

@@ -121,6 +121,13 @@ SITUATIONS = {
     "rejects": Situation(
         (night(1, STEP), night(2, STEP, rejects=("bad_size", "bad_size", "cut_off")))
     ),
+    "unsound_night": Situation(
+        (
+            night(1, STEP),
+            night(2, replace(_resized(MIB), printed=4 * MIB)),
+            night(3, STEP),
+        )
+    ),
     "consistency_failure": Situation(
         (night(1, STEP), night(2, replace(STEP, printed=1)))
     ),

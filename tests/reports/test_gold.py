@@ -45,6 +45,7 @@ EXIT_CODES = {
     "still_missing": 0,
     "renamed_program": 1,
     "rejects": 3,
+    "unsound_night": 0,
     "consistency_failure": 3,
     "noise_inside": 0,
     "noise_outside": 1,

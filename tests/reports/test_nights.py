@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Module
 from hlodb.reports.missing import missing
 from hlodb.reports.model import Report
+from hlodb.reports.read import read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
+from hlodb.reports.soundness import unsound_runs
 from hlodb.reports.triage import decide, record
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.reports.situations import MIB, WORK, night
 from tests.reports.worlds import Program, World, make
 
@@ -198,3 +205,46 @@ def test_main_knows_nothing_of_branches(tmp_path: Path) -> None:
     report = report_of(path, *nights, night(4, sized(5), branch="main"))
     assert report.comparison.series_runs == ["night-1", "night-3", "night-4"]
     assert [(f.first_run, f.stands) for f in report.findings] == [("night-3", True)]
+
+
+def test_an_unsound_night_is_neither_base_nor_step(tmp_path: Path) -> None:
+    """What is lost of a night looks like a gain, and a rise after it."""
+    step = sized(5)
+    nights = [night(1, step), night(2, sized(1, printed=5)), night(3, step)]
+    path = tmp_path / "hlodb.duckdb"
+    assert report_of(path, *nights[:2]).exit_code == 3
+    for baseline in ("auto", "previous", "window"):
+        report = report_of(path, *nights, baseline=baseline)
+        assert report.comparison.base is not None
+        assert (report.comparison.base.name, report.exit_code) == ("night-1", 0)
+        assert (report.findings, report.quality) == ([], [])
+        assert report.comparison.series_runs == ["night-1", "night-3"]
+    assert any("base nor a step of the history: night-2." in n for n in report.notes)
+    assert report_of(path, *nights, baseline="night-2").exit_code == 3
+    rejected = night(2, sized(1), rejects=("bad_size",))
+    report = report_of(path, nights[0], rejected, nights[2])
+    assert report.comparison.series_runs == ["night-1", "night-3"]
+
+
+def test_where_no_night_is_sound_the_verdict_is_unknown(tmp_path: Path) -> None:
+    nights = [night(1, sized(1, printed=5)), night(2, sized(5))]
+    report = report_of(tmp_path / "hlodb.duckdb", *nights)
+    assert (report.verdict, report.exit_code) == ("unknown", 3)
+
+
+def test_all_runs_that_hold_the_same_fault_are_unsound(tmp_path: Path) -> None:
+    """Equal content is stored once, and a fault of it names one run only."""
+    base = DATA / "changes" / "tensor" / "base"
+    cut = shutil.copytree(base, tmp_path / "cut")
+    (assignment,) = cut.glob("*buffer-assignment.txt")
+    text = assignment.read_text()
+    assignment.write_text(text[: text.rindex("\nallocation ") + 1])
+    path = tmp_path / "hlodb.duckdb"
+    for name, dump in (("good", base), ("cut-1", cut), ("cut-2", cut)):
+        ingest([str(dump)], path, request=RunRequest(name=name), jobs=1)
+    with connect(path) as connection:
+        runs = read_runs(connection)
+        found = unsound_runs(connection, runs, load_catalogue(), Settings())
+        off = Settings(consistency=False, max_rejects=None)
+        assert unsound_runs(connection, runs, load_catalogue(), off) == set()
+    assert [r.name for r in runs if r.run_id in found] == ["cut-1", "cut-2"]

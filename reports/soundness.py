@@ -1,0 +1,110 @@
+"""Whether the data of runs can be relied on: what was rejected, what contradicts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import duckdb
+
+from hlodb.queries.catalogue import Catalogue
+from hlodb.queries.run import run_query
+from hlodb.reports.facts import Run
+from hlodb.reports.model_sections import QualityRow
+from hlodb.reports.read import rows
+from hlodb.reports.settings import Settings
+
+
+def unsound_runs(
+    connection: duckdb.DuckDBPyConnection,
+    runs: Iterable[Run],
+    catalogue: Catalogue,
+    settings: Settings,
+) -> set[int]:
+    """Give the ids of runs of which no verdict can be had: `quality` is gating."""
+    ids = {run.name: run.run_id for run in runs}
+    wanted = list(ids.values())
+    found = set()
+    if settings.max_rejects is not None:
+        totals = _totals(rows(connection, "rejects", runs=wanted))
+        found = {ids[run] for run, n in totals.items() if n > settings.max_rejects}
+    if settings.consistency:
+        faults = _fault_rows(connection, None, catalogue)
+        keys = ("run", "path", "program", "module_number")
+        names = [{key: row[key] for key in keys} for row in faults]
+        if names:
+            held = rows(connection, "faulty_runs", runs=wanted, names=names)
+            found |= {run_id for (run_id,) in held}
+    return found
+
+
+def quality(
+    connection: duckdb.DuckDBPyConnection,
+    runs: Sequence[Run],
+    catalogue: Catalogue,
+    settings: Settings,
+) -> list[QualityRow]:
+    """Give what is unsound in the data of the runs compared.
+
+    Rejects above `max_rejects` of a run, and contradictions within the data, are
+    gating: they leave the verdict unknown.
+    """
+    ids = [run.run_id for run in runs]
+    rejected = rows(connection, "rejects", runs=ids)
+    totals = _totals(rejected)
+    limit = settings.max_rejects
+    found = [
+        QualityRow(
+            run,
+            "reject",
+            code,
+            count,
+            example,
+            limit is not None and totals[run] > limit,
+        )
+        for run, code, count, example in rejected
+    ]
+    for run, code, count, example in rows(connection, "unclaimed", runs=ids):
+        found.append(QualityRow(run, "noted", code, int(count), example, False))
+    for each in runs:
+        found += _faults(connection, each, catalogue, settings.consistency)
+    return found
+
+
+def _faults(
+    connection: duckdb.DuckDBPyConnection,
+    run: Run,
+    catalogue: Catalogue,
+    is_gating: bool,
+) -> list[QualityRow]:
+    by_check: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    for row in _fault_rows(connection, run.name, catalogue):
+        by_check[row["check_name"]].append(row)
+    return [
+        QualityRow(
+            run.name,
+            "fault",
+            check,
+            sum(row["occurrence_count"] for row in found),
+            "{path}: expected {expected}, found {found}".format_map(found[0]),
+            is_gating,
+        )
+        for check, found in sorted(by_check.items())
+    ]
+
+
+def _fault_rows(
+    connection: duckdb.DuckDBPyConnection, run: str | None, catalogue: Catalogue
+) -> list[Mapping[str, Any]]:
+    parameters = {"run": run, "only_faults": True}
+    found = run_query(connection, "self_consistency", parameters, catalogue)
+    return [row for row in found.dicts() if row["status"] == "fault"]
+
+
+def _totals(rejected: Iterable[tuple[Any, ...]]) -> dict[str, int]:
+    """Give the number of rejects by the name of the run."""
+    totals: dict[str, int] = defaultdict(int)
+    for run, _, count, _ in rejected:
+        totals[run] += count
+    return totals
