@@ -8,16 +8,21 @@ from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 
 def gate_sentence(gate: Gate, finding: Finding | None) -> str:
-    """Say what a gate found, in a sentence."""
+    """Say what a gate found, in a sentence.
+
+    The whole difference of its finding is what the gate `regression` is about; any
+    other says its own value.
+    """
     if gate.program is None:
         return gate.reason
     who = " ".join(x for x in (gate.program, gate.space) if x)
-    if finding is not None and finding.delta_bytes is not None:
-        moved = signed_bytes(finding.delta_bytes)
-        text = f"{who} {moved} ({signed_percent(finding.delta_ratio)})"
+    delta = finding.delta_bytes if finding is not None else None
+    if gate.gate == "regression" and finding is not None and delta is not None:
+        text = f"{who} {signed_bytes(delta)} ({signed_percent(finding.delta_ratio)})"
     elif gate.unit == "bytes":
         value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
-        text = f"{who} is {value}, the limit {limit}"
+        verb = "loses" if gate.gate == "donation_loss" else "is"
+        text = f"{who} {verb} {value}, the limit {limit}"
     else:
         text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
     return f"{text}: {gate.reason}" if gate.reason else text

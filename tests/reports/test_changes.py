@@ -11,9 +11,11 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
 from hlodb.reports.compilations import read_compilations
 from hlodb.reports.divergence import Parting, first_difference
+from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Divergence, Finding
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
+from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
@@ -65,6 +67,26 @@ def test_one_donation_dropped(warehouse: Path) -> None:
     )
     assert finding.divergence is not None
     assert finding.divergence.blame == "framework"
+
+
+DONATION = Request(candidate="zoo-donation/dropped", baseline="run:zoo-donation/base")
+
+
+def donation_report(warehouse: Path, settings: Settings) -> Report:
+    with connect(warehouse) as connection:
+        return build_report(connection, DONATION, settings)
+
+
+def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
+    """Not the whole difference, half of which something else made up for."""
+    report = donation_report(warehouse, EXACT)
+    (gate,) = [g for g in report.gates if g.gate == "donation_loss"]
+    (finding,) = [f for f in report.findings if f.id == gate.finding_id]
+    assert (finding.delta_bytes, gate.value) == (545_832, 1_077_288)
+    assert gate_sentence(gate, finding) == (
+        "jit_zoo_mlp host loses 1.03 MiB, the limit 0 B: outputs no longer share"
+        " parameters' memory"
+    )
 
 
 def test_one_dtype_widened(warehouse: Path) -> None:
