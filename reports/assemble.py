@@ -53,7 +53,7 @@ def explanations(
 
 def _moved(verdict: Verdict) -> Modules | None:
     """Give both modules where there is something to explain."""
-    if verdict.change in ("same", "new", "failed"):
+    if verdict.change in ("new", "failed"):
         return None
     if verdict.change == "recovered" and not verdict.delta_bytes:
         return None
@@ -87,16 +87,15 @@ def findings_of(
     trends: Sequence[Trend],
     settings: Settings,
 ) -> list[Finding]:
-    """Give a finding per verdict other than `same`, then one per earlier step.
+    """Give a finding per verdict, then one per earlier step.
 
     A step that is the same difference as one of the candidate's is left out.
     """
     tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
     lines = {(t.program, t.rank, t.module_number, t.color): t.points for t in trends}
     known = _Known(scene, settings, explained, tracks, lines)
-    moved = [v for v in verdicts if v.change != "same"]
     found = with_own_ids(
-        _finding(known, v, "candidate", scene.candidate) for v in moved
+        _finding(known, v, "candidate", scene.candidate) for v in verdicts
     )
     ids = {f.id for f in found}
     for step in steps:

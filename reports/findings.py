@@ -25,14 +25,14 @@ ORDER = (
     "worse",
     "mixed",
     "failed",
+    "same",
     "new",
     "not_comparable",
     "recovered",
     "fixed",
     "improved",
-    "same",
 )
-"""Changes, the most urgent first."""
+"""Changes, the most urgent first; a finding is `same` where donations were lost."""
 
 
 class Movement(NamedTuple):

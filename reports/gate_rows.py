@@ -156,7 +156,9 @@ def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
         lost = sum(
             p.delta_bytes for p in f.parts if (p.part, p.kind) == ("alias", "live_out")
         )
-        if f.scope == "candidate" and lost > settings.floor_bytes:
+        if f.scope != "candidate" or f.change == "not_comparable":
+            continue
+        if lost > settings.floor_bytes:
             row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
             yield replace(row, reason="outputs no longer share parameters' memory")
 

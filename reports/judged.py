@@ -14,13 +14,15 @@ import duckdb
 
 from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports.donations import lost_bytes
 from hlodb.reports.findings import in_order, with_triage
 from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Trend, WaiverRow
-from hlodb.reports.pairs import Pair, judge
+from hlodb.reports.pairs import Pair, Verdict, judge
+from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.triage import holding, read_triage
@@ -52,8 +54,11 @@ def judge_scene(
     ]
     is_report = request.kind == "report"
     steps, trends = _history(scene, settings) if is_report else ([], [])
-    explained = explanations(connection, scene, verdicts, steps, settings, environment)
-    found = findings_of(scene, verdicts, steps, explained, trends, settings)
+    told = [v for v in verdicts if v.change != "same"]
+    if is_report and settings.donation_loss:
+        told += _hidden_losses(connection, verdicts, settings)
+    explained = explanations(connection, scene, told, steps, settings, environment)
+    found = findings_of(scene, told, steps, explained, trends, settings)
     decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
     findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
     programs = program_rows(verdicts, findings)
@@ -65,6 +70,26 @@ def judge_scene(
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows(gates, facts, settings)
     return Judged(findings, programs, trends, gates, waivers)
+
+
+def _hidden_losses(
+    connection: duckdb.DuckDBPyConnection,
+    verdicts: Sequence[Verdict],
+    settings: Settings,
+) -> list[Verdict]:
+    """Give verdicts `same` behind which the gate `donation_loss` finds something.
+
+    What was lost may be little beside the rest, or made up for by something else.
+    """
+    small = [v for v in verdicts if v.rule in ("below_floor", "equal_bytes")]
+    modules = {m.module_id for v in small for m in v.pair[:2] if m is not None}
+    outputs = read_outputs(connection, modules)
+
+    def lost(v: Verdict) -> int:
+        base, candidate = (outputs.get(m.module_id, []) for m in v.pair[:2] if m)
+        return lost_bytes(base, candidate).get(v.color, 0)
+
+    return [v for v in small if lost(v) > settings.floor_bytes]
 
 
 def _history(

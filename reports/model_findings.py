@@ -81,6 +81,7 @@ class Triage:
 class Finding:
     """A program whose memory in one space moved, appeared or cannot be compared.
 
+    One whose memory did not move (`change` is same) lost donations all the same.
     `scope` is candidate (base against candidate, judged by gates) or history (an
     earlier step of the series). `change` is what happened, `state` what is left of it
     after waivers and triage. `stands` where an earlier rise, above both floors, is

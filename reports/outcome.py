@@ -9,6 +9,7 @@ from dataclasses import replace
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")
@@ -140,7 +141,10 @@ def _regressions(
     text = counted(worse, "regression") if worse else "no regression"
     if failed:
         text += f" ({counted(len(failed), 'gate')} failed)"
-    if worst is not None:
+    gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
+    if gate is not None and gate.gate == "donation_loss":
+        text += f": {gate_sentence(gate, worst)}"
+    elif worst is not None:
         text += f": {_worst_text(worst)}"
     elif failed:
         g = failed[0]

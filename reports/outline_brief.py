@@ -62,7 +62,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     commands = list(f.commands)
     if f.change == "failed":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
-    if report.kind == "report" and f.change in ALERTING:
+    if report.kind == "report" and f.change in (*ALERTING, "same"):
         commands.append(f"hlodb triage {f.id} accept --reason '…'")
     return [*blocks, Commands(tuple(commands))]
 

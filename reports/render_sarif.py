@@ -158,7 +158,8 @@ def _baseline_state(finding: Finding | None) -> str:
         return "absent"
     if finding.change in ALERTING and finding.first_run != finding.candidate_run:
         return "unchanged"
-    return "new" if finding.change in (*ALERTING, "new", "failed") else "updated"
+    appeared = (*ALERTING, "new", "failed", "same")
+    return "new" if finding.change in appeared else "updated"
 
 
 def _location(

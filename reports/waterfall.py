@@ -16,6 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.counted_pair import Owned, both_counted, same_size
+from hlodb.reports.donations import apart
 from hlodb.reports.facts import Buffer, Output, Profile
 from hlodb.reports.match_buffers import SAME_SIZE, BufferMatch, match_buffers
 from hlodb.reports.ownership import owned_bytes
@@ -120,21 +121,14 @@ def _alias(
 
 def _aliased_elsewhere(one: Side, other: Side) -> list[tuple[Buffer, Output]]:
     """Give allocations of results that lie in a parameter on the other side."""
-    in_parameter = {
-        (o.output_index, o.array_type): o
-        for o in other.outputs
-        if o.kind == "parameter"
-    }
     allocations = {
         b.allocation_id: b for b in one.buffers if b.is_counted and b.kind == "live_out"
     }
-    found: dict[int, tuple[Buffer, Output]] = {}
-    for output in one.outputs:
-        twin = in_parameter.get((output.output_index, output.array_type))
-        buffer = allocations.get(output.allocation_id)
-        if output.kind == "live_out" and twin is not None and buffer is not None:
-            found.setdefault(id(buffer), (buffer, twin))
-    return list(found.values())
+    return [
+        (allocations[output.allocation_id], twin)
+        for output, twin in apart(one.outputs, other.outputs)
+        if output.allocation_id in allocations
+    ]
 
 
 def _split(match: BufferMatch, owned: Owned) -> Iterator[tuple[int, Change]]:

@@ -11,6 +11,8 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
 from hlodb.reports.compilations import read_compilations
 from hlodb.reports.divergence import Parting, first_difference
+from hlodb.reports.donations import lost_bytes
+from hlodb.reports.facts import Output
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Divergence, Finding
 from hlodb.reports.read import read_modules, read_runs
@@ -87,6 +89,33 @@ def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
         "jit_zoo_mlp host loses 1.03 MiB, the limit 0 B: outputs no longer share"
         " parameters' memory"
     )
+
+
+def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) -> None:
+    report = donation_report(warehouse, Settings())
+    (row,) = [p for p in report.programs if p.program == "jit_zoo_mlp"]
+    assert (row.change, row.rule, row.delta_bytes) == ("same", "below_floor", 545_832)
+    (gate,) = [g for g in report.gates if g.status == "fail"]
+    (finding,) = [f for f in report.findings if f.scope == "candidate"]
+    assert (gate.gate, gate.value) == ("donation_loss", 1_077_288)
+    assert (gate.finding_id, finding.change) == (finding.id, "same")
+    assert report.headline == (
+        "❌ no regression (1 gate failed): jit_zoo_mlp host loses 1.03 MiB, the limit"
+        " 1.00 MiB: outputs no longer share parameters' memory; 1 same"
+    )
+
+
+def test_a_loss_that_something_else_makes_up_for_is_a_loss() -> None:
+    def output(index: str, kind: str, allocation: int) -> Output:
+        return Output(1, index, allocation, 0, kind, None, 100 + allocation, "f32[25]")
+
+    base = [output("{0}", "parameter", 1), output("{1}", "live_out", 2)]
+    lost = [output("{0}", "live_out", 3), output("{1}", "live_out", 4)]
+    swapped = [output("{0}", "live_out", 2), output("{1}", "parameter", 1)]
+    assert lost_bytes(base, base) == {}
+    assert lost_bytes(base, lost) == {0: 103}
+    assert lost_bytes(lost, base) == {0: -103}
+    assert lost_bytes(base, swapped) == {0: 0}
 
 
 def test_one_dtype_widened(warehouse: Path) -> None:
