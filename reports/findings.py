@@ -199,15 +199,24 @@ def with_triage(finding: Finding, triage: Triage | None) -> Finding:
 
 
 def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
-    """Group the candidate's findings by cause and direction, greatest sum first."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    """Group the candidate's findings by cause and direction, greatest sum first.
+
+    Each group is of one memory space: bytes of several are no sum.
+    """
+    groups: dict[tuple[str, str, int], list[Finding]] = {}
     for f in findings:
         if f.scope == "candidate" and f.cause is not None and f.delta_bytes:
             direction = "worse" if f.delta_bytes > 0 else "improved"
-            groups.setdefault((direction, f.cause.key), []).append(f)
-    rows = [_group(direction, found) for (direction, _), found in groups.items()]
+            groups.setdefault((direction, f.cause.key, f.color), []).append(f)
+    rows = [_group(direction, found) for (direction, *_), found in groups.items()]
     return sorted(
-        rows, key=lambda g: (g.direction != "worse", -abs(g.sum_delta_bytes), g.key)
+        rows,
+        key=lambda g: (
+            g.direction != "worse",
+            -abs(g.sum_delta_bytes),
+            g.key,
+            g.color,
+        ),
     )
 
 
@@ -221,6 +230,8 @@ def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:
         title=cause.title,
         blame=cause.blame,
         direction=direction,
+        color=largest.color,
+        space=largest.space,
         programs=sorted({f.program for f in findings}),
         sum_delta_bytes=sum(f.delta_bytes or 0 for f in findings),
         max_delta_bytes=largest.delta_bytes or 0,

@@ -131,12 +131,14 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class CauseGroup:
-    """Findings of one cause, as one row."""
+    """Findings of one cause in one memory space, as one row."""
 
     key: str
     title: str
     blame: str
     direction: str
+    color: int
+    space: str
     programs: list[str]
     sum_delta_bytes: int
     max_delta_bytes: int

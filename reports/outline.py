@@ -6,6 +6,8 @@ bottom. Nothing here is escaped or aligned: that is the renderer's.
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from hlodb.reports import outline_more as more
@@ -139,11 +141,22 @@ def _amount(value: float, unit: str) -> str:
 def _causes(report: Report, direction: str, top: int) -> list[Block]:
     groups = [g for g in report.causes if g.direction == direction]
     rows = [_cause_row(g) for g in groups]
-    header = ["cause", "blame", "programs", "Σ", "max", "since", "owner"]
-    others = signed_bytes(sum(g.sum_delta_bytes for g in groups[top:]))
+    header = ["cause", "blame", "programs", "space", "Σ", "max", "since", "owner"]
+    others = _sums((g.space, g.sum_delta_bytes) for g in groups[top:])
     if not rows:
         return []
-    return [table(header, rows, top, numeric=(3, 4), others=(3, others))]
+    return [table(header, rows, top, numeric=(4, 5), others=(4, others))]
+
+
+def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:
+    """Give the sum of some differences; where several spaces have any, one of each."""
+    sums: dict[str, int] = defaultdict(int)
+    for space, delta in amounts:
+        sums[space] += delta or 0
+    moved = {space: delta for space, delta in sums.items() if delta}
+    if len(moved) < 2:
+        return signed_bytes(sum(moved.values()))
+    return ", ".join(f"{space} {signed_bytes(moved[space])}" for space in sorted(moved))
 
 
 def _cause_row(g: CauseGroup) -> list[str]:
@@ -151,6 +164,7 @@ def _cause_row(g: CauseGroup) -> list[str]:
         g.title,
         g.blame,
         few(g.programs, 3),
+        g.space,
         signed_bytes(g.sum_delta_bytes),
         signed_bytes(g.max_delta_bytes),
         g.first_run or "-",
@@ -164,7 +178,7 @@ def _cards(report: Report, top: int) -> list[Block]:
     shown = [finding_card(f, called(f, shared), MARKS) for f in mine[:top]]
     blocks: list[Block] = list(shown)
     if len(mine) > top:
-        rest = signed_bytes(sum(f.delta_bytes or 0 for f in mine[top:]))
+        rest = _sums((f.space, f.delta_bytes) for f in mine[top:])
         blocks.append(Paragraph(f"[{len(mine) - top} others] {rest}"))
     return blocks
 
@@ -189,7 +203,7 @@ def _programs(report: Report, top: int) -> list[Block]:
         for p in rows
     ]
     header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
-    others = signed_bytes(sum(p.delta_bytes or 0 for p in rows[top:]))
+    others = _sums((p.space, p.delta_bytes) for p in rows[top:])
     same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
     blocks: list[Block] = [Paragraph(f"{counted(same, 'row')} without any difference.")]
     if not cells:

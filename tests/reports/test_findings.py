@@ -1,0 +1,77 @@
+"""Findings through the nights: their groups, their ids, whether they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlodb.reports.build import build_report
+from hlodb.reports.model import Report
+from hlodb.reports.outline import outline
+from hlodb.reports.outline_blocks import Paragraph, Table
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.reports.situations import MIB, WORK, night
+from tests.reports.worlds import Program, World, make
+
+Build = Callable[..., Report]
+LATEST = Request()
+
+
+@pytest.fixture
+def report_on(tmp_path: Path) -> Build:
+    """Give a function that reports on the last of some nights, or on what is asked."""
+
+    def build(*nights: World, request: Request = LATEST) -> Report:
+        path = tmp_path / "hlodb.duckdb"
+        path.unlink(missing_ok=True)
+        with connect(make(path, *nights)) as connection:
+            return build_report(connection, request, Settings())
+
+    return build
+
+
+# --- Causes -----------------------------------------------------------------
+
+
+def in_two_spaces(name: str, hbm: int, vmem: int) -> Program:
+    buffers = (
+        replace(WORK, size=hbm * MIB, type=f"f32[{hbm}]"),
+        replace(WORK, name="near", size=vmem * MIB, type=f"f32[{vmem}]", color=1),
+    )
+    return Program(name, buffers, text=f"{name} {hbm} {vmem}")
+
+
+def test_causes_add_up_no_bytes_of_several_spaces(report_on: Build) -> None:
+    report = report_on(
+        night(1, in_two_spaces("jit_step", 100, 10), platform="tpu", device="TPU v5e"),
+        night(2, in_two_spaces("jit_step", 150, 20), platform="tpu", device="TPU v5e"),
+    )
+    assert {g.key for g in report.causes} == {"fusion/resized/dot"}
+    assert [(g.color, g.space, g.sum_delta_bytes) for g in report.causes] == [
+        (0, "HBM", 50 * MIB),
+        (1, "VMEM", 10 * MIB),
+    ]
+
+
+def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
+    nights = [
+        night(
+            number,
+            *(in_two_spaces(f"jit_{c}", *sizes) for c in "ab"),
+            platform="tpu",
+            device="TPU v5e",
+        )
+        for number, sizes in enumerate([(100, 10), (150, 20)], 1)
+    ]
+    sections = {s.title: s.blocks for s in outline(report_on(*nights), 1)}
+    assert sections["Findings"][-1] == Paragraph(
+        "[3 others] HBM +50.00 MiB, VMEM +20.00 MiB"
+    )
+    (causes,) = sections["Causes of regressions"]
+    assert isinstance(causes, Table)
+    assert causes.rows[-1] == ("", "[1 others]", "", "", "+20.00 MiB", "", "", "")
