@@ -35,9 +35,14 @@ def shared_names(report: Report) -> Names:
     return {name for name, count in counts.items() if count > 1}
 
 
-def called(row: Named, shared: Names) -> str:
-    """Give a program's name, then `#` and its number if that is shared, then a rank."""
-    name = row.program
+def numbered(row: Named, shared: Names) -> str:
+    """Give a program's name, then `#` and its number if that is shared."""
     if (row.program, row.rank) in shared and row.module_number is not None:
-        name += f" #{row.module_number}"
+        return f"{row.program} #{row.module_number}"
+    return row.program
+
+
+def called(row: Named, shared: Names) -> str:
+    """Give a program's name, with its number if that is shared, then a rank."""
+    name = numbered(row, shared)
     return name if row.rank is None else f"{name} rank {row.rank}"

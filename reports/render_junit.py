@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 from hlodb.queries.render import visible
 from hlodb.reports.model import Gate, ProgramRow, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.names import Names, numbered, shared_names
 from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import signed_bytes
 
@@ -15,22 +16,28 @@ from hlodb.reports.sizes import signed_bytes
 def render(report: Report) -> str:
     """Give the suite; a waived gate is skipped, unsound data is an error.
 
-    Every program is a case of the gate `regression`, also where it passes. Properties
-    of cases are what pytest writes too; the rest holds to Jenkins' junit-10.xsd.
+    Every program is a case of the gate `regression`, also where it passes; what cannot
+    be compared is skipped. Properties of cases are what pytest writes too; the rest
+    holds to Jenkins' junit-10.xsd.
     """
     suite = ET.Element("testsuite", {"name": visible(report.comparison.candidate.name)})
     findings = {f.id: f for f in report.findings}
     suite.append(_properties(_suite_facts(report)))
+    shared = shared_names(report)
     for gate in report.gates:
         if gate.program is not None or gate.gate != "regression":
-            case = _case(gate, findings.get(gate.finding_id or ""))
+            case = _case(gate, findings.get(gate.finding_id or ""), shared)
             if report.verdict == "nothing":
                 ET.SubElement(case, "skipped", {"message": "nothing to compare"})
             suite.append(case)
-    failed = {(g.program, g.color) for g in report.gates if g.gate == "regression"}
+    failed = {
+        _place(findings[g.finding_id])
+        for g in report.gates
+        if g.gate == "regression" and g.finding_id in findings
+    }
     for row in report.programs:
-        if report.gates and (row.program, row.color) not in failed:
-            suite.append(_passed(row))
+        if report.gates and _place(row) not in failed:
+            suite.append(_passed(row, shared))
     for case in _unsound(report):
         suite.append(case)
     _count(suite)
@@ -59,14 +66,19 @@ def _properties(facts: dict[str, str]) -> ET.Element:
     return properties
 
 
-def _name(program: str | None, space: str | None, rank: int | None = None) -> str:
-    place = f" rank {rank}" if rank is not None else ""
-    return visible(" ".join(x for x in (program or "run", space) if x) + place)
+def _place(row: Finding | ProgramRow) -> tuple[object, ...]:
+    return row.program, row.rank, row.module_number, row.color
 
 
-def _case(gate: Gate, finding: Finding | None) -> ET.Element:
-    rank = finding.rank if finding else None
-    names = {"classname": f"hlodb.{gate.gate}", "name": _name(*_who(gate), rank)}
+def _name(row: Finding | ProgramRow, shared: Names) -> str:
+    rank = f" rank {row.rank}" if row.rank is not None else ""
+    return visible(f"{numbered(row, shared)} {row.space}{rank}")
+
+
+def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
+    who = visible(" ".join(x for x in (gate.program or "run", gate.space) if x))
+    name = _name(finding, shared) if finding is not None else who
+    names = {"classname": f"hlodb.{gate.gate}", "name": name}
     case = ET.Element("testcase", names)
     facts = {"limit": str(gate.limit), "value": str(gate.value), "unit": gate.unit}
     if gate.owner:
@@ -86,10 +98,6 @@ def _case(gate: Gate, finding: Finding | None) -> ET.Element:
     return case
 
 
-def _who(gate: Gate) -> tuple[str | None, str | None]:
-    return gate.program, gate.space
-
-
 def _card(finding: Finding | None) -> str:
     if finding is None:
         return ""
@@ -98,10 +106,12 @@ def _card(finding: Finding | None) -> str:
     return visible("; ".join([*lines, *finding.commands]))
 
 
-def _passed(row: ProgramRow) -> ET.Element:
-    name = _name(row.program, row.space, row.rank)
+def _passed(row: ProgramRow, shared: Names) -> ET.Element:
+    name = _name(row, shared)
     case = ET.Element("testcase", {"classname": "hlodb.regression", "name": name})
     case.append(_properties({"change": row.change, "value": str(row.candidate_bytes)}))
+    if row.change == "not_comparable":
+        ET.SubElement(case, "skipped", {"message": "not comparable"})
     return case
 
 

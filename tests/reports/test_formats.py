@@ -7,6 +7,7 @@ import io
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -19,13 +20,18 @@ from prometheus_client.parser import (
 )
 
 from hlodb.queries.render import json_text, visible
+from hlodb.reports.build import build_report
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
-from tests.reports.situations import SITUATIONS
+from tests.reports.situations import GROWN, SITUATIONS, STEP, night
+from tests.reports.worlds import Program, make
 
 SARIF_SCHEMA = json.loads(
     (Path(__file__).parent / "sarif-2.1.0-used.schema.json").read_text()
@@ -95,6 +101,50 @@ def test_junit_counts_its_cases(report: Report) -> None:
         assert suite.get(name) == str(sum(c.find(tag) is not None for c in cases))
     failed = sum(gate.status == "fail" for gate in report.gates)
     assert suite.get("failures") == str(failed)
+
+
+def junit_cases(report: Report) -> list[tuple[str | None, str]]:
+    """Give the cases of the gate `regression` with what became of them."""
+    cases = ET.fromstring(renderer("junit")(report).encode()).iter("testcase")
+    return [
+        (case.get("name"), " ".join(x.tag for x in case if x.tag != "properties"))
+        for case in cases
+        if case.get("classname") == "hlodb.regression"
+    ]
+
+
+def test_junit_has_a_case_for_every_rank_and_namesake(tmp_path: Path) -> None:
+    """What fails on one hides nothing that passes on another."""
+    other = replace(STEP, source="other", text="other")
+
+    def ranks(*programs: Program) -> list[Program]:
+        return [replace(p, rank=r, source=f"{r}") for r, p in enumerate(programs)]
+
+    nights = (
+        night(1, *ranks(STEP, STEP, STEP), other),
+        night(
+            2,
+            *ranks(STEP, GROWN, STEP),
+            replace(other, buffers=GROWN.buffers, text="grown"),
+            replace(STEP, source="third", text="third"),
+        ),
+    )
+    with connect(make(tmp_path / "hlodb.duckdb", *nights)) as connection:
+        report = build_report(connection, Request(), Settings())
+    assert sorted(junit_cases(report), key=repr) == [
+        ("jit_step #4 host", "failure"),
+        ("jit_step #5 host", ""),
+        ("jit_step host rank 0", ""),
+        ("jit_step host rank 1", "failure"),
+        ("jit_step host rank 2", ""),
+    ]
+
+
+def test_junit_skips_what_cannot_be_compared(
+    reported: Callable[[str], Report],
+) -> None:
+    report = reported("not_comparable")
+    assert set(junit_cases(report)) == {("jit_step host", "skipped")}
 
 
 @pytest.mark.parametrize("form", ["markdown", "summary", "comment"])
