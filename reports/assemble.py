@@ -119,7 +119,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
         first_run=since.first,
         run_before=since.before,
         undone_run=since.undone,
-        stands=scope == "history" and _stands(track, v, scene, settings),
+        fate=_fate(track, v, scene, settings) if scope == "history" else "",
         explanation=known.explained.get((modules, v.color)) if modules else None,
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line],
     )
@@ -142,15 +142,18 @@ def _since(
     return _Since(first, earlier.run if earlier else before, undone)
 
 
-def _stands(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> bool:
-    """Tell whether an earlier rise that counts, or an absence, is still there."""
+def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> str:
+    """Say what became of an earlier step: a rise is `undone`, or one that counts
+    `stands` in the candidate, as does an absence; else nothing is said."""
     if v.change == "failed":
-        return True
-    if track is None or track.sightings[-1].run.run_id != scene.candidate.run_id:
-        return False
-    if not counts(v.base_bytes or 0, v.candidate_bytes or 0, settings):
-        return False
-    return history.stands(track, v, scene.profiles)
+        return "stands"
+    low, high = v.base_bytes or 0, v.candidate_bytes or 0
+    if track is None or low >= high:
+        return ""
+    if history.is_undone(track, v, scene.profiles):
+        return "undone"
+    is_there = track.sightings[-1].run.run_id == scene.candidate.run_id
+    return "stands" if is_there and counts(low, high, settings) else ""
 
 
 def _place(v: Verdict) -> _Place:

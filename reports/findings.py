@@ -36,7 +36,10 @@ ORDER = (
 
 
 class Movement(NamedTuple):
-    """A verdict on two runs, with all that a finding says of it."""
+    """A verdict on two runs, with all that a finding says of it.
+
+    `fate` is what became of an earlier rise: `undone`, `stands`, else empty.
+    """
 
     verdict: Verdict
     scope: str
@@ -44,7 +47,7 @@ class Movement(NamedTuple):
     first_run: Run | None
     run_before: Run | None
     undone_run: Run | None
-    stands: bool
+    fate: str
     explanation: Explanation | None
     history: Sequence[str]
 
@@ -89,7 +92,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
     finding = Finding(
         id=finding_id(module, v.color, first.name),
         scope=m.scope,
-        state=change,
+        state="undone" if m.fate == "undone" else change,
         change=change,
         rule=v.rule,
         program=module.program,
@@ -115,7 +118,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         match_confidence=v.pair.confidence,
         owner=None,
         **(m.explanation or UNEXPLAINED)._asdict(),
-        stands=m.stands,
+        stands=m.fate == "stands",
         triage=None,
         history=list(m.history),
         commands=[*_commands(v, m.candidate_run), *_bisection(m.run_before, first)],

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import dropwhile, pairwise
 from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Run
@@ -95,11 +95,12 @@ def first_run(
     return since
 
 
-def stands(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
-    """Tell whether the end of a track is still beyond the middle of a step up."""
+def is_undone(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
+    """Tell whether a step up came back to its middle, or below, in any later run."""
     low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
-    now = reserved(track.last, verdict.color, profiles)
-    return low < high and 2 * now > low + high
+    modules = [s.module for s in track.sightings]
+    later = dropwhile(lambda module: module is not verdict.pair.candidate, modules)
+    return any(2 * reserved(m, verdict.color, profiles) <= low + high for m in later)
 
 
 def undone_step(

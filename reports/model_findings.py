@@ -84,8 +84,9 @@ class Finding:
     One whose memory did not move (`change` is same) lost donations all the same.
     `scope` is candidate (base against candidate, judged by gates) or history (an
     earlier step of the series). `change` is what happened, `state` what is left of it
-    after waivers and triage. `stands` where an earlier rise, above both floors, is
-    still in the candidate, or a program that vanished is still missing.
+    after waivers and triage, `undone` where a later run took an earlier rise back.
+    `stands` where an earlier rise, above both floors, is still in the candidate, or a
+    program that vanished is still missing.
     """
 
     id: str

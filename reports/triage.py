@@ -31,7 +31,7 @@ DECISIONS = {
 }
 """What `hlodb triage` can decide, and the state that a finding is in from then on."""
 
-_SEEN = "seen"
+_SEEN, _UNDONE = "seen", "undone"
 
 
 def read_triage(connection: duckdb.DuckDBPyConnection) -> dict[str, Triage]:
@@ -63,7 +63,7 @@ def record(database: Path, report: Report) -> bool:
             _add_event(
                 connection,
                 finding.id,
-                event=_SEEN,
+                event=_UNDONE if finding.state == _UNDONE else _SEEN,
                 report_id=report.report_id,
                 candidate_run=finding.candidate_run,
             )

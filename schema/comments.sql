@@ -216,10 +216,10 @@ COMMENT ON COLUMN "elided_literals"."module_id" IS 'Content of one module snapsh
 COMMENT ON COLUMN "elided_literals"."instruction_id" IS 'The constant: its number in order of appearance.';
 COMMENT ON COLUMN "elided_literals"."size_bytes" IS 'Size of the literal''s message (bytes).';
 COMMENT ON COLUMN "elided_literals"."digest" IS 'Digest that tells constants apart, hexadecimal.';
-COMMENT ON TABLE "finding_events" IS 'What happened to a finding: seen by a report, or decided about by hlodb triage.';
+COMMENT ON TABLE "finding_events" IS 'What happened to a finding: a report saw it, or hlodb triage decided about it.';
 COMMENT ON COLUMN "finding_events"."finding_id" IS 'The finding.';
 COMMENT ON COLUMN "finding_events"."event_number" IS 'Order of the events of a finding, from 1.';
-COMMENT ON COLUMN "finding_events"."event" IS 'seen; accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.';
+COMMENT ON COLUMN "finding_events"."event" IS 'seen or undone (a later run took it back); accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.';
 COMMENT ON COLUMN "finding_events"."reason" IS 'Why, in the words of who decided.';
 COMMENT ON COLUMN "finding_events"."until" IS 'First day on which a waiver no longer holds (ISO 8601).';
 COMMENT ON COLUMN "finding_events"."actor" IS 'Who decided.';

@@ -5,6 +5,6 @@ SELECT
   nullif(arg_max(coalesce(e.until, ''), e.event_number), '') AS until,
   nullif(arg_max(coalesce(e.actor, ''), e.event_number), '') AS actor
 FROM finding_events AS e
-WHERE e.event <> 'seen'
+WHERE e.event NOT IN ('seen', 'undone')
 GROUP BY e.finding_id
 ORDER BY e.finding_id

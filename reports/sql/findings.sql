@@ -6,18 +6,21 @@ WITH decisions AS (
     arg_max(coalesce(e.until, ''), e.event_number) AS until,
     arg_max(coalesce(e.actor, ''), e.event_number) AS actor
   FROM finding_events AS e
-  WHERE e.event <> 'seen'
+  WHERE e.event NOT IN ('seen', 'undone')
   GROUP BY e.finding_id
 ),
 sightings AS (
-  SELECT e.finding_id, count(*) AS seen_count
+  SELECT
+    e.finding_id, count_if(e.event = 'seen') AS seen_count,
+    arg_max(e.event, e.event_number) AS last_event
   FROM finding_events AS e
-  WHERE e.event = 'seen'
+  WHERE e.event IN ('seen', 'undone')
   GROUP BY e.finding_id
 )
 SELECT
-  f.finding_id, coalesce(nullif(d.status, 'reopened'), 'open') AS status, f.change,
-  f.program, f.space_name, f.candidate_bytes - f.base_bytes AS delta_bytes,
+  f.finding_id,
+  coalesce(nullif(d.status, 'reopened'), nullif(s.last_event, 'seen'), 'open') AS status,
+  f.change, f.program, f.space_name, f.candidate_bytes - f.base_bytes AS delta_bytes,
   f.first_run, coalesce(s.seen_count, 0) AS seen_count, f.cause_title, d.until,
   d.actor, d.reason
 FROM findings AS f

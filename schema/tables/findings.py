@@ -32,12 +32,13 @@ FINDINGS = public(
 
 FINDING_EVENTS = public(
     "finding_events",
-    "What happened to a finding: seen by a report, or decided about by hlodb triage.",
+    "What happened to a finding: a report saw it, or hlodb triage decided about it.",
     text("finding_id", "The finding."),
     integer("event_number", "Order of the events of a finding, from 1."),
     text(
         "event",
-        "seen; accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.",
+        "seen or undone (a later run took it back); accepted, waived, invalid, fixed,"
+        " acknowledged, duplicate or reopened.",
     ),
     text("reason", "Why, in the words of who decided."),
     text("until", "First day on which a waiver no longer holds (ISO 8601)."),

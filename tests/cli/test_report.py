@@ -199,6 +199,20 @@ def test_what_still_stands_is_told_until_somebody_decides(
     assert "Still there" not in capsys.readouterr().out
 
 
+def test_a_rise_that_was_undone_is_not_open(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, STEP))
+    assert main(["report", "--run", "night-2"]) == 1
+    assert [f["status"] for f in listed(capsys)] == ["open"]
+    assert main(["report"]) == 0
+    statuses = {f["first_run"]: (f["status"], f["seen_count"]) for f in listed(capsys)}
+    assert statuses == {"night-2": ("undone", 1), "night-3": ("open", 1)}
+
+
 def test_a_waiver_of_triage_ends_on_its_day(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

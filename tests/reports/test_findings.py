@@ -35,6 +35,30 @@ def report_on(tmp_path: Path) -> Build:
     return build
 
 
+# --- Rises that still stand --------------------------------------------------
+
+
+def sized(*sizes: int) -> list[World]:
+    """A night for every size of jit_step (MiB)."""
+    programs = (
+        Program("jit_step", (replace(WORK, size=size * MIB),), text=f"{size}")
+        for size in sizes
+    )
+    return [night(number, program) for number, program in enumerate(programs, 1)]
+
+
+def test_a_rise_that_was_undone_once_does_not_stand_again(report_on: Build) -> None:
+    """Another rise to its level is another finding, and told as such."""
+    report = report_on(*sized(3, 5, 3, 5, 3, 9, 9))
+    assert [(f.first_run, f.state, f.stands) for f in report.findings] == [
+        ("night-6", "worse", True),
+        ("night-2", "undone", False),
+        ("night-4", "undone", False),
+        ("night-3", "improved", False),
+        ("night-5", "improved", False),
+    ]
+
+
 # --- Causes -----------------------------------------------------------------
 
 
