@@ -201,6 +201,14 @@ def with_triage(finding: Finding, triage: Triage | None) -> Finding:
     return replace(finding, triage=triage, state=state)
 
 
+def undecided(findings: Iterable[Finding]) -> list[Finding]:
+    """Give what still stands and nobody decided about, the largest first."""
+    found = [
+        f for f in findings if f.stands and f.triage is None and f.state != "waived"
+    ]
+    return sorted(found, key=lambda f: -(f.delta_bytes or 0))
+
+
 def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
     """Group the candidate's findings by cause and direction, greatest sum first.
 

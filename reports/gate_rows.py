@@ -60,6 +60,17 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
     return [_waived(row, facts, settings) for row in rows]
 
 
+def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
+    """Give a row for every earlier rise or absence that still stands, which fails no
+    gate again: for the waivers that cover it."""
+    rows = (
+        _absent(f) if f.change == "failed" else _regression(f, settings)
+        for f in facts.findings
+        if f.stands
+    )
+    return [_waived(row, facts, settings) for row in rows]
+
+
 def _row(gate: str, unit: str, limit: float, value: float, **more: object) -> Gate:
     fields = {
         "program": None,
@@ -89,11 +100,15 @@ def _or_passed(gate: str, rows: Iterable[Gate]) -> list[Gate]:
 def _regressions(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for f in facts.findings:
         if f.scope == "candidate" and f.change in ALERTING:
-            base, value = f.base_bytes or 0, f.candidate_bytes or 0
-            # A mixed finding may hold fewer bytes reserved and more of them live.
-            floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
-            row = _about(f, "regression", "bytes", base + floor, value)
-            yield replace(row, status="fail", reason=f.cause.title if f.cause else "")
+            yield _regression(f, settings)
+
+
+def _regression(f: Finding, settings: Settings) -> Gate:
+    base, value = f.base_bytes or 0, f.candidate_bytes or 0
+    # A mixed finding may hold fewer bytes reserved and more of them live.
+    floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
+    row = _about(f, "regression", "bytes", base + floor, value)
+    return replace(row, status="fail", reason=f.cause.title if f.cause else "")
 
 
 def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate:
@@ -116,8 +131,12 @@ def _missing(facts: GateFacts) -> Iterable[Gate]:
         is_failed = f.scope == "candidate" and f.change == "failed"
         if is_failed and (f.program, f.rank) not in seen:
             seen.add((f.program, f.rank))
-            row = _about(f, "missing_program", "count", 0, 1)
-            yield replace(row, reason=f"it is in {f.base_run}: {f.rule}")
+            yield _absent(f)
+
+
+def _absent(f: Finding) -> Gate:
+    row = _about(f, "missing_program", "count", 0, 1)
+    return replace(row, reason=f"it is in {f.base_run}: {f.rule}")
 
 
 def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:

@@ -16,7 +16,7 @@ from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.donations import lost_bytes
 from hlodb.reports.findings import in_order, with_triage
-from hlodb.reports.gate_rows import GateFacts, gate_rows, waiver_rows
+from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows, waiver_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
@@ -66,9 +66,10 @@ def judge_scene(
         return Judged(findings, programs, trends, [], [])
     facts = _gate_facts(connection, scene, findings, programs, settings, today)
     gates = gate_rows(facts, settings)
-    findings = _waived(findings, gates)
+    standing = standing_rows(facts, settings)
+    findings = _waived(findings, [*gates, *standing])
     programs = program_rows(verdicts, findings)
-    waivers = waiver_rows(gates, facts, settings)
+    waivers = waiver_rows([*gates, *standing], facts, settings)
     return Judged(findings, programs, trends, gates, waivers)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
-from hlodb.reports.findings import ALERTING
+from hlodb.reports.findings import ALERTING, undecided
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
@@ -97,12 +97,11 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
 
 def _standing(report: Report) -> list[Block]:
     """Name what rose or vanished in earlier runs, stands, and nobody decided about."""
-    undecided = [f for f in report.findings if f.stands and f.triage is None]
-    if not undecided:
+    standing = undecided(report.findings)
+    if not standing:
         return []
-    rises = [f for f in undecided if f.change != "failed"]
-    rises.sort(key=lambda f: -(f.delta_bytes or 0))
-    gone = {(f.program, f.rank, f.path): f for f in undecided if f.change == "failed"}
+    rises = [f for f in standing if f.change != "failed"]
+    gone = {(f.program, f.rank, f.path): f for f in standing if f.change == "failed"}
     texts = []
     if rises:
         what = f"{rises[0].program} {rises[0].space}"

@@ -1,4 +1,4 @@
-"""SARIF 2.1.0: what fails, improved or vanished, for code scanning.
+"""SARIF 2.1.0: what fails, still stands, improved or vanished, for code scanning.
 
 A result sits on the source line of the buffer that moved most; without one on the file
 of the module in the dump. Its partial fingerprint is the finding's id.
@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hlodb.queries.render import json_text, visible
-from hlodb.reports.findings import ALERTING
+from hlodb.reports.findings import ALERTING, undecided
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.sentences import dominating_source, gate_sentence
@@ -98,6 +98,19 @@ def _results(report: Report) -> Iterable[dict[str, Any]]:
     for finding in findings.values():
         if finding.id not in gated:
             yield _change_result(finding)
+    for finding in _standing(report):
+        yield _standing_result(finding)
+
+
+def _standing(report: Report) -> Iterator[Finding]:
+    """Give what still stands; of a program that is missing, one memory space."""
+    gone = set()
+    for finding in undecided(report.findings):
+        is_gone = finding.change == "failed"
+        if not is_gone or (finding.program, finding.rank) not in gone:
+            yield finding
+        if is_gone:
+            gone.add((finding.program, finding.rank))
 
 
 def _gate_result(gate: Gate, finding: Finding | None, path: str) -> dict[str, Any]:
@@ -121,15 +134,32 @@ def _gate_result(gate: Gate, finding: Finding | None, path: str) -> dict[str, An
 
 
 def _change_result(finding: Finding) -> dict[str, Any]:
-    text = f"{finding.program} {finding.space} {finding.change}"
+    return _finding_result("change", "note", finding, finding.change, "")
+
+
+def _standing_result(finding: Finding) -> dict[str, Any]:
+    """Give the result of the night that found the rise, or missed the program: without
+    it, code scanning takes the alert for fixed."""
+    is_gone = finding.change == "failed"
+    rule, change = ("missing_program", "missing") if is_gone else ("regression", "")
+    return _finding_result(
+        rule, "error", finding, change, f" since {finding.first_run}"
+    )
+
+
+def _finding_result(
+    rule: str, level: str, finding: Finding, change: str, since: str
+) -> dict[str, Any]:
+    words = [finding.program, finding.space, change]
     if finding.delta_bytes is not None:
-        text += f" {signed_bytes(finding.delta_bytes)}"
-        text += f" ({signed_percent(finding.delta_ratio)})"
+        words += [signed_bytes(finding.delta_bytes)]
+        words += [f"({signed_percent(finding.delta_ratio)})"]
+    text = " ".join(word for word in words if word) + since
     if finding.cause is not None:
         text += f": {finding.cause.title}"
-    fingerprint = f"change/{finding.id}"
+    fingerprint = f"{rule}/{finding.id}"
     location = _location(finding, finding.program, finding.path)
-    result = _result("change", "note", text, fingerprint, finding, location)
+    result = _result(rule, level, text, fingerprint, finding, location)
     return {**result, "rank": finding.relevance}
 
 
@@ -154,6 +184,8 @@ def _result(
 def _baseline_state(finding: Finding | None) -> str:
     if finding is None:
         return "updated"
+    if finding.scope == "history":
+        return "unchanged"
     if finding.change == "fixed":
         return "absent"
     if finding.change in ALERTING and finding.first_run != finding.candidate_run:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
+from hlodb.reports.gates import parse_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outline import outline
 from hlodb.reports.outline_blocks import Paragraph, Table
+from hlodb.reports.outline_brief import brief
+from hlodb.reports.render import renderer
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
@@ -19,18 +23,18 @@ from tests.reports.situations import MIB, WORK, night
 from tests.reports.worlds import Program, World, make
 
 Build = Callable[..., Report]
-LATEST = Request()
+DEFAULT = Settings()
 
 
 @pytest.fixture
 def report_on(tmp_path: Path) -> Build:
-    """Give a function that reports on the last of some nights, or on what is asked."""
+    """Give a function that reports on the last of some nights."""
 
-    def build(*nights: World, request: Request = LATEST) -> Report:
+    def build(*nights: World, settings: Settings = DEFAULT) -> Report:
         path = tmp_path / "hlodb.duckdb"
         path.unlink(missing_ok=True)
         with connect(make(path, *nights)) as connection:
-            return build_report(connection, request, Settings())
+            return build_report(connection, Request(), settings)
 
     return build
 
@@ -57,6 +61,39 @@ def test_a_rise_that_was_undone_once_does_not_stand_again(report_on: Build) -> N
         ("night-3", "improved", False),
         ("night-5", "improved", False),
     ]
+
+
+WAIVER = """
+[[waiver]]
+program = "jit_step"
+owner = "me"
+reason = "a kernel is coming"
+until = 2027-02-01
+"""
+
+
+def alerts(report: Report) -> dict[str, tuple[str, str]]:
+    """Give SARIF's results: fingerprint to rule and state."""
+    (run,) = json.loads(renderer("sarif")(report))["runs"]
+    return {
+        r["partialFingerprints"]["hlodbFinding/v1"]: (r["ruleId"], r["baselineState"])
+        for r in run["results"]
+    }
+
+
+def test_an_alert_stays_open_while_the_rise_stands(report_on: Build) -> None:
+    nights = sized(3, 5, 5)
+    assert list(alerts(report_on(*nights[:2])).values()) == [("regression", "new")]
+    (alert,) = alerts(report_on(*nights[:2]))
+    assert alerts(report_on(*nights)) == {alert: ("regression", "unchanged")}
+
+
+def test_a_waiver_of_the_settings_covers_what_still_stands(report_on: Build) -> None:
+    report = report_on(*sized(3, 5, 5), settings=parse_settings(WAIVER))
+    assert [(f.stands, f.state) for f in report.findings] == [(True, "waived")]
+    assert [w.status for w in report.waivers] == ["used"]
+    assert alerts(report) == {}
+    assert brief(report) == []
 
 
 # --- Causes -----------------------------------------------------------------
