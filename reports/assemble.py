@@ -10,12 +10,12 @@ import duckdb
 from hlodb.reports import history
 from hlodb.reports.explain import Explanations, Modules, explain
 from hlodb.reports.facts import Module, Run
+from hlodb.reports.finding_ids import finding_id, places_of, with_own_ids
 from hlodb.reports.findings import (
     Movement,
     make_finding,
     other_name,
     ratio,
-    with_own_ids,
 )
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
@@ -69,6 +69,7 @@ class _Known(NamedTuple):
     explained: Explanations
     tracks: Mapping[int, Track]
     lines: Mapping[_Place, Sequence[Point]]
+    places: Mapping[int, int]
 
 
 class _Since(NamedTuple):
@@ -93,7 +94,7 @@ def findings_of(
     """
     tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
     lines = {(t.program, t.rank, t.module_number, t.color): t.points for t in trends}
-    known = _Known(scene, settings, explained, tracks, lines)
+    known = _Known(scene, settings, explained, tracks, lines, places_of(scene))
     found = with_own_ids(
         _finding(known, v, "candidate", scene.candidate) for v in verdicts
     )
@@ -114,6 +115,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
     line = known.lines.get(_place(v), [])
     movement = Movement(
         verdict=v,
+        id=_id(known, track, v, since.first),
         scope=scope,
         candidate_run=run,
         first_run=since.first,
@@ -125,6 +127,15 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
     )
     limit = settings.limit_of(scene.candidate, v.color, v.space)
     return make_finding(movement, settings, limit)
+
+
+def _id(known: _Known, track: Track | None, v: Verdict, first: Run) -> str:
+    """Give the id of a finding by the program in the run that had it first."""
+    there = (
+        [s for s in track.sightings if s.run.run_id == first.run_id] if track else []
+    )
+    module = there[0].module if there else _module(v)
+    return finding_id(module, v.color, first.name, known.places[id(module)])
 
 
 def _since(

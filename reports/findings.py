@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.reports.explain import UNEXPLAINED, Explanation
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Run
+from hlodb.reports.finding_ids import METRIC
 from hlodb.reports.model_findings import CauseGroup, Finding, Triage
 from hlodb.reports.pairs import Pair, Verdict, live_delta, tags
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
-
-METRIC = "reserved_bytes"
 
 ALERTING = ("worse", "mixed")
 """Changes that fail the gate `regression`."""
@@ -42,6 +39,7 @@ class Movement(NamedTuple):
     """
 
     verdict: Verdict
+    id: str
     scope: str
     candidate_run: Run
     first_run: Run | None
@@ -52,36 +50,6 @@ class Movement(NamedTuple):
     history: Sequence[str]
 
 
-def finding_id(module: Module, color: int, first_run: str) -> str:
-    """Give the id of a finding: the same every night that the difference stands.
-
-    A hash of program, entry shapes, rank, memory space, metric and the run in which the
-    difference first appeared. Its cause is left out: it is evaluated anew with every
-    base.
-    """
-    who = (module.program, module.program_key, module.rank, color)
-    return _hashed(*map(str, who), METRIC, first_run)
-
-
-def with_own_ids(findings: Iterable[Finding]) -> list[Finding]:
-    """Give findings of which none has the id of another, in their order.
-
-    Programs may share name and shapes: later ones get an id by their place among them.
-    """
-    places: Counter[str] = Counter()
-    found = []
-    for finding in findings:
-        place = places[finding.id]
-        places[finding.id] += 1
-        own = _hashed(finding.id, str(place)) if place else finding.id
-        found.append(replace(finding, id=own))
-    return found
-
-
-def _hashed(*texts: str) -> str:
-    return blake2b("|".join(texts).encode(), digest_size=6).hexdigest()
-
-
 def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
     """Give the finding of a movement; `limit_bytes` is the memory of the device."""
     v = m.verdict
@@ -90,7 +58,7 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
     first = m.first_run or m.candidate_run
     change = "fixed" if m.undone_run is not None else v.change
     finding = Finding(
-        id=finding_id(module, v.color, first.name),
+        id=m.id,
         scope=m.scope,
         state="undone" if m.fate == "undone" else change,
         change=change,

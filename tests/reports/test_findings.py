@@ -63,6 +63,44 @@ def test_a_rise_that_was_undone_once_does_not_stand_again(report_on: Build) -> N
     ]
 
 
+# --- Ids ---------------------------------------------------------------------
+
+
+def namesakes(*sizes: int) -> tuple[Program, ...]:
+    """Programs of one name and equal shapes, as PyTorch's are."""
+    return tuple(
+        Program(
+            "jit_step",
+            (replace(WORK, size=size * MIB),),
+            source=f"{number}",
+            text=f"{number} {size}",
+        )
+        for number, size in enumerate(sizes)
+    )
+
+
+def test_namesakes_of_equal_shapes_keep_an_id_each(report_on: Build) -> None:
+    sizes = [(3, 4), (6, 9), (6, 9)]
+    nights = [night(number, *namesakes(*of)) for number, of in enumerate(sizes, 1)]
+    found = report_on(*nights[:2]).findings
+    ids = {f.module_number: f.id for f in found}
+    assert len(set(ids.values())) == 2
+    standing = report_on(*nights).findings
+    assert {f.module_number: f.id for f in standing} == ids
+
+
+def test_an_id_does_not_depend_on_which_namesakes_moved(report_on: Build) -> None:
+    """A rise of 0.7 % is a finding, not a step of the history."""
+    nights = [
+        night(n, *namesakes(*sizes))
+        for n, sizes in enumerate([(300, 3), (302, 5), (302, 5)], 1)
+    ]
+    found = report_on(*nights[:2]).findings
+    (standing,) = report_on(*nights).findings
+    assert {f.module_number: f.id for f in found}[2] == standing.id
+    assert len({f.id for f in found}) == 2
+
+
 WAIVER = """
 [[waiver]]
 program = "jit_step"

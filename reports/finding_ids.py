@@ -1,0 +1,59 @@
+"""Ids of findings: the same every night that a difference stands."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import replace
+from hashlib import blake2b
+
+from hlodb.reports.facts import Module
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.scene import Scene
+
+METRIC = "reserved_bytes"
+
+
+def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
+    """Give the id of a finding: the same every night that the difference stands.
+
+    A hash of program, entry shapes, rank, memory space, metric and the run in which the
+    difference first appeared. `module` is the program there, `place` its place among
+    those of that run that share all this. The cause is left out: it is evaluated anew
+    with every base.
+    """
+    who = (module.program, module.program_key, module.rank, color)
+    plain = _hashed(*map(str, who), METRIC, first_run)
+    return _hashed(plain, str(place)) if place else plain
+
+
+def with_own_ids(findings: Iterable[Finding]) -> list[Finding]:
+    """Give findings of which none has the id of another, in their order.
+
+    A program that is missing may have the id of one that is there.
+    """
+    places: Counter[str] = Counter()
+    found = []
+    for finding in findings:
+        place = places[finding.id]
+        places[finding.id] += 1
+        own = _hashed(finding.id, str(place)) if place else finding.id
+        found.append(replace(finding, id=own))
+    return found
+
+
+def _hashed(*texts: str) -> str:
+    return blake2b("|".join(texts).encode(), digest_size=6).hexdigest()
+
+
+def places_of(scene: Scene) -> dict[int, int]:
+    """Give each module's place among those of its run that share program, shapes and
+    rank, by the module's `id`."""
+    places = {}
+    for modules in scene.modules.values():
+        counts: Counter[tuple[object, ...]] = Counter()
+        for module in modules:
+            kind = (module.program, module.program_key, module.rank)
+            places[id(module)] = counts[kind]
+            counts[kind] += 1
+    return places
