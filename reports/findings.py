@@ -10,7 +10,7 @@ from typing import NamedTuple
 from hlodb.reports.explain import UNEXPLAINED, Explanation
 from hlodb.reports.facts import Run
 from hlodb.reports.finding_ids import METRIC
-from hlodb.reports.model_findings import CauseGroup, Finding, Triage
+from hlodb.reports.model_findings import CauseGroup, Finding
 from hlodb.reports.pairs import Pair, Verdict, live_delta, tags
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
@@ -159,14 +159,6 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
             f.id,
         ),
     )
-
-
-def with_triage(finding: Finding, triage: Triage | None) -> Finding:
-    """Give the finding in the state that a decision leaves it in."""
-    if triage is None:
-        return finding
-    state = triage.status if finding.change in ALERTING else finding.state
-    return replace(finding, triage=triage, state=state)
 
 
 def undecided(findings: Iterable[Finding]) -> list[Finding]:

@@ -14,8 +14,9 @@ import duckdb
 
 from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
-from hlodb.reports.findings import in_order, with_triage
+from hlodb.reports.findings import in_order
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows, waiver_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
@@ -25,7 +26,6 @@ from hlodb.reports.pairs import Pair, Verdict, judge
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.settings import Settings
-from hlodb.reports.triage import holding, read_triage
 
 
 class Judged(NamedTuple):
@@ -59,8 +59,8 @@ def judge_scene(
         told += _hidden_losses(connection, verdicts, settings)
     explained = explanations(connection, scene, told, steps, settings, environment)
     found = findings_of(scene, told, steps, explained, trends, settings)
-    decisions = {k: holding(t, today) for k, t in read_triage(connection).items()}
-    findings = in_order([with_triage(f, decisions.get(f.id)) for f in found])
+    decisions = read_decisions(connection)
+    findings = in_order(decided(found, decisions, today, settings))
     programs = program_rows(verdicts, findings)
     if not is_report:
         return Judged(findings, programs, trends, [], [])

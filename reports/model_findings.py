@@ -69,12 +69,13 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Triage:
-    """What somebody decided about a finding."""
+    """What somebody decided about a finding that needed `candidate_bytes` then."""
 
     status: str
     reason: str
     until: str | None
     actor: str | None
+    candidate_bytes: int | None
 
 
 @dataclass(frozen=True, slots=True)

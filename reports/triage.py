@@ -16,7 +16,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
 from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Finding, Triage
+from hlodb.reports.model_findings import Finding
 from hlodb.reports.read import rows
 from hlodb.schema.warehouse import transaction
 
@@ -32,22 +32,6 @@ DECISIONS = {
 """What `hlodb triage` can decide, and the state that a finding is in from then on."""
 
 _SEEN, _UNDONE = "seen", "undone"
-
-
-def read_triage(connection: duckdb.DuckDBPyConnection) -> dict[str, Triage]:
-    """Give the last decision about every finding that has one."""
-    return {
-        row[0]: Triage(status=row[1], reason=row[2] or "", until=row[3], actor=row[4])
-        for row in rows(connection, "decisions")
-        if row[1] != "reopened"
-    }
-
-
-def holding(triage: Triage | None, today: date | None) -> Triage | None:
-    """Give a decision that still holds: a waiver ends on its day."""
-    if triage is None or triage.until is None or today is None:
-        return triage
-    return triage if today < date.fromisoformat(triage.until) else None
 
 
 def record(database: Path, report: Report) -> bool:
@@ -66,6 +50,7 @@ def record(database: Path, report: Report) -> bool:
                 event=_UNDONE if finding.state == _UNDONE else _SEEN,
                 report_id=report.report_id,
                 candidate_run=finding.candidate_run,
+                candidate_bytes=finding.candidate_bytes,
             )
     return True
 
@@ -80,9 +65,15 @@ _INSERT_EVENT = """
 INSERT INTO finding_events
 SELECT
   $finding_id, coalesce(max(e.event_number), 0) + 1, $event, $reason, $until, $actor,
-  $happened_at, $report_id, $candidate_run
+  $happened_at, $report_id, $candidate_run, $candidate_bytes
 FROM finding_events AS e
 WHERE e.finding_id = $finding_id
+"""
+
+_LAST_SEEN = """
+SELECT arg_max(e.candidate_bytes, e.event_number)
+FROM finding_events AS e
+WHERE e.finding_id = ? AND e.report_id IS NOT NULL
 """
 
 
@@ -115,6 +106,7 @@ def _add_event(
     actor: str | None = None,
     report_id: str | None = None,
     candidate_run: str | None = None,
+    candidate_bytes: int | None = None,
 ) -> None:
     connection.execute(
         _INSERT_EVENT,
@@ -127,6 +119,7 @@ def _add_event(
             "happened_at": datetime.now(UTC).replace(tzinfo=None),
             "report_id": report_id,
             "candidate_run": candidate_run,
+            "candidate_bytes": candidate_bytes,
         },
     )
 
@@ -154,8 +147,16 @@ def decide(
             reason=reason,
             until=until.isoformat() if until else None,
             actor=actor,
+            candidate_bytes=_last_seen(connection, found),
         )
     return found
+
+
+def _last_seen(connection: duckdb.DuckDBPyConnection, finding: str) -> int | None:
+    """Give the bytes that the last report saw of a finding: what is decided about."""
+    row = connection.execute(_LAST_SEEN, [finding]).fetchone()
+    size: int | None = row[0] if row else None
+    return size
 
 
 def _find(connection: duckdb.DuckDBPyConnection, beginning: str) -> str:

@@ -226,6 +226,7 @@ COMMENT ON COLUMN "finding_events"."actor" IS 'Who decided.';
 COMMENT ON COLUMN "finding_events"."happened_at" IS 'When it was recorded (UTC).';
 COMMENT ON COLUMN "finding_events"."report_id" IS 'The report that saw it; NULL for a decision.';
 COMMENT ON COLUMN "finding_events"."candidate_run" IS 'Name of the run it was seen in; NULL for a decision.';
+COMMENT ON COLUMN "finding_events"."candidate_bytes" IS 'The metric in that run; for a decision what was last seen: it holds up to that and the floors (bytes).';
 COMMENT ON TABLE "findings" IS 'Differences that reports found, each once: what hlodb triage decides about.';
 COMMENT ON COLUMN "findings"."finding_id" IS 'Stable id: hash of program, shapes, rank, colour, metric, first run.';
 COMMENT ON COLUMN "findings"."program" IS 'Name of the program, see modules.';

@@ -261,7 +261,8 @@ CREATE TABLE finding_events (
   actor TEXT,
   happened_at TIMESTAMP WITHOUT TIME ZONE,
   report_id TEXT,
-  candidate_run TEXT
+  candidate_run TEXT,
+  candidate_bytes BIGINT
 );
 
 CREATE TABLE findings (

@@ -46,4 +46,9 @@ FINDING_EVENTS = public(
     Column("happened_at", TIMESTAMP, comment="When it was recorded (UTC)."),
     text("report_id", "The report that saw it; NULL for a decision."),
     text("candidate_run", "Name of the run it was seen in; NULL for a decision."),
+    bigint(
+        "candidate_bytes",
+        "The metric in that run; for a decision what was last seen: it holds up to"
+        " that and the floors (bytes).",
+    ),
 )

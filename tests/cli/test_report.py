@@ -16,7 +16,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.reports.render import FORMATS
-from tests.reports.situations import EVAL, GROWN, MIB, STEP, night
+from tests.reports.situations import EVAL, GROWN, MIB, STEP, WORK, night
 from tests.reports.worlds import World, make
 
 
@@ -211,6 +211,31 @@ def test_a_rise_that_was_undone_is_not_open(
     assert main(["report"]) == 0
     statuses = {f["first_run"]: (f["status"], f["seen_count"]) for f in listed(capsys)}
     assert statuses == {"night-2": ("undone", 1), "night-3": ("open", 1)}
+
+
+def test_a_decision_holds_for_what_it_was_about(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not for what grows upon it, since the same run, by more than the floors."""
+    monkeypatch.chdir(tmp_path)
+    sizes = [8 * MIB, 16 * MIB, 17 * MIB - 1, 17 * MIB]
+    programs = [
+        replace(STEP, buffers=(replace(WORK, size=size),), text=f"{size}")
+        for size in sizes
+    ]
+    build(tmp_path, *(night(number, p) for number, p in enumerate(programs, 1)))
+    against = ("report", "--baseline", "night-1", "--run")
+    assert main([*against, "night-2"]) == 1
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+    assert [main([*against, f"night-{n}"]) for n in (2, 3)] == [0, 0]
+    capsys.readouterr()
+    assert main([*against, "night-4"]) == 1
+    assert "accepted at 16.00 MiB, grown since" in capsys.readouterr().out
+    assert decide(finding["finding_id"], "accept", "--reason", "that too") == 0
+    assert main([*against, "night-4"]) == 0
 
 
 def test_a_waiver_of_triage_ends_on_its_day(
