@@ -15,32 +15,40 @@ from hlodb.reports.read import rows
 from hlodb.reports.settings import Settings
 from hlodb.reports.sizes import plain_bytes
 
+Decisions = Mapping[str, Triage]
+"""The last decision about every finding that has one, by its id."""
+
 
 def read_decisions(connection: duckdb.DuckDBPyConnection) -> dict[str, Triage]:
-    """Give the last decision about every finding that has one."""
+    """Give the last decisions, those to reopen a finding among them."""
     return {
         finding: Triage(status, reason or "", until, actor, candidate_bytes)
         for finding, status, reason, until, actor, candidate_bytes in rows(
             connection, "decisions"
         )
-        if status != "reopened"
     }
 
 
 def decided(
     findings: Sequence[Finding],
-    decisions: Mapping[str, Triage],
+    decisions: Decisions,
+    former_ids: Mapping[str, Sequence[str]],
     today: date | None,
     settings: Settings,
 ) -> list[Finding]:
     """Give findings in the state that decisions leave them in.
 
-    A waiver ends on its day, and any decision where memory grew beyond what it was
-    about: by as much as would be a difference. The finding then says so.
+    A finding without any takes that of an id that it had before a late run came, unless
+    that id is another finding's now. A waiver ends on its day, and any decision where
+    memory grew beyond what it was about: by as much as would be a difference. The
+    finding then says so.
     """
     found = []
+    taken = {finding.id for finding in findings}
     for finding in findings:
-        triage = decisions.get(finding.id)
+        former = (i for i in former_ids.get(finding.id, []) if i not in taken)
+        made = (decisions[i] for i in (finding.id, *former) if i in decisions)
+        triage = next(made, None)
         if triage is not None and _has_ended(triage, today):
             triage = None
         if triage is not None and _has_grown(triage, finding, settings):
@@ -51,6 +59,8 @@ def decided(
 
 
 def _has_ended(triage: Triage, today: date | None) -> bool:
+    if triage.status == "reopened":
+        return True
     if triage.until is None or today is None:
         return False
     return today >= date.fromisoformat(triage.until)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import blake2b
 
-from hlodb.reports.facts import Module
+from hlodb.reports.facts import Module, Run
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.scene import Scene
 
@@ -57,3 +57,32 @@ def places_of(scene: Scene) -> dict[int, int]:
             places[id(module)] = counts[kind]
             counts[kind] += 1
     return places
+
+
+def former_ids(scene: Scene) -> dict[str, list[str]]:
+    """Give the ids that findings had before a late run took their first place.
+
+    By the id that a finding has now that the late run is there: that of the same
+    difference, first found in a run that follows it and was there before it.
+    """
+    late = {run.run_id for run in scene.late_runs()}
+    places = places_of(scene) if late else {}
+    found = {}
+    for track in scene.tracks:
+        for number, (run, module, _) in enumerate(track.sightings):
+            if run.run_id not in late:
+                continue
+            later = [s for s in track.sightings[number:] if _was_there(s.run, run)]
+            for color in scene.profiles.get(module.module_id, {}):
+                now, *former = (
+                    finding_id(m, color, r.name, places[id(m)])
+                    for r, m, _ in [track.sightings[number], *later]
+                )
+                found[now] = former
+    return found
+
+
+def _was_there(run: Run, late: Run) -> bool:
+    if run.ingested_at is None or late.ingested_at is None:
+        return False
+    return run.ingested_at < late.ingested_at

@@ -16,6 +16,7 @@ from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
+from hlodb.reports.finding_ids import former_ids
 from hlodb.reports.findings import in_order
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows, waiver_rows
 from hlodb.reports.missing import still_missing
@@ -60,7 +61,8 @@ def judge_scene(
     explained = explanations(connection, scene, told, steps, settings, environment)
     found = findings_of(scene, told, steps, explained, trends, settings)
     decisions = read_decisions(connection)
-    findings = in_order(decided(found, decisions, today, settings))
+    findings = decided(found, decisions, former_ids(scene), today, settings)
+    findings = in_order(findings)
     programs = program_rows(verdicts, findings)
     if not is_report:
         return Judged(findings, programs, trends, [], [])

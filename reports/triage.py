@@ -15,8 +15,9 @@ import duckdb
 from hlodb.errors import UsageError
 from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
+from hlodb.reports.decisions import read_decisions
 from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.read import rows
 from hlodb.schema.warehouse import transaction
 
@@ -42,8 +43,11 @@ def record(database: Path, report: Report) -> bool:
         ).fetchone()
         if known or not report.findings:
             return False
+        decided = read_decisions(connection)
         for finding in report.findings:
             connection.execute(_INSERT_FINDING, _finding_row(finding, report))
+            if finding.triage is not None and finding.id not in decided:
+                _follow(connection, finding.id, finding.triage)
             _add_event(
                 connection,
                 finding.id,
@@ -53,6 +57,21 @@ def record(database: Path, report: Report) -> bool:
                 candidate_bytes=finding.candidate_bytes,
             )
     return True
+
+
+def _follow(
+    connection: duckdb.DuckDBPyConnection, finding: str, triage: Triage
+) -> None:
+    """Keep a decision that was made about an earlier id of the finding."""
+    _add_event(
+        connection,
+        finding,
+        event=triage.status,
+        reason=triage.reason,
+        until=triage.until,
+        actor=triage.actor,
+        candidate_bytes=triage.candidate_bytes,
+    )
 
 
 _INSERT_FINDING = """

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -236,6 +237,32 @@ def test_a_decision_holds_for_what_it_was_about(
     assert "accepted at 16.00 MiB, grown since" in capsys.readouterr().out
     assert decide(finding["finding_id"], "accept", "--reason", "that too") == 0
     assert main([*against, "night-4"]) == 0
+
+
+def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """And stays with it: reopened, the finding doesn't take up the older one again."""
+    monkeypatch.chdir(tmp_path)
+    path = build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
+    set_night = "UPDATE runs SET series = ?, ingested_at = ? WHERE name = 'night-2'"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["elsewhere", None])
+    assert main(["report", "--series", "nightly"]) == 1
+    (first,) = listed(capsys)
+    assert decide(first["finding_id"], "accept", "--reason", "needed") == 0
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
+    assert main(["report", "--series", "nightly"]) == 0
+    assert "Still there" not in capsys.readouterr().out
+    told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
+    assert told == dict.fromkeys(("night-2", "night-3"), ("accepted", "needed"))
+    (now,) = [f for f in listed(capsys) if f["first_run"] == "night-2"]
+    assert decide(now["finding_id"], "reopen") == 0
+    assert main(["report", "--series", "nightly"]) == 0
+    assert "Still there" in capsys.readouterr().out
 
 
 def test_a_waiver_of_triage_ends_on_its_day(
