@@ -16,11 +16,8 @@ from hlodb.reports.facts import Run
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import WaiverRow
-from hlodb.reports.settings import Budget, Settings, Waiver, covers
-
-COVERED = ("accepted", "waived", "invalid", "duplicate")
-"""Decisions of triage under which a finding does not fail its gate."""
+from hlodb.reports.settings import Budget, Settings, covers
+from hlodb.reports.waivers import waived
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +54,18 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
         rows += _or_passed("recompiles", _recompiles(facts, settings.recompiles))
     if settings.replicated_bytes is not None:
         rows += _or_passed("replicated", _replicated(facts, settings.replicated_bytes))
-    return [_waived(row, facts, settings) for row in rows]
+    return waived(rows, facts.findings, settings, facts.today)
 
 
 def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
     """Give a row for every earlier rise or absence that still stands, which fails no
     gate again: for the waivers that cover it."""
-    rows = (
+    rows = [
         _absent(f) if f.change == "failed" else _regression(f, settings)
         for f in facts.findings
         if f.stands
-    )
-    return [_waived(row, facts, settings) for row in rows]
+    ]
+    return waived(rows, facts.findings, settings, facts.today)
 
 
 def _row(gate: str, unit: str, limit: float, value: float, **more: object) -> Gate:
@@ -215,57 +212,3 @@ def _replicated(facts: GateFacts, limit: int) -> Iterable[Gate]:
                 program=program,
                 reason="parameters of at least the limit that every device holds whole",
             )
-
-
-def _waived(row: Gate, facts: GateFacts, settings: Settings) -> Gate:
-    if row.status != "fail":
-        return row
-    finding = next((f for f in facts.findings if f.id == row.finding_id), None)
-    triage = finding.triage if finding else None
-    if row.gate != "budget" and triage and triage.status in COVERED:
-        reason = f"{triage.status}: {triage.reason}"
-        return replace(row, status="waived", reason=reason, until=triage.until)
-    for waiver in settings.waivers:
-        if fits(waiver, row) and not expired(waiver, facts.today):
-            return replace(
-                row,
-                status="waived",
-                reason=waiver.reason,
-                owner=waiver.owner,
-                until=waiver.until.isoformat(),
-            )
-    return row
-
-
-def fits(waiver: Waiver, row: Gate) -> bool:
-    """Tell whether a waiver is about what a row fails."""
-    if waiver.gate not in ("*", row.gate):
-        return False
-    if waiver.finding not in (None, row.finding_id):
-        return False
-    return covers(waiver, row.program or "", row.color, row.space)
-
-
-def expired(waiver: Waiver, today: date | None) -> bool:
-    """Tell whether the day has come on which a waiver no longer holds."""
-    return today is not None and today >= waiver.until
-
-
-def waiver_rows(rows: Sequence[Gate], facts: GateFacts, s: Settings) -> list[WaiverRow]:
-    """Give every waiver with what became of it: used, unused or expired."""
-    found = []
-    for waiver in s.waivers:
-        used = any(r.status == "waived" and fits(waiver, r) for r in rows)
-        status = "expired" if expired(waiver, facts.today) else "unused"
-        found.append(
-            WaiverRow(
-                waiver.program,
-                waiver.space,
-                waiver.gate,
-                waiver.owner,
-                waiver.reason,
-                waiver.until.isoformat(),
-                "used" if used else status,
-            )
-        )
-    return found

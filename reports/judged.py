@@ -18,7 +18,7 @@ from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
 from hlodb.reports.finding_ids import former_ids
 from hlodb.reports.findings import in_order
-from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows, waiver_rows
+from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
@@ -27,6 +27,7 @@ from hlodb.reports.pairs import Pair, Verdict, judge
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.settings import Settings
+from hlodb.reports.waivers import waiver_rows
 
 
 class Judged(NamedTuple):
@@ -71,7 +72,7 @@ def judge_scene(
     standing = standing_rows(facts, settings)
     findings = _waived(findings, [*gates, *standing])
     programs = program_rows(verdicts, findings)
-    waivers = waiver_rows([*gates, *standing], facts, settings)
+    waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, gates, waivers)
 
 

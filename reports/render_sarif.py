@@ -6,7 +6,7 @@ of the module in the dump. Its partial fingerprint is the finding's id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
