@@ -1,7 +1,8 @@
 """The command line: finds commands, turns every failure into its exit code.
 
 0 done · 1 a gate failed · 2 usage · 3 data quality · 4 nothing to compare ·
-5 warehouse locked or of a newer schema · 70 internal error · 130 interrupted
+5 warehouse locked or of a newer schema · 70 internal error · 130 interrupted ·
+141 whoever read the output is gone
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NoReturn
 import click
 
 from hlodb.commands.narration import Narrator, narrate
+from hlodb.commands.standard_streams import ReaderGone, watched_streams
 from hlodb.errors import HlodbError, UsageError
 from hlodb.version import __version__
 
@@ -84,7 +86,8 @@ def run() -> NoReturn:
     """Be the whole process: carry out its arguments, and end it with their code."""
     # Numpy is not asked for linear algebra, and idle threads for it spin at first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    code = main()
+    with watched_streams():
+        code = main()
     # All objects go with the process; looking for cycles among them takes long.
     gc.freeze()
     sys.exit(code)
@@ -103,9 +106,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (click.Abort, KeyboardInterrupt):
         return _complain("interrupted", INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone; keep Python from complaining at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except ReaderGone:
         return BROKEN_PIPE
     except Exception as error:
         return _complain_of_bug(error)

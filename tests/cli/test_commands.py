@@ -25,6 +25,7 @@ SHARED = {
     "narration",
     "options",
     "progress_bar",
+    "standard_streams",
 }
 
 LARGE = """\
