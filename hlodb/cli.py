@@ -109,6 +109,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ReaderGone:
         return BROKEN_PIPE
     except Exception as error:
+        # As DuckDB tells of Ctrl-C in the midst of a query.
+        if isinstance(error.__cause__, KeyboardInterrupt):
+            return _complain("interrupted", INTERRUPTED)
         return _complain_of_bug(error)
     return code if isinstance(code, int) else 0
 

@@ -11,7 +11,7 @@ import duckdb
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
-from hlodb.schema.warehouse import close_to_the_world, connect
+from hlodb.schema.warehouse import close_to_the_world, open_connection
 
 
 class Warehouse:
@@ -35,7 +35,8 @@ class Warehouse:
         return run_sql(self._connection, statement)
 
     def close(self) -> None:
-        """Close the file, so that others may write."""
+        """Close the file, so that others may write; what still runs is given up."""
+        self._connection.interrupt()
         self._connection.close()
 
     def __enter__(self) -> Warehouse:
@@ -60,6 +61,6 @@ def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
     """
     # Read first: what is wrong with a query must not leave the file open.
     catalogue = load_catalogue(Path(folder) for folder in queries)
-    connection = connect(path, read_only=True)
+    connection = open_connection(path)
     close_to_the_world(connection)
     return Warehouse(connection, catalogue)

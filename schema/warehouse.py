@@ -29,16 +29,35 @@ _STORAGE_ERRORS = (
 )
 
 
+@contextmanager
 def connect(
     path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
-) -> duckdb.DuckDBPyConnection:
-    """Give a native connection to the warehouse at `path`, waiting while it is locked.
+) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open the warehouse at `path` for a block, waiting while it is locked.
 
     A missing file is created when `read_only` is false. `timeout_seconds` is
-    `lock_timeout()` unless given.
+    `lock_timeout()` unless given. Ctrl-C gives up the query that it meets.
     Raises UsageError where there is nothing to read, WarehouseError (exit code 5) where
     the file cannot be used or is of another schema version, WarehouseLocked where it is
     locked for too long.
+    """
+    with open_connection(
+        path, read_only=read_only, timeout_seconds=timeout_seconds
+    ) as connection:
+        try:
+            yield connection
+        except BaseException:
+            # Closing waits for what still runs, and an interrupted query does.
+            connection.interrupt()
+            raise
+
+
+def open_connection(
+    path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
+) -> duckdb.DuckDBPyConnection:
+    """Give a native connection to the warehouse at `path`.
+
+    As `connect`, for longer than a block.
     """
     path = Path(path)
     if read_only:
@@ -79,6 +98,7 @@ def transaction(
             try:
                 yield connection
             except BaseException:
+                connection.interrupt()  # as above: a roll-back waits as well
                 # A database that a full disk has made unusable can't even roll back;
                 # the log then lacks the commit, which comes to the same.
                 with suppress(duckdb.Error):

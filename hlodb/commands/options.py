@@ -100,11 +100,12 @@ output_option: Decorator = click.option(
 )
 
 
-def open_for_reading(db: Path) -> duckdb.DuckDBPyConnection:
+@contextmanager
+def open_for_reading(db: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     """Give a read-only connection from which no other file can be reached."""
-    connection = connect(db, read_only=True)
-    close_to_the_world(connection)
-    return connection
+    with connect(db, read_only=True) as connection:
+        close_to_the_world(connection)
+        yield connection
 
 
 def write_result(result: Result, form: str, output: Path | None) -> None:

@@ -7,7 +7,7 @@ from bench.generate_warehouse import SEEDS, Scale, generate_warehouse
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.schema.stored import stored_tables
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import connect, open_connection
 
 RELEASES = {
     series: [name for name in archives if name.startswith("tests")]
@@ -25,7 +25,7 @@ def generated(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def warehouse(generated: Path) -> duckdb.DuckDBPyConnection:
-    return connect(generated)
+    return open_connection(generated)
 
 
 def test_checks_find_no_fault(warehouse: duckdb.DuckDBPyConnection) -> None:

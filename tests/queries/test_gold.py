@@ -5,7 +5,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import open_connection
 from tests.gold_results import FOLDER, gold_text, is_ordered, queries
 
 QUERIES = {query.name: query for query in queries()}
@@ -13,7 +13,7 @@ QUERIES = {query.name: query for query in queries()}
 
 @pytest.fixture(scope="module")
 def connection(gold_warehouse: Path) -> duckdb.DuckDBPyConnection:
-    return connect(gold_warehouse)
+    return open_connection(gold_warehouse)
 
 
 def test_every_query_has_a_gold_file() -> None:

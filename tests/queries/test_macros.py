@@ -8,13 +8,13 @@ import pytest
 from hlodb.queries import macros, renewal
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import open_connection
 from tests.queries.conftest import OWNERS
 
 
 @pytest.fixture
 def warehouse(tmp_path: Path) -> duckdb.DuckDBPyConnection:
-    return connect(tmp_path / "w.duckdb", read_only=False)
+    return open_connection(tmp_path / "w.duckdb", read_only=False)
 
 
 def test_macros_are_made_once_for_the_same_queries(

@@ -14,7 +14,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.schema.backup import back_up
 from hlodb.schema.migration import Migration, migrate, read_steps
 from hlodb.schema.versions import SCHEMA_VERSION
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import connect, open_connection
 from tests.conftest import DATA
 from tests.reliability.content import content, differences
 from tests.reliability.integrity import faults
@@ -47,7 +47,7 @@ def old(db: Path) -> Path:
 
 def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
     with pytest.raises(WarehouseError) as error:
-        connect(old)
+        open_connection(old)
     assert str(error.value) == (
         f"{old} has schema version 0, this hlodb reads version {SCHEMA_VERSION}:"
         f" `hlodb migrate --db {old}` brings it up to date"
@@ -56,7 +56,7 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
         0, SCHEMA_VERSION, None
     )
     with pytest.raises(WarehouseError):
-        connect(old)
+        open_connection(old)
     backup = old.with_name("w.duckdb.v0")
     bytes_before = old.read_bytes()
     assert migrate(old, steps=FIRST_STEP) == Migration(0, SCHEMA_VERSION, backup)
@@ -130,7 +130,7 @@ def test_a_newer_one_is_refused(db: Path, capsys: pytest.CaptureFixture[str]) ->
 def test_a_version_that_is_none(db: Path) -> None:
     set_version(db, "soon")
     with pytest.raises(WarehouseError, match="is a DuckDB file but not a hlodb"):
-        connect(db)
+        open_connection(db)
     with pytest.raises(WarehouseError, match="is no hlodb warehouse"):
         migrate(db)
 

@@ -24,7 +24,7 @@ from hlodb.ingest.staging import stage_run, take_packages
 from hlodb.ingest.staging_folder import staging_folder
 from hlodb.ingest.store import Store
 from hlodb.schema.waiting import lock_timeout
-from hlodb.schema.warehouse import connect, transaction
+from hlodb.schema.warehouse import connect, open_connection, transaction
 from tests.conftest import DATA
 from tests.reliability import children
 from tests.reliability.content import content, differences
@@ -239,7 +239,7 @@ def test_waiting_is_told_once(
 ) -> None:
     monkeypatch.setattr("hlodb.schema.waiting.TELL_AFTER_SECONDS", 0.0)
     with pytest.raises(WarehouseLocked):
-        connect(held, timeout_seconds=0.2)
+        open_connection(held, timeout_seconds=0.2)
     [message] = caplog.messages
     assert message.startswith(f"{held} is locked by ")
     assert message.endswith("; waiting for up to 0 s")
@@ -260,7 +260,7 @@ def test_the_cli_of_duckdb_has_it_open(tmp_path: Path) -> None:
         while process.stdout.readline().strip() != "open":
             time.sleep(0.01)
         with pytest.raises(WarehouseLocked, match=r"duckdb \(PID \d+\)"):
-            connect(db, timeout_seconds=0)
+            open_connection(db, timeout_seconds=0)
         process.stdin.close()
     assert run_names(db) == ["seeds"]
 
@@ -277,7 +277,7 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
 
     def said() -> str:
         with pytest.raises(WarehouseError) as error:
-            connect(db, read_only=False)
+            open_connection(db, read_only=False)
         return str(error.value)
 
     db.write_bytes(b"")
@@ -301,4 +301,4 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
     assert said() == f"cannot use {db}: it is a directory; name a file"
     db = tmp_path / "no" / "w.duckdb"
     with pytest.raises(UsageError, match="there is no directory"):
-        connect(db, read_only=False)
+        open_connection(db, read_only=False)
