@@ -12,7 +12,9 @@ import re
 from collections.abc import Callable, Iterable
 from datetime import date, datetime, time
 from decimal import Decimal
+from functools import partial
 from importlib import import_module
+from math import isfinite
 from typing import Any, BinaryIO
 
 from hlodb.queries.result import Result
@@ -55,9 +57,9 @@ def visible(text: str) -> str:
 def json_text(value: Any, indent: int | None = None) -> str:
     """Give a value as JSON that a terminal can show: `\\u202e` for what does not print.
 
-    Whoever parses it gets every character as it was.
+    Whoever parses it gets every character as it was. NaN and infinity are null.
     """
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_json_value)
+    text = _dumped(value, indent)
     return _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
 
 
@@ -71,7 +73,7 @@ def plain(value: object) -> str:
         case datetime() | date() | time():
             return value.isoformat()
         case list() | dict() | tuple():
-            return json.dumps(value, ensure_ascii=False, default=_json_value)
+            return _dumped(value)
     return str(value)
 
 
@@ -109,6 +111,31 @@ def write_markdown(result: Result, stream: BinaryIO) -> None:
 def _json_rows(result: Result) -> Iterable[str]:
     for row in result.dicts():
         yield json_text(row)
+
+
+def _dumped(value: Any, indent: int | None = None) -> str:
+    dumps = partial(
+        json.dumps,
+        ensure_ascii=False,
+        indent=indent,
+        default=_json_value,
+        allow_nan=False,
+    )
+    try:
+        return dumps(value)
+    except (TypeError, ValueError):  # a key or a number that JSON doesn't have
+        return dumps(_within_json(value))
+
+
+def _within_json(value: Any) -> Any:
+    match value:
+        case float() if not isfinite(value):
+            return None
+        case list() | tuple():
+            return [_within_json(part) for part in value]
+        case dict():
+            return {plain(key): _within_json(part) for key, part in value.items()}
+    return value
 
 
 def _json_value(value: object) -> Any:

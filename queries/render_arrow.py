@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from hlodb.errors import UsageError
 from hlodb.queries.query import Column
 from hlodb.queries.result import Result
 
@@ -30,11 +31,12 @@ _ARROW_TYPES = {
 
 
 def arrow_table(result: Result) -> pa.Table:
-    """Give an Arrow table, with unit and polarity in the metadata of its fields."""
+    """Give an Arrow table, with unit and polarity in the metadata of its fields.
+
+    Raises UsageError where Arrow has no type for the values of a column.
+    """
     arrays = [
-        pa.array(
-            [row[place] for row in result.rows], type=_ARROW_TYPES.get(column.type)
-        )
+        _array(column, [row[place] for row in result.rows])
         for place, column in enumerate(result.columns)
     ]
     fields = [
@@ -52,8 +54,28 @@ def write_arrow(result: Result, stream: BinaryIO) -> None:
 
 
 def write_parquet(result: Result, stream: BinaryIO) -> None:
-    """Write a Parquet file."""
+    """Write a Parquet file.
+
+    Raises UsageError where it has no type for the values of a column.
+    """
+    for column in result.columns:
+        if column.type == "INTERVAL":  # would be stored as a plain number
+            raise _unfit(column, "Parquet")
     pq.write_table(arrow_table(result), stream)
+
+
+def _array(column: Column, values: list[Any]) -> pa.Array:
+    try:
+        return pa.array(values, type=_ARROW_TYPES.get(column.type))
+    except (pa.ArrowException, OverflowError) as error:
+        raise _unfit(column, "Arrow") from error
+
+
+def _unfit(column: Column, form: str) -> UsageError:
+    return UsageError(
+        f"column {column.name} ({column.type}) does not fit into {form};"
+        " cast it, for instance to VARCHAR"
+    )
 
 
 def _field(column: Column, type_: pa.DataType) -> pa.Field:

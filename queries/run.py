@@ -46,14 +46,32 @@ def run_query(
 
 
 def run_sql(connection: duckdb.DuckDBPyConnection, sql: str) -> Result:
-    """Give the rows of SQL of one's own; UsageError says what DuckDB finds wrong."""
+    """Give the rows of SQL of one's own; UsageError says what DuckDB finds wrong.
+
+    Columns that share a name get numbers, as in a table that DuckDB makes of them.
+    """
     try:
+        if not connection.extract_statements(sql):
+            raise UsageError("there is no statement in this SQL")
         cursor = connection.execute(sql)
         rows = cursor.fetchall()
     except duckdb.Error as error:
         raise UsageError(str(error)) from error
-    described = cursor.description or []
-    return Result(tuple(plain_column(d[0], str(d[1])) for d in described), rows)
+    columns = [plain_column(d[0], str(d[1])) for d in cursor.description or []]
+    names = _distinct(column.name for column in columns)
+    named = zip(columns, names, strict=True)
+    return Result(tuple(column._replace(name=name) for column, name in named), rows)
+
+
+def _distinct(names: Iterable[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for name in names:
+        distinct, number = name, 0
+        while distinct in found:
+            number += 1
+            distinct = f"{name}_{number}"
+        found[distinct] = None
+    return [*found]
 
 
 def call_sql(query: Query, parameters: Iterable[str]) -> str:

@@ -38,6 +38,15 @@ class _Utf8(click.types.StringParamType):
 UTF8 = _Utf8()
 
 
+class _Utf8Path(click.Path):
+    """The path of a file for DuckDB, which takes no other names."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        return super().convert(UTF8.convert(value, param, ctx), param, ctx)
+
+
 def _set_lock_timeout(
     context: click.Context, _: click.Parameter, seconds: float | None
 ) -> None:
@@ -63,7 +72,7 @@ _db: Decorator = click.option(
     default="hlodb.duckdb",
     show_default=True,
     show_envvar=True,
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=_Utf8Path(path_type=Path, dir_okay=False),
     help="The warehouse.",
 )
 _lock_timeout: Decorator = click.option(

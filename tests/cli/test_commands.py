@@ -255,3 +255,14 @@ def test_a_copy_without_a_directory(
     assert main(["backup", str(copy), "--db", str(db)]) == 2
     expected = f"hlodb: there is no directory {copy.parent} for the copy\n"
     assert capfd.readouterr().err == expected
+
+
+def test_a_warehouse_whose_name_is_no_utf8(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = os.fsdecode(os.fsencode(tmp_path) + b"/\xff")
+    assert main(["runs", "--db", db]) == 2
+    assert capfd.readouterr().err.splitlines()[-1] == (
+        f"Error: Invalid value for '--db' (env var: 'HLODB_DB'): {db!r} is not UTF-8"
+    )
+    assert list(tmp_path.iterdir()) == []

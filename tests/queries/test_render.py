@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from datetime import datetime
+from datetime import date, datetime, timedelta
+from math import inf, nan
 from typing import Any
 
 import pyarrow as pa
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from hlodb.errors import UsageError
 from hlodb.queries.query import Column
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, visible, writer
 from hlodb.queries.render_folded import folded
@@ -89,6 +91,15 @@ def test_jsonl() -> None:
     lines = written("jsonl").decode().split("\n")
     assert lines.pop() == ""
     assert [json.loads(line) for line in lines] == objects()
+
+
+def test_json_of_what_it_has_no_words_for() -> None:
+    column = Column("a", "DOUBLE", "ratio", "neutral", "A number.")
+    rows = [(inf,), (nan,), ([1.5, {"b": -inf}],), ({date(2026, 11, 20): 1},)]
+    assert written("jsonl", Result((column,), rows)).decode() == (
+        '{"a": null}\n{"a": null}\n{"a": [1.5, {"b": null}]}\n'
+        '{"a": {"2026-11-20": 1}}\n'
+    )
 
 
 @pytest.mark.parametrize("form", ["json", "jsonl"])
@@ -196,6 +207,26 @@ def test_hugeint_is_exact_in_arrow() -> None:
     column = Column("sum_bytes", "HUGEINT", "bytes", "neutral", "")
     table = Result((column,), [(2**70,)]).arrow()
     assert [int(value) for value in table.column(0).to_pylist()] == [2**70]
+
+
+@pytest.mark.parametrize(
+    ("form", "type_name", "value", "named"),
+    [
+        ("arrow", "HUGEINT", 2**127 - 1, "Arrow"),
+        ("parquet", "HUGEINT", 2**127 - 1, "Arrow"),
+        ("parquet", "INTERVAL", timedelta(days=1), "Parquet"),
+    ],
+)
+def test_what_binary_forms_cannot_hold(
+    form: str, type_name: str, value: object, named: str
+) -> None:
+    column = Column("a", type_name, "text", "neutral", "")
+    with pytest.raises(UsageError) as refused:
+        written(form, Result((column,), [(value,)]))
+    assert str(refused.value) == (
+        f"column a ({type_name}) does not fit into {named};"
+        " cast it, for instance to VARCHAR"
+    )
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,20 @@ def test_sql_of_ones_own(warehouse: duckdb.DuckDBPyConnection) -> None:
     ]
     with pytest.raises(UsageError, match="Parser Error"):
         run_sql(warehouse, "SELEC 1")
+
+
+def test_columns_that_share_a_name(warehouse: duckdb.DuckDBPyConnection) -> None:
+    """They are numbered as in a table of DuckDB's, and keep their units."""
+    sql = "SELECT 1 AS a_bytes, 2 AS a_bytes, 3 AS b, 4 AS a_bytes_1, 5 AS a_bytes"
+    result = run_sql(warehouse, sql)
+    warehouse.execute(f"CREATE TEMP TABLE made AS {sql}")
+    made = warehouse.execute("DESCRIBE made").fetchall()
+    assert list(result.names) == [row[0] for row in made]
+    assert [column.unit for column in result.columns][:3] == ["bytes", "bytes", "text"]
+    assert list(result.dicts()[0].values()) == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("sql", ["", " ", ";", "-- nothing"])
+def test_no_statement(warehouse: duckdb.DuckDBPyConnection, sql: str) -> None:
+    with pytest.raises(UsageError, match="there is no statement"):
+        run_sql(warehouse, sql)
