@@ -15,8 +15,10 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
-def not_held(kind: str, name: object, names: Iterable[object]) -> str:
-    """Give what to say of a run, program, … that the warehouse doesn't hold.
+def not_held(
+    kind: str, name: object, names: Iterable[object], *, holder: str = "the warehouse"
+) -> str:
+    """Give what to say of a run, program, … that `holder` doesn't hold.
 
     It names the nearest of `names`, else the first few that there are.
     """
@@ -24,4 +26,4 @@ def not_held(kind: str, name: object, names: Iterable[object]) -> str:
     some = ", ".join(known[:_LISTED]) or "none"
     more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
     hint = nearest(str(name), known) or f"; it has {some}{more}"
-    return f"the warehouse has no {kind} {name!r}{hint}"
+    return f"{holder} has no {kind} {name!r}{hint}"

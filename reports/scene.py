@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import duckdb
 
-from hlodb.errors import NothingToCompare
+from hlodb.errors import NothingToCompare, UsageError
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.nearest import nearest
+from hlodb.queries.nearest import not_held
 from hlodb.reports.baseline import (
     Baseline,
     candidate_run,
@@ -38,7 +37,8 @@ HISTORY_RUNS = 90
 class Request:
     """What to report on; None leaves the choice to the settings and the warehouse.
 
-    `program` limits a diff to one program, `base_program` is its name in the base.
+    `program` limits a diff to one program of the candidate, `base_program` to one of
+    the base; where one of them is None, the program is called alike in both.
     """
 
     candidate: str | None = None
@@ -150,12 +150,14 @@ def _run_pairs(
     """
     if baseline.run is None:
         return []
-    base = _named(modules[baseline.run.run_id], request.base_program or request.program)
-    present = _named(modules[candidate.run_id], request.program)
-    if request.program and not (base or present):
-        raise _no_program(baseline.run, candidate, modules, request)
+    base, present = modules[baseline.run.run_id], modules[candidate.run_id]
+    _require_program(baseline.run, base, request.base_program)
+    _require_program(candidate, present, request.program)
+    program = request.program or request.base_program
+    base = _named(base, request.base_program or program)
+    present = _named(present, program)
     # A diff that names both programs wants them compared, whatever they are called.
-    called = [m._replace(program=request.program or m.program) for m in base]
+    called = [m._replace(program=program or m.program) for m in base]
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
     matches, left, new = match_modules(called, present, similarities)
     matches = [m._replace(base=true_base[id(m.base)]) for m in matches]
@@ -178,16 +180,10 @@ def _run_pairs(
     ]
 
 
-def _no_program(
-    base: Run, candidate: Run, modules: Mapping[int, Sequence[Module]], request: Request
-) -> NothingToCompare:
-    asked = request.program or ""
-    held = {m.program for run in (base, candidate) for m in modules[run.run_id]}
-    return NothingToCompare(
-        f"{base.name} has no program {request.base_program or asked!r},"
-        f" {candidate.name} has no {asked!r}{nearest(asked, held)};"
-        f" `hlodb modules --run {shlex.quote(candidate.name)}` lists what it has"
-    )
+def _require_program(run: Run, modules: Sequence[Module], program: str | None) -> None:
+    held = {m.program for m in modules}
+    if program is not None and program not in held:
+        raise UsageError(not_held("program", program, held, holder=f"run {run.name}"))
 
 
 def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:

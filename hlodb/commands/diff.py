@@ -68,8 +68,8 @@ def command(
             candidate=run,
             baseline=f"run:{base_run}",
             kind="diff",
-            program=program or base_program,
-            base_program=base_program or program,
+            program=program,
+            base_program=base_program,
         )
         report = build_report(connection, request, settings)
     with output_stream(output) as stream:
