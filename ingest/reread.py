@@ -2,6 +2,10 @@
 
 The dumps go into a warehouse of their own, which is deleted in the end; then rows are
 counted and hashed on both sides, by run, module or set of source lines.
+
+Modules are stored once for all runs that hold them, with what any of their dumps adds.
+So all runs are read before any is compared. Where no dump that was read gives a table
+rows of a module, those that are stored came from another, gone or forgotten by now.
 """
 
 from __future__ import annotations
@@ -74,6 +78,7 @@ def reread(
     A dump counts as gone where any of its files is missing or has changed.
     """
     found = Reread([], [], [])
+    compared: list[_Stored] = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "reread.duckdb"
         for stored in _stored_runs(database, run):
@@ -86,6 +91,8 @@ def reread(
             request = RunRequest(name=stored.name, passes=stored.passes)
             ingest_sources([source], copy, request=request, limits=limits)
             found.read.append(stored.name)
+            compared.append(stored)
+        for stored in compared:
             found.differences.extend(_compared(database, copy, stored))
     return found
 
@@ -115,7 +122,7 @@ def _compared(database: Path, copy: Path, stored: _Stored) -> Iterator[Differenc
                 others = _sums(there, table, key, [*paths])
                 for number, path in paths.items():
                     one, other = ones.get(number, _NONE), others.get(number, _NONE)
-                    if one != other:
+                    if other not in (_NONE, one):
                         yield Difference(stored.name, path, table, one[0], other[0])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,31 @@ def test_dumps_that_are_gone(db: Path, capfd: pytest.CaptureFixture[str]) -> Non
     assert said == (
         "hlodb: the dump of run copy is gone or has changed\nhlodb: read 2 runs again\n"
     )
+
+
+@pytest.mark.parametrize("gone", ["nothing", "folder", "run"])
+def test_a_dump_that_adds_to_what_another_brought(
+    gone: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Texts first, then the same with protos and reports, which may go again."""
+    db, texts, more = (tmp_path / name for name in ("w.duckdb", "texts", "more"))
+    with tarfile.open(DATA / "proto" / "cpu-jaxlib-0.10.2.tar.xz") as archive:
+        archive.extractall(more, filter="data")
+    for path in more.rglob("*"):
+        if path.is_file() and "jit_mlp_step" not in path.name:
+            path.unlink()
+    shutil.copytree(more, texts, ignore=shutil.ignore_patterns("*.pb"))
+    for folder in (texts, more):
+        ingest([str(folder)], db, jobs=1)
+    if gone == "folder":
+        shutil.rmtree(more)
+    if gone == "run":
+        assert main(["rm", "more", "--db", str(db)]) == 0
+    code, [row], _ = deep_rows(db, capfd)
+    assert (code, row["status"]) == (0, "ok")
+    assert row["checked_count"] == (2 if gone == "nothing" else 1)
+    code, [row], _ = deep_rows(db, capfd, "--run", "texts")
+    assert (code, row["status"], row["checked_count"]) == (0, "ok", 1)
 
 
 CHANGES = {
