@@ -1,20 +1,26 @@
 #!/usr/bin/env bash
-# One night: ingest the newest dump, report, keep the report, pass its exit code on.
+# One night: ingest the newest dump, report, keep the report, end with the worst code.
 # What a schedule calls; set DUMPS (a folder of dump folders) and HLODB_DB.
 set -euo pipefail
-: "${DUMPS:?the folder that holds one dump folder per night}"
+shopt -s nullglob
+: "${DUMPS:?the folder that holds one dump folder per night, such as 2026-11-20}"
 export HLODB_DB="${HLODB_DB:-hlodb.duckdb}"
 REPORTS="${REPORTS:-reports}"
 mkdir -p "$REPORTS"
 
+worst=0
+note() { if (($1 > worst)); then worst=$1; fi; }
+
 # Dumps that came late, or while the machine was off, are taken in now: what is in
-# already is recognised and costs nothing. Each goes by the day in its name.
-for dump in "$DUMPS"/*/; do
+# already is recognised and costs nothing. Each goes by the day in its name. One that
+# is broken is told, every night until it is gone, and keeps no other from its turn.
+for dump in "$DUMPS"/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; do
   day="$(basename "$dump")"
   hlodb ingest "$dump" --run "$day" --series nightly --started-at "$day" \
-    --format jsonl >> "$REPORTS/ingest.jsonl"
+    --format jsonl >> "$REPORTS/ingest.jsonl" || note $?
 done
 
 hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \
   --write markdown="$REPORTS/latest.md" --write json="$REPORTS/latest.json" \
-  --write jsonl="$REPORTS/latest.jsonl"
+  --write jsonl="$REPORTS/latest.jsonl" || note $?
+exit "$worst"

@@ -18,6 +18,7 @@ from tests.conftest import DATA, REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
 CHANGES = DATA / "changes"
+CACHE_KEY = "hlodb-${{ github.run_id }}-${{ github.run_attempt }}"
 
 
 @pytest.fixture
@@ -97,6 +98,21 @@ def test_the_workflow(tmp_path: Path, commands: dict[str, str]) -> None:
     assert sorted(rules) == ["donation_loss", "regression"]
 
 
+def test_the_workflow_keeps_the_warehouse_where_a_gate_fails() -> None:
+    """The cache action itself saves only what a job leaves that succeeds."""
+    workflow = (EXAMPLES / "github-actions.yml").read_text()
+    _, *steps = re.split(r"^      - ", workflow, flags=re.MULTILINE)
+    assert [
+        (found[1], *re.findall(r"^ +(?:if|path|key): (.*)", step, re.MULTILINE))
+        for step in steps
+        if (found := re.search(r"uses: (actions/cache.*)@|name: (Gate)", step))
+    ] == [
+        ("actions/cache/restore", "hlodb.duckdb", CACHE_KEY),
+        ("actions/cache/save", "${{ !cancelled() }}", "hlodb.duckdb", CACHE_KEY),
+        (None,),
+    ]
+
+
 @pytest.fixture
 def dumps(tmp_path: Path) -> Path:
     folder = tmp_path / "dumps"
@@ -156,6 +172,28 @@ def test_the_nights_of_a_timer(
         ("history", "2027-01-02")
     ]
     assert report["notes"][1].startswith("Run 2027-01-02 came late")
+
+
+def test_nights_that_went_wrong(
+    tmp_path: Path, dumps: Path, commands: dict[str, str]
+) -> None:
+    """A night without a dump, one with a broken dump: those that follow get in."""
+    (tmp_path / "hlodb.toml").write_text('[floors]\nbytes = "1 KiB"\n')
+    (dumps / "2027-01-02").mkdir()
+    (dumps / "latest").symlink_to(dumps / "2027-01-02")
+    shutil.copytree(CHANGES / "donation" / "dropped", dumps / "2027-01-04")
+    command = str(EXAMPLES / "nightly.sh")
+    code, line = nightly(tmp_path, commands, command)
+    assert (code, line.partition(":")[0]) == (2, "❌ 1 regression (2 gates failed)")
+    broken = dumps / "2027-01-03" / "module_0000.jit_f.cpu_after_optimizations.txt"
+    broken.parent.mkdir()
+    broken.write_text("HloModule")
+    assert nightly(tmp_path, commands, command)[0] == 3
+    taken_in = (tmp_path / "reports" / "ingest.jsonl").read_text().splitlines()
+    assert [json.loads(line)["run"] for line in taken_in] == [
+        *("2027-01-01", "2027-01-04"),
+        *("2027-01-01", "2027-01-03", "2027-01-04"),
+    ]
 
 
 def test_the_cron_line(tmp_path: Path, dumps: Path, commands: dict[str, str]) -> None:
