@@ -3,7 +3,7 @@
 hlodb.capture(compiled, run=…)    a compiled JAX program in
 hlodb.open(database).query(name)  canned questions
 hlodb.open(database).sql(text)    questions of your own
-hlodb.engine(database)            SQLAlchemy; the tables are in hlodb.schema.tables
+hlodb.engine(database)            SQLAlchemy; its tables: import hlodb.schema.tables
 """
 
 from __future__ import annotations

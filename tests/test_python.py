@@ -1,6 +1,9 @@
 """hlodb from Python, as a notebook would use it."""
 
+import re
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import func, inspect, select
@@ -10,12 +13,32 @@ from hlodb.errors import UsageError
 from hlodb.schema.creation import create_file
 from hlodb.schema.tables import ALLOCATIONS, INSTRUCTIONS, MODULES, RUNS
 from hlodb.schema.warehouse import connect
+from tests.conftest import REPOSITORY
+
+README = (REPOSITORY / "README.md").read_text()
 
 
 def test_public_names() -> None:
     assert all(hasattr(hlodb, name) for name in hlodb.__all__)
     with pytest.raises(AttributeError):
         _ = hlodb.nothing
+
+
+def test_the_example_of_the_readme(
+    demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It needs nothing that hlodb doesn't bring along."""
+    _, example, *_ = re.split("```(?:python\n)?", README.partition("From Python:")[2])
+    code = example.replace("jit_train_step", "jit_cnn").partition("hlodb.capture")[0]
+    monkeypatch.chdir(demo_warehouse.parent)
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    monkeypatch.setitem(sys.modules, "polars", None)
+    found: dict[str, Any] = {}
+    exec(code.replace("hlodb.duckdb", demo_warehouse.name), found)
+    assert len(found["answer"].rows) > 0
+    with found["engine"].connect() as connection:
+        runs = connection.execute(select(found["tables"].RUNS)).all()
+    assert len(runs) == 10
 
 
 def test_query_and_sql(demo_warehouse: Path) -> None:
