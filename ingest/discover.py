@@ -141,6 +141,8 @@ def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
             f"{len(runs)} runs were found ({', '.join(names)}), which cannot all be "
             f"called {run_name!r}. Name one path, or leave the name out."
         )
+    if run_name == "":
+        raise UsageError("the name of a run is empty; leave it out, or give it one")
     if run_name is not None:
         names = [run_name]
     return [

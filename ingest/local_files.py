@@ -24,13 +24,18 @@ def expand(path: str) -> list[Path]:
     if not path:
         raise UsageError("A path is empty. Name a directory, an archive or files.")
     if os.path.lexists(path):
-        return [Path(path).absolute()]
+        return [_absolute(Path(path))]
     if glob.has_magic(path):
         matches = sorted(glob.glob(path, recursive=True))
         if matches:
-            return [Path(match).absolute() for match in matches]
+            return [_absolute(Path(match)) for match in matches]
         raise UsageError(f"{path}: no file or directory matches this pattern.")
     raise UsageError(_missing(Path(path).absolute(), path))
+
+
+def _absolute(path: Path) -> Path:
+    """Give a path whose last part is a name: a run may be called after it."""
+    return path.resolve() if path.name == ".." else path.absolute()
 
 
 def _missing(path: Path, named: str) -> str:

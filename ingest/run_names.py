@@ -45,7 +45,10 @@ def _distinct_parts(origins: Sequence[str]) -> list[list[str]]:
 
 
 def _parts(origin: str) -> list[str]:
-    path = _SCHEME.sub("", origin).replace("\\", "/").split("?")[0]
+    path, is_url = _SCHEME.subn("", origin)
+    path = path.replace("\\", "/")
+    if is_url:
+        path = path.split("?")[0]
     return [part for part in path.split("/") if part] or ["dump"]
 
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from hlodb.reports.model import ProgramRow
 from hlodb.reports.outline_blocks import few
 from hlodb.reports.scene import Scene
-from hlodb.reports.settings import Settings
+from hlodb.reports.settings import Settings, covers
 
 
 def notes(
@@ -32,13 +32,17 @@ def notes(
         )
     for budget in settings.budgets:
         rows = [p for p in programs if p.candidate_bytes is not None]
-        if not any(budget.program == "*" or _fits(budget.program, p) for p in rows):
+        fitting = [p for p in rows if fnmatchcase(p.program, budget.program)]
+        if not fitting:
             found.append(f"The budget of {budget.program} fits no program of this run.")
+        elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
+            where = budget.space or f"colour {budget.color}"
+            used = ", ".join(sorted({p.space for p in fitting}))
+            found.append(
+                f"The budget of {budget.program} for {where} fits nothing of this run,"
+                f" which uses {used}."
+            )
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
         found.append(f"Program {new} is followed under its old name {old}.")
     return found
-
-
-def _fits(glob: str, row: ProgramRow) -> bool:
-    return fnmatchcase(row.program, glob)

@@ -100,12 +100,22 @@ format_option: Decorator = click.option(
     help="How rows are written.",
 )
 
+
+class _Output(click.Path):
+    """A file to write to; `-` is the standard output, None."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        return None if value == "-" else super().convert(value, param, ctx)
+
+
 output_option: Decorator = click.option(
     "-o",
     "--output",
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write to a file instead of the standard output.",
+    type=_Output(path_type=Path, dir_okay=False),
+    help="Write to a file instead of the standard output, which is -.",
 )
 
 

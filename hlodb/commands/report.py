@@ -56,7 +56,7 @@ from hlodb.reports.triage import record
     "more",
     metavar="FORMAT=FILE",
     multiple=True,
-    help="Write it in a further format; may be repeated.",
+    help="Write it in a further format, to - beside the report; may be repeated.",
 )
 @click.option(
     "--fail-on",
@@ -133,14 +133,14 @@ def command(
     return report.exit_code
 
 
-def _sink(text: str) -> tuple[str, Path]:
+def _sink(text: str) -> tuple[str, Path | None]:
     form, equals, path = text.partition("=")
     if not equals or not path or form not in FORMATS:
         known = ", ".join(FORMATS)
         raise UsageError(
             f"--write wants FORMAT=FILE, not {text!r}; formats are {known}"
         )
-    return form, Path(path)
+    return form, None if path == "-" else Path(path)
 
 
 def _build(

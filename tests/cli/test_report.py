@@ -388,3 +388,46 @@ def test_a_diff_of_a_program_that_its_run_does_not_hold(
     assert main(["diff", *sides]) == 2
     said = "hlodb: run night-1 has no program 'jit_stp'; did you mean jit_step?\n"
     assert capsys.readouterr().err == said
+
+
+def test_a_dash_is_the_standard_output(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["runs", "--format", "csv", "-o", "-"]) == 0
+    assert capsys.readouterr().out.startswith("run,")
+    main(["report", "--no-record", "--write", "csv-gates=-", "-o", "-"])
+    out = capsys.readouterr().out
+    main(["report", "--no-record", "--format", "csv-gates"])
+    gates = capsys.readouterr().out
+    main(["report", "--no-record"])
+    assert out == gates + capsys.readouterr().out
+    assert not Path("-").exists()
+
+
+@pytest.mark.parametrize(
+    ("program", "space", "said"),
+    [
+        ("*", "host", []),
+        ("jit_none", "host", ["The budget of jit_none fits no program of this run."]),
+        (
+            "jit_eval",
+            "HBM",
+            [
+                "The budget of jit_eval for HBM fits nothing of this run,"
+                " which uses host."
+            ],
+        ),
+    ],
+)
+def test_a_budget_that_fits_nothing_is_noted(
+    nights: Path,
+    capsys: pytest.CaptureFixture[str],
+    program: str,
+    space: str,
+    said: list[str],
+) -> None:
+    budget = f'program = "{program}"\nspace = "{space}"\nbytes = "1 GiB"\n'
+    configure(f"[[budget]]\n{budget}")
+    assert main(["report", "--no-record", "--warn-only", "--format", "json"]) == 0
+    notes = json.loads(capsys.readouterr().out)["notes"]
+    assert [note for note in notes if "budget" in note] == said
