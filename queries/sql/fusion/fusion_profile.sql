@@ -4,12 +4,14 @@
 -- definition: Fusion instructions of the last snapshot of every module.
 --   op_count counts the instructions of the fused computation without
 --   parameters, constants, tuples and get-tuple-elements. read_bytes are the
---   operands, written_bytes the results (a tuple by its elements), saved_bytes
---   the results of the fused instructions that were never written: their sum
---   minus written_bytes. All sizes are logical.
+--   operands, written_bytes the results. saved_bytes are the results of the
+--   fused instructions that were never written: their sum minus those results
+--   of the fusion that it makes, which parameters and constants that it only
+--   passes on are not. A tuple counts by its arrays (tuple_sizes). All sizes
+--   are logical.
 -- grain: module occurrence, fusion
 -- needs: final_modules, instructions, operands, called_computations,
---   computations
+--   computations, tuple_sizes
 -- param run
 -- param program
 -- param top
@@ -25,12 +27,29 @@
 -- column written_bytes BIGINT bytes lower_is_better: Sizes of the results.
 -- column saved_bytes BIGINT bytes higher_is_better: What is never written.
 -- column op_name
-WITH fusions AS (
-  SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.fusion_kind, i.op_name,
-    i.logical_bytes, c.computation_id, d.root_instruction_id
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN instructions AS i USING (module_id)
+WITH sized AS MATERIALIZED (
+  -- Once: fusions, what they read and what is fused are looked up here.
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
+    f.fusion_kind, f.op_name, coalesce(t.array_count, 1) AS array_count,
+    coalesce(t.array_bytes, f.logical_bytes) AS result_bytes
+  FROM (
+    SELECT DISTINCT module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  LEFT JOIN tuple_sizes() AS t USING (shape)
+),
+passed AS MATERIALIZED (
+  SELECT p.module_id, p.instruction_id, p.operand_id
+  FROM sized AS i
+  JOIN operands AS p USING (module_id, instruction_id)
+  WHERE i.opcode IN ('fusion', 'tuple')
+),
+fusions AS MATERIALIZED (
+  SELECT i.*, c.computation_id AS fused_id, d.root_instruction_id
+  FROM sized AS i
   JOIN called_computations AS c USING (module_id, instruction_id)
   JOIN computations AS d
     ON d.module_id = c.module_id
@@ -39,10 +58,10 @@ WITH fusions AS (
     AND c.role = 'calls'
 ),
 read AS (
-  SELECT f.module_id, f.instruction_id, sum(o.logical_bytes) AS read_bytes
+  SELECT f.module_id, f.instruction_id, sum(o.result_bytes) AS read_bytes
   FROM fusions AS f
-  JOIN operands AS p USING (module_id, instruction_id)
-  JOIN instructions AS o
+  JOIN passed AS p USING (module_id, instruction_id)
+  JOIN sized AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
   GROUP BY f.module_id, f.instruction_id
@@ -50,48 +69,54 @@ read AS (
 fused AS (
   SELECT
     f.module_id, f.instruction_id, count(*) AS op_count,
-    sum(i.logical_bytes) AS made_bytes
+    sum(i.result_bytes) AS made_bytes
   FROM fusions AS f
-  JOIN instructions AS i
+  JOIN sized AS i
     ON i.module_id = f.module_id
-    AND i.computation_id = f.computation_id
+    AND i.computation_id = f.fused_id
   WHERE i.opcode NOT IN ('parameter', 'constant', 'tuple', 'get-tuple-element')
   GROUP BY f.module_id, f.instruction_id
 ),
-written AS (
-  SELECT
-    f.module_id, f.instruction_id, count(*) AS output_count,
-    sum(e.logical_bytes) AS written_bytes
+results AS (
+  -- The root, or what it puts into a tuple: each once.
+  SELECT f.module_id, f.instruction_id, f.root_instruction_id AS result_id
   FROM fusions AS f
-  JOIN instructions AS r
+  UNION
+  SELECT f.module_id, f.instruction_id, p.operand_id
+  FROM fusions AS f
+  JOIN sized AS r
     ON r.module_id = f.module_id
     AND r.instruction_id = f.root_instruction_id
     AND r.opcode = 'tuple'
-  JOIN operands AS p
+  JOIN passed AS p
     ON p.module_id = r.module_id
     AND p.instruction_id = r.instruction_id
-  JOIN instructions AS e
-    ON e.module_id = p.module_id
-    AND e.instruction_id = p.operand_id
-  GROUP BY f.module_id, f.instruction_id
+),
+kept AS (
+  SELECT
+    r.module_id, r.instruction_id, sum(i.result_bytes) AS kept_bytes
+  FROM results AS r
+  JOIN sized AS i
+    ON i.module_id = r.module_id
+    AND i.instruction_id = r.result_id
+  WHERE i.opcode NOT IN ('parameter', 'constant', 'tuple')
+  GROUP BY r.module_id, r.instruction_id
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, f.name AS instruction,
   f.fusion_kind,
-  coalesce(d.op_count, 0) AS op_count,
-  coalesce(w.output_count, 1) AS output_count,
+  coalesce(d.op_count, 0) AS op_count, f.array_count AS output_count,
   CAST(coalesce(r.read_bytes, 0) AS BIGINT) AS read_bytes,
-  CAST(coalesce(w.written_bytes, f.logical_bytes) AS BIGINT) AS written_bytes,
+  f.result_bytes AS written_bytes,
   CAST(
-    coalesce(d.made_bytes, 0) - coalesce(w.written_bytes, f.logical_bytes)
-      AS BIGINT
+    coalesce(d.made_bytes, 0) - coalesce(k.kept_bytes, 0) AS BIGINT
   ) AS saved_bytes,
   f.op_name
 FROM final_modules(run := $run, program := $program) AS m
 JOIN fusions AS f USING (module_id)
 LEFT JOIN read AS r USING (module_id, instruction_id)
 LEFT JOIN fused AS d USING (module_id, instruction_id)
-LEFT JOIN written AS w USING (module_id, instruction_id)
+LEFT JOIN kept AS k USING (module_id, instruction_id)
 ORDER BY
   saved_bytes DESC, m.program, m.module_number, m.rank, f.instruction_id
 LIMIT $top
