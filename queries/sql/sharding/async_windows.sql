@@ -2,13 +2,17 @@
 -- question: How long are asynchronous buffers held, and how much work hides
 --   them?
 -- definition: From start to done (async_pairs). held_bytes are the temporary
---   values that the start defines, tables of tuples left out. hides_flop and
---   hides_bytes are the flop (dot_work) and the logical result sizes of the
---   instructions scheduled between start and done. is_at_peak: the peak of
---   colour 0 lies in the window.
+--   values that the start, or the asynchronous computation it calls, defines;
+--   tables of tuples are left out. hides_flop is the flop (dot_work) of the
+--   instructions scheduled between start and done. hides_bytes are the logical
+--   sizes of the values that these define, as the buffer assignment tells
+--   them: a tuple's arrays count, what only names or passes on a value does
+--   not, nor do parameters, constants, what is done asynchronously itself, and
+--   custom calls that write nothing (ConcatBitcast, AllocateBuffer).
+--   is_at_peak: the peak of colour 0 lies in the window.
 -- grain: module occurrence, start
--- needs: final_modules, async_pairs, value_places, memory_profile, schedule,
---   instructions, dot_work
+-- needs: final_modules, async_pairs, called_computations, computations,
+--   value_places, memory_profile, schedule, instructions, dot_work
 -- param run
 -- param program
 -- param top
@@ -22,8 +26,8 @@
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
--- column held_bytes BIGINT bytes lower_is_better: Temporary values the start
---   defines.
+-- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
+--   or what it calls, defines.
 -- column hides_flop BIGINT flop higher_is_better: Work between them.
 -- column hides_bytes BIGINT bytes higher_is_better: Results written between
 --   them.
@@ -35,32 +39,78 @@ WITH windows AS (
   WHERE done_at_step IS NOT NULL
     AND start_at_step IS NOT NULL
 ),
-held AS (
+placed AS MATERIALIZED (
+  -- Once: for what a start holds, and for what is written meanwhile.
   SELECT
-    w.module_id, w.instruction_id, sum(v.size_bytes) AS held_bytes
-  FROM windows AS w
-  JOIN value_places(run := $run, program := $program) AS v
-    USING (module_id, instruction_id)
-  WHERE v.kind = 'temp'
-    AND v.shape NOT LIKE '(%'
-  GROUP BY w.module_id, w.instruction_id
+    v.module_id, v.instruction_id, v.kind, v.size_bytes, v.logical_bytes,
+    v.is_phi
+  FROM value_places(run := $run, program := $program) AS v
+  WHERE v.shape NOT LIKE '(%'
+),
+modules_there AS MATERIALIZED (
+  SELECT DISTINCT module_id FROM windows
+),
+instructions_there AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, f.opcode,
+    f.custom_call_target
+  FROM modules_there AS m
+  JOIN store.instructions AS i USING (module_id)
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
 ),
 scheduled AS MATERIALIZED (
   SELECT s.module_id, s.step, s.instruction_id
-  FROM (SELECT DISTINCT module_id FROM windows) AS m
+  FROM modules_there AS m
   JOIN store.schedule AS s USING (module_id)
 ),
-sized AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, f.logical_bytes
-  FROM (SELECT DISTINCT module_id FROM windows) AS m
-  JOIN store.instructions AS i USING (module_id)
-  JOIN store.instruction_forms AS f USING (form_id)
+asynchronous AS MATERIALIZED (
+  SELECT c.module_id, c.computation_id
+  FROM modules_there AS m
+  JOIN computations AS c USING (module_id)
+  WHERE c.kind = 'async'
+),
+holders AS (
+  SELECT w.module_id, w.instruction_id, w.instruction_id AS definer_id
+  FROM windows AS w
+  UNION
+  SELECT w.module_id, w.instruction_id, i.instruction_id
+  FROM windows AS w
+  JOIN called_computations AS c USING (module_id, instruction_id)
+  JOIN asynchronous AS a
+    ON a.module_id = c.module_id
+    AND a.computation_id = c.computation_id
+  JOIN instructions_there AS i
+    ON i.module_id = a.module_id
+    AND i.computation_id = a.computation_id
+),
+held AS (
+  SELECT h.module_id, h.instruction_id, sum(p.size_bytes) AS held_bytes
+  FROM holders AS h
+  JOIN placed AS p
+    ON p.module_id = h.module_id
+    AND p.instruction_id = h.definer_id
+  WHERE p.kind = 'temp'
+  GROUP BY h.module_id, h.instruction_id
+),
+written AS (
+  SELECT
+    i.module_id, i.instruction_id, sum(p.logical_bytes) AS written_bytes
+  FROM instructions_there AS i
+  JOIN placed AS p USING (module_id, instruction_id)
+  ANTI JOIN asynchronous AS a USING (module_id, computation_id)
+  WHERE NOT p.is_phi
+    AND i.opcode NOT IN ('parameter', 'constant')
+    AND i.opcode NOT LIKE '%-start'
+    AND coalesce(i.custom_call_target, '')
+      NOT IN ('ConcatBitcast', 'AllocateBuffer')
+  GROUP BY i.module_id, i.instruction_id
 ),
 steps AS MATERIALIZED (
   SELECT
-    s.module_id, s.step, i.logical_bytes, coalesce(d.flop, 0) AS flop
+    s.module_id, s.step, coalesce(w.written_bytes, 0) AS written_bytes,
+    coalesce(d.flop, 0) AS flop
   FROM scheduled AS s
-  JOIN sized AS i USING (module_id, instruction_id)
+  LEFT JOIN written AS w USING (module_id, instruction_id)
   LEFT JOIN dot_work(run := $run, program := $program) AS d
     ON d.module_id = s.module_id
     AND d.instruction_id = s.instruction_id
@@ -68,7 +118,7 @@ steps AS MATERIALIZED (
 sums AS (
   SELECT
     module_id, step,
-    sum(logical_bytes) OVER (PARTITION BY module_id ORDER BY step)
+    sum(written_bytes) OVER (PARTITION BY module_id ORDER BY step)
       AS bytes_until,
     sum(flop) OVER (PARTITION BY module_id ORDER BY step) AS flop_until
   FROM steps

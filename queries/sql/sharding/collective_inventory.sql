@@ -8,8 +8,8 @@
 --   all-to-all (n-1)/n, permute and broadcast all of it. times multiplies the
 --   known trip counts of the loops around it.
 -- grain: module occurrence, collective
--- needs: final_modules, instructions, operands, replica_groups, multiplicity,
---   instruction_sources
+-- needs: final_modules, instructions, computations, operands, replica_groups,
+--   multiplicity, instruction_sources
 -- param run
 -- param program
 -- param top
@@ -19,8 +19,8 @@
 -- column rank
 -- column instruction
 -- column opcode
--- column is_async BOOLEAN flag neutral: Whether it is a start, with a done
---   elsewhere.
+-- column is_async BOOLEAN flag neutral: Whether it is a start, or what a start
+--   calls, with a done elsewhere.
 -- column group_count BIGINT count neutral: Groups.
 -- column group_size BIGINT count neutral: Devices of a group.
 -- column channel_id BIGINT id neutral: Channel.
@@ -39,13 +39,14 @@ WITH collectives AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.module_id, m.locations_id, i.instruction_id, i.name, i.computation_id,
     regexp_replace(f.opcode, '-start$', '') AS opcode,
-    f.opcode LIKE '%-start' AS is_async,
+    f.opcode LIKE '%-start' OR coalesce(c.kind = 'async', FALSE) AS is_async,
     f.channel_id, f.op_name, g.group_count, g.group_size
   FROM final_modules(run := $run, program := $program) AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   -- LEFT, lest all instructions meet their forms first.
   LEFT JOIN store.instruction_forms AS f USING (form_id)
+  LEFT JOIN computations AS c USING (module_id, computation_id)
 ),
 read AS (
   SELECT c.module_id, c.instruction_id, sum(f.logical_bytes) AS operand_bytes

@@ -1,0 +1,52 @@
+"""What asynchronous operations hold, and what is written while they run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+
+Connection = duckdb.DuckDBPyConnection
+Row = tuple[object, ...]
+
+
+def windows(connection: Connection, run: str, program: str) -> dict[str, Row]:
+    asked: dict[str, str | int] = {"run": run, "program": program, "top": 1000}
+    rows = run_query(connection, "async_windows", asked).dicts()
+    return {row["instruction"]: (row["held_bytes"], row["hides_bytes"]) for row in rows}
+
+
+def test_work_in_a_window_is_what_it_writes(reading: Connection) -> None:
+    """Not what other starts and dones move, nor what names an element of a tuple."""
+    found = windows(reading, "v5e-jax-0.10.2", "jit_cnn")
+    bf16, pair = 16 * 8 * 8 * 64 * 2, 2 * 16 * 8 * 8 * 128 * 4
+    f32, u8 = 16 * 128 * 4, 16 * 8 * 128
+    assert found["copy-start.2"] == (8192 + 4, bf16 + pair + f32 + u8)
+
+
+def test_a_slice_in_a_window_is_no_work(reading: Connection) -> None:
+    """Neither in the computation that is called, nor where it is done; so no copy."""
+    found = windows(reading, "v5e-jax-0.10.2", "jit_gpt_fsdp")
+    held, converted = 512 * 512 * 4 + 4, 2 * 1024 * 256 * 2
+    assert found["slice-start.2"] == (held, 2 * converted)
+
+
+@pytest.mark.parametrize(
+    ("run", "held"),
+    [("jaxlib-0.5.3", 0), ("jaxlib-0.7.2", 0), ("jaxlib-0.10.2", 8192)],
+)
+def test_a_collective_that_a_start_calls_is_asynchronous(
+    gpu_warehouse: Path, run: str, held: int
+) -> None:
+    """What it gives is a result of the program in older releases, so not held."""
+    with connect(gpu_warehouse) as connection:
+        asked = {"run": run, "program": "jit_ring"}
+        rows = run_query(connection, "collective_inventory", asked).dicts()
+        found = windows(connection, run, "jit_ring")
+    scatters = [row for row in rows if row["opcode"] == "reduce-scatter"]
+    assert [row["is_async"] for row in scatters] == [True]
+    assert found["reduce-scatter-start"] == (held, 0)
