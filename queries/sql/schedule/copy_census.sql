@@ -1,14 +1,16 @@
 -- title: Copies the compiler inserted
 -- question: Which copies did the compiler insert, and for what reason?
--- definition: copy and copy-start instructions outside of fusions, by reason,
---   the first that holds: space (memory spaces differ), layout (order or
---   tiling of dimensions differ), loop (the computation is a loop's body or
---   condition, or a while reads the copy), output (a parameter or constant
---   that is copied into the result), async (a copy-start), interference (all
---   others: the value is needed again after it is overwritten). at_peak_bytes
---   are own bytes of the live peaks, all colours.
+-- definition: copy and copy-start instructions outside of fusions
+--   (data_moves), by reason, the first that holds: space (memory spaces
+--   differ), layout (order or tiling of dimensions differ), loop (the
+--   computation is a loop's body or condition, or a while reads the copy),
+--   output (a parameter or constant that is copied into the result), async
+--   (any other copy-start), interference (all others: the value is needed
+--   again after it is overwritten). at_peak_bytes are own bytes of the live
+--   peaks, all colours.
 -- grain: module occurrence, reason
--- needs: final_modules, instructions, operands, computations, peak_values
+-- needs: final_modules, data_moves, instructions, operands, computations,
+--   peak_values
 -- param run
 -- param program
 -- column run
@@ -32,24 +34,10 @@ WITH read AS MATERIALIZED (
   JOIN operands AS p USING (module_id)
 ),
 copies AS MATERIALIZED (
-  SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.opcode, i.shape,
-    i.color AS space_color,
-    o.logical_bytes, o.opcode AS operand_opcode, o.shape AS operand_shape,
-    o.color AS operand_color, c.kind AS computation_kind, c.root_instruction_id
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN instructions AS i USING (module_id)
-  JOIN read AS p
-    ON p.module_id = i.module_id
-    AND p.instruction_id = i.instruction_id
-    AND p.operand_index = 0
-  JOIN instructions AS o
-    ON o.module_id = p.module_id
-    AND o.instruction_id = p.operand_id
-  LEFT JOIN computations AS c
-    ON c.module_id = i.module_id
-    AND c.computation_id = i.computation_id
-  WHERE i.opcode IN ('copy', 'copy-start')
+  SELECT o.*, c.kind AS computation_kind, c.root_instruction_id
+  FROM data_moves(run := $run, program := $program) AS o
+  LEFT JOIN computations AS c USING (module_id, computation_id)
+  WHERE o.opcode IN ('copy', 'copy-start')
     AND coalesce(c.kind, 'entry') NOT IN ('fusion', 'reducer')
 ),
 readers AS (
@@ -92,12 +80,11 @@ peaks AS (
 ),
 reasons AS (
   SELECT
-    c.module_id, c.instruction_id, c.name, c.logical_bytes,
+    c.module_id, c.instruction_id, c.instruction, c.logical_bytes,
     coalesce(k.owned_bytes, 0) AS owned_bytes,
     CASE
-      WHEN c.opcode = 'copy' AND c.space_color <> c.operand_color THEN 'space'
-      WHEN c.opcode = 'copy'
-        AND regexp_replace(c.shape, 'S\([0-9]+\)', '', 'g')
+      WHEN c.from_color <> c.to_color THEN 'space'
+      WHEN regexp_replace(c.shape, 'S\([0-9]+\)', '', 'g')
         <> regexp_replace(c.operand_shape, 'S\([0-9]+\)', '', 'g')
           THEN 'layout'
       WHEN c.computation_kind IN ('while_body', 'while_condition') THEN 'loop'
@@ -117,7 +104,8 @@ SELECT
   m.run, m.program, m.module_number, m.rank, r.reason, count(*) AS copy_count,
   CAST(coalesce(sum(r.logical_bytes), 0) AS BIGINT) AS copied_bytes,
   CAST(sum(r.owned_bytes) AS BIGINT) AS at_peak_bytes,
-  arg_max(r.name, (r.logical_bytes, -r.instruction_id)) AS largest_instruction
+  arg_max(r.instruction, (r.logical_bytes, -r.instruction_id))
+    AS largest_instruction
 FROM final_modules(run := $run, program := $program) AS m
 JOIN reasons AS r USING (module_id)
 GROUP BY

@@ -1,12 +1,13 @@
 -- title: Transfers between memory spaces
 -- question: What moves between memory spaces, and does it come back?
 -- definition: copy and copy-start instructions whose operand and result lie in
---   different memory spaces by their layouts (S(n), 0 where none is printed),
---   summed by pair of spaces. mean_window_steps is the mean distance from
---   start to done. A transfer is a round trip where its operand is itself the
---   result of a transfer in the opposite direction.
+--   different memory spaces (data_moves), summed by pair of spaces.
+--   mean_window_steps is the mean distance from start to done. A transfer is a
+--   round trip where its operand is itself the result of a transfer in the
+--   opposite direction.
 -- grain: module occurrence, pair of spaces
--- needs: final_modules, instructions, operands, async_pairs, memory_spaces
+-- needs: final_modules, data_moves, instructions, operands, async_pairs,
+--   memory_spaces
 -- param run
 -- param program
 -- column run
@@ -24,25 +25,11 @@
 -- column round_trip_count BIGINT count lower_is_better: Those that come back.
 -- column round_trip_bytes BIGINT bytes lower_is_better: Their logical sizes.
 WITH copies AS MATERIALIZED (
-  SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, p.operand_id, o.logical_bytes,
-    o.color AS from_color,
-    CASE i.opcode
-      WHEN 'copy' THEN i.color
-      ELSE coalesce(TRY_CAST(regexp_extract(
-        regexp_extract(i.shape, '^\([^{]*\{([^}]*)\}', 1), 'S\(([0-9]+)\)', 1
-      ) AS INTEGER), 0)
-    END AS to_color
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN instructions AS i USING (module_id)
-  JOIN operands AS p
-    ON p.module_id = i.module_id
-    AND p.instruction_id = i.instruction_id
-    AND p.operand_index = 0
-  JOIN instructions AS o
-    ON o.module_id = p.module_id
-    AND o.instruction_id = p.operand_id
-  WHERE i.opcode IN ('copy', 'copy-start')
+  SELECT
+    c.module_id, c.instruction_id, c.operand_id, c.logical_bytes, c.from_color,
+    c.to_color
+  FROM data_moves(run := $run, program := $program) AS c
+  WHERE c.opcode IN ('copy', 'copy-start')
 ),
 results AS MATERIALIZED (
   SELECT c.module_id, c.instruction_id, c.instruction_id AS result_id
@@ -60,7 +47,7 @@ results AS MATERIALIZED (
 ),
 transfers AS (
   SELECT
-    c.module_id, c.instruction_id, c.name, c.from_color, c.to_color,
+    c.module_id, c.instruction_id, c.from_color, c.to_color,
     c.logical_bytes,
     bool_or(coalesce(
       b.from_color = c.to_color AND b.to_color = c.from_color, FALSE
