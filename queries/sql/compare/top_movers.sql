@@ -3,8 +3,9 @@
 -- definition: Programs and colours that peak_regressions calls worse or mixed,
 --   by cause: the op_path of the buffers that add the most to the live peak of
 --   that program (greatest sum of delta_peak_bytes). Programs whose live peak
---   did not grow have the cause (packing). sum_delta_bytes adds the difference
---   of reserved_bytes over programs, within one colour.
+--   did not grow have the cause (packing). A program counts once, by the rank
+--   that grew the most. sum_delta_bytes adds the difference of reserved_bytes
+--   over programs, within one colour.
 -- grain: cause, colour
 -- needs: peak_regressions, buffer_diff
 -- param base
@@ -27,6 +28,9 @@ WITH grown AS (
   ) AS r
   WHERE r.verdict IN ('worse', 'mixed')
   GROUP BY r.program, r.rank, r.color
+  QUALIFY row_number() OVER (
+    PARTITION BY r.program, r.color ORDER BY delta_bytes DESC, r.rank
+  ) = 1
 ),
 buffers AS (
   SELECT

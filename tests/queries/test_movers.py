@@ -1,0 +1,39 @@
+"""Growth of programs that several ranks compile."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+from hlodb.ingest.ingest import ingest
+from hlodb.warehouse import open as open_warehouse
+from tests.conftest import DUMPS
+
+NIGHTS = ("jaxlib-0.4.35", "jaxlib-0.5.3")
+
+
+def give_ranks(folder: Path, night: str, ranks: int) -> Path:
+    """Unpack one program of a release, as if each rank had compiled it."""
+    with tarfile.open(DUMPS / "cpu" / f"{night}.tar.xz") as archive:
+        members = [m for m in archive.getmembers() if ".jit_cnn." in m.name]
+        for rank in range(ranks):
+            for member in members:
+                member.name = Path(member.name).name
+                archive.extract(member, folder / night / f"rank_{rank}", filter="data")
+    return folder / night
+
+
+def test_a_program_counts_once_however_many_ranks_compile_it(tmp_path: Path) -> None:
+    db = tmp_path / "w.duckdb"
+    for night in NIGHTS:
+        ingest([str(give_ranks(tmp_path, night, 3))], db, jobs=1)
+    with open_warehouse(db) as warehouse:
+        base, candidate = NIGHTS
+        rows = warehouse.query("top_movers", base=base, candidate=candidate).dicts()
+        grown = warehouse.query("peak_regressions", base=base, candidate=candidate)
+        deltas = grown.column("delta_reserved_bytes")
+    assert (len(deltas), set(deltas)) == (3, {7_789_504})
+    sums = ("program_count", "sum_delta_bytes", "max_delta_bytes")
+    assert [tuple(row[name] for name in sums) for row in rows] == [
+        (1, 7_789_504, 7_789_504)
+    ]
