@@ -1,4 +1,4 @@
-"""What fusions write and save, held against shapes and the buffer assignment."""
+"""What fusions write, save and recompute, held against shapes and assignments."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from hlodb.schema.warehouse import connect
 
 Connection = duckdb.DuckDBPyConnection
 
+TPU = "v5e-jax-0.10.2"
 TUPLES = (
     "()",
     "(f32[], (pred[3]{0}, token[]), /*index=2*/f32[<=8,2]{1,0:T(8,128)S(1)})",
@@ -48,7 +49,7 @@ def test_arrays_of_tuples_are_those_that_ingest_reads(warehouse: Connection) -> 
 @pytest.mark.parametrize(
     ("run", "stated"),
     [
-        ("v5e-jax-0.10.2", [("jit_gpt_fsdp", "fusion.367", 11, 24_117_280, 2_621_440)]),
+        (TPU, [("jit_gpt_fsdp", "fusion.367", 11, 24_117_280, 2_621_440)]),
         ("jaxlib-0.10.2", [("jit_cnn", "wrapped_reduce-window", 5, 2_621_440, 0)]),
     ],
 )
@@ -89,3 +90,22 @@ def assert_written(connection: Connection, run: str) -> None:
     written = {tuple(row[name] for name in shown) for row in found}
     assert values
     assert set(values) - written == set()
+
+
+def test_a_recomputed_operation_counts_once_however_it_is_fused(
+    reading: Connection,
+) -> None:
+    """Not again as the fusion that has its op_name from it."""
+    asked: dict[str, Value] = {"run": TPU, "program": "jit_gpt_scan_remat", "top": 1000}
+    found = run_query(reading, "remat_census", asked).dicts()
+    shown = ("clone_count", "in_fusion_count", "recomputed_bytes", "flop")
+    rows = {
+        row["original"].partition("/rematted_computation/")[2]: tuple(
+            row[name] for name in shown
+        )
+        for row in found
+    }
+    assert rows["mlp/dot_general"] == (1, 1, 1_048_576, 134_217_728)
+    assert rows["attn/bhts,bshd->bthd/dot_general"] == (1, 1, 131_072, 134_217_728)
+    counts = [(row["clone_count"], row["in_fusion_count"]) for row in found]
+    assert [sum(column) for column in zip(*counts, strict=True)] == [157, 149]

@@ -4,10 +4,12 @@
 --   rematerialisation made: by the compiler (name with .remat) or by the
 --   framework (op_name with rematted_computation). Grouped by original: the
 --   name without .remat and what follows, else the op_path. recomputed_bytes
---   are their logical result sizes, flop that of dot_work. Fused instructions
---   count where they stand (in_fusion_count).
+--   are their logical result sizes, flop that of dot_work. Of a fusion the
+--   instructions that it fuses count, each by itself (in_fusion_count); it
+--   counts in their place where none of them has its original.
 -- grain: module occurrence, made by, original
--- needs: final_modules, instructions, computations, op_paths, dot_work
+-- needs: final_modules, instructions, called_computations, computations,
+--   op_paths, dot_work
 -- param run
 -- param program
 -- param top
@@ -35,9 +37,9 @@ WITH instructions_there AS MATERIALIZED (
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
-clones AS (
+clones AS MATERIALIZED (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.logical_bytes,
+    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.logical_bytes,
     coalesce(w.flop, 0) AS flop,
     coalesce(c.kind = 'fusion', FALSE) AS is_fused,
     CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END
@@ -58,6 +60,18 @@ clones AS (
     AND i.opcode IN ('dot', 'convolution')
   WHERE (i.name LIKE '%.remat%' OR i.op_name LIKE '%rematted_computation%')
     AND i.opcode NOT IN ('parameter', 'constant', 'tuple', 'get-tuple-element')
+),
+fusions AS (
+  -- Of the same original as what they fuse: they have its op_name.
+  SELECT DISTINCT f.module_id, f.instruction_id
+  FROM clones AS f
+  JOIN called_computations AS d USING (module_id, instruction_id)
+  JOIN clones AS c
+    ON c.module_id = d.module_id
+    AND c.computation_id = d.computation_id
+    AND c.made_by = f.made_by
+    AND c.original = f.original
+  WHERE f.opcode = 'fusion'
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, c.made_by, c.original,
@@ -67,6 +81,7 @@ SELECT
   CAST(sum(c.flop) AS BIGINT) AS flop
 FROM final_modules(run := $run, program := $program) AS m
 JOIN clones AS c USING (module_id)
+ANTI JOIN fusions AS f USING (module_id, instruction_id)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path, c.made_by,
   c.original
