@@ -5,7 +5,9 @@
 --   the instruction that defines the newer and dies at the step at which the
 --   newer is born; sizes are equal, the places differ, and the instruction can
 --   work in place (element-wise operations, fusions of kind loop or input,
---   dynamic-update-slice, scatter, sort, copy). saved_bytes is the size;
+--   dynamic-update-slice, scatter, sort, copy). Of several operands and
+--   results of a size the n-th is paired with the n-th, in the order of their
+--   numbers, without those that do share a place. saved_bytes is the size;
 --   leverage_bytes what the live peak would fall by if the pair shared its
 --   bytes at that step.
 -- grain: module occurrence, pair of values
@@ -23,9 +25,11 @@
 -- column space_name
 -- column instruction VARCHAR name neutral: Instruction that defines the newer
 --   value.
+-- column shape_index
 -- column opcode
 -- column operand_instruction VARCHAR name neutral: Instruction of the dying
 --   operand.
+-- column operand_shape_index VARCHAR name neutral: Index into its result.
 -- column step INTEGER step neutral: Step at which one dies and the other is
 --   born.
 -- column shape VARCHAR text neutral: Shape of the newer value.
@@ -40,12 +44,15 @@ WITH tenants AS (
     AND start_step IS NOT NULL
     AND size_bytes > 0
 ),
-pairs AS (
+met AS MATERIALIZED (
   SELECT DISTINCT
     b.module_id, b.color AS space_color, b.instruction_id, b.instruction,
-    a.instruction AS operand_instruction, b.start_step AS step, b.shape,
+    b.shape_index, a.instruction AS operand_instruction,
+    a.shape_index AS operand_shape_index, b.start_step AS step, b.shape,
     b.size_bytes, i.opcode, i.op_name, a.value_id AS older_id,
-    b.value_id AS newer_id
+    b.value_id AS newer_id,
+    a.allocation_id = b.allocation_id AND a.offset_bytes = b.offset_bytes
+      AS is_shared
   FROM tenants AS a
   JOIN store.value_uses AS u
     ON u.module_id = a.module_id
@@ -60,9 +67,7 @@ pairs AS (
   JOIN instructions AS i
     ON i.module_id = b.module_id
     AND i.instruction_id = b.instruction_id
-  WHERE (a.allocation_id <> b.allocation_id OR a.offset_bytes
-    <> b.offset_bytes)
-    AND (
+  WHERE (
       i.opcode IN (
         'abs', 'add', 'and', 'atan2', 'bitcast-convert', 'cbrt', 'ceil',
         'clamp',
@@ -80,6 +85,29 @@ pairs AS (
       )
       OR (i.opcode = 'fusion' AND i.fusion_kind IN ('kLoop', 'kInput'))
     )
+),
+apart AS (
+  SELECT
+    *,
+    dense_rank() OVER (sizes ORDER BY older_id) AS older_place,
+    dense_rank() OVER (sizes ORDER BY newer_id) AS newer_place
+  FROM (
+    SELECT
+      *,
+      bool_or(is_shared) OVER (PARTITION BY module_id, older_id) AS is_taken,
+      bool_or(is_shared) OVER (PARTITION BY module_id, newer_id) AS is_placed
+    FROM met
+  )
+  WHERE NOT is_taken
+    AND NOT is_placed
+  WINDOW sizes AS (
+    PARTITION BY module_id, instruction_id, space_color, size_bytes
+  )
+),
+pairs AS (
+  SELECT *
+  FROM apart
+  WHERE older_place = newer_place
 ),
 peaks AS (
   SELECT
@@ -102,7 +130,8 @@ peaks AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  p.instruction, p.opcode, p.operand_instruction, p.step, p.shape,
+  p.instruction, p.shape_index, p.opcode, p.operand_instruction,
+  p.operand_shape_index, p.step, p.shape,
   p.size_bytes AS saved_bytes,
   CASE
     WHEN k.highest_count = 1
