@@ -15,6 +15,7 @@ from hlodb.ingest.formats.proto_metadata import text_of
 
 _KINDS = ("alloc", "free", "share_with")
 _FREE = 1
+_SHARE = 2
 
 
 class HeapTrace(NamedTuple):
@@ -130,9 +131,14 @@ def moments(traces: Sequence[HeapSimulatorTrace]) -> dict[int, tuple[int, int]]:
     allocations and the frees that follow it: the coarsest clock by which the events can
     have happened, with the same peak. Several traces have no common clock; then nothing
     is given.
+
+    Until autumn 2019 a value that took over another's buffer was freed in the other's
+    name: then the other ends where it begins.
     """
     if len(traces) != 1:
         return {}
+    named = {event.buffer_id for event in traces[0].events if event.kind == _FREE}
+    holder: dict[int, int] = {}
     allocated: dict[int, int] = {}
     freed: dict[int, int] = {}
     moment = 0
@@ -142,9 +148,13 @@ def moments(traces: Sequence[HeapSimulatorTrace]) -> dict[int, tuple[int, int]]:
             moment += 1
         is_freeing = event.kind == _FREE
         if is_freeing:
-            freed[event.buffer_id] = moment
-        else:
-            allocated.setdefault(event.buffer_id, moment)
+            freed[holder.get(event.buffer_id, event.buffer_id)] = moment
+            continue
+        allocated.setdefault(event.buffer_id, moment)
+        if event.kind == _SHARE and event.buffer_id not in named:
+            shared = event.share_with_canonical_id
+            freed[holder.get(shared, shared)] = moment
+            holder[shared] = event.buffer_id
     return {
         value: (first, max(first, freed.get(value, moment)))
         for value, first in allocated.items()

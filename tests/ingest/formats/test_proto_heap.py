@@ -2,8 +2,9 @@
 
 import pytest
 
-from hlodb.ingest.formats.hlo_pb2 import HloProto
+from hlodb.ingest.formats.hlo_pb2 import HeapSimulatorTrace, HloProto
 from hlodb.ingest.formats.hlo_proto import ParsedProto, parse_hlo_proto
+from hlodb.ingest.formats.proto_heap import moments
 from tests.ingest.formats.known_pairs import ALL, CG
 
 
@@ -16,6 +17,21 @@ def test_without_a_schedule_ranges_follow_the_heap_trace() -> None:
     assert parsed.assignment is not None
     assert parsed.assignment.schedule == []
     assert _heap_peak(parsed) == _replayed_peak(message)
+
+
+def test_a_value_freed_in_the_name_of_whose_buffer_it_took() -> None:
+    """As TensorFlow 1.14 writes it; later releases free every value by its own name."""
+    alloc, free, share = 0, 1, 2
+    events = [
+        (alloc, 11, 0), (alloc, 12, 0), (free, 12, 0), (share, 16, 11), (alloc, 17, 0),
+        (free, 17, 0), (share, 18, 11), (free, 11, 0), (alloc, 19, 0), (free, 19, 0),
+    ]  # fmt: skip
+    trace = HeapSimulatorTrace()
+    for kind, buffer, shared in events:
+        trace.events.add(kind=kind, buffer_id=buffer, share_with_canonical_id=shared)
+    assert moments([trace]) == {
+        11: (0, 1), 12: (0, 0), 16: (1, 2), 17: (1, 1), 18: (2, 2), 19: (3, 3)
+    }  # fmt: skip
 
 
 def _heap_peak(parsed: ParsedProto) -> int:
