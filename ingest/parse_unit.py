@@ -7,7 +7,7 @@ it has, and the two are compared. A proto alone gives the same rows as the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -175,18 +175,44 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
 def _settle_forms(parts: _Parts) -> None:
     """Take from protos what no text gave; compare where both are there."""
     for file, proto in parts.protos:
+        found = [a for _, a in parts.assignments]
+        text = join_assignments(found) if found else None
         if proto.module is not None and len(parts.hlos) == 1:
-            assignments = [a for _, a in parts.assignments]
-            joined = join_assignments(assignments) if assignments else None
-            text = Described(parts.hlos[0][1], joined)
-            form = Described(proto.module, proto.assignment)
-            parts.unit.evidence += compare_forms(file.path, text, form)
+            ours = Described(parts.hlos[0][1], text)
+            theirs = Described(proto.module, proto.assignment)
+            parts.unit.evidence += compare_forms(file.path, ours, theirs)
         elif proto.module is not None and not parts.hlos:
             parts.hlos.append((file, proto.module))
-        if proto.assignment is not None and not parts.assignments:
+        if proto.assignment is not None and text is None:
             parts.assignments.append((file, proto.assignment))
-            described = repr(proto.assignment).encode("utf-8", "surrogateescape")
-            parts.digests.append(blake2b(described, digest_size=16).digest())
+            parts.digests.append(_record_digest(proto.assignment))
+        elif proto.assignment is not None and text is not None:
+            _take_ranges(parts, text, proto.assignment)
+
+
+def _take_ranges(
+    parts: _Parts, text: BufferAssignment, proto: BufferAssignment
+) -> None:
+    """Give a text that tells no live ranges, as until 2021-04, those of its proto.
+
+    They and the schedule, whose steps they count, come as one. Of values that the text
+    doesn't know none is taken.
+    """
+    known = {(value.instruction, value.shape_index or "{}") for value in text.values}
+    ranges = [r for r in proto.live_ranges if (r.instruction, r.shape_index) in known]
+    if text.live_ranges or not ranges:
+        return
+    taken = BufferAssignment(
+        schedule=proto.schedule, schedule_end=proto.schedule_end, live_ranges=ranges
+    )
+    own = replace(text, schedule=[], schedule_end=None)
+    parts.assignments = [(parts.assignments[0][0], join_assignments([own, taken]))]
+    parts.digests.append(_record_digest(taken))
+
+
+def _record_digest(assignment: BufferAssignment) -> bytes:
+    described = repr(assignment).encode("utf-8", "surrogateescape")
+    return blake2b(described, digest_size=16).digest()
 
 
 def _join(parts: _Parts, digest: int | None) -> None:

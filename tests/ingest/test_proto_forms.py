@@ -44,6 +44,8 @@ TABLES = (
     "locations",
     "stack_frames",
 )
+LIVE = ("schedule", "live_ranges", "memory_profile", "memory_timeline")
+EARLY = DATA / "frameworks" / "graphs.tar.xz"
 ARCHIVES = sorted((DATA / "proto").glob("*pu-*.tar.xz"))
 
 
@@ -128,3 +130,38 @@ def test_both_forms_side_by_side_are_one_module(tmp_path: Path) -> None:
         protos = connection.execute("SELECT count(*) FROM proto_facts").fetchone()
     assert all(path.endswith(".txt") for (path,) in paths)
     assert protos == (summary.modules,)
+
+
+@pytest.mark.parametrize("release", ["1.14.0", "1.15.5", "2.1.4", "2.4.4"])
+def test_text_without_live_ranges_has_those_of_its_proto(
+    tmp_path: Path, release: str
+) -> None:
+    """As of all releases until 2021-04, which write no live ranges as text."""
+    dump = tmp_path / f"tensorflow-{release}"
+    with tarfile.open(EARLY) as packed:
+        packed.extractall(tmp_path, filter="data")
+    for form in ("pb", "txt"):
+        (tmp_path / form).mkdir()
+        for file in dump.glob(f"*.{form}"):
+            (tmp_path / form / file.name).symlink_to(file)
+    db = tmp_path / "w.duckdb"
+    ingest([str(path) for path in (dump, tmp_path / "pb", tmp_path / "txt")], db)
+    for table in LIVE:
+        assert rows_of(db, dump.name, table) == rows_of(db, "pb", table), table
+    with connect(db) as connection:
+        peaks = connection.execute(
+            """
+            SELECT r.name, count(p.live_peak_bytes) > 0 FROM runs AS r
+            JOIN modules USING (run_id) JOIN memory_profile AS p USING (module_id)
+            GROUP BY r.name
+            """
+        ).fetchall()
+        # Other rows are other content.
+        runs_of = connection.execute(
+            """
+            SELECT DISTINCT list_sort(list(r.name)) FROM runs AS r
+            JOIN modules AS m USING (run_id) WHERE m.has_live_ranges GROUP BY module_id
+            """
+        ).fetchall()
+    assert dict(peaks) == {dump.name: True, "pb": True, "txt": False}
+    assert sorted(runs_of) == [(["pb"],), ([dump.name],)]
