@@ -22,6 +22,7 @@ from hlodb.ingest.formats.hlo_text import parse_hlo
 from hlodb.ingest.formats.memory_report import MemoryReport, parse_memory_report
 from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.module_unit import ModuleUnit
+from hlodb.ingest.parameter_shapes import with_parameter_shapes
 from hlodb.ingest.parse_log import parse_log
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
@@ -224,7 +225,7 @@ def _join(parts: _Parts, digest: int | None) -> None:
         hlos = [*hlos, (file, HloModule(_fallback_name(file), {}, (), [], []))]
     for number, (file, hlo) in enumerate(hlos):
         is_last = number == len(hlos) - 1
-        own = assignment if is_last else None
+        own = with_parameter_shapes(assignment, hlo) if assignment and is_last else None
         part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
         parts.unit.modules.append(
             ModuleUnit(

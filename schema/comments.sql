@@ -178,7 +178,7 @@ COMMENT ON COLUMN "allocations"."parameter_number" IS 'Entry parameter it holds.
 COMMENT ON COLUMN "allocations"."parameter_shape_index" IS 'Index into that parameter, such as {}.';
 COMMENT ON COLUMN "allocations"."is_live_out" IS 'Whether it may be live out of the entry computation.';
 COMMENT ON COLUMN "allocations"."is_output_tuple" IS 'Whether it holds the top-level result.';
-COMMENT ON COLUMN "allocations"."shape" IS 'Shape of parameter or result as printed.';
+COMMENT ON COLUMN "allocations"."shape" IS 'Shape of parameter or result as printed, without layout; until 2020, when text printed none, a parameter''s is that of its value.';
 COMMENT ON COLUMN "allocations"."page" IS 'Page of a multi-page space; NULL for the only one.';
 COMMENT ON TABLE "called_computations" IS 'Which instruction calls which computation.';
 COMMENT ON COLUMN "called_computations"."module_id" IS 'Content of one module snapshot: first 64 bits of a BLAKE2b over its texts without source locations and pointers.';

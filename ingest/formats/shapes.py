@@ -127,3 +127,8 @@ def _array_bytes(
 def without_layout(text: str) -> str:
     """Give a printed shape without layouts, comments and blanks."""
     return _LAYOUT.sub("", without_comments(text)).replace(" ", "")
+
+
+def without_layout_alone(text: str) -> str:
+    """Give a printed shape without layouts, as XLA's `HumanString` prints it."""
+    return _LAYOUT.sub("", text)

@@ -27,7 +27,11 @@ ALLOCATIONS = public(
     text("parameter_shape_index", "Index into that parameter, such as {}."),
     boolean("is_live_out", "Whether it may be live out of the entry computation."),
     boolean("is_output_tuple", "Whether it holds the top-level result."),
-    text("shape", "Shape of parameter or result as printed."),
+    text(
+        "shape",
+        "Shape of parameter or result as printed, without layout; until 2020, when text"
+        " printed none, a parameter's is that of its value.",
+    ),
     integer("page", "Page of a multi-page space; NULL for the only one."),
 )
 

@@ -79,6 +79,50 @@ def test_all_checks_hold_of_early_releases(graph_warehouse: Path) -> None:
     assert (held["range_ends"], held["uses"]) == (151, 325)
 
 
+@pytest.mark.parametrize("release", ["1.14.0", "1.15.5", "2.1.4", "2.4.4"])
+def test_parameters_of_early_releases_have_shapes(
+    graph_warehouse: Path, release: str
+) -> None:
+    """Text of the first three prints none for them; the graphs are the same."""
+    with connect(graph_warehouse) as connection:
+        found = connection.execute(
+            """
+            SELECT m.module_number, a.parameter_number, a.parameter_shape_index, a.shape
+            FROM allocations AS a JOIN modules AS m USING (module_id)
+            JOIN runs AS r USING (run_id)
+            WHERE a.kind = 'parameter' AND r.name = ? ORDER BY ALL
+            """,
+            [f"tensorflow-{release}"],
+        ).fetchall()
+    assert found == [
+        (0, 0, "{}", "f32[32,64]"),
+        (0, 1, "{}", "f32[64,128]"),
+        (0, 2, "{}", "f32[128,10]"),
+        (1, 0, "{}", "f32[16,16]"),
+        (2, 0, "{}", "f32[9]"),
+    ]
+
+
+@pytest.mark.parametrize("release", ["1.15.5", "2.1.4", "2.4.4"])
+def test_donations_that_early_releases_miss(
+    graph_warehouse: Path, release: str
+) -> None:
+    with connect(graph_warehouse) as connection:
+        run = f"tensorflow-{release}"
+        found = run_query(connection, "donation_ledger", {"run": run})
+    names = [column.name for column in found.columns]
+    rows = [dict(zip(names, row, strict=True)) for row in found.rows]
+    assert [
+        (r["module_number"], r["status"], r["parameter_number"], r["output_index"])
+        for r in rows
+    ] == [
+        (0, "missed", 1, "{0}"),
+        (0, "missed", 2, "{1}"),
+        (1, "missed", 0, "{}"),
+        (2, "missed", 0, "{}"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("run", "number", "phases"),
     [
