@@ -12,10 +12,12 @@ from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import RunSource
 from hlodb.ingest.forget import delete_orphans, forget_paths
-from hlodb.ingest.run_reading import EarlierRun, RunReading
+from hlodb.ingest.run_reading import RunReading
 from hlodb.ingest.run_records import (
+    EarlierRun,
     RunRequest,
     is_run_pruned,
+    origin_of,
     recorded_files,
     reduced_files,
     rejected_files,
@@ -54,6 +56,7 @@ class RunIngest:
         """Learn what the warehouse holds of runs that this one may complete."""
         for name in self.may_complete(taken):
             self.earlier[name] = EarlierRun(
+                origin_of(connection, name),
                 recorded_files(connection, name) or {},
                 is_run_pruned(connection, name),
                 self._to_be_read_again(connection, name),
@@ -88,6 +91,12 @@ class RunIngest:
         if earlier is None or not self.reading.completes(earlier):
             return False
         self.written = set(self.reading.recorded)
+        added, origin = self.reading.added_count, self.source.origin
+        if added and origin != earlier.origin:
+            self.summary.notes.append(
+                f"run {name} held {len(earlier.files)} files of {earlier.origin};"
+                f" {added} more of {origin} complete it"
+            )
         return True
 
     # --- writing ---

@@ -6,10 +6,11 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
 from hashlib import sha256
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 from hlodb.ingest.batching import batches_of
 from hlodb.ingest.discover import DumpFile, RunSource, Unit
+from hlodb.ingest.other_dumps import is_of_another_dump
 from hlodb.ingest.records import Reject
 from hlodb.ingest.run_facts import (
     FACT_KINDS,
@@ -17,7 +18,7 @@ from hlodb.ingest.run_facts import (
     learn_from_file,
     learn_from_name,
 )
-from hlodb.ingest.run_records import RecordedFile, RunRequest
+from hlodb.ingest.run_records import EarlierRun, RecordedFile, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.unit_files import (
     MODULE_KINDS,
@@ -37,14 +38,6 @@ class KnownUnits:
 
     met: set[int] = field(default_factory=set)
     stored: set[int] = field(default_factory=set)
-
-
-class EarlierRun(NamedTuple):
-    """What the warehouse holds of a run, and which files are to be read again."""
-
-    files: dict[str, RecordedFile]
-    is_pruned: bool
-    retried: set[str]
 
 
 class RunReading:
@@ -76,16 +69,19 @@ class RunReading:
         self.other_rejects: list[tuple[str, Reject]] = []
         self.replaced: list[str] = []
         self.is_unchanged = False
+        self.added_count = 0
         self.began = 0.0
 
     def completes(self, earlier: EarlierRun) -> bool:
         """Tell whether an earlier run has these files so far, and take it up if so.
 
-        Where it has them all, this reading of the run is the only one.
+        Where it has them all, this reading of the run is the only one. `added_count`
+        are the files that it has not.
         """
         # A pruned run is emptied when it is begun again.
         recorded = {} if earlier.is_pruned else earlier.files
         unheld = 0
+        paths: list[str] = []
         self._begin()
         for unit in self.source.units():
             files = [self._unit_file(f) for f in unit.files]
@@ -93,6 +89,11 @@ class RunReading:
                 return False
             self._look_at(unit, files)
             unheld += sum(not _holds(f, recorded, earlier.retried) for f in files)
+            paths += [f.path for f in files]
+        added = set(paths).difference(earlier.files)
+        if added and is_of_another_dump(paths, earlier.files):
+            return False
+        self.added_count = len(added)
         self.recorded, self.retried = recorded, earlier.retried
         self.is_unchanged = unheld == 0
         self.summary.unchanged_files = self.summary.files if self.is_unchanged else 0

@@ -67,6 +67,13 @@ class RecordedFile(NamedTuple):
         return self.holds(data[: self.size_bytes])
 
 
+def origin_of(connection: Connection, name: str) -> str | None:
+    """Give the place that the run called `name` came from first, where it is known."""
+    rows = connection.execute("SELECT origin FROM runs WHERE name = ?", [name])
+    row = rows.fetchone()
+    return row[0] if row else None
+
+
 def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile] | None:
     """Give the files of a run by path, or None where no run has that name."""
     run_id = run_id_of(connection, name)
@@ -76,6 +83,15 @@ def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile]
         "SELECT path, sha256, size_bytes FROM dump_files WHERE run_id = ?", [run_id]
     ).fetchall()
     return {path: RecordedFile(*file) for path, *file in rows}
+
+
+class EarlierRun(NamedTuple):
+    """What the warehouse holds of a run, and which files are to be read again."""
+
+    origin: str | None
+    files: dict[str, RecordedFile]
+    is_pruned: bool
+    retried: set[str]
 
 
 class Holdings(NamedTuple):
