@@ -1,8 +1,8 @@
 -- title: Values that nothing reads
 -- question: What is written to memory and never read?
 -- definition: Values of temporary allocations without any use and without a
---   position beside their definition, with a live range; the tables of tuples
---   are left out unless tuples is true.
+--   position beside their definition, with a live range; values of no bytes
+--   are left out, and the tables of tuples unless tuples is true.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, value_positions,
 --   instructions, instruction_sources

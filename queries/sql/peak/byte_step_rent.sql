@@ -27,8 +27,8 @@
 --   live_steps.
 -- column idle_steps BIGINT steps lower_is_better: Live steps without a touch.
 -- column idle_ratio DOUBLE ratio lower_is_better: Their share of live_steps.
--- column use_count BIGINT count neutral: Instructions that read it at a known
---   step.
+-- column use_count BIGINT count neutral: Instructions that read it inside its
+--   live range; those outside don't count.
 -- column max_gap_steps BIGINT steps lower_is_better: Longest gap without a
 --   touch.
 -- column start_step
