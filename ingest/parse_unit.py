@@ -7,7 +7,7 @@ it has, and the two are compared. A proto alone gives the same rows as the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from hlodb.ingest.identity import companion_digest
 from hlodb.ingest.module_unit import ModuleUnit
 from hlodb.ingest.parameter_shapes import with_parameter_shapes
 from hlodb.ingest.parse_log import parse_log
+from hlodb.ingest.proto_supplement import supplement, supplemented
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
 from hlodb.ingest.unit_files import (
@@ -188,27 +189,15 @@ def _settle_forms(parts: _Parts) -> None:
             parts.assignments.append((file, proto.assignment))
             parts.digests.append(_record_digest(proto.assignment))
         elif proto.assignment is not None and text is not None:
-            _take_ranges(parts, text, proto.assignment)
+            _supplement(parts, text, proto.assignment)
 
 
-def _take_ranges(
-    parts: _Parts, text: BufferAssignment, proto: BufferAssignment
-) -> None:
-    """Give a text that tells no live ranges, as until 2021-04, those of its proto.
-
-    They and the schedule, whose steps they count, come as one. Of values that the text
-    doesn't know none is taken.
-    """
-    known = {(value.instruction, value.shape_index or "{}") for value in text.values}
-    ranges = [r for r in proto.live_ranges if (r.instruction, r.shape_index) in known]
-    if text.live_ranges or not ranges:
-        return
-    taken = BufferAssignment(
-        schedule=proto.schedule, schedule_end=proto.schedule_end, live_ranges=ranges
-    )
-    own = replace(text, schedule=[], schedule_end=None)
-    parts.assignments = [(parts.assignments[0][0], join_assignments([own, taken]))]
-    parts.digests.append(_record_digest(taken))
+def _supplement(parts: _Parts, text: BufferAssignment, proto: BufferAssignment) -> None:
+    more = supplement(text, proto)
+    if more != BufferAssignment():
+        file = parts.assignments[0][0]
+        parts.assignments = [(file, supplemented(text, more))]
+        parts.digests.append(_record_digest(more))
 
 
 def _record_digest(assignment: BufferAssignment) -> bytes:

@@ -45,6 +45,7 @@ TABLES = (
     "stack_frames",
 )
 LIVE = ("schedule", "live_ranges", "memory_profile", "memory_timeline")
+FLOW = ("values", "value_positions", "value_uses")
 EARLY = DATA / "frameworks" / "graphs.tar.xz"
 ARCHIVES = sorted((DATA / "proto").glob("*pu-*.tar.xz"))
 
@@ -136,7 +137,7 @@ def test_both_forms_side_by_side_are_one_module(tmp_path: Path) -> None:
 def test_text_without_live_ranges_has_those_of_its_proto(
     tmp_path: Path, release: str
 ) -> None:
-    """As of all releases until 2021-04, which write no live ranges as text."""
+    """As of all releases until 2021-04; before autumn 2019 also positions and uses."""
     dump = tmp_path / f"tensorflow-{release}"
     with tarfile.open(EARLY) as packed:
         packed.extractall(tmp_path, filter="data")
@@ -146,7 +147,7 @@ def test_text_without_live_ranges_has_those_of_its_proto(
             (tmp_path / form / file.name).symlink_to(file)
     db = tmp_path / "w.duckdb"
     ingest([str(path) for path in (dump, tmp_path / "pb", tmp_path / "txt")], db)
-    for table in LIVE:
+    for table in (*LIVE, *FLOW):
         assert rows_of(db, dump.name, table) == rows_of(db, "pb", table), table
     with connect(db) as connection:
         peaks = connection.execute(
