@@ -50,7 +50,7 @@ def test_rows_do_not_depend_on_the_package(tmp_path: Path, pack: object) -> None
     ours, theirs = all_rows(plain), all_rows(packed)
     assert {t for t in TABLES if ours[t] != theirs[t]} == set()
     question = """
-        SELECT * EXCLUDE (path) FROM modules ORDER BY module_number, stage
+        SELECT * EXCLUDE (path, folder) FROM modules ORDER BY module_number, stage
     """
     with connect(plain) as one, connect(packed) as other:
         modules = one.execute(question).fetchall()
