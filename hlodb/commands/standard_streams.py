@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,9 +60,9 @@ def watched_streams() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
-def _watched(stream: TextIO, kind: type[_Output | _Errors]) -> TextIO:
-    if stream is None:  # closed by whoever started us
-        return stream
+def _watched(stream: TextIO | None, kind: type[_Output | _Errors]) -> TextIO:
+    if stream is None:  # Closed by whoever started us, who wants to hear nothing.
+        return open(os.devnull, "w", encoding="utf-8")
     raw: IO[bytes] = io.BufferedWriter(kind(stream.fileno(), "w", closefd=False))
     return io.TextIOWrapper(
         raw,

@@ -74,3 +74,16 @@ def test_what_is_said_beside_the_output_changes_no_code(
 ) -> None:
     pipe = subprocess.PIPE
     assert ended(["nothing"], demo_warehouse, pipe, no_reader) == (2, None)
+
+
+@pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
+def test_a_closed_output_is_no_failure(
+    arguments: list[str], demo_warehouse: Path
+) -> None:
+    shell = ["sh", "-c", 'exec "$@" >&- 2>&-', "sh"]
+    done = subprocess.run(
+        [*shell, sys.executable, "-m", "hlodb", *arguments],
+        env={**os.environ, "HLODB_DB": str(demo_warehouse)},
+    )
+    open_code, _ = ended(arguments, demo_warehouse, subprocess.DEVNULL)
+    assert done.returncode == open_code
