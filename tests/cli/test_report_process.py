@@ -14,7 +14,7 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
-from tests.cli.test_report import held_open
+from tests.cli.nights import held_open
 from tests.conftest import DATA, REPOSITORY
 
 DUMPS = DATA / "changes" / "donation"

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,15 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS, all_rows
 from tests.ingest.loading import BEFORE, changed, load
+
+
+def files_by_rank(database: Path) -> list[tuple[Any, ...]]:
+    """Count the files of modules by folder and status."""
+    with connect(database) as connection:
+        return connection.execute("""
+            SELECT path[1:6], status, count(*) FROM dump_files
+            WHERE module_id IS NOT NULL GROUP BY ALL ORDER BY ALL
+        """).fetchall()
 
 
 def test_small_units_join_a_batch_that_is_full(
@@ -57,12 +67,7 @@ def test_ranks_that_dump_the_same(
     [summary] = load(apart, tmp_path / "dump")
     assert all_rows(together) == all_rows(apart)
     assert (summary.modules, summary.new_modules) == (12, 4)
-    with connect(apart) as connection:
-        found = connection.execute("""
-            SELECT path[1:6], status, count(*) FROM dump_files
-            WHERE module_id IS NOT NULL GROUP BY ALL ORDER BY ALL
-        """).fetchall()
-    assert found == [
+    assert files_by_rank(apart) == [
         ("rank_0", "loaded", 12),
         ("rank_1", "duplicate", 12),
         ("rank_2", "duplicate", 12),
@@ -77,12 +82,7 @@ def test_ranks_that_dump_the_same_unsound_module(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     [summary] = load(db, tmp_path / "dump")
     assert (summary.modules, summary.new_modules, summary.rejects) == (8, 4, 2)
-    with connect(db) as connection:
-        found = connection.execute("""
-            SELECT path[1:6], status, count(*) FROM dump_files
-            WHERE module_id IS NOT NULL GROUP BY ALL ORDER BY ALL
-        """).fetchall()
-    assert found == [
+    assert files_by_rank(db) == [
         ("rank_0", "loaded", 11),
         ("rank_0", "rejected", 1),
         ("rank_1", "duplicate", 11),

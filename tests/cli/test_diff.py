@@ -1,0 +1,77 @@
+"""`hlodb diff`: what it prints and returns."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hlodb.cli import main
+from tests.cli.nights import build, headline
+from tests.reports.situations import GROWN, MIB, STEP, night
+
+
+def test_a_diff_explains_and_does_not_judge(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", "night-1", "night-2"]) == 0
+    assert headline(capsys) == (
+        "± 1 worse: jit_step host +2.00 MiB (+50.0 %), cause: 1 new buffer of exp"
+        " (+2.00 MiB); 1 same"
+    )
+
+
+def test_a_diff_of_unsound_data_is_unknown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What it found is told behind that, since a cut file makes programs smaller."""
+    monkeypatch.chdir(tmp_path)
+    cut = {"rejects": ("bad_line",)}
+    build(tmp_path, night(1, GROWN), night(2, STEP, **cut), night(3, **cut))
+    assert main(["diff", "night-1", "night-2"]) == 3
+    unsound = "❓ unknown: the data is not sound (1 place, first reject bad_line)"
+    assert headline(capsys) == f"{unsound}; as it stands, nothing worse; 1 improved"
+    assert main(["diff", "night-1", "night-3"]) == 3
+    assert headline(capsys) == unsound
+    assert main(["report", "--run", "night-2"]) == 3
+    assert headline(capsys) == unsound
+
+
+def test_a_diff_of_one_program_and_of_two(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["diff", "night-1:jit_eval", "night-2:jit_eval"]) == 0
+    assert headline(capsys) == "± nothing worse; 1 same"
+    two = ["diff", "night-1:jit_eval", "night-1:jit_step", "--format", "json"]
+    assert main(two) == 0
+    (row,) = json.loads(capsys.readouterr().out)["programs"]
+    names = (row["base_program"], row["program"], row["delta_bytes"])
+    assert names == ("jit_eval", "jit_step", -MIB)
+
+
+@pytest.mark.parametrize(
+    ("sides", "code"),
+    [
+        (["night-1", "night-9"], 2),
+        (["night-1:", "night-2"], 2),
+    ],
+)
+def test_what_a_diff_can_not_do(nights: Path, sides: list[str], code: int) -> None:
+    assert main(["diff", *sides]) == code
+
+
+@pytest.mark.parametrize(
+    "sides",
+    [
+        ["night-1:jit_stp", "night-2"],
+        ["night-1:jit_stp", "night-2:jit_step"],
+        ["night-2", "night-1:jit_stp"],
+    ],
+)
+def test_a_diff_of_a_program_that_its_run_does_not_hold(
+    nights: Path, capsys: pytest.CaptureFixture[str], sides: list[str]
+) -> None:
+    assert main(["diff", *sides]) == 2
+    said = "hlodb: run night-1 has no program 'jit_stp'; did you mean jit_step?\n"
+    assert capsys.readouterr().err == said

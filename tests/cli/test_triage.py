@@ -1,0 +1,167 @@
+"""`hlodb triage`: what is decided about findings, and how long it holds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.cli import main
+from tests.cli.nights import build, headline, listed
+from tests.reports.situations import GROWN, MIB, STEP, WORK, night
+
+
+def decide(finding: str, *arguments: str) -> int:
+    return main(["triage", finding, *arguments])
+
+
+def test_accepted_is_the_new_normal(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report"]) == 1
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"][:6], "accept", "--reason", "needed") == 0
+    assert main(["report"]) == 0
+    assert headline(capsys) == "✅ no regression; 1 accepted; 1 same"
+    assert decide(finding["finding_id"], "reopen") == 0
+    assert main(["report"]) == 1
+
+
+def test_what_still_stands_is_told_until_somebody_decides(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
+    assert main(["report"]) == 0
+    assert "Still there: jit_step host +2.00 MiB" in capsys.readouterr().out
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+    assert main(["report"]) == 0
+    assert "Still there" not in capsys.readouterr().out
+
+
+def test_a_rise_that_was_undone_is_not_open(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, STEP))
+    assert main(["report", "--run", "night-2"]) == 1
+    assert [f["status"] for f in listed(capsys)] == ["open"]
+    assert main(["report"]) == 0
+    statuses = {f["first_run"]: (f["status"], f["seen_count"]) for f in listed(capsys)}
+    assert statuses == {"night-2": ("undone", 1), "night-3": ("open", 1)}
+
+
+def test_a_decision_holds_for_what_it_was_about(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not for what grows upon it, since the same run, by more than the floors."""
+    monkeypatch.chdir(tmp_path)
+    sizes = [8 * MIB, 16 * MIB, 17 * MIB - 1, 17 * MIB]
+    programs = [
+        replace(STEP, buffers=(replace(WORK, size=size),), text=f"{size}")
+        for size in sizes
+    ]
+    build(tmp_path, *(night(number, p) for number, p in enumerate(programs, 1)))
+    against = ("report", "--baseline", "night-1", "--run")
+    assert main([*against, "night-2"]) == 1
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+    assert [main([*against, f"night-{n}"]) for n in (2, 3)] == [0, 0]
+    capsys.readouterr()
+    assert main([*against, "night-4"]) == 1
+    assert "accepted at 16.00 MiB, grown since" in capsys.readouterr().out
+    assert decide(finding["finding_id"], "accept", "--reason", "that too") == 0
+    assert main([*against, "night-4"]) == 0
+
+
+def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """And stays with it: reopened, the finding doesn't take up the older one again."""
+    monkeypatch.chdir(tmp_path)
+    path = build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
+    set_night = "UPDATE runs SET series = ?, ingested_at = ? WHERE name = 'night-2'"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["elsewhere", None])
+    assert main(["report", "--series", "nightly"]) == 1
+    (first,) = listed(capsys)
+    assert decide(first["finding_id"], "accept", "--reason", "needed") == 0
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
+    assert main(["report", "--series", "nightly"]) == 0
+    assert "Still there" not in capsys.readouterr().out
+    told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
+    assert told == dict.fromkeys(("night-2", "night-3"), ("accepted", "needed"))
+    (now,) = [f for f in listed(capsys) if f["first_run"] == "night-2"]
+    assert decide(now["finding_id"], "reopen") == 0
+    assert main(["report", "--series", "nightly"]) == 0
+    assert "Still there" in capsys.readouterr().out
+
+
+def test_a_waiver_of_triage_ends_on_its_day(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["report"])
+    (finding,) = listed(capsys)
+    key = finding["finding_id"]
+    waive = ("waive", "--until", "2027-02-01", "--reason", "a kernel is coming")
+    assert decide(key, *waive, "--by", "me") == 0
+    assert main(["report", "--today", "2027-01-31"]) == 0
+    assert main(["report", "--today", "2027-02-01"]) == 1
+    (finding,) = listed(capsys)
+    told = [finding[k] for k in ("status", "reason", "until", "actor")]
+    assert told == ["waived", "a kernel is coming", "2027-02-01", "me"]
+
+
+def test_a_finding_keeps_its_id_while_the_difference_stands(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    later = replace(GROWN, text="reordered")
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, later))
+    main(["report", "--run", "night-2"])
+    (first,) = listed(capsys)
+    main(["report", "--baseline", "night-1"])
+    main(["report"])
+    (again,) = listed(capsys)
+    assert again["finding_id"] == first["finding_id"]
+    assert (again["first_run"], again["seen_count"]) == ("night-2", 3)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["000000", "accept", "--reason", "x"],
+        ["000000"],
+        ["000000", "accept"],
+        ["000000", "waive", "--reason", "x"],
+        ["000000", "fixed", "--until", "2027-01-01"],
+        ["000000", "forget"],
+    ],
+)
+def test_triage_says_what_it_needs(nights: Path, arguments: list[str]) -> None:
+    assert main(["triage", *arguments]) == 2
+
+
+def test_findings_are_a_table_like_any_other(nights: Path) -> None:
+    main(["report"])
+    with duckdb.connect(str(nights), read_only=True) as connection:
+        rows = connection.execute(
+            "SELECT program, change, cause_key, event FROM findings"
+            " JOIN finding_events USING (finding_id)"
+        ).fetchall()
+    assert rows == [("jit_step", "worse", "fusion/new/exp", "seen")]
