@@ -19,6 +19,7 @@ from hlodb.errors import DataQualityError
 from hlodb.ingest.reread import Reread, reread
 from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
+from hlodb.reports.sizes import counted
 
 _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 
@@ -66,7 +67,7 @@ def _reread(result: Result, found: Reread) -> list[Row]:
     for name in found.gone:
         narrate(f"the dump of run {name} is gone or has changed")
     count = len(found.read)
-    narrate(f"read {count} run{'s' * (count != 1)} again")
+    narrate(f"read {counted(count, 'run')} again")
     sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
     faults: list[dict[str, Any]] = [
         {
