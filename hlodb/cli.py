@@ -48,6 +48,11 @@ INTERNAL_ERROR = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_NO_MEMORY = (
+    "memory ran out: give it more, or try fewer --jobs. What is stored is whole, and"
+    " ingesting again completes it"
+)
+
 
 class _Commands(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -108,6 +113,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _complain("interrupted", INTERRUPTED)
     except ReaderGone:
         return BROKEN_PIPE
+    except MemoryError:
+        return _complain(_NO_MEMORY, INTERNAL_ERROR)
     except Exception as error:
         # As DuckDB tells of Ctrl-C in the midst of a query.
         if isinstance(error.__cause__, KeyboardInterrupt):

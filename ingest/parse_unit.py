@@ -99,7 +99,8 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
 
 
 def _text(file: UnitFile) -> str:
-    return file.data.decode("utf-8", "replace")
+    # An editor or a shell of Windows may have put a byte order mark before it.
+    return file.data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
 def _read_log(parts: _Parts, file: UnitFile) -> None:

@@ -32,7 +32,7 @@ DECISIONS = {
 }
 """What `hlodb triage` can decide, and the state that a finding is in from then on."""
 
-_SEEN, _UNDONE = "seen", "undone"
+_SEEN, _UNDONE, _OUTGROWN = "seen", "undone", "outgrown"
 
 
 def record(database: Path, report: Report) -> bool:
@@ -51,12 +51,22 @@ def record(database: Path, report: Report) -> bool:
             _add_event(
                 connection,
                 finding.id,
-                event=_UNDONE if finding.state == _UNDONE else _SEEN,
+                event=_sighting(finding, decided.get(finding.id)),
                 report_id=report.report_id,
                 candidate_run=finding.candidate_run,
                 candidate_bytes=finding.candidate_bytes,
             )
     return True
+
+
+def _sighting(finding: Finding, decision: Triage | None) -> str:
+    """Say what a report saw: `outgrown` where a decision was about less."""
+    if finding.state == _UNDONE:
+        return _UNDONE
+    if decision is None or decision.status == "reopened" or finding.triage is not None:
+        return _SEEN
+    now, then = finding.candidate_bytes, decision.candidate_bytes
+    return _OUTGROWN if now and then and now > then else _SEEN
 
 
 def _follow(

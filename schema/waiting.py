@@ -74,6 +74,11 @@ def open_when_free(
     Raises WarehouseLocked after `timeout_seconds`, WarehouseError where it can't be
     opened at all.
     """
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        # DuckDB would wait for whoever writes into a pipe, and for ever.
+        raise WarehouseError(
+            f"cannot use {path}: it is no file; name another with --db"
+        )
     began = time.monotonic()
     pause = _FIRST_PAUSE_SECONDS
     told = False

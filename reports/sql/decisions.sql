@@ -6,6 +6,6 @@ SELECT
   nullif(arg_max(coalesce(e.actor, ''), e.event_number), '') AS actor,
   nullif(arg_max(coalesce(e.candidate_bytes, -1), e.event_number), -1) AS candidate_bytes
 FROM finding_events AS e
-WHERE e.event NOT IN ('seen', 'undone')
+WHERE e.report_id IS NULL
 GROUP BY e.finding_id
 ORDER BY e.finding_id

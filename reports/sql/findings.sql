@@ -4,22 +4,29 @@ WITH decisions AS (
     e.finding_id, arg_max(e.event, e.event_number) AS status,
     arg_max(coalesce(e.reason, ''), e.event_number) AS reason,
     arg_max(coalesce(e.until, ''), e.event_number) AS until,
-    arg_max(coalesce(e.actor, ''), e.event_number) AS actor
+    arg_max(coalesce(e.actor, ''), e.event_number) AS actor,
+    max(e.event_number) AS event_number
   FROM finding_events AS e
-  WHERE e.event NOT IN ('seen', 'undone')
+  WHERE e.report_id IS NULL
   GROUP BY e.finding_id
 ),
 sightings AS (
   SELECT
-    e.finding_id, count_if(e.event = 'seen') AS seen_count,
-    arg_max(e.event, e.event_number) AS last_event
+    e.finding_id, count_if(e.event <> 'undone') AS seen_count,
+    arg_max(e.event, e.event_number) AS last_event,
+    max(e.event_number) AS event_number
   FROM finding_events AS e
-  WHERE e.event IN ('seen', 'undone')
+  WHERE e.report_id IS NOT NULL
   GROUP BY e.finding_id
 )
 SELECT
   f.finding_id,
-  coalesce(nullif(d.status, 'reopened'), nullif(s.last_event, 'seen'), 'open') AS status,
+  CASE
+    WHEN s.last_event = 'outgrown' AND s.event_number > d.event_number THEN 'outgrown'
+    WHEN d.status <> 'reopened' THEN d.status
+    WHEN s.last_event = 'undone' THEN 'undone'
+    ELSE 'open'
+  END AS status,
   f.change, f.program, f.space_name, f.candidate_bytes - f.base_bytes AS delta_bytes,
   f.first_run, coalesce(s.seen_count, 0) AS seen_count, f.cause_title, d.until,
   d.actor, d.reason
@@ -27,5 +34,5 @@ FROM findings AS f
 LEFT JOIN decisions AS d USING (finding_id)
 LEFT JOIN sightings AS s USING (finding_id)
 ORDER BY
-  status <> 'open', abs(f.candidate_bytes - f.base_bytes) DESC NULLS LAST,
+  status NOT IN ('open', 'outgrown'), abs(f.candidate_bytes - f.base_bytes) DESC NULLS LAST,
   f.finding_id

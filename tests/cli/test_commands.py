@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.cli import COMMANDS, main, run
+from hlodb.cli import COMMANDS, cli, main, run
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect
@@ -73,6 +73,20 @@ def test_a_process_ends_with_the_code_of_its_command(
         run()
     assert ended.value.code == code
     assert hlodb(*arguments).returncode == code
+
+
+def test_a_process_without_memory_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    def run_out(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(cli, "main", run_out)
+    assert main(["runs"]) == 70
+    assert capfd.readouterr().err == (
+        "hlodb: memory ran out: give it more, or try fewer --jobs. What is stored is"
+        " whole, and ingesting again completes it\n"
+    )
 
 
 @pytest.mark.parametrize(("asked", "given"), [(None, "1"), ("3", "3")])

@@ -76,12 +76,22 @@ def test_a_decision_holds_for_what_it_was_about(
     assert main([*against, "night-2"]) == 1
     (finding,) = listed(capsys)
     assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+
+    def status() -> object:
+        return {f["finding_id"]: f["status"] for f in listed(capsys)}[
+            finding["finding_id"]
+        ]
+
     assert [main([*against, f"night-{n}"]) for n in (2, 3)] == [0, 0]
+    assert status() == "accepted"
     capsys.readouterr()
     assert main([*against, "night-4"]) == 1
     assert "accepted at 16.00 MiB, grown since" in capsys.readouterr().out
+    assert status() == "outgrown"
     assert decide(finding["finding_id"], "accept", "--reason", "that too") == 0
+    assert status() == "accepted"
     assert main([*against, "night-4"]) == 0
+    assert status() == "accepted"
 
 
 def test_a_decision_follows_its_finding_to_a_night_that_comes_late(

@@ -112,3 +112,23 @@ def test_an_unknown_stage_is_loaded(tmp_path: Path) -> None:
     with connect(db) as connection:
         rows = connection.execute("SELECT name, stage, module_number FROM modules")
         assert rows.fetchall() == [("jit__threefry_seed", "unknown", 7)]
+
+
+def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    for name, mark in (("plain", b""), ("marked", b"\xef\xbb\xbf")):
+        (dump / name).mkdir(parents=True)
+        for file in Path(SEEDS).glob("002_*.txt"):
+            (dump / name / file.name).write_bytes(mark + file.read_bytes())
+        load(db, dump / name)
+    with connect(db) as connection:
+        found = connection.execute("""
+            SELECT
+              r.name, m.name, m.is_scheduled, m.instruction_count, f.lines_unclaimed,
+              f.status
+            FROM runs AS r JOIN modules AS m USING (run_id)
+            JOIN dump_files AS f USING (run_id)
+        """).fetchall()
+    plain, marked = sorted(found, reverse=True)
+    assert (plain[0], marked[0], plain[1:]) == ("plain", "marked", marked[1:])
+    assert plain[-2:] == (0, "loaded")
