@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
+import duckdb
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -17,9 +20,10 @@ from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
 from hlodb.queries.lint import lint as lint_queries
+from hlodb.queries.query import Query
 from hlodb.queries.render import json_text
 from hlodb.queries.result import Result, plain_column
-from hlodb.queries.run import explain, parse_parameters, run_query
+from hlodb.queries.run import Value, explain, parse_parameters, run_query
 
 
 @click.command("query", add_help_option=False)
@@ -90,8 +94,29 @@ def command(
     else:
         with open_for_reading(db) as connection:
             result = run_query(connection, name, parameters, catalogue)
+            if not result.rows:
+                _tell_of_pruned(connection, query, parameters)
         write_result(result, form, output)
     return 0
+
+
+def _tell_of_pruned(
+    connection: duckdb.DuckDBPyConnection, query: Query, values: Mapping[str, Value]
+) -> None:
+    """Say why a run that was asked for may have no answer."""
+    runs = [
+        values.get(p.name) for p in query.parameters if p.source == ("runs", "name")
+    ]
+    pruned = connection.execute(
+        "SELECT name, CAST(pruned_at AS DATE) FROM runs"
+        " WHERE list_contains(?, name) AND pruned_at IS NOT NULL ORDER BY run_id",
+        [runs],
+    )
+    for run, day in pruned.fetchall():
+        narrate(
+            f"run {run} was pruned on {day}: its metrics are here, its details are not;"
+            " ingesting it again brings them back"
+        )
 
 
 def _list(catalogue: Catalogue, form: str, output: Path | None) -> None:

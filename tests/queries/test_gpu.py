@@ -113,6 +113,12 @@ def test_headroom_is_told_from_the_memory_that_a_dump_says(
             ("jit_step", 0, "oom", 300_000, -191_568),
             ("jit_ring", 0, "ok", 300_000, 21_436),
         ]
+        assert rows("jaxlib-0.10.2", limit_bytes=300_000) == [
+            ("jit_step", 0, "oom", 300_000, -191_568),
+            ("jit_ring", 0, "ok", 300_000, 21_436),
+            ("jit_ring", 2, "unknown", None, None),
+            ("jit_ring", 1, "unknown", None, None),
+        ]
         assert {row[2] for row in rows("jaxlib-0.5.3")} == {"unknown"}
 
 

@@ -188,6 +188,26 @@ def test_timelines_can_go_too(nights: Path) -> None:
     assert after["memory_profile"] == before["memory_profile"]
 
 
+def test_an_empty_answer_says_that_the_run_was_pruned(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prune", "--keep", "0", "--db", str(nights)]) == 0
+    with connect(nights) as connection:
+        row = connection.execute("SELECT CAST(max(pruned_at) AS DATE) FROM runs")
+        [[day]] = row.fetchall()
+
+    def told(query: str) -> str:
+        capsys.readouterr()
+        assert main(["query", query, "-p", "run=n3", "--db", str(nights)]) == 0
+        return capsys.readouterr().err
+
+    assert told("peak_contents") == (
+        f"hlodb: run n3 was pruned on {day}: its metrics are here, its details are"
+        " not; ingesting it again brings them back\n"
+    )
+    assert told("peak_by_space") == ""
+
+
 def test_prune_wants_to_know_what_to_keep(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,8 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes the memory space has; NULL for what
---   the dump says.
+-- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0 unless
+--   one is asked for; NULL for what the dump says.
 -- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
@@ -33,7 +33,8 @@ WITH limited AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.reserved_bytes,
     coalesce(
-      $limit_bytes, CASE WHEN m.color = 0 THEN r.device_memory_bytes END
+      CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END,
+      CASE WHEN m.color = 0 THEN r.device_memory_bytes END
     ) AS space_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
