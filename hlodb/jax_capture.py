@@ -28,7 +28,7 @@ from hlodb.ingest.recognise import recognise
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.run_summary import RunSummary
 from hlodb.ingest.units import DumpFile, Unit, keys_of
-from hlodb.queries.macros import install_macros
+from hlodb.queries.renewal import renew_macros
 
 _NAME = re.compile(r"HloModule\s+([^\s,]+)")
 _NOT_IN_NAMES = re.compile(r"[/\\\[\] ]")
@@ -54,7 +54,7 @@ def capture(
         run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
     )
     summaries = ingest_sources(
-        [source], db, request=request, jobs=1, prepare=install_macros
+        [source], db, request=request, jobs=1, prepare=renew_macros
     )
     return summaries[0]
 

@@ -28,7 +28,7 @@ DEFAULT_REQUEST = RunRequest()
 _PIPELINE = "hlodb.ingest.pipeline"
 
 Prepare = Callable[[duckdb.DuckDBPyConnection], None]
-"""Called once with a connection for writing."""
+"""Called once with a connection for writing, of a new warehouse beside the parsing."""
 
 
 def ingest(
@@ -78,11 +78,12 @@ def ingest_sources(
     before WarehouseLocked is raised.
     """
     database = Path(database)
+    later = None if database.exists() else prepare
     older = older_runs(sources, database, request)
     is_news = len(older) < len(sources)
     with HashedAhead(limits) as ahead, loading_ahead(_PIPELINE, is_needed=is_news):
         ahead.begin(local_files(older))
-        whole, held = _open(sources, database, request, prepare)
+        whole, held = _open(sources, database, request, None if later else prepare)
     found: list[RunSummary | None] = [
         unchanged_run(source, run, request, limits, progress, ahead.digests)
         if (run := whole.get(source.name))
@@ -104,6 +105,7 @@ def ingest_sources(
             limits=limits,
             progress=progress,
             held=held,
+            prepare=later,
         )
     )
     return [*(known or next(stored) for known in found), *stored]
@@ -115,7 +117,7 @@ def _open(
     request: RunRequest,
     prepare: Prepare | None,
 ) -> tuple[dict[str, WholeRun], Holdings | None]:
-    """Prepare the warehouse; give the runs that it may have already, by name.
+    """Open or make the warehouse; give the runs that it may have already, by name.
 
     Where it has none of them, also give what it does hold.
     """

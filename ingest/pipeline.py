@@ -9,10 +9,12 @@ next ingest absorbs it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import duckdb
 
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import parse_batch
@@ -46,12 +48,13 @@ def store_sources(
     limits: Limits,
     progress: Progress | None,
     held: Holdings | None,
+    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None,
 ) -> list[RunSummary]:
     """Bring runs into the warehouse; give their summaries, then those of staged runs.
 
     Without sources and with `request.retry_rejects` it is the runs that have rejects.
-    `held` is what the warehouse was found to hold just now, if it was asked. Raises as
-    `ingest_sources` does.
+    `held` is what the warehouse was found to hold just now, if it was asked, `prepare`
+    what is to be done with it beside. Raises as `ingest_sources` does.
     """
     runs = [RunIngest(source, request, progress) for source in sources]
     packages = _packages(database)
@@ -64,7 +67,7 @@ def store_sources(
             again = [RunIngest(s, r, progress) for s, r in found]
         # Staged runs are older, and have to be in before others get their names.
         for group in (staged, [*again, *runs]):
-            store = Store(database, None if staged else held)
+            store = Store(database, None if staged else held, prepare)
             with no_collection():
                 for summary in _store(group, store, jobs or default_jobs()):
                     if len(done) < len(packages):

@@ -6,12 +6,14 @@ and seldom, because each closing writes a checkpoint and leaves half-filled bloc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import duckdb
 
 from hlodb.ingest.batch import BatchResult
+from hlodb.ingest.batching import BATCH_BYTES
 from hlodb.ingest.content_keys import Row, file_table
 from hlodb.ingest.forget import forget_refusals
 from hlodb.ingest.load import load_batches, load_rejects
@@ -30,12 +32,20 @@ FLUSH_BYTES = 48_000_000
 class Store:
     """Takes results of runs, in the order of the runs, and writes them now and then.
 
-    `held` is what the warehouse was found to hold just now, if it was asked.
+    `held` is what the warehouse was found to hold just now, if it was asked. `prepare`
+    is done once with a connection for writing, while workers parse.
     """
 
-    def __init__(self, database: Path, held: Holdings | None = None) -> None:
+    def __init__(
+        self,
+        database: Path,
+        held: Holdings | None = None,
+        prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+    ) -> None:
         self._database = database
         self._held = held
+        self._prepare = prepare
+        self._prepared: Future[None] | None = None
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
         self._written_bytes = 0
@@ -65,6 +75,8 @@ class Store:
         result of a run is to come in with its end, so that a run which holds all its
         files has been finished, whenever the process dies.
         """
+        if result.input_bytes >= BATCH_BYTES:  # so it is seldom the only one
+            self._prepare_meanwhile()
         whole: list[RunSummary] = []
         gathered = sum(r.input_bytes for _, r in self._gathered)
         # Large transactions cost less; but the last one, which is written when workers
@@ -88,7 +100,9 @@ class Store:
         runs = list(dict.fromkeys([run for run, _ in gathered] + ended))
         if not runs:
             return []
-        with transaction(self._database) as connection:
+        if self._prepared is not None:
+            self._prepared.result()
+        with transaction(self._database, before=self._prepare_once) as connection:
             # One thread packs blocks fuller, and the other cores are busy parsing.
             connection.execute("SET threads = 1")
             try:
@@ -104,6 +118,20 @@ class Store:
                 # Connections of one process to one file share their settings.
                 connection.execute("RESET threads")
         return [run.summary for run in ended]
+
+    def _prepare_meanwhile(self) -> None:
+        # All workers have been forked, so none can lose the foreign threads of this.
+        if self._prepare is not None and self._prepared is None:
+            self._prepared = ThreadPoolExecutor(1).submit(self._open_and_prepare)
+
+    def _open_and_prepare(self) -> None:
+        with connect(self._database, read_only=False) as connection:
+            self._prepare_once(connection)
+
+    def _prepare_once(self, connection: duckdb.DuckDBPyConnection) -> None:
+        prepare, self._prepare = self._prepare, None
+        if prepare is not None:
+            prepare(connection)
 
 
 def _finish(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]) -> None:

@@ -5,7 +5,7 @@ Writers open late and close early, since nobody else can use the file meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -86,14 +86,20 @@ def open_connection(
 
 @contextmanager
 def transaction(
-    path: str | Path, *, timeout_seconds: float | None = None
+    path: str | Path,
+    *,
+    timeout_seconds: float | None = None,
+    before: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the warehouse for writing; what is done in the block is kept all or not.
 
-    Raises WarehouseError also where the disk is full or the file is damaged.
+    `before` is called first, and what it does is kept. Raises WarehouseError also where
+    the disk is full or the file is damaged.
     """
     with connect(path, read_only=False, timeout_seconds=timeout_seconds) as connection:
         try:
+            if before is not None:
+                before(connection)
             connection.execute("BEGIN")
             try:
                 yield connection

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 import hlodb
@@ -13,6 +14,7 @@ from hlodb.cli import main
 from hlodb.errors import UsageError
 from hlodb.ingest.formats.hlo_pb2 import HloProto
 from hlodb.jax_capture import captured_files
+from hlodb.queries import macros
 from tests.conftest import DATA
 
 PROGRAM = (
@@ -98,8 +100,18 @@ def test_text_and_analysis(tmp_path: Path) -> None:
     ) == [("jit_cg", 1050624, 6192, 0, 4272, None)]
 
 
-def test_programs_gather_in_one_run(tmp_path: Path) -> None:
+def test_programs_gather_in_one_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     db = tmp_path / "w.duckdb"
+    installed: list[duckdb.DuckDBPyConnection] = []
+    install = macros.install_macros
+
+    def counted(connection: duckdb.DuckDBPyConnection) -> None:
+        installed.append(connection)
+        install(connection)
+
+    monkeypatch.setattr(macros, "install_macros", counted)
     text = PROGRAM.read_text()
     other = text.replace("constant(100)", "constant(101)")
     assert other != text
@@ -107,6 +119,7 @@ def test_programs_gather_in_one_run(tmp_path: Path) -> None:
         summary = hlodb.capture(Compiled(each, Stats(None, **SIZES)), run="live", db=db)
     assert (summary.name, summary.modules, summary.unchanged_files) == ("live", 2, 2)
     assert rows(db, "SELECT count(*) FROM memory_analysis") == [(2,)]
+    assert len(installed) == 1
     assert main(["check", "--db", str(db)]) == 0
 
 

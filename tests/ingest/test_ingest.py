@@ -1,11 +1,15 @@
 """The whole way into the warehouse, on real dumps."""
 
 import shutil
+import threading
 from pathlib import Path
 
+import duckdb
 import pytest
 
-from hlodb.errors import UsageError
+from hlodb.errors import UsageError, WarehouseError
+from hlodb.ingest import store
+from hlodb.ingest.ingest import ingest
 from hlodb.schema.warehouse import connect
 from tests.ingest.loading import BEFORE, SEEDS, load
 
@@ -132,3 +136,38 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
     plain, marked = sorted(found, reverse=True)
     assert (plain[0], marked[0], plain[1:]) == ("plain", "marked", marked[1:])
     assert plain[-2:] == (0, "loaded")
+
+
+@pytest.mark.parametrize("batch_bytes", [0, 1 << 40])
+def test_a_new_warehouse_is_prepared_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, batch_bytes: int
+) -> None:
+    """While workers parse, where there are any; one that is there when it is opened."""
+    monkeypatch.setattr(store, "BATCH_BYTES", batch_bytes)
+    db = tmp_path / "w.duckdb"
+    threads: list[threading.Thread] = []
+
+    def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+        threads.append(threading.current_thread())
+        connection.execute("CREATE TABLE IF NOT EXISTS prepared (number INTEGER)")
+
+    for count in (1, 2):
+        ingest([str(SEEDS)], db, prepare=prepare)
+        assert len(threads) == count
+    main = threading.main_thread()
+    assert [thread is main for thread in threads] == [batch_bytes > 0, True]
+    with connect(db) as connection:
+        found = connection.execute("SELECT count(*) FROM modules, prepared").fetchall()
+        assert found == [(0,)]
+
+
+def test_what_fails_beside_the_parsing_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "BATCH_BYTES", 0)
+
+    def prepare(connection: duckdb.DuckDBPyConnection) -> None:
+        raise WarehouseError("the disk is full")
+
+    with pytest.raises(WarehouseError, match="the disk is full"):
+        ingest([str(SEEDS)], tmp_path / "w.duckdb", prepare=prepare)

@@ -302,7 +302,7 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
     assert said() == f"cannot use {db}: it is a directory; name a file"
     db.rmdir()
     os.mkfifo(db)
-    assert said() == f"cannot use {db}: it is no file; name one with --db"
+    assert said() == f"cannot use {db}: it is no file; name another with --db"
     db = tmp_path / "no" / "w.duckdb"
     with pytest.raises(UsageError, match="there is no directory"):
         open_connection(db, read_only=False)
