@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import dropwhile, islice
 from typing import NamedTuple
 
 import duckdb
@@ -109,7 +110,7 @@ def findings_of(
 
 def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
     scene, settings = known.scene, known.settings
-    track = known.tracks.get(id(v.pair.candidate))
+    track = known.tracks.get(id(_module(v)))
     since = _since(known, track, v, scope, run)
     modules = _moved(v)
     line = known.lines.get(_place(v), [])
@@ -135,6 +136,8 @@ def _id(known: _Known, track: Track | None, v: Verdict, first: Run) -> str:
         [s for s in track.sightings if s.run.run_id == first.run_id] if track else []
     )
     module = there[0].module if there else _module(v)
+    if track and v.pair.candidate is None:
+        module = track.last
     return finding_id(module, v.color, first.name, known.places[id(module)])
 
 
@@ -142,6 +145,8 @@ def _since(
     known: _Known, track: Track | None, v: Verdict, scope: str, run: Run
 ) -> _Since:
     base, candidate, before = v.pair.base, v.pair.candidate, v.pair.base_run
+    if candidate is None and scope == "candidate":
+        return _missing_since(known, track, run, before)
     if track is None or base is None or candidate is None:
         return _Since(run, before, None)
     profiles = known.scene.profiles
@@ -151,6 +156,16 @@ def _since(
     if v.change == "improved" and scope == "candidate" and known.lines:
         undone = history.undone_step(track, candidate, v.color, profiles)
     return _Since(first, earlier.run if earlier else before, undone)
+
+
+def _missing_since(
+    known: _Known, track: Track | None, run: Run, before: Run | None
+) -> _Since:
+    """Say which run was the first to lack a program that `run` lacks."""
+    line, last = known.scene.line, track.sightings[-1].run if track else None
+    following = dropwhile(lambda each: each != last, line)
+    first = next(islice(following, 1, None), None)
+    return _Since(first, last, None) if first else _Since(run, before, None)
 
 
 def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> str:

@@ -145,6 +145,33 @@ def test_what_vanished_is_named_until_it_is_back_or_decided(tmp_path: Path) -> N
     assert report_of(path, *nights).findings == []
 
 
+def test_what_vanished_is_one_finding_whatever_the_base(tmp_path: Path) -> None:
+    """Also where a base is held for many nights, and the program had changed since."""
+    step, evaluation = sized(3), sized(5, "jit_eval")
+    nights = [
+        night(1, step, evaluation),
+        night(2, step, replace(evaluation, text="reordered")),
+        night(3, step),
+        night(4, step),
+    ]
+    path = tmp_path / "hlodb.duckdb"
+    found = [
+        finding
+        for number, base in ((3, "night-2"), (3, "night-1"), (4, "night-1"), (4, None))
+        for finding in report_of(
+            path, *nights[:number], **({"baseline": base} if base else {})
+        ).findings
+    ]
+    told = [(f.change, f.first_run, f.scope) for f in found]
+    assert told == [
+        ("failed", "night-3", "candidate"),
+        ("failed", "night-3", "candidate"),
+        ("failed", "night-3", "candidate"),
+        ("failed", "night-3", "history"),
+    ]
+    assert len({finding.id for finding in found}) == 1
+
+
 def test_what_the_base_never_had_is_not_missing(tmp_path: Path) -> None:
     """A branch that forked before a program came knows nothing of it."""
     nights = [
