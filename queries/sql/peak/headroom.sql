@@ -11,8 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0 unless
---   one is asked for; NULL for what the dump says.
+-- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0
+--   unless one is asked for; NULL for what the dump says.
 -- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
