@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hlodb.ingest.batching import weight
 from hlodb.ingest.evidence import Evidence
 from hlodb.ingest.normalise import Batch, Seen
 from hlodb.ingest.parse_unit import parse_unit
@@ -23,7 +24,8 @@ class BatchResult:
 
     Tables without rows are left out, but for `modules`.
     `brought` holds the keys of contents whose rows are among the tables, by their kind.
-    `evidence` holds rows of tables that are keyed by run and path.
+    `evidence` holds rows of tables that are keyed by run and path. `weight` is that of
+    its units.
     """
 
     tables: dict[str, pa.Table]
@@ -31,7 +33,7 @@ class BatchResult:
     files: list[FileReport] = field(default_factory=list)
     rejects: list[tuple[str, Reject]] = field(default_factory=list)
     evidence: list[Evidence] = field(default_factory=list)
-    input_bytes: int = 0
+    weight: int = 0
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
         result.files += parsed.files
         result.rejects += parsed.rejects
         result.evidence += parsed.evidence
-        result.input_bytes += sum(len(f.data) for f in files)
+        result.weight += weight(files)
     result.tables = batch.arrow_tables()
     result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result

@@ -9,8 +9,8 @@ NAME may hold dots and even stage words, so only the right end is certain.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from hlodb.ingest.file_kinds import (
     ARTEFACTS,
@@ -39,8 +39,7 @@ _STAGELESS = tuple(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class NameParts:
+class NameParts(NamedTuple):
     """What a file's name says; fields it doesn't speak of are None.
 
     `kind` is None where the name leaves it open (`notes.txt`, `000_04aa.txt`).
@@ -71,7 +70,8 @@ def without_compression(name: str) -> str:
     return name
 
 
-@lru_cache(maxsize=1024)
+# Files are put in the order of their units by their names, and read thereafter.
+@lru_cache(maxsize=1 << 15)
 def split_name(path: str) -> NameParts:
     """Take the name of a dump file apart; never fails.
 
@@ -89,9 +89,8 @@ def split_name(path: str) -> NameParts:
     tail = _split_tail(name[head.end() :])
     if tail.artefact in NUMBERED:
         kind, description = NUMBERED[tail.artefact]
-        tail = replace(tail, kind=kind, description=description)
-    return replace(
-        tail,
+        tail = tail._replace(kind=kind, description=description)
+    return tail._replace(
         timestamp=prefix if _TIMESTAMP.fullmatch(prefix) else None,
         module_number=int(head["number"]),
     )
@@ -103,8 +102,8 @@ def _split_tail(tail: str) -> NameParts:
             stem = tail[: -len(suffix)]
             staged = _split_stage(stem) or _split_pass(stem)
             if staged is not None:
-                return replace(
-                    staged, kind=kind, description=description, artefact=suffix
+                return staged._replace(
+                    kind=kind, description=description, artefact=suffix
                 )
             break
     return _split_stageless(tail) or _split_artefact(tail)
@@ -198,4 +197,4 @@ def _owner(parts: NameParts, owner: str) -> NameParts:
     cl = _CL.search(owner)
     if cl is not None:
         owner = owner[: cl.start()]
-    return replace(parts, module_name=owner or None, cl=cl and cl[1])
+    return parts._replace(module_name=owner or None, cl=cl and cl[1])

@@ -26,7 +26,8 @@ from hlodb.ingest.run_summary import RunSummary
 from hlodb.schema.warehouse import connect, transaction
 
 FLUSH_BYTES = 48_000_000
-"""Text parsed before a transaction, up to four times as much once much is written."""
+"""Weight of what is parsed before a transaction, up to four times as much once much is
+written."""
 
 
 class Store:
@@ -48,7 +49,7 @@ class Store:
         self._prepared: Future[None] | None = None
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
-        self._written_bytes = 0
+        self._written = 0
         self._units = KnownUnits()
 
     def settle(self, runs: Sequence[RunIngest]) -> None:
@@ -75,15 +76,15 @@ class Store:
         result of a run is to come in with its end, so that a run which holds all its
         files has been finished, whenever the process dies.
         """
-        if result.input_bytes >= BATCH_BYTES:  # so it is seldom the only one
+        if result.weight >= BATCH_BYTES:  # so it is seldom the only one
             self._prepare_meanwhile()
         whole: list[RunSummary] = []
-        gathered = sum(r.input_bytes for _, r in self._gathered)
+        gathered = sum(r.weight for _, r in self._gathered)
         # Large transactions cost less; but the last one, which is written when workers
         # have ended, is to be a small part of the whole.
-        wanted = min(self._written_bytes // 3, 4 * FLUSH_BYTES)
+        wanted = min(self._written // 3, 4 * FLUSH_BYTES)
         if gathered >= max(FLUSH_BYTES, wanted):
-            self._written_bytes += gathered
+            self._written += gathered
             whole = self.flush()
         self._gathered.append((run, result))
         run.took(result)

@@ -30,6 +30,7 @@ def test_small_units_join_a_batch_that_is_full(
 ) -> None:
     """Until it is a quarter larger, whatever there is of them."""
     monkeypatch.setattr(batching, "BATCH_BYTES", 3200)
+    monkeypatch.setattr(batching, "UNIT_BYTES", 0)
     sizes = [1600, 1600, 90, 99, 100, 3200, 50, *[80] * 12]
     for number, size in enumerate(sizes):
         name = f"module_{number:04}.jit_f.cpu_after_optimizations.txt"
@@ -38,6 +39,19 @@ def test_small_units_join_a_batch_that_is_full(
     batches = RunIngest(source, RunRequest(), None).reading.batches()
     found = [[len(f.data) for files in batch for f in files] for batch in batches]
     assert found == [sizes[:4], sizes[4:-3], sizes[-3:]]
+
+
+def test_many_small_units_are_several_batches(tmp_path: Path) -> None:
+    """A module costs more than its text: else one worker would have them all."""
+    count = 2 * batching.BATCH_BYTES // batching.UNIT_BYTES
+    for number in range(count):
+        name = f"module_{number:04}.jit_f.cpu_after_optimizations.txt"
+        (tmp_path / name).write_text(f"HloModule f{number}\n")
+    [source] = discover([str(tmp_path)])
+    batches = RunIngest(source, RunRequest(), None).reading.batches()
+    found = [sum(map(batching.weight, batch)) for batch in batches]
+    assert len(found) == 2
+    assert sum(found) > 2 * batching.BATCH_BYTES
 
 
 def test_workers_and_one_process_give_the_same(

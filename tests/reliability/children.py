@@ -79,7 +79,8 @@ def ingest_paths(
     paths: Sequence[str], database: Path, jobs: int = 1, name: str | None = None
 ) -> None:
     """Ingest in small batches, so that a small dump has many transactions."""
-    batching.BATCH_BYTES, store.FLUSH_BYTES = 10_000, 25_000
+    batching.BATCH_BYTES, batching.UNIT_BYTES = 10_000, 0
+    store.FLUSH_BYTES = 25_000
     ingest(paths, database, jobs=jobs, request=RunRequest(name=name))
 
 
