@@ -61,6 +61,24 @@ def test_each_process_has_the_rows_it_would_have_alone(
     assert Counter(answer(warehouse, name, run="two")) == Counter(alone + alone)
 
 
+def test_a_missed_donation_of_each_process(tmp_path: Path) -> None:
+    """Each counts, and a donation that only one of them misses is that one's."""
+    for run, folders in {
+        "equal": {"left": OTHER, "right": OTHER},
+        "unequal": {"left": DUMP, "right": OTHER},
+        "alone": {"left": OTHER},
+    }.items():
+        for folder, dump in folders.items():
+            shutil.copytree(dump, tmp_path / run / folder)
+    database = tmp_path / "w.duckdb"
+    ingest([str(tmp_path / run) for run in ("equal", "unequal", "alone")], database)
+    alone = answer(database, "missed_donation_value", run="alone")
+    assert alone
+    assert answer(database, "missed_donation_value", run="unequal") == alone
+    equal = answer(database, "missed_donation_value", run="equal")
+    assert Counter(equal) == Counter(alone + alone)
+
+
 def test_a_compilation_is_paired_with_its_own_source(warehouse: Path) -> None:
     [row] = [r for r in answer(warehouse, "nondeterminism") if r[0] == "jit_update"]
     assert row[2] == 3  # One of run `one`, two of run `two`.

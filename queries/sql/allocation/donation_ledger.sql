@@ -15,6 +15,7 @@
 -- column program
 -- column module_number
 -- column rank
+-- column module_id
 -- column status VARCHAR name neutral: realised, declared_only or missed.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
@@ -132,8 +133,8 @@ entries AS (
     USING (module_id, shape, size_bytes, space_color, ordinal)
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, e.status, e.parameter_number,
-  e.parameter_index, e.output_index, e.alias_kind,
+  m.run, m.program, m.module_number, m.rank, m.module_id, e.status,
+  e.parameter_number, e.parameter_index, e.output_index, e.alias_kind,
   e.size_bytes AS donated_bytes,
   e.space_color AS color, e.shape, e.reason
 FROM chosen_modules(run := $run, program := $program) AS m

@@ -33,26 +33,20 @@ WITH tenants AS (
 ),
 pairs AS (
   SELECT DISTINCT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id, m.color AS space_color, m.live_peak_bytes, d.parameter_number,
+    d.module_id, d.color AS space_color, d.parameter_number,
     d.parameter_index, d.output_index, d.shape, o.allocation_id AS output_id,
     p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
   FROM donation_ledger(run := $run, program := $program) AS d
-  JOIN chosen_memory(run := $run, program := $program) AS m
-    ON m.program = d.program
-    AND m.module_number IS NOT DISTINCT FROM d.module_number
-    AND m.rank IS NOT DISTINCT FROM d.rank
-    AND m.color = d.color
   JOIN result_places(run := $run, program := $program) AS o
-    ON o.module_id = m.module_id
+    ON o.module_id = d.module_id
     AND o.output_index = d.output_index
   JOIN allocations AS a
     ON a.module_id = o.module_id
     AND a.allocation_id = o.allocation_id
-    AND a.color = m.color
+    AND a.color = d.color
     AND a.kind = 'live_out'
   JOIN allocations AS p
-    ON p.module_id = m.module_id
+    ON p.module_id = d.module_id
     AND p.parameter_number = d.parameter_number
     AND coalesce(p.parameter_shape_index, '{}') = d.parameter_index
   WHERE d.status = 'missed'
@@ -127,17 +121,19 @@ lowered AS (
   GROUP BY p.module_id, p.output_id
 )
 SELECT
-  p.run_name AS run, p.program_name AS program, p.module_number, p.rank,
-  p.space_color AS color, p.parameter_number, p.parameter_index,
-  p.output_index, p.shape, p.output_bytes, u.last_use_step, s.output_step,
+  m.run, m.program, m.module_number, m.rank, p.space_color AS color,
+  p.parameter_number, p.parameter_index, p.output_index, p.shape,
+  p.output_bytes, u.last_use_step, s.output_step,
   coalesce(u.last_use_step, -1) <= s.output_step AS is_possible,
-  p.live_peak_bytes,
-  p.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
+  m.live_peak_bytes,
+  m.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
 FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS s USING (module_id, output_id)
+JOIN chosen_memory(run := $run, program := $program) AS m
+  ON m.module_id = p.module_id
+  AND m.color = p.space_color
 ORDER BY
-  saved_at_peak_bytes DESC, p.output_bytes DESC, p.program_name,
-  p.module_number, p.rank, p.parameter_number, p.parameter_index,
-  p.output_index
+  saved_at_peak_bytes DESC, p.output_bytes DESC, m.program, m.module_number,
+  m.rank, p.parameter_number, p.parameter_index, p.output_index
