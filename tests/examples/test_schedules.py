@@ -240,7 +240,7 @@ def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> N
         [sys.executable, "-m", "pytest", *options],
         cwd=tmp_path,
         # An installed hlodb brings the plugin along; loaded twice it complains.
-        env={**commands, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
+        env={**commands, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTEST_ADDOPTS": ""},
         capture_output=True,
         text=True,
     )
