@@ -8,10 +8,8 @@ read and hashed, and what the others need is not even loaded.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-
-import duckdb
 
 from hlodb.errors import WarehouseLocked
 from hlodb.ingest.discover import RunSource, discover
@@ -22,13 +20,10 @@ from hlodb.ingest.run_records import Holdings, RunRequest, holdings
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.unchanged import WholeRun, unchanged_run, whole_runs
-from hlodb.schema.warehouse import connect
+from hlodb.schema.warehouse import Preparation, connect
 
 DEFAULT_REQUEST = RunRequest()
 _PIPELINE = "hlodb.ingest.pipeline"
-
-Prepare = Callable[[duckdb.DuckDBPyConnection], None]
-"""Called once with a connection for writing, of a new warehouse beside the parsing."""
 
 
 def ingest(
@@ -39,7 +34,7 @@ def ingest(
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
-    prepare: Prepare | None = None,
+    prepare: Preparation | None = None,
 ) -> list[RunSummary]:
     """Bring dump directories, archives and files into the warehouse at `database`.
 
@@ -67,11 +62,12 @@ def ingest_sources(
     jobs: int | None = None,
     limits: Limits = DEFAULT_LIMITS,
     progress: Progress | None = None,
-    prepare: Prepare | None = None,
+    prepare: Preparation | None = None,
 ) -> list[RunSummary]:
     """Bring runs into the warehouse at `database`, wherever they come from.
 
     Runs that were staged beside it come along, and are the last of the summaries.
+    `prepare` is done once, of a new warehouse while workers parse.
 
     Raises WarehouseError where the warehouse cannot be written. Bad input is recorded,
     never raised. Where the warehouse is locked for too long, what it lacks is staged
@@ -115,7 +111,7 @@ def _open(
     sources: Sequence[RunSource],
     database: Path,
     request: RunRequest,
-    prepare: Prepare | None,
+    prepare: Preparation | None,
 ) -> tuple[dict[str, WholeRun], Holdings | None]:
     """Open or make the warehouse; give the runs that it may have already, by name.
 

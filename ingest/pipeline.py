@@ -9,12 +9,10 @@ next ingest absorbs it.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import duckdb
 
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import parse_batch
@@ -32,6 +30,7 @@ from hlodb.ingest.workers import (
     no_collection,
     parse_batches,
 )
+from hlodb.schema.warehouse import Preparation
 
 if TYPE_CHECKING:
     from hlodb.ingest.staging import Package
@@ -48,7 +47,7 @@ def store_sources(
     limits: Limits,
     progress: Progress | None,
     held: Holdings | None,
-    prepare: Callable[[duckdb.DuckDBPyConnection], None] | None,
+    prepare: Preparation | None,
 ) -> list[RunSummary]:
     """Bring runs into the warehouse; give their summaries, then those of staged runs.
 
@@ -68,6 +67,7 @@ def store_sources(
         # Staged runs are older, and have to be in before others get their names.
         for group in (staged, [*again, *runs]):
             store = Store(database, None if staged else held, prepare)
+            prepare = None if group else prepare
             with no_collection():
                 for summary in _store(group, store, jobs or default_jobs()):
                     if len(done) < len(packages):

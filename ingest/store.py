@@ -6,7 +6,7 @@ and seldom, because each closing writes a checkpoint and leaves half-filled bloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -23,7 +23,7 @@ from hlodb.ingest.run_reading import KnownUnits
 from hlodb.ingest.run_records import Holdings, holdings
 from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
-from hlodb.schema.warehouse import connect, transaction
+from hlodb.schema.warehouse import Preparation, connect, transaction
 
 FLUSH_BYTES = 48_000_000
 """Weight of what is parsed before a transaction, up to four times as much once much is
@@ -41,7 +41,7 @@ class Store:
         self,
         database: Path,
         held: Holdings | None = None,
-        prepare: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+        prepare: Preparation | None = None,
     ) -> None:
         self._database = database
         self._held = held

@@ -111,6 +111,8 @@ def findings_of(
 def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
     scene, settings = known.scene, known.settings
     track = known.tracks.get(id(_module(v)))
+    if track and v.pair.candidate is None and track.sightings[-1].run == run:
+        track = None  # The series takes another program for what became of it.
     since = _since(known, track, v, scope, run)
     modules = _moved(v)
     line = known.lines.get(_place(v), [])

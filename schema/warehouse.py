@@ -28,6 +28,9 @@ _STORAGE_ERRORS = (
     duckdb.TransactionException,
 )
 
+Preparation = Callable[[duckdb.DuckDBPyConnection], None]
+"""What is done once with a connection for writing, beside or before all else."""
+
 
 @contextmanager
 def connect(
@@ -89,7 +92,7 @@ def transaction(
     path: str | Path,
     *,
     timeout_seconds: float | None = None,
-    before: Callable[[duckdb.DuckDBPyConnection], None] | None = None,
+    before: Preparation | None = None,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open the warehouse for writing; what is done in the block is kept all or not.
 
