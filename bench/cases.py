@@ -60,6 +60,11 @@ def distinct(bench: Bench) -> Figures:
     return _speed(bench, bench.inputs.distinct())
 
 
+def protos(bench: Bench) -> Figures:
+    """Compare the sides on dumps that have each module twice, as text and as proto."""
+    return _speed(bench, bench.inputs.protos())
+
+
 def large(bench: Bench) -> Figures:
     """Compare the sides on a gigabyte of both."""
     return _speed(bench, bench.inputs.large())
@@ -199,6 +204,7 @@ def _exponent(sizes: tuple[int, ...], values: list[float]) -> float:
 CASES: dict[str, Callable[[Bench], Figures]] = {
     "passes": passes,
     "distinct": distinct,
+    "protos": protos,
     "wide_passes": wide_passes,
     "large": large,
     "single": single,

@@ -17,6 +17,7 @@ from bench.widen import copy_dump, one_module
 SHARED = REPOSITORY.parent / "shared" / "data"
 OWN = REPOSITORY / "examples" / "dumps"
 OWN_PASSES = REPOSITORY / "tests" / "data" / "passes"
+OWN_PROTOS = REPOSITORY / "tests" / "data" / "proto"
 LARGE_BYTES = 1_000_000_000
 SINGLE_BYTES = 200_000_000
 QUICK_SHARE = 50
@@ -67,6 +68,13 @@ class Inputs:
         archives = [*_archives(home / "cpu"), *_archives(home / "tpu")]
         missing = "" if home is SHARED else "the full CPU and TPU dumps (../shared)"
         return Input("distinct text", self._unpack(archives, "distinct"), missing)
+
+    def protos(self) -> Input:
+        """Give dumps that have each module as text and as proto."""
+        archives = _archives(SHARED / "proto")
+        missing = "" if archives else "the full dumps with protos (../shared)"
+        roots = self._unpack(archives or _archives(OWN_PROTOS), "protos")
+        return Input("text with protos", roots, missing)
 
     def large(self) -> Input:
         """Give a gigabyte: pass dumps and distinct text widened to many copies."""

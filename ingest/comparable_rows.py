@@ -16,7 +16,7 @@ instructions are told by name, and an element by its path.
 from __future__ import annotations
 
 import re
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hlodb.ingest.records import (
@@ -43,11 +43,13 @@ Row = tuple[Any, ...]
 class Comparable(NamedTuple):
     """One of the two forms: instructions by what they are told by, and what it lacks.
 
-    `has_names` tells whether any instruction has an op_name or op_type; the others,
-    whether any has a source place, a stack frame, or control predecessors.
+    `listed` are all instructions of computations, in order. `has_names` tells whether
+    any has an op_name or op_type; the others, whether any has a source place, a stack
+    frame, or control predecessors.
     """
 
     hlo: HloModule
+    listed: Sequence[Instruction]
     instructions: Mapping[Hashable, Instruction]
     assignment: BufferAssignment | None
     is_compact: bool
@@ -61,13 +63,16 @@ def comparable(
     hlo: HloModule, assignment: BufferAssignment | None, is_compact: bool
 ) -> Comparable:
     """Give a form of a module, where `is_compact` tells how its text was printed."""
-    found: Mapping[Any, Instruction] = dict(_by_place(hlo))
+    inside = hlo.computations[-1].stop if hlo.computations else 0
+    listed = list(hlo.instructions[:inside])
+    found: Mapping[Any, Instruction] = dict(enumerate(listed))
     if is_compact:
-        found = {at: i for at, i in _by_path(hlo) if i.opcode != _ELEMENT}
+        found = {at: i for at, i in _by_path(listed) if i.opcode != _ELEMENT}
     said = [i.attributes for i in found.values()]
     places = [i.location for i in found.values() if i.location]
     return Comparable(
         hlo,
+        listed,
         found,
         assignment,
         is_compact,
@@ -78,19 +83,32 @@ def comparable(
     )
 
 
+def alike(form: Comparable, other: Comparable) -> Collection[Hashable]:
+    """Give what instructions are told by of which both say the same, places aside."""
+    theirs = other.instructions
+    return {
+        at
+        for at, own in form.instructions.items()
+        if at in theirs and own[:-1] == theirs[at][:-1]
+    }
+
+
 def rows_of_both(
-    form: Comparable, other: Comparable
+    form: Comparable, other: Comparable, same: Collection[Hashable]
 ) -> Iterator[tuple[str, Sequence[Row]]]:
-    """Give the rows of each table that `form` fills, without what `other` can't say."""
-    yield from _module_tables(form, other)
+    """Give the rows of each table that `form` fills, without what `other` can't say.
+
+    An instruction among the `same`, as `alike` gives them, is told by that alone.
+    """
+    yield from _module_tables(form, other, same)
     if form.has_places == other.has_places:
         yield from _place_tables(form, other)
     if form.assignment is not None and other.assignment is not None:
-        yield from _assignment_tables(form.assignment, other.assignment, form.hlo)
+        yield from _assignment_tables(form, form.assignment, other.assignment)
 
 
 def _module_tables(
-    form: Comparable, other: Comparable
+    form: Comparable, other: Comparable, same: Collection[Hashable]
 ) -> Iterator[tuple[str, list[Row]]]:
     computations, own = form.hlo.computations, form.instructions.items()
     places = [() if form.is_compact else (c.start, c.stop) for c in computations]
@@ -100,6 +118,7 @@ def _module_tables(
         [(c.name, c.is_entry, *place, c.execution_thread) for c, place in named],
     )
     yield "instructions", [
+        (at,) if at in same else
         (at, i.name, i.opcode, plain_shape(i.shape), i.is_root, i.parameter_number,
          _attributes(i.attributes, other), _literal(i, other.instructions.get(at)))
         for at, i in own
@@ -163,17 +182,11 @@ def _line(place: Location, frames: Mapping[int, Frame]) -> Row:
     return place[:-1]
 
 
-def _by_place(hlo: HloModule) -> Sequence[tuple[int, Instruction]]:
-    """Give the instructions of computations with their numbers."""
-    inside = hlo.computations[-1].stop if hlo.computations else 0
-    return list(enumerate(hlo.instructions[:inside]))
-
-
-def _by_path(hlo: HloModule) -> Sequence[tuple[str, Instruction]]:
+def _by_path(listed: Sequence[Instruction]) -> Sequence[tuple[str, Instruction]]:
     """Give instructions with their names, elements with the name of their path."""
     paths: dict[str, str] = {}
     found = []
-    for _, i in _by_place(hlo):
+    for i in listed:
         operands = tuple(paths.get(name, name) for name in i.operands)
         if i.opcode == _ELEMENT:
             number = _INDEX.match(i.attributes.other or "")
@@ -182,30 +195,30 @@ def _by_path(hlo: HloModule) -> Sequence[tuple[str, Instruction]]:
     return found
 
 
-def _async_steps(hlo: HloModule, schedule: Sequence[str]) -> dict[int, int]:
+def _async_steps(form: Comparable, schedule: Sequence[str]) -> dict[int, int]:
     """Give the step of the start of each async operation, by those of what it calls."""
     steps = {name: at for at, name in enumerate(schedule)}
     start_of = {
         computation: steps[i.name]
-        for i in hlo.instructions
+        for i in form.listed
         if i.calls and i.opcode.endswith("-start") and i.name in steps
         for call in i.calls
         for computation in call.computations
     }
     return {
         steps[i.name]: start_of[c.name]
-        for c in hlo.computations
+        for c in form.hlo.computations
         if c.name in start_of
-        for i in hlo.instructions[c.start : c.stop]
+        for i in form.listed[c.start : c.stop]
         if i.name in steps
     }
 
 
 def _assignment_tables(
-    a: BufferAssignment, other: BufferAssignment, hlo: HloModule
+    form: Comparable, a: BufferAssignment, other: BufferAssignment
 ) -> Iterator[tuple[str, list[Row]]]:
     left_out: dict[str, Any] = {"page": None}
-    if not all(any(x.shape for x in form.allocations) for form in (a, other)):
+    if not all(any(x.shape for x in which.allocations) for which in (a, other)):
         left_out |= {"shape": None, "is_output_tuple": False}
     yield "allocations", [tuple(x._replace(**left_out)) for x in a.allocations]
     yield "allocation_values", [tuple(x) for x in a.placements]
@@ -219,7 +232,7 @@ def _assignment_tables(
         yield "value_uses", [tuple(x) for x in a.uses]
     if a.schedule:
         yield "schedule", list(enumerate(a.schedule))
-        step = _async_steps(hlo, a.schedule)
+        step = _async_steps(form, a.schedule)
         yield "live_ranges", [
             (r.instruction, r.shape_index, step.get(r.start_step, r.start_step),
              step.get(r.end_step, r.end_step))

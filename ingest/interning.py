@@ -7,9 +7,9 @@ are then `Rows`: numbers of rows, whose columns numpy takes instead of building 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from itertools import chain
+from itertools import chain, islice
 from typing import overload
 
 import numpy as np
@@ -27,10 +27,8 @@ from hlodb.ingest.formats.hlo_instruction import (
 from hlodb.ingest.known_lines import KnownLines, Sayings
 from hlodb.ingest.numbering import (
     Calls,
-    Form,
     Forms,
     Numbers,
-    Value,
     spread,
     stored_literal,
     taken,
@@ -179,23 +177,36 @@ class Distinct(BlockCache[Ints]):
             self._scratch = np.zeros(2 * needed, np.int32)
         return self._scratch
 
-    def record(self, row: int) -> Instruction:
-        """Give the instruction of a row; a long literal is cut."""
-        rows = np.array([row], np.int32)
+    def records(self, rows: Ints) -> list[Instruction]:
+        """Give the instructions of rows; a long literal is cut."""
         names = self.names.values_by_number
-        form = Form(*self.forms.values_by_number[self._form_ids[row]])
-        return Instruction(
-            names[self._name_ids[row]],
-            form.opcode,
-            form.shape,
-            tuple(names[i] for i in self.operands(rows)[0].tolist()),
-            bool(self._roots[row]),
-            form.parameter_number,
-            form.literal,
-            _value(self.calls, self._call_ids[row], ()),
-            form.attributes,
-            _value(self.locations, self._location_ids[row], None),
+        forms, calls = self.forms.values_by_number, self.calls.values_by_number
+        locations = self.locations.values_by_number
+        numbers, counts = self.operands(rows)
+        operands = iter([names[number] for number in numbers.tolist()])
+        columns = (
+            self.name_ids(rows),
+            self.form_ids(rows),
+            counts,
+            self.roots(rows),
+            self.call_ids(rows),
+            self.location_ids(rows),
         )
+        found = []
+        for name, form, count, root, call, location in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            opcode, shape, parameter, literal, attributes = forms[form]
+            found.append(
+                Instruction(
+                    names[name], opcode, shape, tuple(islice(operands, count)),
+                    root == 1, parameter, literal,
+                    () if call == NO_ID else calls[call],
+                    attributes,
+                    None if location == NO_ID else locations[location],
+                )
+            )  # fmt: skip
+        return found
 
 
 class Rows(Sequence[Instruction]):
@@ -215,7 +226,11 @@ class Rows(Sequence[Instruction]):
     def __getitem__(self, at: int | slice) -> Instruction | Rows:
         if isinstance(at, slice):
             return Rows(self.distinct, self.numbers[at])
-        return self.distinct.record(int(self.numbers[at]))
+        [record] = self.distinct.records(self.numbers[[at]])
+        return record
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return iter(self.distinct.records(self.numbers))
 
     def __add__(self, others: Sequence[Instruction]) -> Rows:
         parts = [self.numbers, self.distinct.rows_of(others).numbers]
@@ -231,7 +246,7 @@ class Rows(Sequence[Instruction]):
             concerned = np.isin(distinct.name_ids(rows), old)
             readers = np.repeat(np.arange(len(rows)), counts)[np.isin(operands, old)]
             concerned[readers] = True
-            before = map(distinct.record, rows[concerned].tolist())
+            before = distinct.records(rows[concerned])
             rows[concerned] = distinct.add([i.renamed(names) for i in before])
         return Rows(distinct, numbers)
 
@@ -242,7 +257,3 @@ class Rows(Sequence[Instruction]):
         backwards = self.distinct.name_ids(self.numbers)[::-1].tolist()
         places = range(len(backwards) - 1, -1, -1)
         return dict(zip([names[i] for i in backwards], places, strict=True))
-
-
-def _value(numbers: Numbers[Value], number: int, nothing: Value) -> Value:
-    return nothing if number == NO_ID else numbers.values_by_number[number]

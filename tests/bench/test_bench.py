@@ -133,6 +133,13 @@ def test_what_is_missing_beside_the_checkout_is_told(
     assert made.passes().missing == "the full pass dumps (../shared/data/passes)"
     assert made.distinct().missing == "the full CPU and TPU dumps (../shared)"
     assert (len(made.distinct().roots), made.distinct().files > 0) == (10, True)
+    assert made.protos().missing == "the full dumps with protos (../shared)"
+    assert (
+        sum(
+            path.suffix == ".pb" for r in made.protos().roots for path in r.rglob("*.*")
+        )
+        > 0
+    )
 
 
 def test_the_page_shows_the_figures() -> None:
