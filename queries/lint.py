@@ -47,17 +47,18 @@ def _binding_faults(
                 made.add(each.name)
         described = connection.execute(f"SELECT * FROM {query.name}()").description
     except (HlodbError, duckdb.Error) as error:
-        yield str(error)
+        yield str(error).removeprefix(f"{query.path}:1: ")
         return
     found = [(d[0], str(d[1])) for d in described or ()]
     declared = [(c.name, c.type) for c in query.columns]
     if found != declared:
         wrong = [f"{n} {t}" for n, t in found if (n, t) not in declared]
         missing = [f"{n} {t}" for n, t in declared if (n, t) not in found]
-        yield (
-            f"columns differ: the SQL gives {', '.join(wrong) or 'another order'};"
-            f" declared and not given: {', '.join(missing) or 'none'}"
-        )
+        said = [
+            *([f"the SQL gives {', '.join(wrong)}"] if wrong else []),
+            *([f"declared and not given: {', '.join(missing)}"] if missing else []),
+        ]
+        yield f"columns differ: {'; '.join(said) or 'the SQL gives another order'}"
 
 
 def _need_faults(query: Query, known: set[str]) -> Iterator[str]:

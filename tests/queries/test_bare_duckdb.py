@@ -25,7 +25,7 @@ from hlodb.queries.query import Query
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect, transaction
-from tests.conftest import DATA
+from tests.conftest import DATA, SHARED
 from tests.gold_results import CLOCK, Parameters, calls, is_ordered
 
 DUCKDB = Path(sys.executable).parent / "duckdb"
@@ -42,6 +42,8 @@ SMALL = {
     "passes": [DATA / "passes" / "jit_ring.tar.xz"],
     "proto": sorted((DATA / "proto").glob("*.tar.xz")),
 }
+OF_THE_DEMO = ("cpu", "tpu")
+"""Kinds whose small dumps are those of the demo."""
 
 
 @pytest.fixture(autouse=True)
@@ -57,13 +59,6 @@ def test_the_demo_dumps(gold_warehouse: Path) -> None:
     )
 
 
-@pytest.mark.parametrize("name", SMALL)
-def test_small_dumps(tmp_path: Path, name: str) -> None:
-    db = tmp_path / "w.duckdb"
-    ingest([str(path) for path in SMALL[name]], db, jobs=1, prepare=renew_macros)
-    assert_equal(db, BY_DEFAULT)
-
-
 def test_a_warehouse_without_runs(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     with transaction(db) as connection:
@@ -71,14 +66,15 @@ def test_a_warehouse_without_runs(tmp_path: Path) -> None:
     assert_equal(db, BY_DEFAULT)
 
 
-@pytest.mark.shared
-@pytest.mark.parametrize("kind", ["cpu", "tpu", "passes", "proto", "seeds"])
-def test_all_shared_dumps_of_a_kind(shared: Path, tmp_path: Path, kind: str) -> None:
+@pytest.mark.parametrize(
+    "kind", [*SMALL, *(pytest.param(k, marks=pytest.mark.shared) for k in OF_THE_DEMO)]
+)
+def test_dumps_of_a_kind(tmp_path: Path, kind: str) -> None:
+    """The full ones where they are, else those of the repository."""
+    full = SHARED / kind
+    archives = sorted(full.glob("*.tar.xz")) or ([full] if full.is_dir() else [])
     db = tmp_path / "w.duckdb"
-    archives = sorted((shared / kind).glob("*.tar.xz"))
-    ingest(
-        [str(path) for path in archives or [shared / kind]], db, prepare=renew_macros
-    )
+    ingest([str(p) for p in archives or SMALL[kind]], db, prepare=renew_macros)
     assert_equal(db, about_some_runs(db))
 
 

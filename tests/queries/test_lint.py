@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.lint import lint
 
@@ -36,44 +34,55 @@ def test_our_own_queries_are_narrower_than_80_columns() -> None:
     assert wide == []
 
 
-@pytest.mark.parametrize(
-    ("text", "fault"),
-    [
-        (
-            HEADER.replace("n BIGINT", "n INTEGER") + SQL,
-            "columns differ: the SQL gives n BIGINT; declared and not given: n INTEGER",
-        ),
-        (
-            HEADER + "-- column m BIGINT count neutral: More.\n" + SQL,
-            "columns differ: the SQL gives another order; declared and not given:"
-            " m BIGINT",
-        ),
-        (
-            HEADER.replace("runs", "rums") + SQL,
-            "needs what is no table or query: rums",
-        ),
-        (
-            HEADER.replace("needs: runs", "needs: nothing") + SQL,
-            "reads runs without saying so in `-- needs`",
-        ),
-        (
-            HEADER.replace("needs: runs", "needs: modules, runs") + SQL,
-            "`-- needs` names what it doesn't read: modules",
-        ),
-        (
-            HEADER.replace("needs: runs", "needs: ours") + "SELECT n FROM ours()\n",
-            "queries read one another: ours → ours",
-        ),
-    ],
-)
-def test_a_fault_of_a_users_query(tmp_path: Path, text: str, fault: str) -> None:
-    path = tmp_path / "ours.sql"
-    path.write_text(text)
+FAULTY = {
+    "another_type": (
+        HEADER.replace("n BIGINT", "n INTEGER") + SQL,
+        "columns differ: the SQL gives n BIGINT; declared and not given: n INTEGER",
+    ),
+    "another_column": (
+        HEADER + "-- column m BIGINT count neutral: More.\n" + SQL,
+        "columns differ: declared and not given: m BIGINT",
+    ),
+    "another_order": (
+        HEADER
+        + "-- column m BIGINT count neutral: More.\n"
+        + "SELECT 1::BIGINT AS m, count(*) AS n FROM runs\n",
+        "columns differ: the SQL gives another order",
+    ),
+    "more_columns": (
+        HEADER + "SELECT count(*) AS n, 1::BIGINT AS m FROM runs\n",
+        "columns differ: the SQL gives m BIGINT",
+    ),
+    "no_such_table": (
+        HEADER.replace("runs", "rums") + SQL,
+        "needs what is no table or query: rums",
+    ),
+    "reads_more": (
+        HEADER.replace("needs: runs", "needs: nothing") + SQL,
+        "reads runs without saying so in `-- needs`",
+    ),
+    "reads_less": (
+        HEADER.replace("needs: runs", "needs: modules, runs") + SQL,
+        "`-- needs` names what it doesn't read: modules",
+    ),
+    "reads_itself": (
+        HEADER.replace("needs: runs", "needs: reads_itself")
+        + "SELECT n FROM reads_itself()\n",
+        "queries read one another: reads_itself → reads_itself",
+    ),
+}
+"""Queries of a user by name, and what is told of each."""
+
+
+def test_faults_of_a_users_queries(tmp_path: Path) -> None:
+    for name, (text, _) in FAULTY.items():
+        (tmp_path / f"{name}.sql").write_text(text)
     count, faults = lint([tmp_path])
-    assert count == len(load_catalogue()) + 1
-    start, end = f"{path.as_posix()}:1: ", fault
-    assert [f for f in faults if not (f.startswith(start) and f.endswith(end))] == []
-    assert faults
+    assert count == len(load_catalogue()) + len(FAULTY)
+    assert faults == [
+        f"{(tmp_path / name).as_posix()}.sql:1: {fault}"
+        for name, (_, fault) in sorted(FAULTY.items())
+    ]
 
 
 def test_what_duckdb_says_is_passed_on(tmp_path: Path) -> None:
