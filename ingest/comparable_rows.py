@@ -33,6 +33,7 @@ from hlodb.ingest.spelling import (
     spelt_alike,
     without_predecessors,
 )
+from hlodb.ingest.stored_text import stored_attributes
 
 _ELEMENT = "get-tuple-element"
 _INDEX = re.compile(r"index=([0-9]+)")
@@ -132,7 +133,7 @@ def _attributes(own: Attributes, other: Comparable) -> Attributes:
         own = own._replace(op_name=None, op_type=None)
     if not other.has_predecessors:
         own = own._replace(other=without_predecessors(own.other))
-    return spelt_alike(own)
+    return spelt_alike(stored_attributes(own))
 
 
 def _literal(own: Instruction, other: Instruction | None) -> str | None:

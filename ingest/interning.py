@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from hlodb.errors import ParseError
 from hlodb.ingest.columns import NO_ID, Ints
-from hlodb.ingest.formats.hlo_blocks import MAX_LINES, BlockCache
+from hlodb.ingest.formats.hlo_blocks import BlockCache
 from hlodb.ingest.formats.hlo_instruction import (
     Printed,
     operand_texts,
@@ -30,10 +30,10 @@ from hlodb.ingest.numbering import (
     Forms,
     Numbers,
     spread,
-    stored_literal,
     taken,
 )
 from hlodb.ingest.records import Instruction, Location
+from hlodb.ingest.stored_text import stored_attributes, stored_literal
 
 
 class Distinct(BlockCache[Ints]):
@@ -65,8 +65,6 @@ class Distinct(BlockCache[Ints]):
     def read(self, lines: Sequence[str]) -> Ints:
         """Give the rows of the instructions that lines print; may raise ParseError."""
         known = self._row_of
-        if len(known) > MAX_LINES:
-            known.clear()
         rows = known.rows_of(lines, first=len(self))
         try:
             self._add_printed(take_apart(known.new))
@@ -94,7 +92,7 @@ class Distinct(BlockCache[Ints]):
         first = len(self)
         forms = [
             (i.opcode, i.shape, i.parameter_number, stored_literal(i.literal),
-             i.attributes)
+             stored_attributes(i.attributes))
             for i in instructions
         ]  # fmt: skip
         operands = [i.operands for i in instructions]

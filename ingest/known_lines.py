@@ -19,10 +19,14 @@ from hlodb.ingest.formats.hlo_instruction import (
     Printed,
     parse_own,
 )
-from hlodb.ingest.numbering import Calls, Forms, Numbers, stored_literal, taken
+from hlodb.ingest.numbering import Calls, Forms, Numbers, taken
 from hlodb.ingest.records import Location
+from hlodb.ingest.stored_text import stored_attributes, stored_literal
 
+_MAX_LINES = 200_000
 _MAX_SAYINGS = 1 << 16
+_MAX_CHARACTERS = 64_000_000
+"""Of the lines, and of what they say: kernels are printed in lines of 100 KB."""
 
 
 class KnownLines(dict[str, int]):
@@ -32,6 +36,7 @@ class KnownLines(dict[str, int]):
         super().__init__()
         self.new: list[str] = []
         self._next = 0
+        self._characters = 0
 
     def __missing__(self, line: str) -> int:
         """Note a new line."""
@@ -41,8 +46,13 @@ class KnownLines(dict[str, int]):
 
     def rows_of(self, lines: Sequence[str], first: int) -> Ints:
         """Give the row of each line; those of `new` lines count from `first` on."""
+        if len(self) > _MAX_LINES or self._characters > _MAX_CHARACTERS:
+            self.clear()
+            self._characters = 0
         self.new, self._next = [], first
-        return np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
+        rows = np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
+        self._characters += sum(map(len, self.new))
+        return rows
 
     def forget_new(self) -> None:
         """Forget what was new in the last lines."""
@@ -67,6 +77,7 @@ class Sayings(dict[tuple[Any, ...], int]):
         self._form_ids = array("i")
         self._call_ids = array("i")
         self._location_ids = array("i")
+        self._characters = 0
 
     def __missing__(self, key: tuple[Any, ...]) -> int:
         """Take apart what is said for the first time; may raise ParseError."""
@@ -74,18 +85,21 @@ class Sayings(dict[tuple[Any, ...], int]):
         parameter, literal = parse_own(opcode, own)
         tail = parse_tail(text)
         forms, calls, locations = self._numbered
+        attributes = stored_attributes(tail.attributes)
         self._form_ids.append(
-            forms[opcode, shape, parameter, stored_literal(literal), tail.attributes]
+            forms[opcode, shape, parameter, stored_literal(literal), attributes]
         )
         self._call_ids.append(calls[tail.calls])
         self._location_ids.append(locations[tail.location])
+        self._characters += len(own) + len(text)
         number = self[key] = len(self)
         return number
 
     def of(self, printed: Printed) -> tuple[Ints, Ints, Ints]:
         """Give the numbers of form, calls and location of each line."""
-        if len(self) > _MAX_SAYINGS:
+        if len(self) > _MAX_SAYINGS or self._characters > _MAX_CHARACTERS:
             self.clear()
+            self._characters = 0
             del self._form_ids[:], self._call_ids[:], self._location_ids[:]
         opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
         own = [

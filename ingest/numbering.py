@@ -5,7 +5,6 @@ from __future__ import annotations
 from array import array
 from collections.abc import Hashable, Sequence
 from functools import lru_cache
-from hashlib import blake2b
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -17,8 +16,6 @@ from hlodb.ingest.hashing import digest64, hash64
 from hlodb.ingest.records import Attributes, Call
 
 Value = TypeVar("Value", bound=Hashable)
-
-_KEPT_LITERAL = 256
 
 
 class Form(NamedTuple):
@@ -157,11 +154,3 @@ def spread(starts: Longs, counts: Ints) -> Longs:
 def taken(column: array[Any], kind: type[Any], at: NDArray[Any]) -> NDArray[Any]:
     """Give the values of a column at given places."""
     return np.frombuffer(column, kind)[at] if len(at) else np.empty(0, kind)
-
-
-def stored_literal(literal: str | None) -> str | None:
-    """Give a constant's text, long ones cut and closed with a digest of the whole."""
-    if literal is None or len(literal) <= _KEPT_LITERAL:
-        return literal
-    digest = blake2b(literal.encode("utf-8", "surrogateescape"), digest_size=16)
-    return f"{literal[:64]}… ({len(literal)} characters, {digest.hexdigest()})"

@@ -29,9 +29,9 @@ COMMENT ON COLUMN "store"."instruction_forms"."fusion_kind" IS 'kLoop, kInput, k
 COMMENT ON COLUMN "store"."instruction_forms"."custom_call_target" IS 'Target of a custom call.';
 COMMENT ON COLUMN "store"."instruction_forms"."channel_id" IS 'Channel of a collective.';
 COMMENT ON COLUMN "store"."instruction_forms"."replica_groups" IS 'Replica groups as printed.';
-COMMENT ON COLUMN "store"."instruction_forms"."backend_config" IS 'Backend configuration as printed, unescaped.';
-COMMENT ON COLUMN "store"."instruction_forms"."literal" IS 'Value of a constant as printed, whitespace folded.';
-COMMENT ON COLUMN "store"."instruction_forms"."attributes" IS 'All other attributes, as printed, in order.';
+COMMENT ON COLUMN "store"."instruction_forms"."backend_config" IS 'Backend configuration as printed, unescaped; of a string over 1,024 characters, such as a kernel, the head, its length and a digest.';
+COMMENT ON COLUMN "store"."instruction_forms"."literal" IS 'Value of a constant as printed, whitespace folded; of over 256 characters the head, their number and a digest.';
+COMMENT ON COLUMN "store"."instruction_forms"."attributes" IS 'All other attributes, as printed, in order; long strings are cut alike.';
 COMMENT ON TABLE "store"."instructions" IS 'Instructions of a module: name, place and form.';
 COMMENT ON COLUMN "store"."instructions"."module_id" IS 'Content of one module snapshot: first 64 bits of a BLAKE2b over its texts without source locations and pointers.';
 COMMENT ON COLUMN "store"."instructions"."instruction_id" IS 'The instruction: its number in order of appearance.';
@@ -273,9 +273,9 @@ COMMENT ON COLUMN "instructions"."fusion_kind" IS 'kLoop, kInput, kOutput or kCu
 COMMENT ON COLUMN "instructions"."custom_call_target" IS 'Target of a custom call.';
 COMMENT ON COLUMN "instructions"."channel_id" IS 'Channel of a collective.';
 COMMENT ON COLUMN "instructions"."replica_groups" IS 'Replica groups as printed.';
-COMMENT ON COLUMN "instructions"."backend_config" IS 'Backend configuration as printed, unescaped.';
-COMMENT ON COLUMN "instructions"."literal" IS 'Value of a constant as printed, whitespace folded.';
-COMMENT ON COLUMN "instructions"."attributes" IS 'All other attributes, as printed, in order.';
+COMMENT ON COLUMN "instructions"."backend_config" IS 'Backend configuration as printed, unescaped; of a string over 1,024 characters, such as a kernel, the head, its length and a digest.';
+COMMENT ON COLUMN "instructions"."literal" IS 'Value of a constant as printed, whitespace folded; of over 256 characters the head, their number and a digest.';
+COMMENT ON COLUMN "instructions"."attributes" IS 'All other attributes, as printed, in order; long strings are cut alike.';
 COMMENT ON COLUMN "instructions"."is_root" IS 'Whether it is the root of its computation.';
 COMMENT ON COLUMN "instructions"."position" IS 'Place within its computation as printed, from 0.';
 COMMENT ON COLUMN "instructions"."schedule_step" IS 'First step in the flattened schedule; NULL where unknown.';

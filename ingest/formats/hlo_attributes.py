@@ -7,12 +7,12 @@ Equal text is parsed once: the functions are cached on it.
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.scan import (
     is_balanced,
+    remembered,
     split_commas,
     unquote,
     whole_number,
@@ -73,7 +73,7 @@ class Tail(NamedTuple):
 _NOTHING = Tail()
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def parse_tail(text: str) -> Tail:
     """Give the calls, attributes and location of `, key=value, …`.
 
@@ -92,7 +92,7 @@ def parse_tail(text: str) -> Tail:
     return _join(calls, attributes, match.group(1))
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def _is_balanced(text: str) -> bool:
     return is_balanced(text)
 
@@ -120,7 +120,7 @@ def _join(calls: tuple[Call, ...], attributes: Attributes, metadata: str) -> Tai
     return Tail(calls, Attributes(op_name, op_type, *attributes[2:-1], other), location)
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def _parse_attributes(text: str) -> tuple[tuple[Call, ...], Attributes]:
     fields: dict[str, str | int | None] = {}
     calls: list[Call] = []
@@ -160,7 +160,7 @@ def _field_value(key: str, value: str) -> str | int | None:
     return unquote(value) if key in _QUOTED else value
 
 
-@lru_cache(maxsize=1 << 16)
+@remembered
 def _parse_metadata(
     body: str,
 ) -> tuple[str | None, str | None, str | None, Location | None]:

@@ -19,8 +19,7 @@ from hlodb.ingest.records import Instruction
 _NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
 _ARROW = re.compile(r"\)\s*+->\s*+\S")
 _MAX_BLOCK_CHARACTERS = 32_000_000
-MAX_LINES = 200_000
-"""How many lines a cache knows at most; about 100 MB."""
+_MAX_LINES = 200_000
 
 Items = TypeVar("Items", bound=Any)
 """Instructions as a cache keeps them: has a length and can be sliced."""
@@ -141,7 +140,7 @@ class InstructionCache(BlockCache[list[Instruction]]):
     def read(self, lines: Sequence[str]) -> list[Instruction]:
         """Give the instructions that lines print; ParseError where one prints none."""
         known = self._by_line
-        if len(known) > MAX_LINES:
+        if len(known) > _MAX_LINES:
             known.clear()
         new = [line for line in dict.fromkeys(lines) if line not in known]
         known.update(zip(new, parse_instructions(new), strict=True))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from functools import lru_cache
 
 from google.protobuf.message import DecodeError
 
@@ -24,6 +23,7 @@ from hlodb.ingest.formats.proto_metadata import escaped
 from hlodb.ingest.formats.proto_rearranging import dimensions, window
 from hlodb.ingest.formats.proto_shapes import print_shape, read_shape, shape_text
 from hlodb.ingest.formats.proto_sharding import sharding_text
+from hlodb.ingest.formats.scan import remembered
 
 _PADDING_TYPES = ("PADDING_INVALID", "PADDING_VALID", "PADDING_SAME")
 _SCHEDULES = ("SCHEDULE_NONE", "SCHEDULE_LATEST", "SCHEDULE_EARLIEST")
@@ -77,7 +77,7 @@ def _custom_call(i: HloInstructionProto, _: bytes) -> Iterable[str]:
         yield f"api_version={name_of(i.custom_call_api_version, _API_VERSIONS)}"
 
 
-@lru_cache(maxsize=1 << 10)
+@remembered
 def _whole_literal(data: bytes) -> str:
     try:
         literal = LiteralProto.FromString(data)

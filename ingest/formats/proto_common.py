@@ -19,6 +19,7 @@ from hlodb.ingest.formats.hlo_pb2 import (
 )
 from hlodb.ingest.formats.proto_dimensions import number_list
 from hlodb.ingest.formats.proto_metadata import escaped, text_of
+from hlodb.ingest.formats.scan import remembered
 
 _HIGHEST_ACCURACY = 1
 
@@ -44,7 +45,7 @@ def common_attributes(
             yield f"origin={{{origin}}}"
 
 
-@lru_cache(maxsize=1 << 12)
+@remembered
 def frontend_attributes_text(data: bytes) -> str | None:
     """Give `{name="value",other={"json": 1}}`, by name; None where there are none."""
     try:

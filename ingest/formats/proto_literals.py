@@ -7,7 +7,6 @@ XLA prints arrays of up to ten elements and elides all other constants as `{...}
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from math import prod
 
 from google.protobuf.message import DecodeError
@@ -15,6 +14,7 @@ from google.protobuf.message import DecodeError
 from hlodb.ingest.formats.float_text import FLOATS, float_text
 from hlodb.ingest.formats.hlo_pb2 import LiteralProto, ShapeProto
 from hlodb.ingest.formats.proto_shapes import element_type_name
+from hlodb.ingest.formats.scan import remembered
 
 ELIDED = "{...}"
 MOST_PRINTED = 10
@@ -28,7 +28,7 @@ _MOST_BRACES = 1 << 21
 _UNPRINTED = frozenset(("tuple", "token", "opaque", "buffer"))
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered
 def literal_text(data: bytes) -> str | None:
     """Give the constant in `data` as XLA prints it; None where the bytes make none."""
     try:

@@ -23,6 +23,7 @@ from hlodb.ingest.formats.hlo_pb2 import (
 )
 from hlodb.ingest.formats.proto_metadata import metadata_text, text_of
 from hlodb.ingest.formats.proto_shapes import join_counted
+from hlodb.ingest.formats.scan import remembered
 
 _TUPLE, _OTHER, _MAXIMAL = 2, 3, 1
 _PLAIN = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}
@@ -30,7 +31,7 @@ _SUBGROUPS = {0: "replicated", 1: "maximul", 4: "manual", 6: "unreduced"}
 _GROUP_TYPES = {0: "shard_as", 1: "shard_like"}
 
 
-@lru_cache(maxsize=1 << 14)
+@remembered
 def sharding_text(data: bytes) -> str | None:
     """Give the sharding in `data` as printed; None where the bytes make none."""
     try:

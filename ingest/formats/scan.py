@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import TypeVar
 
 # A string, a bracket, a comma or a comment; nothing else matters to nesting. What isn't
 # closed reaches to the end: looking for its end anew from each place takes for ever.
@@ -23,6 +25,34 @@ _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 # Bytes by their numbers, or one character.
 _ESCAPE = re.compile(r"((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))++)|\\(.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
+_REMEMBERED_CHARACTERS = 16_000_000
+_Text = TypeVar("_Text", str, bytes)
+_Read = TypeVar("_Read")
+
+
+def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
+    """Give a function that keeps what it gave for each text, up to so many characters.
+
+    A number of texts would be no bound: kernels and device lists have 100 KB each.
+    """
+    known: dict[_Text, _Read] = {}
+    size = 0
+
+    @wraps(read)
+    def look_up(text: _Text) -> _Read:
+        nonlocal size
+        try:
+            return known[text]
+        except KeyError:
+            pass
+        size += len(text)
+        if size > _REMEMBERED_CHARACTERS:
+            known.clear()
+            size = len(text)
+        found = known[text] = read(text)
+        return found
+
+    return look_up
 
 
 def closing(text: str, start: int) -> int:

@@ -115,7 +115,18 @@ def form_columns() -> Columns:
         text("custom_call_target", "Target of a custom call."),
         bigint("channel_id", "Channel of a collective."),
         text("replica_groups", "Replica groups as printed."),
-        text("backend_config", "Backend configuration as printed, unescaped."),
-        text("literal", "Value of a constant as printed, whitespace folded."),
-        text("attributes", "All other attributes, as printed, in order."),
+        text(
+            "backend_config",
+            "Backend configuration as printed, unescaped; of a string over 1,024"
+            " characters, such as a kernel, the head, its length and a digest.",
+        ),
+        text(
+            "literal",
+            "Value of a constant as printed, whitespace folded; of over 256"
+            " characters the head, their number and a digest.",
+        ),
+        text(
+            "attributes",
+            "All other attributes, as printed, in order; long strings are cut alike.",
+        ),
     ]

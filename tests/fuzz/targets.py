@@ -31,10 +31,10 @@ from hlodb.ingest.formats.text_proto import parse_text_proto
 from hlodb.ingest.formats.xplane import parse_xplane
 from hlodb.ingest.interning import Distinct
 from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
-from hlodb.ingest.numbering import stored_literal
 from hlodb.ingest.recognise import recognise
 from hlodb.ingest.records import Instruction
 from hlodb.ingest.run_facts import TARGET_KINDS
+from hlodb.ingest.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
 from tests.fuzz.seeds import COMPACT
@@ -79,7 +79,13 @@ def _lines_at_once(text: str) -> None:
             continue
     distinct = Distinct()
     assert parse_instructions(lines) == alone
-    stored = [i._replace(literal=stored_literal(i.literal)) for i in alone]
+    stored = [
+        i._replace(
+            literal=stored_literal(i.literal),
+            attributes=stored_attributes(i.attributes),
+        )
+        for i in alone
+    ]
     assert list(distinct.join([distinct.read(lines)])) == stored
 
 

@@ -8,8 +8,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
-from hlodb.ingest.numbering import stored_literal
 from hlodb.ingest.records import Instruction
+from hlodb.ingest.stored_text import stored_attributes, stored_literal
 from tests.fuzz.seeds import seeds
 
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?[^\s=]+ = .*\(.*\).*$", re.MULTILINE)
@@ -23,8 +23,11 @@ _ODD = (
 
 
 def as_stored(instruction: Instruction) -> Instruction:
-    """Give the record as a `Distinct` keeps it: a long literal is cut."""
-    return instruction._replace(literal=stored_literal(instruction.literal))
+    """Give the record as a `Distinct` keeps it: what is long is cut."""
+    return instruction._replace(
+        literal=stored_literal(instruction.literal),
+        attributes=stored_attributes(instruction.attributes),
+    )
 
 
 _RARE = [
@@ -34,6 +37,7 @@ _RARE = [
     f"  c.1 = s32[300]{{0}} constant({{{', '.join(map(str, range(300)))}}})",
     "ROOT %c = s32[] conditional(%i, %a, %b), branch_computations={%x.1, %y}",
     "p = parameter(0)",
+    f'k = f32[8]{{0}} custom-call(%p), backend_config={{"body":"{"TUzv" * 400}"}}',
 ]
 """Forms that the dumps, or the rule for common lines, do not have."""
 

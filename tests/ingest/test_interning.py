@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from hlodb.errors import ParseError
-from hlodb.ingest import interning, known_lines
+from hlodb.ingest import known_lines
 from hlodb.ingest.formats.hlo_instruction import parse_instruction
 from hlodb.ingest.interning import Distinct
 from hlodb.ingest.records import Instruction
@@ -81,12 +81,21 @@ def test_records_taken_in_are_those_given_out(batches: list[list[str]]) -> None:
         assert list(SHARED.join([SHARED.add(instructions)])) == instructions
 
 
-@pytest.mark.parametrize("most", [1, 7])
+@pytest.mark.parametrize(
+    ("limit", "most"),
+    [
+        ("_MAX_LINES", 1),
+        ("_MAX_LINES", 7),
+        ("_MAX_SAYINGS", 1),
+        ("_MAX_SAYINGS", 7),
+        ("_MAX_CHARACTERS", 1),
+        ("_MAX_CHARACTERS", 900),
+    ],
+)
 def test_what_is_forgotten_is_read_anew(
-    most: int, monkeypatch: pytest.MonkeyPatch
+    limit: str, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(interning, "MAX_LINES", most)
-    monkeypatch.setattr(known_lines, "_MAX_SAYINGS", most)
+    monkeypatch.setattr(known_lines, limit, most)
     distinct = Distinct()
     lines = real_lines()[:60]
     for start in range(0, len(lines), 5):

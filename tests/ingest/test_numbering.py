@@ -1,5 +1,4 @@
 from array import array
-from hashlib import blake2b
 
 import numpy as np
 from hypothesis import given
@@ -13,7 +12,6 @@ from hlodb.ingest.numbering import (
     Forms,
     Numbers,
     spread,
-    stored_literal,
     taken,
 )
 from hlodb.ingest.records import Attributes, Call
@@ -106,17 +104,3 @@ def test_a_column_still_grows_after_some_was_taken() -> None:
     first = taken(column, np.int32, np.array([1]))
     column.extend([3])
     assert (first.tolist(), column.tolist()) == ([2], [1, 2, 3])
-
-
-@given(st.text(max_size=300))
-def test_a_short_literal_is_kept(text: str) -> None:
-    short = text[:256]
-    assert stored_literal(short) == short
-    assert stored_literal(None) is None
-
-
-def test_a_long_literal_is_cut_and_keeps_a_digest_of_the_whole() -> None:
-    text = "{" + "1, " * 100 + "}"
-    digest = blake2b(text.encode(), digest_size=16).hexdigest()
-    assert stored_literal(text) == f"{text[:64]}… (302 characters, {digest})"
-    assert stored_literal(text) != stored_literal(text.replace("1, }", "2, }"))

@@ -2,10 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlodb.ingest.formats import scan
 from hlodb.ingest.formats.scan import (
     closing,
     human_bytes,
     is_balanced,
+    remembered,
     split_commas,
     unescape,
     unquote,
@@ -87,3 +89,20 @@ def test_any_text_is_scanned(text: str) -> None:
 )  # fmt: skip
 def test_sizes_as_people_read_them(text: str, size: int) -> None:
     assert human_bytes(text) == size
+
+
+def test_what_is_remembered_is_bounded_by_characters(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(scan, "_REMEMBERED_CHARACTERS", 10)
+    read: list[str] = []
+
+    def take(text: str) -> int:
+        read.append(text)
+        return len(text)
+
+    look_up = remembered(take)
+    asked = ["abcd", "efgh", "abcd", "ij", "abcd", "klm", "klm", "abcd"]
+    assert list(map(look_up, asked)) == list(map(len, asked))
+    # The eleventh character makes it forget all before.
+    assert read == ["abcd", "efgh", "ij", "klm", "abcd"]
