@@ -74,11 +74,7 @@ def open_when_free(
     Raises WarehouseLocked after `timeout_seconds`, WarehouseError where it can't be
     opened at all.
     """
-    if path.exists() and not (path.is_file() or path.is_dir()):
-        # DuckDB would wait for whoever writes into a pipe, and for ever.
-        raise WarehouseError(
-            f"cannot use {path}: it is no file; name another with --db"
-        )
+    _require_database(path)
     began = time.monotonic()
     pause = _FIRST_PAUSE_SECONDS
     told = False
@@ -101,6 +97,28 @@ def open_when_free(
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
 
 
+def _require_database(path: Path) -> None:
+    """Raise WarehouseError for what DuckDB would take for something else."""
+    if path.is_dir() or not path.exists():
+        return
+    if not path.is_file():
+        # It would wait for whoever writes into a pipe, and for ever.
+        raise WarehouseError(
+            f"cannot use {path}: it is no file; name another with --db"
+        )
+    # A file of data it would read into memory, and what we store would go there.
+    if not _is_database(path):
+        raise WarehouseError(f"cannot use {path}: {_NO_DATABASE}")
+
+
+def _is_database(path: Path) -> bool:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(12)[8:] in (b"DUCK", b"")
+    except OSError:
+        return True  # DuckDB says it better.
+
+
 def _holder(error: duckdb.Error) -> str:
     found = _HOLDER.search(str(error))
     return found.group(1) if found else "another process"
@@ -120,8 +138,9 @@ def _waiting(path: Path, error: duckdb.Error, timeout_seconds: float) -> str:
     )
 
 
+_NO_DATABASE = "it is no DuckDB file; name another with --db"
 _REASONS = (
-    ("not a valid duckdb database", "it is no DuckDB file; name another with --db"),
+    ("not a valid duckdb database", _NO_DATABASE),
     ("is a directory", "it is a directory; name a file"),
     ("no space left", "the disk is full; make room there and try again"),
     ("out of memory", "memory ran out; give it more, or try fewer --jobs"),

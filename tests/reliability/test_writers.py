@@ -266,6 +266,26 @@ def test_the_cli_of_duckdb_has_it_open(tmp_path: Path) -> None:
     assert run_names(db) == ["seeds"]
 
 
+@pytest.mark.parametrize("read_only", [True, False])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("w.csv", b"a,b\n1,2\n" * 9), ("w.json", b'[{"a": 1}, {"a": 2}]\n')],
+)
+def test_data_that_duckdb_would_read_into_memory(
+    tmp_path: Path, name: str, content: bytes, read_only: bool
+) -> None:
+    """What would be stored there were gone with the process."""
+    db = tmp_path / name
+    db.write_bytes(content)
+    with pytest.raises(WarehouseError) as error:
+        open_connection(db, read_only=read_only)
+    told = f"cannot use {db}: it is no DuckDB file; name another with --db"
+    assert (str(error.value), db.read_bytes()) == (told, content)
+    db.unlink()
+    ingest([SEEDS], db)
+    assert run_names(db) == ["seeds"]
+
+
 @pytest.mark.parametrize("text", ["soon", "-1", "inf", "nan"])
 def test_a_timeout_that_is_none(text: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HLODB_LOCK_TIMEOUT", text)
