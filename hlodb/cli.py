@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -129,9 +130,19 @@ def _complain(message: str, exit_code: int) -> int:
 
 
 def _complain_of_bug(error: Exception) -> int:
-    if os.environ.get("HLODB_TRACEBACK"):
-        import traceback
+    # A night that failed can't be had again: what happened is kept.
+    import tempfile
+    import traceback
 
-        traceback.print_exception(error)
+    shown = "".join(traceback.format_exception(error))
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", encoding="utf-8", errors="backslashreplace",
+            prefix="hlodb-", suffix=".traceback", delete=False,
+        ) as file:  # fmt: skip
+            file.write(f"hlodb {__version__}: {shlex.join(sys.argv)}\n{shown}")
+        where = f"where: {file.name}"
+    except OSError:
+        where = shown
     message = f"internal error: {type(error).__name__}: {error}"
-    return _complain(f"{message} (HLODB_TRACEBACK=1 shows where)", INTERNAL_ERROR)
+    return _complain(f"{message}\n{where}", INTERNAL_ERROR)

@@ -15,6 +15,7 @@ from hlodb.cli import COMMANDS, cli, main, run
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect
+from hlodb.version import __version__
 
 FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 # Files of that folder that commands share.
@@ -280,3 +281,30 @@ def test_a_warehouse_whose_name_is_no_utf8(
         f"Error: Invalid value for '--db' (env var: 'HLODB_DB'): {db!r} is not UTF-8"
     )
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_went_wrong_inside_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In a file, as a night can't be had again; where none can be made, at once."""
+
+    def fail(**_: object) -> None:
+        raise RuntimeError("a bug\nof two lines")
+
+    monkeypatch.setattr("hlodb.commands.runs.command.callback", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["hlodb", "runs"])
+    assert main(["runs"]) == 70
+    [kept] = tmp_path.glob("hlodb-*.traceback")
+    said = "hlodb: internal error: RuntimeError: a bug\nof two lines\n"
+    assert capsys.readouterr().err == f"{said}where: {kept}\n"
+    first, second, *_, last_but_one, last = kept.read_text().splitlines()
+    assert first == f"hlodb {__version__}: hlodb runs"
+    assert second == "Traceback (most recent call last):"
+    assert (last_but_one, last) == ("RuntimeError: a bug", "of two lines")
+
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
+    assert main(["runs"]) == 70
+    told = capsys.readouterr().err
+    assert told.startswith(f"{said}Traceback (most recent call last):\n")
+    assert told.endswith("\nRuntimeError: a bug\nof two lines\n\n")
