@@ -11,13 +11,21 @@ mkdir -p "$REPORTS"
 worst=0
 note() { if (($1 > worst)); then worst=$1; fi; }
 
-# Dumps that came late, or while the machine was off, are taken in now: what is in
-# already is recognised and costs nothing. Each goes by the day in its name. One that
-# is broken is told, every night until it is gone, and keeps no other from its turn.
+# Dumps that came late, or while the machine was off, are taken in now, each once: what
+# was pruned or forgotten since stays so. Each goes by the day in its name. One that is
+# broken is told, every night until it is gone, and keeps no other from its turn. To
+# have a night read again, delete its line in the list.
+taken="$REPORTS/taken"
+touch "$taken"
 for dump in "$DUMPS"/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; do
   day="$(basename "$dump")"
-  hlodb ingest "$dump" --run "$day" --series nightly --started-at "$day" \
-    --format jsonl >> "$REPORTS/ingest.jsonl" || note $?
+  if grep -qxF "$day" "$taken"; then continue; fi
+  if hlodb ingest "$dump" --run "$day" --series nightly --started-at "$day" \
+    --format jsonl >> "$REPORTS/ingest.jsonl"; then
+    echo "$day" >> "$taken"
+  else
+    note $?
+  fi
 done
 
 hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \

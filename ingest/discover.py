@@ -22,7 +22,8 @@ from hlodb.ingest.file_kinds import READ_KINDS
 from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.local_files import entry_at, expand, files_below, local_entry
-from hlodb.ingest.recognise import Recognised, recognise
+from hlodb.ingest.origins import without_secrets
+from hlodb.ingest.recognise import Recognised, is_rank_folder, recognise
 from hlodb.ingest.run_names import run_names
 from hlodb.ingest.sniff import HEAD_BYTES
 from hlodb.ingest.streams import LimitedReader
@@ -47,7 +48,7 @@ class RunSource:
     """One run as it lies on disk or elsewhere; no file is read before `units`.
 
     `origin` is the directory, archive or URL, in a form that can be opened again,
-    unless its name is no UTF-8.
+    unless its name is no UTF-8, or that needs a secret, which is left out.
     `file_count` is None for archives, which tell only while they are read.
     `entries` are the files, where they lie one by one and all can be opened.
     `refused` and `has_dump` are about the last `units`, and complete at its end:
@@ -146,11 +147,13 @@ def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
     if run_name is not None:
         names = [run_name]
     return [
-        RunSource(
-            name, printable(run.origin), run.file_count, run.entries, _read=run.read
-        )
+        RunSource(name, _shown(run.origin), run.file_count, run.entries, _read=run.read)
         for name, run in zip(names, runs, strict=True)
     ]
+
+
+def _shown(origin: str) -> str:
+    return printable(without_secrets(origin) if _URL.match(origin) else origin)
 
 
 def _is_archive(path: Path, limits: Limits) -> bool:
@@ -167,9 +170,14 @@ def _is_archive(path: Path, limits: Limits) -> bool:
 
 def _find_in_directory(root: Path, limits: Limits) -> Iterator[_Found]:
     refused: list[RefusedFile] = []
-    paths = list(files_below(root, refused.append))
-    entries = _entries(paths, root, refused)
-    return _find(str(root), entries, refused, limits)
+    origin, home = str(root), root
+    whole = Path(os.path.abspath(root))
+    if is_rank_folder(whole.name):
+        # The dump of one process, of several in a run: the folder says of which.
+        root, home = whole, whole.parent
+    paths = list(files_below(root, home, refused.append))
+    entries = _entries(paths, home, refused)
+    return _find(origin, entries, refused, limits)
 
 
 def _find_loose(paths: list[Path], limits: Limits, required: bool) -> Iterator[_Found]:

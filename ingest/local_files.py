@@ -52,15 +52,18 @@ def _missing(path: Path, named: str) -> str:
     return f"{named}: no such file or directory. {hint}"
 
 
-def files_below(root: Path, refuse: Refuse) -> Iterator[Path]:
-    """Give all files below a directory; links to directories are not followed."""
+def files_below(root: Path, home: Path, refuse: Refuse) -> Iterator[Path]:
+    """Give all files below a directory; links to directories are not followed.
+
+    What is refused is told by its path from `home`.
+    """
     folders = [root]
     while folders:
         folder = folders.pop()
         try:
             found = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError as error:
-            refuse(_refused(folder, root, f"cannot be listed: {error.strerror}"))
+            refuse(_refused(folder, home, f"cannot be listed: {error.strerror}"))
             continue
         below = [entry for entry in found if entry.is_dir(follow_symlinks=False)]
         folders.extend(Path(entry.path) for entry in reversed(below))
@@ -69,7 +72,7 @@ def files_below(root: Path, refuse: Refuse) -> Iterator[Path]:
             if entry.is_dir(follow_symlinks=False):
                 continue
             if entry.is_symlink() and path.is_dir():
-                refuse(_refused(path, root, "a link to a directory; not followed"))
+                refuse(_refused(path, home, "a link to a directory; not followed"))
             else:
                 yield path
 

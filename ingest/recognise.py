@@ -170,6 +170,9 @@ _RANK_WORD = re.compile(
     r"(?:^|[._\-])(?:rank|host|process|proc|worker)[_\-]?(\d{1,9})(?=$|[._\-])",
     re.IGNORECASE,
 )
+_RANK_FOLDER = re.compile(
+    r"(?:rank|host|process|proc|worker)[_\-]?\d{1,9}", re.IGNORECASE
+)
 _HOST_AND_PID = re.compile(r"(?P<host>.+)_\d+")
 _NUMBERED_HOST = re.compile(r"[A-Za-z]-(\d{1,9})$")
 _MODULE = re.compile(r"(?:^|[._\-])module_\d{4,}")
@@ -194,6 +197,11 @@ def rank(path: str) -> int | None:
         if number is None:
             number = _rank_of_host(folder)
     return number
+
+
+def is_rank_folder(name: str) -> bool:
+    """Tell whether a folder is called after its process and nothing else: `rank_3`."""
+    return _RANK_FOLDER.fullmatch(name) is not None
 
 
 def _rank_word(part: str) -> int | None:

@@ -22,7 +22,7 @@ from hlodb.ingest.run_records import (
     reduced_files,
     rejected_files,
 )
-from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts
+from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts, say_of_run
 from hlodb.ingest.run_summary import Progress, RunSummary
 
 
@@ -106,8 +106,9 @@ class RunIngest:
         run, source = self.summary, self.source
         self.is_new = False
         if not self.is_begun:
-            run.run_id, self.is_new = begin_run(
-                connection, run.name, source.origin, self.request
+            run.run_id, self.is_new = begin_run(connection, run.name, source.origin)
+            self.summary.notes += say_of_run(
+                connection, run.run_id, run.name, self.request
             )
             self.is_begun = True
         if self.is_new and not self.written:

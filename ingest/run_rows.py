@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 import duckdb
@@ -18,9 +18,7 @@ from hlodb.version import __version__
 Connection = duckdb.DuckDBPyConnection
 
 
-def begin_run(
-    connection: Connection, name: str, origin: str, request: RunRequest
-) -> tuple[int, bool]:
+def begin_run(connection: Connection, name: str, origin: str) -> tuple[int, bool]:
     """Give the id of the run called `name`, and whether it was begun just now.
 
     A pruned run is begun anew: its details come back.
@@ -33,15 +31,11 @@ def begin_run(
     run_id = int(newest[0]) + 1 if newest else 1
     connection.execute(
         "INSERT INTO runs BY NAME SELECT ? AS run_id, ? AS name, ? AS origin,"
-        " ? AS series, ? AS commit_sha, ? AS labels, ? AS hlodb_version,"
-        " ?::TIMESTAMP AS ingested_at",
+        " '{}' AS labels, ? AS hlodb_version, ?::TIMESTAMP AS ingested_at",
         [
             run_id,
             name,
             origin,
-            request.series,
-            request.commit,
-            json.dumps(dict(request.labels), sort_keys=True),
             __version__,
             datetime.now(UTC).replace(tzinfo=None),
         ],
@@ -52,17 +46,73 @@ def begin_run(
 def finish_run(
     connection: Connection, run_id: int, request: RunRequest, facts: RunFacts
 ) -> None:
-    """Write what the dump says of itself, and labels where it is silent."""
-    values = {
-        name: facts.facts.get(name) or request.labels.get(name)
+    """Write what the dump says of itself, and what the user does where it is silent.
+
+    A time that was given stays, whatever the files' times are when they are read again.
+    """
+    values: dict[str, tuple[str, list[object]]] = {
+        name: (
+            f"coalesce(?, {name}, ?)",
+            [facts.facts.get(name), request.labels.get(name)],
+        )
         for name in LABEL_COLUMNS
-    } | {
-        "device_memory_bytes": facts.facts.get("device_memory_bytes"),
-        "started_at": request.started_at or moment(facts.newest_file_at),
     }
-    assignments = ", ".join(f"{name} = coalesce(?, {name})" for name in values)
+    values["device_memory_bytes"] = (
+        "coalesce(?, device_memory_bytes)",
+        [facts.facts.get("device_memory_bytes")],
+    )
+    values["started_at"] = (
+        "coalesce(?, if(is_started_at_given, NULL, ?), started_at)",
+        [request.started_at, moment(facts.newest_file_at)],
+    )
+    values["is_started_at_given"] = (
+        "coalesce(is_started_at_given, false) OR ?",
+        [request.started_at is not None],
+    )
+    _update(connection, run_id, values)
+
+
+def say_of_run(
+    connection: Connection, run_id: int, name: str, request: RunRequest
+) -> list[str]:
+    """Write what the user says of a run; give a note for what was said otherwise.
+
+    That is kept: else the label of today would be on all nights that are read again.
+    """
+    row = connection.execute(
+        "SELECT series, commit_sha, labels FROM runs WHERE run_id = ?", [run_id]
+    ).fetchone()
+    assert row is not None
+    series, commit, labels = row[0], row[1], json.loads(row[2] or "{}")
+    said = [
+        ("series", series, request.series),
+        ("commit", commit, request.commit),
+        *((f"label {key}", labels.get(key), v) for key, v in request.labels.items()),
+    ]
+    _update(
+        connection,
+        run_id,
+        {
+            "series": ("coalesce(series, ?)", [request.series]),
+            "commit_sha": ("coalesce(commit_sha, ?)", [request.commit]),
+            "labels": ("?", [json.dumps({**request.labels, **labels}, sort_keys=True)]),
+        },
+    )
+    return [
+        f"run {name} keeps its {what} {old}, not {new}: `hlodb rm` forgets a run"
+        for what, old, new in said
+        if None not in (old, new) and old != new
+    ]
+
+
+def _update(
+    connection: Connection, run_id: int, values: Mapping[str, tuple[str, list[object]]]
+) -> None:
+    """Set columns of a run, each to an expression with its parameters."""
+    assignments = ", ".join(f"{name} = {value}" for name, (value, _) in values.items())
+    parameters = [given for _, (_, all_given) in values.items() for given in all_given]
     connection.execute(
-        f"UPDATE runs SET {assignments} WHERE run_id = ?", [*values.values(), run_id]
+        f"UPDATE runs SET {assignments} WHERE run_id = ?", [*parameters, run_id]
     )
 
 

@@ -9,7 +9,9 @@ sure goes the way of every other run.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -18,7 +20,7 @@ import duckdb
 from hlodb.ingest.discover import RunSource
 from hlodb.ingest.hashed_ahead import FileDigest, digest_of
 from hlodb.ingest.limits import Limits, Refusal
-from hlodb.ingest.run_records import LABEL_COLUMNS, RunRequest, moment
+from hlodb.ingest.run_records import RunRequest, moment
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.statements import statement
 from hlodb.version import __version__
@@ -102,11 +104,20 @@ def unchanged_run(
 
 def _is_said_already(source: RunSource, run: WholeRun, request: RunRequest) -> bool:
     """Tell whether names and times of files, and the request, are those of the run."""
-    times = [e.modified_at for e in source.entries if e.modified_at is not None]
-    started_at = request.started_at or moment(max(times, default=None))
-    labels = {n: v for n, v in request.labels.items() if n in LABEL_COLUMNS}
+    row = run.row
+    labels = json.loads(row["labels"] or "{}")
     return (
-        started_at is not None
-        and run.row | labels | {"started_at": started_at} == run.row
+        _is_time(source, row, request.started_at)
+        and request.series in (None, row["series"])
+        and request.commit in (None, row["commit_sha"])
+        and labels | request.labels == labels
         and {entry.path for entry in source.entries} == run.files.keys()
     )
+
+
+def _is_time(source: RunSource, row: Mapping[str, Any], given: datetime | None) -> bool:
+    """Tell whether a run has the time that it would get."""
+    if given is not None or row["is_started_at_given"]:
+        return row["is_started_at_given"] and given in (None, row["started_at"])
+    times = [e.modified_at for e in source.entries if e.modified_at is not None]
+    return bool(times) and moment(max(times)) == row["started_at"]

@@ -379,6 +379,8 @@ COMMENT ON COLUMN "module_memory"."program_key" IS 'Hash of program, entry shape
 COMMENT ON COLUMN "module_memory"."stage" IS 'Stage of compilation.';
 COMMENT ON COLUMN "module_memory"."rank" IS 'Process or host.';
 COMMENT ON COLUMN "module_memory"."module_number" IS 'XLA''s number in the file name.';
+COMMENT ON COLUMN "module_memory"."path" IS 'Its file inside the run, see modules.';
+COMMENT ON COLUMN "module_memory"."part" IS 'Which module of that file, from 0.';
 COMMENT ON COLUMN "module_memory"."module_id" IS 'Content of one module snapshot: first 64 bits of a BLAKE2b over its texts without source locations and pointers.';
 COMMENT ON COLUMN "module_memory"."locations_id" IS 'Content of a module''s source locations: 64 bits of a BLAKE2b.';
 COMMENT ON COLUMN "module_memory"."platform" IS 'cpu, gpu, rocm or tpu.';
@@ -521,6 +523,7 @@ COMMENT ON COLUMN "runs"."run_id" IS 'Number of the run, in order of ingestion.'
 COMMENT ON COLUMN "runs"."name" IS 'Unique name of the run.';
 COMMENT ON COLUMN "runs"."series" IS 'The series it belongs to, such as nightly; NULL for none.';
 COMMENT ON COLUMN "runs"."started_at" IS 'When the dump was written (UTC): the newest file time, or what --started-at said.';
+COMMENT ON COLUMN "runs"."is_started_at_given" IS 'Whether --started-at said when; then the times of files don''t change it.';
 COMMENT ON COLUMN "runs"."ingested_at" IS 'When it was ingested (UTC).';
 COMMENT ON COLUMN "runs"."commit_sha" IS 'Commit of the program that was compiled.';
 COMMENT ON COLUMN "runs"."branch" IS 'Branch of the program that was compiled.';

@@ -479,6 +479,7 @@ CREATE TABLE runs (
   name TEXT NOT NULL,
   series TEXT,
   started_at TIMESTAMP WITHOUT TIME ZONE,
+  is_started_at_given BOOLEAN,
   ingested_at TIMESTAMP WITHOUT TIME ZONE,
   commit_sha TEXT,
   branch TEXT,

@@ -15,7 +15,13 @@ import click
 from hlodb.commands.ingest_outcome import require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.narration import narrate
-from hlodb.commands.options import UTF8, db_option, format_option, write_result
+from hlodb.commands.options import (
+    UTF8,
+    Moment,
+    db_option,
+    format_option,
+    write_result,
+)
 from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
@@ -71,8 +77,9 @@ _MEGABYTE = 1e6
 )
 @click.option(
     "--started-at",
-    type=click.DateTime(),
-    help="When the dump was made (UTC); else the newest file's time.",
+    metavar="TIME",
+    type=Moment(),
+    help="When the dump was made (UTC without a zone); else the newest file's time.",
 )
 @click.option(
     "--jobs", type=click.IntRange(1, 512), help="Worker processes; else one a core."

@@ -28,7 +28,7 @@ def sentences(run: RunSummary, db: Path) -> Iterator[str]:
     elif not run.modules:
         yield f"run {run.name} holds no module"
     if run.files and run.files == run.unchanged_files:
-        yield f"run {run.name} was here already, nothing has changed"
+        yield f"run {run.name} was here already, its files have not changed"
 
 
 def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:

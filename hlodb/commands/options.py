@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -108,6 +109,27 @@ class _Output(click.Path):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
         return None if value == "-" else super().convert(value, param, ctx)
+
+
+class Moment(click.DateTime):
+    """A time as ISO 8601 has it; one without a zone is in UTC."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> datetime:
+        """Give the time, to the second."""
+        try:
+            found = datetime.fromisoformat(value)
+        except ValueError:
+            self.fail(
+                f"{value!r} is no time such as 2026-01-31, 2026-01-31T02:00:00 or"
+                " 2026-01-31T02:00:00+01:00",
+                param,
+                ctx,
+            )
+        if found.tzinfo is not None:
+            found = found.astimezone(UTC)
+        return found.replace(tzinfo=None, microsecond=0)
 
 
 output_option: Decorator = click.option(

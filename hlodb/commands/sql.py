@@ -30,7 +30,7 @@ def command(statement: str, db: Path, form: str, output: Path | None) -> None:
     reached. A statement of - is read from the standard input.
 
     \b
-    hlodb sql "SELECT name, program, stage FROM runs JOIN modules USING (run_id)"
+    hlodb sql "SELECT r.name, program, stage FROM runs r JOIN modules USING (run_id)"
     hlodb sql "FROM peak_by_space() WHERE fragmentation_ratio > 0.1"
     hlodb sql - --format csv < question.sql
     """

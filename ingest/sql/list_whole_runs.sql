@@ -41,8 +41,7 @@ SELECT
   coalesce(h."values", 0) AS "values",
   coalesce(h.live_ranges, 0) AS live_ranges,
   coalesce(r.rejects, 0) AS rejects,
-  n.started_at, n.compiler_version, n.framework_version, n.platform, n.device,
-  n.topology, n.branch
+  n.started_at, n.is_started_at_given, n.series, n.commit_sha, n.labels
 FROM named AS n
 JOIN held AS h USING (run_id)
 LEFT JOIN rejected AS r USING (run_id)

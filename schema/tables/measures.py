@@ -73,6 +73,8 @@ MODULE_MEMORY = public(
     text("stage", "Stage of compilation."),
     integer("rank", "Process or host."),
     integer("module_number", "XLA's number in the file name."),
+    text("path", "Its file inside the run, see modules."),
+    integer("part", "Which module of that file, from 0."),
     module_id(),
     locations_id(),
     text("platform", "cpu, gpu, rocm or tpu."),

@@ -26,6 +26,10 @@ RUNS = public(
         comment="When the dump was written (UTC): the newest"
         " file time, or what --started-at said.",
     ),
+    boolean(
+        "is_started_at_given",
+        "Whether --started-at said when; then the times of files don't change it.",
+    ),
     Column("ingested_at", TIMESTAMP, comment="When it was ingested (UTC)."),
     text("commit_sha", "Commit of the program that was compiled."),
     text("branch", "Branch of the program that was compiled."),

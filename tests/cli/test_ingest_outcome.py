@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import shutil
 import tarfile
+from datetime import datetime
 from pathlib import Path
 
 import pytest
 
 from hlodb.cli import main
+from hlodb.schema.warehouse import connect
 
 DUMP = Path(__file__).parents[1] / "data" / "changes" / "dtype" / "widened"
 TEXT = "module_0000.jit_step.cpu_after_optimizations.txt"
@@ -105,7 +107,7 @@ def test_a_second_try_says_the_same(
     fill(folder, BROKEN)
     first = ingest(capfd, "dump")
     code, modules, said = ingest(capfd, "dump")
-    assert said.pop(1) == "run dump was here already, nothing has changed"
+    assert said.pop(1) == "run dump was here already, its files have not changed"
     assert (code, modules, said) == first
 
 
@@ -159,3 +161,25 @@ def test_a_name_reaches_no_terminal_with_control_characters(
     fill(folder, FLAGS)
     _, _, said = ingest(capfd, "dump", "--run", "a\x1b[31m\u202eb")
     assert said == ["run a\\x1b[31m\\u202eb holds no module"]
+
+
+@pytest.mark.parametrize(
+    ("given", "stored"),
+    [
+        ("2026-01-31", datetime(2026, 1, 31)),
+        ("2026-01-31 02:03:04", datetime(2026, 1, 31, 2, 3, 4)),
+        ("2026-01-31T02:03:04Z", datetime(2026, 1, 31, 2, 3, 4)),
+        ("2026-01-31T02:03:04.5+05:30", datetime(2026, 1, 30, 20, 33, 4)),
+        ("yesterday", None),
+    ],
+)
+def test_times_as_others_write_them(
+    given: str, stored: datetime | None, folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fill(folder, TEXT)
+    code, *_ = ingest(capfd, "dump", "--started-at", given)
+    assert code == (2 if stored is None else 0)
+    if stored is not None:
+        with connect("w.duckdb") as connection:
+            found = connection.execute("SELECT started_at FROM runs").fetchall()
+        assert found == [(stored,)]

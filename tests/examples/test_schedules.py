@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, REPOSITORY
 
 EXAMPLES = REPOSITORY / "examples"
@@ -192,8 +193,25 @@ def test_nights_that_went_wrong(
     taken_in = (tmp_path / "reports" / "ingest.jsonl").read_text().splitlines()
     assert [json.loads(line)["run"] for line in taken_in] == [
         *("2027-01-01", "2027-01-04"),
-        *("2027-01-01", "2027-01-03", "2027-01-04"),
+        "2027-01-03",
     ]
+
+
+def test_nights_that_were_forgotten_stay_so(
+    tmp_path: Path, dumps: Path, commands: dict[str, str]
+) -> None:
+    shutil.copytree(CHANGES / "donation" / "base", dumps / "2027-01-02")
+    shutil.copytree(CHANGES / "donation" / "base", dumps / "2027-01-03")
+    command = str(EXAMPLES / "nightly.sh")
+    assert nightly(tmp_path, commands, command)[0] == 0
+    forgetting = "hlodb rm 2027-01-01 && hlodb prune --keep 1"
+    assert nightly(tmp_path, commands, forgetting)[0] == 0
+    assert nightly(tmp_path, commands, command) == (0, "✅ no regression; 1 same")
+    with connect(tmp_path / "hlodb.duckdb") as connection:
+        found = connection.execute(
+            "SELECT name, pruned_at IS NOT NULL FROM runs ORDER BY name"
+        ).fetchall()
+    assert found == [("2027-01-02", True), ("2027-01-03", False)]
 
 
 def test_the_cron_line(tmp_path: Path, dumps: Path, commands: dict[str, str]) -> None:

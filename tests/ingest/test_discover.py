@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,23 @@ def test_glob(dump: Path) -> None:
 def test_glob_passes_over_files_beside_dumps(tmp_path: Path) -> None:
     write(tmp_path / "runs", {"a.tar": packed_tar(FILES), "README.md": b"About\n"})
     assert [run.name for run in discover([str(tmp_path / "runs" / "*")])] == ["a"]
+
+
+@pytest.mark.parametrize("named", ["rank_1", "rank_1/", "rank_1/.", "../night/rank_1"])
+def test_the_folder_of_a_process_says_which_it_is(
+    dump: Path, tmp_path: Path, named: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As it does where the folder above is named."""
+    above = tmp_path / "night"
+    shutil.copytree(dump, above / "rank_1")
+    monkeypatch.chdir(above)
+    [whole], [one] = discover([str(above)]), discover([named])
+    assert one.name == "rank_1"
+    assert [e.path for e in one.entries] == [e.path for e in whole.entries]
+    assert {e.path.split("/")[0] for e in one.entries} == {"rank_1"}
+    monkeypatch.chdir(above / "rank_1")
+    [here] = discover(["."])
+    assert [e.path for e in here.entries] == [e.path for e in whole.entries]
 
 
 def test_archives_in_a_directory_are_runs_of_their_own(tmp_path: Path) -> None:

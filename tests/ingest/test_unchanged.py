@@ -72,15 +72,16 @@ def leave(dump: Path) -> None:
 Step = tuple[Callable[[Path], None], RunRequest]
 
 LABELS = RunRequest(labels={"framework_version": "1.2", "team": "x"})
+NAMED = RunRequest(series="s", commit="c")
 STARTED = RunRequest(started_at=datetime(2026, 1, 2, 3, 4, 5))
 
 KNOWN: dict[str, list[Step]] = {
     "as it was": [(leave, PLAIN)],
     "for the third time": [(leave, PLAIN), (leave, PLAIN)],
     "labels said before": [(leave, LABELS), (leave, LABELS)],
-    "a label that fills no column": [(leave, RunRequest(labels={"team": "x"}))],
-    "another series and commit": [(leave, RunRequest(series="s", commit="c"))],
+    "series and commit said before": [(leave, NAMED), (leave, NAMED)],
     "a start said before": [(leave, STARTED), (leave, STARTED)],
+    "the files' times, after a start": [(leave, STARTED), (touch, PLAIN)],
     "fewer passes than it has": [(leave, RunRequest(passes="metrics"))],
     "a rejected file": [(add_notes, PLAIN), (leave, PLAIN)],
 }
@@ -88,8 +89,9 @@ KNOWN: dict[str, list[Step]] = {
 
 CHANGED: dict[str, list[Step]] = {
     "labels": [(leave, LABELS)],
+    "a label that fills no column": [(leave, RunRequest(labels={"team": "x"}))],
+    "series and commit": [(leave, NAMED)],
     "a start": [(leave, STARTED)],
-    "the files' times, after a start": [(leave, STARTED), (leave, PLAIN)],
     "newer files": [(touch, PLAIN)],
     "a flag": [(add_a_flag, PLAIN)],
     "flags gone": [(lose_flags, PLAIN)],

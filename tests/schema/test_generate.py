@@ -1,8 +1,12 @@
+from pathlib import Path
+
 import pytest
 
+from hlodb.schema.creation import create_file
 from hlodb.schema.generate import generated
 from hlodb.schema.stored import stored_tables
 from hlodb.schema.tables import PUBLIC, STORE
+from hlodb.schema.warehouse import connect
 
 
 @pytest.mark.parametrize("name", ["tables.sql", "comments.sql"])
@@ -19,3 +23,13 @@ def test_stored_columns_are_those_of_the_tables() -> None:
     }
     found = {name: list(columns) for name, columns in stored_tables().items()}
     assert found == declared
+
+
+def test_every_column_says_what_it_is(tmp_path: Path) -> None:
+    create_file(tmp_path / "w.duckdb")
+    with connect(tmp_path / "w.duckdb") as connection:
+        bare = connection.execute(
+            "SELECT table_name, column_name FROM duckdb_columns()"
+            " WHERE NOT internal AND schema_name = 'main' AND comment IS NULL"
+        ).fetchall()
+    assert bare == []
