@@ -67,7 +67,7 @@ def read_compilations(
             snapshots[key],
             opcodes.get(m.source_id, {}) if m.source_id is not None else {},
             opcodes.get(m.module_id, {}),
-            Traits(*traits[m.module_id if m.source_id is None else m.source_id]),
+            Traits(*traits[m.earliest_id]),
         )
         for key, m in enumerate(modules)
     }

@@ -52,6 +52,11 @@ class Module(NamedTuple):
     path: str
     has_assignment: bool
 
+    @property
+    def earliest_id(self) -> int:
+        """The snapshot before optimisations, this one where a dump has no such."""
+        return self.module_id if self.source_id is None else self.source_id
+
 
 class Profile(NamedTuple):
     """Memory of one module in one colour; live figures None without live ranges."""

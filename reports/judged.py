@@ -16,6 +16,7 @@ from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
+from hlodb.reports.facts import Module
 from hlodb.reports.finding_ids import former_ids
 from hlodb.reports.findings import in_order
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
@@ -23,7 +24,7 @@ from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Trend, WaiverRow
-from hlodb.reports.pairs import Pair, Verdict, judge
+from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.settings import Settings
@@ -140,13 +141,10 @@ def _replicated(
     modules = [m for p in scene.pairs for m in (p.base, p.candidate) if m is not None]
     sizes = sections.replicated_bytes(connection, modules, least)
 
-    def size(pair: Pair, name: str) -> int:
-        module = getattr(pair, name)
-        return sizes.get(module.module_id, 0) if module is not None else 0
+    def size(module: Module | None) -> int:
+        return sizes.get(module.earliest_id, 0) if module is not None else 0
 
-    return sorted(
-        {(p.program, size(p, "base"), size(p, "candidate")) for p in scene.pairs}
-    )
+    return sorted({(p.program, size(p.base), size(p.candidate)) for p in scene.pairs})
 
 
 def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:

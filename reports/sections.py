@@ -146,14 +146,9 @@ def _slower_passes(
 
 
 def replicated_bytes(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module], least: int
+    connection: duckdb.DuckDBPyConnection, modules: Iterable[Module], least: int
 ) -> dict[int, int]:
-    """Give the bytes of whole parameters on every device, by module."""
-    found = rows(
-        connection,
-        "replicated",
-        modules=[m.module_id for m in modules],
-        sources=[m.module_id if m.source_id is None else m.source_id for m in modules],
-        least=least,
-    )
+    """Give the bytes of whole parameters on every device, by `earliest_id`."""
+    ids = sorted({m.earliest_id for m in modules})
+    found = rows(connection, "replicated", modules=ids, least=least)
     return {row[0]: int(row[1]) for row in found}
