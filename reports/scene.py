@@ -161,11 +161,13 @@ def _run_pairs(
     true_base = {id(c): m for c, m in zip(called, base, strict=True)}
     matches, left, new = match_modules(called, present, similarities)
     matches = [m._replace(base=true_base[id(m.base)]) for m in matches]
-    first = {kind(m): true_base[id(m)] for m in reversed(called)}
-    before = _sightings_before(tracks, candidate)
+    assigned = [m for m in called if m.has_assignment]
+    first = {kind(m): true_base[id(m)] for m in reversed(assigned)}
+    # A diff is of the two runs that it names.
+    before = {} if request.kind == "diff" else _sightings_before(tracks, candidate)
     is_other_device = _is_other_device(baseline.run, candidate, request)
     return [
-        *_matched(matches, baseline.run, is_other_device),
+        *_matched(matches, baseline.run, before, is_other_device),
         *missing_pairs(
             [true_base[id(m)] for m in left],
             [m.candidate for m in matches],
@@ -173,7 +175,7 @@ def _run_pairs(
             baseline.run,
         ),
         *(
-            _new_pair(m, first.get(kind(m)), baseline.run, before.get(id(m)), request)
+            _new_pair(m, first.get(kind(m)), baseline.run, before.get(id(m)))
             for m in new
             if m.has_assignment
         ),
@@ -193,10 +195,17 @@ def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:
 
 
 def _matched(
-    matches: Sequence[Match], base: Run, is_other_device: bool
+    matches: Sequence[Match],
+    base: Run,
+    before: Mapping[int, Sighting],
+    is_other_device: bool,
 ) -> Iterator[Pair]:
+    """Pair what matched; where the base has lost the assignment, what was before."""
     for m in matches:
-        if m.base.has_assignment or m.candidate.has_assignment:
+        earlier = before.get(id(m.candidate))
+        if earlier is not None and not m.base.has_assignment:
+            yield _recovered(earlier, m.candidate)
+        elif m.base.has_assignment or m.candidate.has_assignment:
             yield Pair(
                 m.base,
                 m.candidate,
@@ -212,25 +221,25 @@ def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
 
 
 def _new_pair(
-    module: Module,
-    again: Module | None,
-    base: Run,
-    earlier: Sighting | None,
-    request: Request,
+    module: Module, again: Module | None, base: Run, earlier: Sighting | None
 ) -> Pair:
     """Pair a module that matched none: compiled `again`, seen `earlier`, or new."""
     if again is not None:
         return Pair(again, module, base, "compiled again", 0.9)
-    if earlier is None or request.kind == "diff":
+    if earlier is None:
         return Pair(None, module, None, None, None)
+    return _recovered(earlier, module)
+
+
+def _recovered(earlier: Sighting, module: Module) -> Pair:
     return Pair(earlier.module, module, earlier.run, "series", 0.9, is_recovered=True)
 
 
-def _sightings_before(
-    tracks: Sequence[Track], candidate: Run
-) -> dict[int, Sighting | None]:
-    return {
+def _sightings_before(tracks: Sequence[Track], candidate: Run) -> dict[int, Sighting]:
+    """Give the sighting before the candidate's, of what has any, by the module's id."""
+    found = {
         id(track.last): track.before(candidate.run_id)
         for track in tracks
         if track.sightings[-1].run.run_id == candidate.run_id
     }
+    return {key: earlier for key, earlier in found.items() if earlier is not None}

@@ -1,0 +1,61 @@
+"""Nights on which a program's buffer assignment was not dumped, or not kept."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.reports.build import build_report
+from hlodb.reports.model import Report
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.conftest import DUMPS
+
+CNN = "jit_cnn"
+ASSIGNMENT = "jit_cnn.*buffer-assignment"
+Night = tuple[str, str]
+"""A release, and what of its dump is lost."""
+
+
+def report_of(folder: Path, nights: Sequence[Night]) -> Report:
+    """Ingest two programs of each night, in their order, and report on the last."""
+    folder.mkdir()
+    for number, (release, lost) in enumerate(nights, 1):
+        dump = folder / f"night-{number}"
+        with tarfile.open(DUMPS / "cpu" / f"jaxlib-{release}.tar.xz") as archive:
+            named = [m for m in archive if re.search("jit_cnn|jit_mlp_step", m.name)]
+            kept = [m for m in named if not (lost and re.search(lost, m.name))]
+            archive.extractall(dump, kept, filter="data")
+        run = RunRequest(name=f"night-{number}", series="nightly")
+        ingest([str(dump)], folder / "hlodb.duckdb", request=run, jobs=1)
+    with connect(folder / "hlodb.duckdb") as connection:
+        return build_report(connection, Request(), Settings())
+
+
+@pytest.mark.parametrize(
+    ("release", "cnn"),
+    [
+        ("0.4.35", ("night-1", "recovered", 0.0)),
+        ("0.5.3", ("night-1", "worse", 0.4089)),
+    ],
+)
+def test_a_lost_assignment_is_as_a_lost_program(
+    tmp_path: Path, release: str, cnn: tuple[object, ...]
+) -> None:
+    """What was seen before it is the base, whether the program is worse or back."""
+    gone, unassigned = (
+        report_of(tmp_path / name, [("0.4.35", ""), ("0.4.35", lost), (release, "")])
+        for name, lost in (("program", CNN), ("assignment", ASSIGNMENT))
+    )
+    assert unassigned.findings == gone.findings
+    assert unassigned.programs == gone.programs
+    assert unassigned.gates == gone.gates
+    (found,) = (f for f in unassigned.findings if f.program == CNN)
+    assert (found.base_run, found.change, found.delta_ratio) == cnn
