@@ -48,7 +48,7 @@ def quality(
     """Give what is unsound in the data of the runs compared.
 
     Rejects above `max_rejects` of a run, and contradictions within the data, are
-    gating: they leave the verdict unknown.
+    gating: they leave the verdict unknown. What modules lack is noted.
     """
     ids = [run.run_id for run in runs]
     rejected = rows(connection, "rejects", runs=ids)
@@ -68,8 +68,32 @@ def quality(
     for run, code, count, example in rows(connection, "unclaimed", runs=ids):
         found.append(QualityRow(run, "noted", code, int(count), example, False))
     for each in runs:
+        found += _lacking(connection, each, catalogue)
+    for each in runs:
         found += _faults(connection, each, catalogue, settings.consistency)
     return found
+
+
+def _lacking(
+    connection: duckdb.DuckDBPyConnection, run: Run, catalogue: Catalogue
+) -> list[QualityRow]:
+    """Note what modules of a run lack, as `incomplete_modules` says it."""
+    complete: dict[str, str | bool] = {"run": run.name, "complete": True}
+    modules = run_query(connection, "incomplete_modules", complete, catalogue).dicts()
+    paths: dict[str, list[str]] = defaultdict(list)
+    for row in modules:
+        lacks = set((row["missing"] or "").split(", ")) - {""}
+        if "buffer_assignment" in lacks:
+            lacks.discard("live_ranges")  # They are worth nothing without one.
+        for thing in lacks:
+            paths[thing].append(row["path"])
+    if len(paths.get("before_optimizations", [])) == len(modules):
+        # Who keeps last snapshots only, or captures them, knows it.
+        paths.pop("before_optimizations", None)
+    return [
+        QualityRow(run.name, "noted", f"no_{thing}", len(found), min(found), False)
+        for thing, found in sorted(paths.items())
+    ]
 
 
 def _faults(

@@ -13,6 +13,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
 from hlodb.reports.model import Report
+from hlodb.reports.model_sections import QualityRow
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
@@ -59,3 +60,18 @@ def test_a_lost_assignment_is_as_a_lost_program(
     assert unassigned.gates == gone.gates
     (found,) = (f for f in unassigned.findings if f.program == CNN)
     assert (found.base_run, found.change, found.delta_ratio) == cnn
+
+
+def test_what_modules_lack_is_noted(tmp_path: Path) -> None:
+    """Also of the base; sources only where the run has others."""
+    lost = f"{ASSIGNMENT}|mlp_step.*before_optimizations"
+    nights = [("0.4.35", ASSIGNMENT), ("0.4.35", lost), ("0.4.35", "before_opt")]
+    cnn = "module_0007.jit_cnn.cpu_after_optimizations.txt"
+    mlp = "module_0001.jit_mlp_step.cpu_after_optimizations.txt"
+    noted = [
+        QualityRow("night-1", "noted", "no_buffer_assignment", 1, cnn, False),
+        QualityRow("night-2", "noted", "no_before_optimizations", 1, mlp, False),
+        QualityRow("night-2", "noted", "no_buffer_assignment", 1, cnn, False),
+    ]
+    assert report_of(tmp_path / "two", nights[:2]).quality == noted
+    assert report_of(tmp_path / "three", nights).quality == noted[1:]

@@ -154,6 +154,7 @@ def _add_module(
         "entry_layout": program.shapes,
         "program_key": _hash(program.name, program.shapes),
         "first_line": 1,
+        "instruction_count": len(program.buffers),
         "has_live_ranges": True,
     }
     if program.source is not None:
