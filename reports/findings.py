@@ -124,17 +124,19 @@ def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:
 
 
 def _commands(v: Verdict, candidate_run: Run) -> list[str]:
-    program = v.pair.program
+    base, candidate = v.pair.base, v.pair.candidate
+    if candidate is None:
+        return []
+    run = shlex.quote(f"run={candidate_run.name}")
+    name = shlex.quote(f"program={candidate.program}")
+    if not candidate.has_assignment:
+        return [f"hlodb query incomplete_modules -p {run} -p {name}"]
     commands = []
-    if v.pair.base is not None and v.pair.base_run and v.pair.candidate is not None:
-        base = f"{v.pair.base_run.name}:{v.pair.base.program}"
-        candidate = f"{candidate_run.name}:{program}"
-        commands.append(f"hlodb diff {shlex.quote(base)} {shlex.quote(candidate)}")
-    if v.pair.candidate is not None:
-        run = shlex.quote(f"run={candidate_run.name}")
-        name = shlex.quote(f"program={program}")
-        commands.append(f"hlodb query peak_contents -p {run} -p {name}")
-    return commands
+    if base is not None and base.has_assignment and v.pair.base_run:
+        old = shlex.quote(f"{v.pair.base_run.name}:{base.program}")
+        new = shlex.quote(f"{candidate_run.name}:{candidate.program}")
+        commands.append(f"hlodb diff {old} {new}")
+    return [*commands, f"hlodb query peak_contents -p {run} -p {name}"]
 
 
 def _bisection(before: Run | None, first: Run) -> list[str]:

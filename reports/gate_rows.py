@@ -16,6 +16,7 @@ from hlodb.reports.facts import Run
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.sentences import absence
 from hlodb.reports.settings import Budget, Settings, covers
 from hlodb.reports.waivers import waived
 
@@ -133,7 +134,7 @@ def _missing(facts: GateFacts) -> Iterable[Gate]:
 
 def _absent(f: Finding) -> Gate:
     row = _about(f, "missing_program", "count", 0, 1)
-    return replace(row, reason=f"it is in {f.base_run}: {f.rule}")
+    return replace(row, reason=absence(f))
 
 
 def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:

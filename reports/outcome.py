@@ -9,7 +9,7 @@ from dataclasses import replace
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.sentences import gate_sentence
+from hlodb.reports.sentences import gate_sentence, lack
 from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")
@@ -164,6 +164,8 @@ def _differences(
 
 
 def _worst_text(f: Finding) -> str:
+    if f.change == "failed":
+        return f"{f.program} {f.space} {lack(f)}"
     if f.delta_bytes is None:
         return f"{f.program} {f.space} is {_WORDS.get(f.change, f.change)}"
     text = f"{f.program} {f.space} {signed_bytes(f.delta_bytes)}"

@@ -10,7 +10,7 @@ from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
-from hlodb.reports.sentences import dominating_source, gate_sentence
+from hlodb.reports.sentences import absence, dominating_source, gate_sentence
 from hlodb.reports.sizes import counted, signed_bytes
 
 BLAMES = {
@@ -60,7 +60,7 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f"Since: {f.first_run}."))
     commands = list(f.commands)
-    if f.change == "failed":
+    if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
     if report.kind == "report" and f.change in (*ALERTING, "same"):
         commands.append(f"hlodb triage {f.id} accept --reason '…'")
@@ -71,7 +71,7 @@ def _why(f: Finding) -> str:
     if f.cause is not None:
         return f.cause.title
     if f.change == "failed":
-        return f"{f.base_run} has the program, {f.candidate_run} has not"
+        return absence(f)
     return f"{f.change.replace('_', ' ')} ({f.rule.replace('_', ' ')})"
 
 

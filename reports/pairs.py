@@ -119,10 +119,9 @@ def judge(
 def _change(v: Verdict, settings: Settings) -> tuple[str, str]:
     base, candidate = v.pair.base, v.pair.candidate
     if candidate is None or not candidate.has_assignment:
-        rule = "no_buffer_assignment" if candidate else "only_in_base"
-        return "failed", rule
+        return "failed", "no_buffer_assignment" if candidate else "only_in_base"
     if base is None or not base.has_assignment:
-        return "new", "only_in_candidate"
+        return "new", "no_buffer_assignment" if base else "only_in_candidate"
     if v.pair.differing_keys:
         return "not_comparable", "differing_keys"
     change, rule = _difference(v, base, candidate, settings)
@@ -204,7 +203,8 @@ def tags(v: Verdict) -> list[str]:
     where the program is back and needs more.
     """
     base, candidate = v.pair.base, v.pair.candidate
-    if base is None or candidate is None or v.rule == "identical_artefact":
+    untold = ("identical_artefact", "no_buffer_assignment")
+    if base is None or candidate is None or v.rule in untold:
         return []
     back = v.pair.is_recovered and v.change != "recovered"
     found = ["recovered"] if back else []

@@ -24,7 +24,7 @@ MOST_RESULTS = 5000
 
 RULES = {
     "regression": "A program needs more memory than the base, above both floors.",
-    "missing_program": "A program of the base is not in the candidate.",
+    "missing_program": "The candidate lacks a program of the base, or its memory.",
     "budget": "A program needs more memory than its budget allows.",
     "donation_loss": "An output no longer shares the memory of a parameter.",
     "fragmentation": "Too much temporary memory is never live at once.",

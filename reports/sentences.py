@@ -1,4 +1,4 @@
-"""What several forms say alike: the sentence of a gate, the line of a finding."""
+"""What several forms say alike: the sentence of a gate, what is missing, a line."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ def gate_sentence(gate: Gate, finding: Finding | None) -> str:
     """
     if gate.program is None:
         return gate.reason
+    if gate.gate == "missing_program" and finding is not None:
+        return f"{gate.program} {lack(finding)}: {gate.reason}"
     who = " ".join(x for x in (gate.program, gate.space) if x)
     delta = finding.delta_bytes if finding is not None else None
     if gate.gate == "regression" and finding is not None and delta is not None:
@@ -26,6 +28,19 @@ def gate_sentence(gate: Gate, finding: Finding | None) -> str:
     else:
         text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
     return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def lack(finding: Finding) -> str:
+    """Say what has become of a program that failed."""
+    is_there = finding.rule == "no_buffer_assignment"
+    return "has no buffer assignment" if is_there else "is missing"
+
+
+def absence(finding: Finding) -> str:
+    """Say which run has what another lacks of a program that failed."""
+    is_there = finding.rule == "no_buffer_assignment"
+    what = "the program's buffer assignment" if is_there else "the program"
+    return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
 
 
 def dominating_source(finding: Finding | None) -> BufferChange | None:

@@ -14,7 +14,10 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.reports.build import build_report
 from hlodb.reports.model import Report
 from hlodb.reports.model_sections import QualityRow
+from hlodb.reports.outline_blocks import Commands, Paragraph
+from hlodb.reports.outline_brief import brief
 from hlodb.reports.scene import Request
+from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
@@ -25,7 +28,7 @@ Night = tuple[str, str]
 """A release, and what of its dump is lost."""
 
 
-def report_of(folder: Path, nights: Sequence[Night]) -> Report:
+def report_of(folder: Path, nights: Sequence[Night], kind: str = "report") -> Report:
     """Ingest two programs of each night, in their order, and report on the last."""
     folder.mkdir()
     for number, (release, lost) in enumerate(nights, 1):
@@ -37,7 +40,9 @@ def report_of(folder: Path, nights: Sequence[Night]) -> Report:
         run = RunRequest(name=f"night-{number}", series="nightly")
         ingest([str(dump)], folder / "hlodb.duckdb", request=run, jobs=1)
     with connect(folder / "hlodb.duckdb") as connection:
-        return build_report(connection, Request(), Settings())
+        return build_report(
+            connection, Request(baseline="previous", kind=kind), Settings()
+        )
 
 
 @pytest.mark.parametrize(
@@ -75,3 +80,34 @@ def test_what_modules_lack_is_noted(tmp_path: Path) -> None:
     ]
     assert report_of(tmp_path / "two", nights[:2]).quality == noted
     assert report_of(tmp_path / "three", nights).quality == noted[1:]
+
+
+def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
+    """The program is there: nothing says that it is not, nor asks for its memory."""
+    report = report_of(tmp_path / "nights", [("0.4.35", ""), ("0.4.35", ASSIGNMENT)])
+    why = "night-1 has the program's buffer assignment, night-2 has not"
+    command = "hlodb query incomplete_modules -p run=night-2 -p program=jit_cnn"
+    (finding,) = report.findings
+    assert report.headline == (
+        "❌ no regression (1 gate failed): jit_cnn host has no buffer assignment;"
+        " 1 missing; 1 same"
+    )
+    assert (finding.rule, finding.tags) == ("no_buffer_assignment", [])
+    assert brief(report) == [
+        Paragraph(f"Why: {why}."),
+        Paragraph("Whose: nobody is named, see [owners] of hlodb.toml."),
+        Commands((command,)),
+    ]
+    assert [gate_sentence(g, finding) for g in report.gates if g.program] == [
+        f"jit_cnn has no buffer assignment: {why}"
+    ]
+
+
+def test_a_diff_does_not_call_what_has_no_assignment_absent(tmp_path: Path) -> None:
+    nights = [("0.4.35", ASSIGNMENT), ("0.4.35", "")]
+    report = report_of(tmp_path / "nights", nights, kind="diff")
+    (found,) = report.findings
+    assert (found.change, found.rule) == ("new", "no_buffer_assignment")
+    assert found.commands == [
+        "hlodb query peak_contents -p run=night-2 -p program=jit_cnn"
+    ]
