@@ -37,6 +37,7 @@ from hlodb.reports.pairs import is_identical
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import quality
+from hlodb.reports.wastes import waste
 from hlodb.version import __version__
 
 
@@ -104,7 +105,7 @@ def _sections_beside(
         sections.capacity(
             connection, scene.present, scene.profiles, candidate, settings
         ),
-        sections.waste(connection, programs, candidate, catalogue, top),
+        waste(connection, programs, candidate, catalogue, settings),
         sections.health(connection, base, candidate, scene.modules, scene.bands, top),
         quality(connection, scene.compared, catalogue, settings),
     )

@@ -22,7 +22,13 @@ class Capacity:
 
 @dataclass(frozen=True, slots=True)
 class Waste:
-    """Memory the candidate holds for nothing, and what the total would fall by."""
+    """Memory the candidate holds for nothing, and what the total would fall by.
+
+    A `donation` that needs no copy lowers the live peak, `fragmentation` and `padding`
+    the total. `replicated` parameters, of at least the floor, are in fewer parts than
+    there are partitions; what is `idle` of a special memory space could hold some of
+    the default one. Places overlap: they are no sum.
+    """
 
     kind: str
     program: str

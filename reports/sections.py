@@ -1,4 +1,4 @@
-"""The sections beside the findings: capacity, waste, compile health."""
+"""The sections beside the findings: capacity and compile health."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import duckdb
 
-from hlodb.queries.catalogue import Catalogue
-from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.model import ProgramRow
-from hlodb.reports.model_sections import Capacity, Health, Waste
+from hlodb.reports.model_sections import Capacity, Health
 from hlodb.reports.pairs import NoiseBands, Profiles
 from hlodb.reports.read import rows
 from hlodb.reports.settings import Settings
@@ -57,42 +54,6 @@ def capacity(
             )
         )
     return found
-
-
-def waste(
-    connection: duckdb.DuckDBPyConnection,
-    programs: Iterable[ProgramRow],
-    candidate: Run,
-    catalogue: Catalogue,
-    top: int,
-) -> list[Waste]:
-    """Give the most wasteful places of the candidate, by what they could free."""
-    found = []
-    for p in programs:
-        if p.candidate_bytes is None:
-            continue
-        if p.fragmentation_bytes:
-            note = "temporary bytes that are never live at once"
-            found.append(_waste("fragmentation", p, p.fragmentation_bytes, note))
-        if p.padding_bytes:
-            note = "room beyond the data of what is live at the peak"
-            found.append(_waste("padding", p, p.padding_bytes, note))
-    ledger = run_query(
-        connection, "donation_ledger", {"run": candidate.name}, catalogue
-    )
-    for row in ledger.dicts():
-        if row["status"] == "missed":
-            size = row["donated_bytes"]
-            note = f"parameter {row['parameter_number']} could hold an output"
-            found.append(
-                Waste("donation", row["program"], row["color"], None, size, size, note)
-            )
-    found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
-    return found[:top]
-
-
-def _waste(kind: str, p: ProgramRow, size: int, note: str) -> Waste:
-    return Waste(kind, p.program, p.color, p.space, size, size, note)
 
 
 def health(

@@ -1,0 +1,110 @@
+"""What reports on two dumps say could be freed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlodb.reports.build import build_report
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+
+CPU, TPU = "jaxlib-0.10.2", "v5e-jax-0.10.2"
+Place = tuple[str, str | None, int, int, str]
+"""Program, space, bytes held, bytes they would fall by, note."""
+
+
+def places(path: Path, run: str, kind: str) -> list[Place]:
+    with connect(path) as connection:
+        request = Request(run, run, kind="diff")
+        found = build_report(connection, request, Settings(top=1000)).waste
+    return [
+        (w.program, w.space, w.waste_bytes, w.leverage_bytes, w.note)
+        for w in found
+        if w.kind == kind and w.leverage_bytes >= 2048
+    ]
+
+
+def _hold(parameter: int) -> str:
+    return f"parameter {parameter} could hold an output"
+
+
+DONATIONS: dict[str, list[Place]] = {
+    CPU: [
+        ("jit__lambda", "host", 524_288, 524_288, _hold(3)),
+        # The peak moves to another step when half of it is saved.
+        ("jit__lambda", "host", 524_288, 263_552, _hold(2)),
+        ("jit__lambda", "host", 16_384, 16_384, _hold(0)),
+        ("jit__lambda", "host", 2_048, 2_048, _hold(1)),
+        ("jit_cg", "host", 2_048, 2_048, _hold(1)),
+    ],
+    TPU: [
+        ("jit__lambda", "HBM", 524_288, 524_288, _hold(2)),
+        ("jit__lambda", "HBM", 524_288, 524_288, _hold(3)),
+        ("jit_cnn", "HBM", 294_912, 294_912, _hold(2)),
+        ("jit_cnn", "HBM", 147_456, 147_456, _hold(1)),
+        ("jit_cnn", "HBM", 18_432, 18_432, _hold(0)),
+        ("jit__lambda", "HBM", 16_384, 16_384, _hold(0)),
+        ("jit_cnn", "HBM", 8_192, 8_192, _hold(3)),
+        ("jit_cg", "HBM", 2_048, 2_048, _hold(1)),
+    ],
+}
+
+
+@pytest.mark.parametrize("run", DONATIONS)
+def test_a_donation_that_needs_a_copy_saves_nothing(
+    demo_warehouse: Path, run: str
+) -> None:
+    """Nor does the live peak fall by more than its next highest step is below it."""
+    assert places(demo_warehouse, run, "donation") == DONATIONS[run]
+
+
+def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> None:
+    fewer = "in fewer parts than partitions, first"
+    assert places(demo_warehouse, CPU, "replicated") == []
+    assert places(demo_warehouse, TPU, "replicated") == [
+        (
+            "jit_gpt_scan_remat",
+            None,
+            23_592_960,
+            17_694_720,
+            f"12 large parameters {fewer} p['blocks']['down']",
+        ),
+        (
+            "jit_gpt_unrolled",
+            None,
+            18_874_368,
+            14_155_776,
+            f"15 large parameters {fewer} p['emb']",
+        ),
+        (
+            "jit_gpt_fsdp",
+            None,
+            12_582_912,
+            6_291_456,
+            f"3 large parameters {fewer} p['emb']",
+        ),
+        (
+            "jit_mlp_step",
+            None,
+            7_405_568,
+            5_554_176,
+            f"2 large parameters {fewer} params[1][0]",
+        ),
+        ("jit_cg", None, 1_048_576, 786_432, f"1 large parameter {fewer} A"),
+    ]
+
+
+def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> None:
+    note = "not in use at the main peak, and could hold some of it"
+    assert places(demo_warehouse, CPU, "idle") == []
+    assert places(demo_warehouse, TPU, "idle") == [
+        ("jit_gpt_fsdp", "VMEM", 49_249_280, 8_401_920, note),
+        ("jit_mlp_step", "VMEM", 18_038_784, 5_632, note),
+        ("jit_gpt_scan_remat", "VMEM", 28_317_696, 4_608, note),
+        ("jit_gpt_fsdp", "host", 4_096, 4_096, note),
+        ("jit_cg", "VMEM", 8_192, 2_048, note),
+        ("jit_gpt_fsdp", "color_6", 2_048, 2_048, note),
+    ]
