@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import dropwhile, islice
 from typing import NamedTuple
 
@@ -20,13 +21,11 @@ from hlodb.reports.findings import (
 )
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import Point, Trend
+from hlodb.reports.names import place
 from hlodb.reports.pairs import Verdict, counts
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Track
-
-_Place = tuple[str, int | None, int | None, int]
 
 
 def explanations(
@@ -69,7 +68,7 @@ class _Known(NamedTuple):
     settings: Settings
     explained: Explanations
     tracks: Mapping[int, Track]
-    lines: Mapping[_Place, Sequence[Point]]
+    lines: history.Lines
     places: Mapping[int, int]
 
 
@@ -86,7 +85,7 @@ def findings_of(
     verdicts: Sequence[Verdict],
     steps: Sequence[history.Step],
     explained: Explanations,
-    trends: Sequence[Trend],
+    lines: history.Lines,
     settings: Settings,
 ) -> list[Finding]:
     """Give a finding per verdict, then one per earlier step.
@@ -94,7 +93,6 @@ def findings_of(
     A step that is the same difference as one of the candidate's is left out.
     """
     tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
-    lines = {(t.program, t.rank, t.module_number, t.color): t.points for t in trends}
     known = _Known(scene, settings, explained, tracks, lines, places_of(scene))
     found = with_own_ids(
         _finding(known, v, "candidate", scene.candidate) for v in verdicts
@@ -115,7 +113,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
         track = None  # The series takes another program for what became of it.
     since = _since(known, track, v, scope, run)
     modules = _moved(v)
-    line = known.lines.get(_place(v), [])
+    line = known.lines.get((id(track.last), v.color)) if track else None
     movement = Movement(
         verdict=v,
         id=_id(known, track, v, since.first),
@@ -126,7 +124,9 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
         undone_run=since.undone,
         fate=_fate(track, v, scene, settings) if scope == "history" else "",
         explanation=known.explained.get((modules, v.color)) if modules else None,
-        history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line],
+        history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
+        if line
+        else [],
     )
     limit = settings.limit_of(scene.candidate, v.color, v.space)
     return make_finding(movement, settings, limit)
@@ -184,12 +184,6 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     return "stands" if is_there and counts(low, high, settings) else ""
 
 
-def _place(v: Verdict) -> _Place:
-    """Give where a verdict belongs: program, rank, module number and colour."""
-    module = _module(v)
-    return module.program, module.rank, module.module_number, v.color
-
-
 def _module(v: Verdict) -> Module:
     module = v.pair.candidate or v.pair.base
     assert module is not None
@@ -200,21 +194,17 @@ def program_rows(
     verdicts: Sequence[Verdict], findings: Sequence[Finding]
 ) -> list[ProgramRow]:
     """Give the row of every verdict, in the state that its finding is in."""
-    states = {
-        (f.program, f.rank, f.module_number, f.color): (f.change, f.state)
-        for f in findings
-        if f.scope == "candidate"
-    }
+    told = {place(f): f for f in findings if f.scope == "candidate"}
     rows = []
-    for v in verdicts:
-        states_of = states.get(_place(v), (v.change, v.change))
-        rows.append(_program_row(v, _module(v), *states_of))
+    for row in (_program_row(v, _module(v)) for v in verdicts):
+        f = told.get(place(row))
+        rows.append(replace(row, change=f.change, state=f.state) if f else row)
     return sorted(
         rows, key=lambda r: (r.program, r.rank or 0, r.color, r.base_bytes or 0)
     )
 
 
-def _program_row(v: Verdict, module: Module, change: str, state: str) -> ProgramRow:
+def _program_row(v: Verdict, module: Module) -> ProgramRow:
     base, now = v.base, v.candidate
     return ProgramRow(
         program=module.program,
@@ -224,8 +214,8 @@ def _program_row(v: Verdict, module: Module, change: str, state: str) -> Program
         path=module.path,
         color=v.color,
         space=v.space,
-        change=change,
-        state=state,
+        change=v.change,
+        state=v.change,
         rule=v.rule,
         base_bytes=v.base_bytes,
         candidate_bytes=v.candidate_bytes,

@@ -6,7 +6,7 @@ holds it by at least the floors of [history], and by more than its noise band.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import dropwhile, pairwise
 from typing import NamedTuple
@@ -19,6 +19,10 @@ from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
 
 MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
+
+
+Lines = Mapping[tuple[int, int], Trend]
+"""The series of programs by the `id` of their last module, and colour."""
 
 
 class Step(NamedTuple):
@@ -123,21 +127,25 @@ def _until(track: Track, module: Module) -> Sequence[Sighting]:
 
 def trends(
     tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
-) -> list[Trend]:
+) -> Lines:
     """Give the series of every program that `last` holds, by program and colour."""
     stepped = {
         (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
         for s in found
     }
-    rows = []
+    rows = {}
     for track in tracks:
         if track.sightings[-1].run.run_id != last.run_id:
             continue
         for color in sorted(
             {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
         ):
-            rows.append(_trend(track, color, profiles, stepped))
-    return sorted(rows, key=lambda t: (t.program, t.rank or 0, t.color))
+            key = id(track.last), color
+            rows[key] = _trend(track, color, profiles, stepped)
+    in_order = sorted(
+        rows.items(), key=lambda row: (row[1].program, row[1].rank or 0, row[1].color)
+    )
+    return dict(in_order)
 
 
 def _trend(

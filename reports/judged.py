@@ -56,12 +56,13 @@ def judge_scene(
         for verdict in judge(pair, scene.profiles, scene.bands, settings)
     ]
     is_report = request.kind == "report"
-    steps, trends = _history(scene, settings) if is_report else ([], [])
+    steps, lines = _history(scene, settings) if is_report else ([], {})
+    trends = list(lines.values())
     told = [v for v in verdicts if v.change != "same"]
     if is_report and settings.donation_loss:
         told += _hidden_losses(connection, verdicts, settings)
     explained = explanations(connection, scene, told, steps, settings, environment)
-    found = findings_of(scene, told, steps, explained, trends, settings)
+    found = findings_of(scene, told, steps, explained, lines, settings)
     decisions = read_decisions(connection)
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
@@ -99,15 +100,15 @@ def _hidden_losses(
 
 def _history(
     scene: Scene, settings: Settings
-) -> tuple[list[history.Step], list[Trend]]:
+) -> tuple[list[history.Step], history.Lines]:
     """Give steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
     steps = history.steps(tracks, profiles, scene.bands, settings)
-    trends = history.trends(tracks, profiles, steps, scene.candidate)
+    lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
         gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
         steps += history.absences(gone, profiles, settings)
-    return steps, trends
+    return steps, lines
 
 
 def _gate_facts(

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Set
 from typing import Protocol
 
-from hlodb.reports.model import Report
+from hlodb.reports.model import ProgramRow, Report
+from hlodb.reports.model_findings import Finding
 
 Names = Set[tuple[str, int | None]]
 """Programs and ranks."""
@@ -26,6 +27,14 @@ class Named(Protocol):
     @property
     def module_number(self) -> int | None:
         """XLA's number of the module."""
+
+
+def place(row: Finding | ProgramRow) -> tuple[object, ...]:
+    """Give what tells a row from all others; hosts may differ in their folders alone.
+
+    Of modules in one place, one may be missing and the other new: rules tell.
+    """
+    return (row.program, row.rank, row.module_number, row.path, row.color, row.rule)
 
 
 def shared_names(report: Report) -> Names:

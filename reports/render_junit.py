@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 from hlodb.queries.render import visible
 from hlodb.reports.model import Gate, ProgramRow, Report
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.names import Names, numbered, shared_names
+from hlodb.reports.names import Names, numbered, place, shared_names
 from hlodb.reports.sentences import gate_sentence
 from hlodb.reports.sizes import signed_bytes
 
@@ -31,12 +31,12 @@ def render(report: Report) -> str:
                 ET.SubElement(case, "skipped", {"message": "nothing to compare"})
             suite.append(case)
     failed = {
-        _place(findings[g.finding_id])
+        place(findings[g.finding_id])
         for g in report.gates
         if g.gate == "regression" and g.finding_id in findings
     }
     for row in report.programs:
-        if report.gates and _place(row) not in failed:
+        if report.gates and place(row) not in failed:
             suite.append(_passed(row, shared))
     for case in _unsound(report):
         suite.append(case)
@@ -64,10 +64,6 @@ def _properties(facts: dict[str, str]) -> ET.Element:
     for name, value in facts.items():
         ET.SubElement(properties, "property", {"name": name, "value": visible(value)})
     return properties
-
-
-def _place(row: Finding | ProgramRow) -> tuple[object, ...]:
-    return row.program, row.rank, row.module_number, row.color
 
 
 def _name(row: Finding | ProgramRow, shared: Names) -> str:
