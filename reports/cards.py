@@ -33,7 +33,7 @@ def finding_card(
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:
         blocks.append(Commands(tuple(f.commands)))
-    return Card(_title(f, who, marks), tuple(blocks))
+    return Card(_title(f, who, marks), tuple(blocks), f.id)
 
 
 def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:

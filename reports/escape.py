@@ -1,8 +1,9 @@
-"""Names of programs and instructions, made harmless for where they are written."""
+"""Names of programs and instructions, made fit for where they are written."""
 
 from __future__ import annotations
 
 import re
+from html import escape
 
 from hlodb.queries.render import visible
 
@@ -18,6 +19,11 @@ def markdown(text: str) -> str:
     return visible(escaped.replace("\\<", "&lt;").replace("@", "&#64;"))
 
 
+def html(text: str) -> str:
+    """Give `text` for HTML, also between quotes: one line, nothing in it is markup."""
+    return visible(escape(text))
+
+
 def workflow_message(text: str) -> str:
     """Give `text` as the message of a GitHub workflow command, on one line."""
     return visible(text).replace("%", "%25")
@@ -26,3 +32,11 @@ def workflow_message(text: str) -> str:
 def workflow_property(text: str) -> str:
     """Give `text` as a property of a GitHub workflow command."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
+
+
+def middle_cut(text: str, longest: int) -> str:
+    """Give `text`, without its middle where it is longer than `longest`."""
+    if len(text) <= longest:
+        return text
+    half = (longest - 1) // 2
+    return f"{text[:half]}…{text[-half:]}"

@@ -31,6 +31,7 @@ class Card(NamedTuple):
 
     title: str
     blocks: tuple[Paragraph | Table | Commands, ...]
+    finding_id: str
 
 
 Block = Paragraph | Table | Commands | Card

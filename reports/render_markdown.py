@@ -7,10 +7,9 @@ characters: sections are dropped from the bottom, and a line says so.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 
 from hlodb.queries.render import visible
-from hlodb.reports.escape import markdown
+from hlodb.reports.escape import html, markdown
 from hlodb.reports.model import Report
 from hlodb.reports.outline import Section, outline
 from hlodb.reports.outline_blocks import Block, Card, Commands, Paragraph, Table
@@ -84,7 +83,7 @@ def _block(block: Block) -> Iterator[str]:
             yield markdown(text)
         case Commands(lines):
             yield from _fenced(lines)
-        case Card(title, blocks):
+        case Card(title, blocks, _):
             yield f"<details><summary>{_html(title)}</summary>"
             yield ""
             for each in blocks:
@@ -96,7 +95,7 @@ def _block(block: Block) -> Iterator[str]:
 
 
 def _html(text: str) -> str:
-    return visible(escape(text)).replace("@", "&#64;")
+    return html(text).replace("@", "&#64;")
 
 
 def _fenced(lines: Sequence[str]) -> Iterator[str]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from rich.cells import cell_len
 
 from hlodb.queries.render import visible
+from hlodb.reports.escape import middle_cut
 from hlodb.reports.model import Report
 from hlodb.reports.outline import outline
 from hlodb.reports.outline_blocks import Block, Card, Commands, Paragraph, Table
@@ -33,7 +34,7 @@ def _block(block: Block, indent: str) -> Iterator[str]:
         case Commands(lines):
             for line in lines:
                 yield f"{indent}$ {visible(line)}"
-        case Card(title, blocks):
+        case Card(title, blocks, _):
             yield indent + visible(title)
             for each in blocks:
                 yield from _block(each, indent + "    ")
@@ -43,7 +44,9 @@ def _block(block: Block, indent: str) -> Iterator[str]:
 
 
 def _table(table: Table, indent: str) -> Iterator[str]:
-    cells = [[_short(visible(cell)) for cell in row] for row in table.rows]
+    cells = [
+        [middle_cut(visible(cell), WIDEST_CELL) for cell in row] for row in table.rows
+    ]
     header = [visible(name) for name in table.header]
     widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
     for row in (header, *cells):
@@ -57,10 +60,3 @@ def _table(table: Table, indent: str) -> Iterator[str]:
 def _pad(cell: str, width: int, right: bool) -> str:
     blanks = " " * (width - cell_len(cell))
     return blanks + cell if right else cell + blanks
-
-
-def _short(cell: str) -> str:
-    if len(cell) <= WIDEST_CELL:
-        return cell
-    half = (WIDEST_CELL - 1) // 2
-    return f"{cell[:half]}…{cell[-half:]}"
