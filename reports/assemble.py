@@ -184,6 +184,11 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     return "stands" if is_there and counts(low, high, settings) else ""
 
 
+def place_of(v: Verdict) -> tuple[object, ...]:
+    """Give the place of the row, and of the finding, that a verdict becomes."""
+    return place(_program_row(v, _module(v)))
+
+
 def _module(v: Verdict) -> Module:
     module = v.pair.candidate or v.pair.base
     assert module is not None

@@ -80,6 +80,7 @@ def build_report(
         settings=settings.described(),
         metrics=list(METRICS),
         notes=notes(scene, settings, judged.programs),
+        curves=judged.curves,
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
 

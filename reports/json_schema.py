@@ -46,7 +46,7 @@ def _reference(kind: type, definitions: dict[str, Any]) -> dict[str, Any]:
     if kind.__name__ not in definitions:
         definitions[kind.__name__] = {}
         hints = get_type_hints(kind)
-        names = [field.name for field in fields(kind)]
+        names = [field.name for field in fields(kind) if field.repr]
         definitions[kind.__name__] = {
             "description": " ".join((kind.__doc__ or "").split()),
             "type": "object",

@@ -14,6 +14,7 @@ import duckdb
 
 from hlodb.reports import history, sections
 from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports.curves import read_curves
 from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
 from hlodb.reports.facts import Module
@@ -22,7 +23,7 @@ from hlodb.reports.findings import in_order
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
-from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_findings import Curve, Finding
 from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
@@ -39,6 +40,7 @@ class Judged(NamedTuple):
     trends: list[Trend]
     gates: list[Gate]
     waivers: list[WaiverRow]
+    curves: list[Curve]
 
 
 def judge_scene(
@@ -67,15 +69,16 @@ def judge_scene(
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
     programs = program_rows(verdicts, findings)
+    curves = read_curves(connection, told, findings)
     if not is_report:
-        return Judged(findings, programs, trends, [], [])
+        return Judged(findings, programs, trends, [], [], curves)
     facts = _gate_facts(connection, scene, findings, programs, settings, today)
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     findings = _waived(findings, [*gates, *standing])
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows([*gates, *standing], settings, today)
-    return Judged(findings, programs, trends, gates, waivers)
+    return Judged(findings, programs, trends, gates, waivers, curves)
 
 
 def _hidden_losses(

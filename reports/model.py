@@ -7,9 +7,9 @@ gave). `report.schema.json` is made from these classes, see `json_schema`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from hlodb.reports.model_findings import CauseGroup, Finding
+from hlodb.reports.model_findings import CauseGroup, Curve, Finding
 from hlodb.reports.model_sections import (
     Capacity,
     Health,
@@ -139,3 +139,5 @@ class Report:
     settings: dict[str, str]
     metrics: list[Metric]
     notes: list[str]
+    # Drawn, not published: not in report.json, nor in what the report's id is made of.
+    curves: list[Curve] = field(repr=False)

@@ -132,6 +132,32 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Schedule:
+    """Live bytes over the schedule of one module, in one memory space.
+
+    Each of `points` is the most of a stretch of steps, the last may be a shorter one.
+    """
+
+    points: list[int]
+    peak_bytes: int
+    peak_step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The schedules of a finding's base and candidate, cut into stretches of `steps`.
+
+    A schedule is null where the program does not use the memory space, or nothing is
+    known of when its values live.
+    """
+
+    finding_id: str
+    steps: int
+    base: Schedule | None
+    candidate: Schedule | None
+
+
+@dataclass(frozen=True, slots=True)
 class CauseGroup:
     """Findings of one cause in one memory space, as one row."""
 

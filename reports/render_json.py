@@ -28,7 +28,8 @@ def plain(value: Any) -> Any:
     """Give records of the model as dictionaries: dataclasses.asdict copies more."""
     if isinstance(value, list):
         return [plain(each) for each in value]
-    names = getattr(value, "__dataclass_fields__", None)
-    if names is None:
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields is None:
         return value
-    return {name: plain(getattr(value, name)) for name in names}
+    published = (name for name, field in fields.items() if field.repr)
+    return {name: plain(getattr(value, name)) for name in published}

@@ -1,0 +1,90 @@
+"""Reads how live memory moves over the schedules of the findings that are drawn."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+import duckdb
+
+from hlodb.reports.assemble import place_of
+from hlodb.reports.facts import Module, Profile
+from hlodb.reports.model_findings import Curve, Finding, Schedule
+from hlodb.reports.names import place
+from hlodb.reports.pairs import Verdict
+from hlodb.reports.read import rows
+
+MOST_DRAWN = 3
+"""How many findings have pictures; those that follow are told by their tables."""
+
+POINTS = 120
+"""Into how many points a schedule is cut at most."""
+
+_Side = tuple[Module | None, Profile | None]
+
+
+def drawn(findings: Iterable[Finding]) -> list[Finding]:
+    """Give the findings that have pictures: the candidate's first that moved."""
+    moved = [f for f in findings if f.scope == "candidate" and f.delta_bytes]
+    return moved[:MOST_DRAWN]
+
+
+def read_curves(
+    connection: duckdb.DuckDBPyConnection,
+    verdicts: Iterable[Verdict],
+    findings: Iterable[Finding],
+) -> list[Curve]:
+    """Give the curves of the findings that are drawn, where live ranges are known."""
+    shown = drawn(findings)
+    if not shown:
+        return []
+    by_place = {place_of(v): v for v in verdicts}
+    judged = [by_place[place(f)] for f in shown]
+    sides: list[tuple[_Side, _Side]] = [
+        ((v.pair.base, v.base), (v.pair.candidate, v.candidate)) for v in judged
+    ]
+    points, steps = _points(connection, shown, sides)
+    return [
+        Curve(
+            f.id,
+            steps[number],
+            _schedule(points[number, False], base[1]),
+            _schedule(points[number, True], candidate[1]),
+        )
+        for number, (f, (base, candidate)) in enumerate(zip(shown, sides, strict=True))
+        if number in steps
+    ]
+
+
+def _points(
+    connection: duckdb.DuckDBPyConnection,
+    findings: Iterable[Finding],
+    sides: Iterable[tuple[_Side, _Side]],
+) -> tuple[dict[tuple[int, bool], list[int]], dict[int, int]]:
+    """Give points by number and side of a finding, and by its number their steps."""
+    wanted = [
+        (number, module.module_id, f.color, is_candidate)
+        for number, (f, both) in enumerate(zip(findings, sides, strict=True))
+        for is_candidate, (module, _) in enumerate(both)
+        if module is not None
+    ]
+    points: dict[tuple[int, bool], list[int]] = defaultdict(list)
+    steps: dict[int, int] = {}
+    for number, is_candidate, width, live_bytes in rows(
+        connection,
+        "curves",
+        curves=[number for number, *_ in wanted],
+        modules=[module_id for _, module_id, *_ in wanted],
+        colors=[color for *_, color, _ in wanted],
+        candidates=[bool(is_candidate) for *_, is_candidate in wanted],
+        points=POINTS,
+    ):
+        points[number, is_candidate].append(live_bytes)
+        steps[number] = width
+    return points, steps
+
+
+def _schedule(points: list[int], profile: Profile | None) -> Schedule | None:
+    if not points or profile is None or profile.live_peak_bytes is None:
+        return None
+    return Schedule(points, profile.live_peak_bytes, profile.peak_step or 0)
