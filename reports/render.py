@@ -12,6 +12,7 @@ FORMATS = {
     "markdown": "hlodb.reports.render_markdown:render",
     "summary": "hlodb.reports.render_markdown:render_summary",
     "comment": "hlodb.reports.render_markdown:render_comment",
+    "html": "hlodb.reports.render_html:render",
     "json": "hlodb.reports.render_json:render",
     "jsonl": "hlodb.reports.render_json:render_lines",
     "junit": "hlodb.reports.render_junit:render",
@@ -26,7 +27,8 @@ FORMATS = {
     "csv-programs": "hlodb.reports.render_csv:render_programs",
 }
 """Where each form is written: summary and comment are Markdown within GitHub's limits,
-github is annotations of a workflow, benchmark is customSmallerIsBetter."""
+html is a page with pictures, github is annotations of a workflow, benchmark is
+customSmallerIsBetter."""
 
 Renderer = Callable[[Report], str]
 

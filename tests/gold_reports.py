@@ -6,6 +6,7 @@ as their length and digest.
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
@@ -22,9 +23,13 @@ LONGEST = 40_000
 
 
 def kept(report: Report, form: str) -> str:
-    """Give a report in a form as it is kept: without the version, or its digest."""
+    """Give a report in a form as it is kept: or its digest, where it is long.
+
+    Neither the version nor the style sheet is kept: they would change every file.
+    """
     text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
     text = text.replace(f"hlodb {__version__}", "hlodb VERSION")
+    text = re.sub(r"(?s)(<style>\n).*?(</style>)", r"\1STYLE\n\2", text)
     if len(text) <= LONGEST:
         return text
     return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}\n"
