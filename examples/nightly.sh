@@ -29,6 +29,6 @@ for dump in "$DUMPS"/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; do
 done
 
 hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \
-  --write markdown="$REPORTS/latest.md" --write json="$REPORTS/latest.json" \
-  --write jsonl="$REPORTS/latest.jsonl" || note $?
+  --write markdown="$REPORTS/latest.md" --write html="$REPORTS/latest.html" \
+  --write json="$REPORTS/latest.json" --write jsonl="$REPORTS/latest.jsonl" || note $?
 exit "$worst"
