@@ -22,7 +22,7 @@ from hlodb.reports.svg import (
 )
 
 _LEFT, _RIGHT = 64, WIDTH - 12
-_TOP, _BOTTOM = 60, 260
+_TOP, _BOTTOM = 70, 270
 _SIDES = ("base", "candidate")
 
 

@@ -62,6 +62,8 @@ def _rows(bars: Sequence[_Bar], axis: Axis) -> str:
         start, end = axis.at(bar.start), axis.at(bar.end)
         drawn.append(label(_LEFT - 8, top + 12, bar.name, "label end"))
         drawn.append(box(start, end, top, _BAR, bar.kind))
+        if bar.start < axis.low:
+            drawn.append(line(_LEFT + 6, top + _BAR, _LEFT + 12, top, "cut"))
         drawn.append(label(_RIGHT + 8, top + 12, bar.text))
         if number < len(bars) - 1:
             drawn.append(line(end, top + _BAR, end, top + _ROW, "link"))

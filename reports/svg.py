@@ -14,7 +14,7 @@ WIDTH = 720
 """Width of every picture, in its own units; a page scales it."""
 
 _MOST_TICKS = 5
-_SHARE_TO_CUT = 0.75
+_SHARE_TO_CUT = 0.9
 """An axis leaves out what lies below this share of its end, where all lies above."""
 
 _LONGEST_TICK = 6
@@ -49,14 +49,21 @@ def byte_axis(values: Iterable[int], start: float, end: float) -> Axis:
         return _axis(min(low, 0), high, *_byte_unit(high), start, end)
     axis = _axis(low, high, *_byte_unit(high), start, end)
     if max(len(name) for _, name in axis.ticks) <= _LONGEST_TICK:
-        return axis._replace(unit=f"{axis.unit}, not from 0")
+        return _with_room(axis._replace(unit=f"{axis.unit}, not from 0"))
     above = _axis(0, high - low, *_byte_unit(high - low), start, end)
-    return above._replace(
-        low=low,
-        high=low + above.high,
-        ticks=[(low + value, name) for value, name in above.ticks],
-        unit=f"{above.unit} above {plain_bytes(low)}",
+    return _with_room(
+        above._replace(
+            low=low,
+            high=low + above.high,
+            ticks=[(low + value, name) for value, name in above.ticks],
+            unit=f"{above.unit} above {plain_bytes(low)}",
+        )
     )
+
+
+def _with_room(axis: Axis) -> Axis:
+    """Give an axis that begins before its first tick, so that a bar there is seen."""
+    return axis._replace(low=axis.low - (axis.high - axis.low) / 8)
 
 
 def count_axis(highest: int, unit: str, start: float, end: float) -> Axis:

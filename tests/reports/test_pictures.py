@@ -34,6 +34,7 @@ AXES: list[tuple[list[int], str, list[str]]] = [
     ),
     ([2**53 + 1, 2**53 + 2], "B above 8.00 PiB", ["0", "1"]),
     ([88, 64], "B", ["0", "50", "100"]),
+    ([100, 91], "B, not from 0", ["90", "95", "100"]),
     ([0], "B", ["0", "1"]),
     ([MIB, MIB], "MiB", ["0.0", "0.5", "1.0"]),
     ([-MIB, MIB], "MiB", ["-1.0", "-0.5", "0.0", "0.5", "1.0"]),
@@ -102,12 +103,23 @@ def test_a_waterfall_leads_from_base_to_candidate(
     ]  # fmt: skip
 
 
+def test_bars_that_do_not_begin_at_zero_are_marked(
+    reported: Callable[[str], Report],
+) -> None:
+    report = reported("huge_bytes")
+    (waterfall, _), *_ = pictures_of_findings(report).values()
+    lines = [e.attributes["class"] for e in drawn(waterfall).all("line")]
+    assert lines.count("cut") == len(("base", "candidate"))
+    (whole, _), *_ = pictures_of_findings(reported("one_regression")).values()
+    assert "cut" not in [e.attributes["class"] for e in drawn(whole).all("line")]
+
+
 def test_a_curve_holds_the_level_of_each_stretch() -> None:
     base = Schedule([2 * MIB, 4 * MIB, 4 * MIB], 4 * MIB, 11)
     candidate = Schedule([2 * MIB, 6 * MIB], 6 * MIB, 10)
     picture = draw_curves(Curve("f00d", 10, base, candidate), "jit_step host")
     first, second = (e.attributes["d"] for e in drawn(picture).all("path"))
-    up, across = byte_axis([0, 6 * MIB], 260, 60), count_axis(30, "step", 64, 708)
+    up, across = byte_axis([0, 6 * MIB], 270, 70), count_axis(30, "step", 64, 708)
     assert levels(first, up, across) == [(2, 10), (4, 20), (4, 30)]
     assert levels(second, up, across) == [(2, 10), (6, 20)]
     assert picture.text == (
