@@ -112,7 +112,7 @@ def _card(card: Card, pictures: Pictures) -> Iterator[str]:
 
 
 def _figure(picture: Picture) -> Iterator[str]:
-    yield f"<figure><figcaption>{html(picture.text)}</figcaption>"
+    yield f'<figure tabindex="0"><figcaption>{html(picture.text)}</figcaption>'
     yield svg(picture)
     if picture.figures is not None:
         yield '<details class="figures"><summary>Figures of this picture</summary>'
@@ -123,9 +123,8 @@ def _figure(picture: Picture) -> Iterator[str]:
 
 def _table(table: Table, title: str) -> Iterator[str]:
     """Give a table that can be scrolled where it is wider than the page."""
-    named = next(
-        i for i, name in enumerate(table.header) if name and _is_text(table, i)
-    )
+    texts = (i for i, name in enumerate(table.header) if name and _is_text(table, i))
+    named = next(texts, None)
     yield f'<div class="wide" role="group" tabindex="0" aria-label="{html(title)}">'
     yield "<table><thead><tr>"
     yield "".join(_heading(table, i) for i in range(len(table.header)))
@@ -149,7 +148,7 @@ def _heading(table: Table, column: int) -> str:
 
 def _cell(table: Table, column: int, text: str, is_name: bool) -> str:
     side = _side(table, column)
-    if is_name:
+    if is_name and text:
         return f'<th scope="row"{side}>{html(text)}</th>'
     return f"<td{side}>{html(text)}</td>"
 

@@ -264,7 +264,7 @@ def test_annotations_are_workflow_commands(report: Report) -> None:
 
 
 def test_every_form_is_the_same_again(report: Report) -> None:
-    for form in ("text", "markdown", "json", "junit", "sarif"):
+    for form in ("text", "markdown", "html", "json", "junit", "sarif"):
         assert renderer(form)(report) == renderer(form)(report)
 
 

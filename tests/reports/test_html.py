@@ -96,9 +96,9 @@ def test_tables_name_their_columns_and_rows(page: Element) -> None:
         header, *body = table.all("tr")
         assert {c.attributes["scope"] for c in header.all("th")} == {"col"}
         for row in body:
-            assert [c.attributes["scope"] for c in row.all("th")] == ["row"]
+            assert [c.attributes["scope"] for c in row.all("th")] in (["row"], [])
         assert len({len(cells) for cells in rows(table)}) == 1
-        assert all(c.text for c in header.all("th"))
+        assert all(c.text for c in table.all("th"))
 
 
 def test_pictures_say_what_they_show(page: Element) -> None:
