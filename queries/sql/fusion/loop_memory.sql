@@ -5,7 +5,8 @@
 --   result, tables of tuples left out. body_peak_bytes is the most live bytes
 --   of the colour at the steps of the body, body_extra_bytes what of it is
 --   beyond the least there. stacked_bytes are carried arrays whose first
---   dimension is the trip count: what is kept per iteration.
+--   dimension is the trip count: what is kept per iteration; NULL where that
+--   is unknown.
 -- grain: module occurrence, while instruction, colour
 -- needs: chosen_memory, loops, value_positions, placed_values,
 --   memory_timeline, instructions
@@ -21,9 +22,11 @@
 -- column instruction VARCHAR name neutral: The while instruction.
 -- column trip_count BIGINT count neutral: How often it runs; NULL where
 --   unknown.
+-- column trip_count_from VARCHAR name neutral: Where that stands:
+--   backend_config, or condition of the loop; NULL where unknown.
 -- column carry_bytes BIGINT bytes lower_is_better: Room of what it carries.
 -- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked
---   over iterations.
+--   over iterations; NULL where the trip count is unknown.
 -- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the
 --   body.
 -- column body_extra_bytes BIGINT bytes lower_is_better: Beyond the least in
@@ -31,13 +34,16 @@
 -- column body_from_step INTEGER step neutral: First step of the body.
 -- column body_to_step INTEGER step neutral: Last step of the body.
 -- column op_name
-WITH carried AS (
+WITH looped AS MATERIALIZED (
+  SELECT * FROM loops(run := $run, program := $program)
+),
+carried AS (
   SELECT DISTINCT
     w.module_id, w.instruction_id, v.color AS space_color, v.allocation_id,
     v.offset_bytes, v.size_bytes,
     regexp_extract(v.shape, '\[([0-9]+)', 1) = CAST(w.trip_count AS VARCHAR)
       AS is_stacked
-  FROM loops(run := $run, program := $program) AS w
+  FROM looped AS w
   JOIN store.value_positions AS p USING (module_id, instruction_id)
   JOIN placed_values(run := $run, program := $program) AS v
     ON v.module_id = p.module_id
@@ -55,7 +61,7 @@ curves AS (
   SELECT
     w.module_id, w.instruction_id, t.color AS space_color,
     max(t.live_bytes) AS body_peak_bytes, min(t.live_bytes) AS body_least_bytes
-  FROM loops(run := $run, program := $program) AS w
+  FROM looped AS w
   JOIN memory_timeline AS t
     ON t.module_id = w.module_id
     AND t.from_step <= w.body_to_step
@@ -65,13 +71,15 @@ curves AS (
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   w.instruction,
-  w.trip_count, CAST(coalesce(c.carry_bytes, 0) AS BIGINT) AS carry_bytes,
-  CAST(coalesce(c.stacked_bytes, 0) AS BIGINT) AS stacked_bytes,
+  w.trip_count, w.trip_count_from,
+  CAST(coalesce(c.carry_bytes, 0) AS BIGINT) AS carry_bytes,
+  CASE WHEN w.trip_count IS NOT NULL
+    THEN CAST(coalesce(c.stacked_bytes, 0) AS BIGINT) END AS stacked_bytes,
   k.body_peak_bytes,
   k.body_peak_bytes - k.body_least_bytes AS body_extra_bytes, w.body_from_step,
   w.body_to_step, i.op_name
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN loops(run := $run, program := $program) AS w USING (module_id)
+JOIN looped AS w USING (module_id)
 JOIN curves AS k
   ON k.module_id = w.module_id
   AND k.instruction_id = w.instruction_id
