@@ -18,6 +18,8 @@
 --   donor.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
+-- column op_name VARCHAR name neutral: Framework path of the parameter, in the
+--   candidate, else in the base.
 -- column base_status VARCHAR name neutral: Status in the base; NULL where
 --   none.
 -- column candidate_status VARCHAR name neutral: Status in the candidate.
@@ -58,6 +60,7 @@ compared AS (
     coalesce(b.output_index, c.output_index) AS output_index,
     coalesce(b.parameter_number, c.parameter_number) AS parameter_number,
     coalesce(b.parameter_index, c.parameter_index) AS parameter_index,
+    coalesce(c.op_name, b.op_name) AS op_name,
     b.status AS base_status, c.status AS candidate_status,
     coalesce(c.donated_bytes, b.donated_bytes) AS donated_bytes,
     coalesce(c.shape, b.shape) AS shape
@@ -95,8 +98,8 @@ judged AS (
 )
 SELECT
   j.program_name AS program, j.rank, j.change, j.output_index,
-  j.parameter_number, j.parameter_index, j.base_status, j.candidate_status,
-  j.donated_bytes,
+  j.parameter_number, j.parameter_index, j.op_name, j.base_status,
+  j.candidate_status, j.donated_bytes,
   CASE j.change
     WHEN 'lost' THEN j.donated_bytes WHEN 'gained' THEN -j.donated_bytes ELSE 0
   END AS lost_bytes,

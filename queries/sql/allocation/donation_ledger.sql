@@ -8,7 +8,8 @@
 --   the same shape that is neither donated nor live-out; the n-th such output
 --   of a shape goes with the n-th such parameter.
 -- grain: module occurrence, alias or pair
--- needs: chosen_modules, aliases, allocations, result_places, values
+-- needs: chosen_modules, aliases, allocations, result_places, values,
+--   entry_parameters, instruction_sources, memory_spaces
 -- param run
 -- param program
 -- column run
@@ -19,6 +20,8 @@
 -- column status VARCHAR name neutral: realised, declared_only or missed.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
+-- column op_name VARCHAR name neutral: Framework path of the parameter: the
+--   argument, such as params[2], in dumps of JAX since 2024.
 -- column output_index VARCHAR name neutral: Index into the result; NULL for a
 --   donor.
 -- column alias_kind VARCHAR name neutral: may-alias, must-alias or donor; NULL
@@ -26,8 +29,11 @@
 -- column donated_bytes BIGINT bytes neutral: Size of the parameter's
 --   allocation: saved where realised, lost where not.
 -- column color
+-- column space_name
 -- column shape VARCHAR text neutral: Shape of the parameter.
 -- column reason VARCHAR text neutral: Why it is not realised.
+-- column source_file
+-- column source_line
 WITH chosen AS (
   SELECT DISTINCT module_id
     FROM chosen_modules(run := $run, program := $program)
@@ -134,11 +140,22 @@ entries AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.module_id, e.status,
-  e.parameter_number, e.parameter_index, e.output_index, e.alias_kind,
-  e.size_bytes AS donated_bytes,
-  e.space_color AS color, e.shape, e.reason
+  e.parameter_number, e.parameter_index, n.op_name, e.output_index,
+  e.alias_kind, e.size_bytes AS donated_bytes, e.space_color AS color,
+  coalesce(c.space_name, 'color_' || e.space_color) AS space_name, e.shape,
+  e.reason, s.source_file, s.source_line
 FROM chosen_modules(run := $run, program := $program) AS m
 JOIN entries AS e USING (module_id)
+LEFT JOIN entry_parameters(run := $run, program := $program) AS n
+  ON n.module_id = e.module_id
+  AND n.parameter_number = e.parameter_number
+LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+  ON s.module_id = m.module_id
+  AND s.locations_id = m.locations_id
+  AND s.instruction_id = n.instruction_id
+LEFT JOIN memory_spaces AS c
+  ON c.platform = m.platform
+  AND c.color = e.space_color
 ORDER BY
   e.status, e.size_bytes DESC NULLS LAST, m.program, m.module_number, m.rank,
   e.parameter_number, e.parameter_index, e.output_index

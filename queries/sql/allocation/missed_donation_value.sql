@@ -7,7 +7,8 @@
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
 -- needs: chosen_memory, donation_ledger, result_places, allocations,
---   value_places, memory_timeline, value_uses, instructions
+--   value_places, memory_timeline, value_uses, instructions,
+--   entry_parameters, instruction_sources
 -- param run
 -- param program
 -- column run
@@ -15,8 +16,11 @@
 -- column module_number
 -- column rank
 -- column color
+-- column space_name
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
+-- column op_name VARCHAR name neutral: Framework path of the parameter: the
+--   argument, such as params[2], in dumps of JAX since 2024.
 -- column output_index VARCHAR name neutral: Index into the result.
 -- column shape VARCHAR text neutral: Shape of the parameter.
 -- column output_bytes BIGINT bytes neutral: Size of the output's allocation.
@@ -28,6 +32,8 @@
 -- column live_peak_bytes
 -- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak
 --   falls by.
+-- column source_file
+-- column source_line
 WITH tenants AS (
   SELECT * FROM value_places(run := $run, program := $program)
 ),
@@ -122,18 +128,26 @@ lowered AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, p.space_color AS color,
-  p.parameter_number, p.parameter_index, p.output_index, p.shape,
-  p.output_bytes, u.last_use_step, s.output_step,
-  coalesce(u.last_use_step, -1) <= s.output_step AS is_possible,
+  m.space_name, p.parameter_number, p.parameter_index, n.op_name,
+  p.output_index, p.shape, p.output_bytes, u.last_use_step, f.output_step,
+  coalesce(u.last_use_step, -1) <= f.output_step AS is_possible,
   m.live_peak_bytes,
-  m.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes
+  m.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes,
+  s.source_file, s.source_line
 FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
-LEFT JOIN starts AS s USING (module_id, output_id)
+LEFT JOIN starts AS f USING (module_id, output_id)
 JOIN chosen_memory(run := $run, program := $program) AS m
   ON m.module_id = p.module_id
   AND m.color = p.space_color
+LEFT JOIN entry_parameters(run := $run, program := $program) AS n
+  ON n.module_id = p.module_id
+  AND n.parameter_number = p.parameter_number
+LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+  ON s.module_id = m.module_id
+  AND s.locations_id = m.locations_id
+  AND s.instruction_id = n.instruction_id
 ORDER BY
   saved_at_peak_bytes DESC, p.output_bytes DESC, m.program, m.module_number,
   m.rank, p.parameter_number, p.parameter_index, p.output_index
