@@ -7,7 +7,10 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """A run; `labels` is its JSON text, `device_memory_bytes` what a dump says."""
+    """A run; `labels` is its JSON text.
+
+    `device_memory_bytes` is what the dump says, `chip_memory_bytes` what is published.
+    """
 
     run_id: int
     name: str
@@ -20,6 +23,7 @@ class Run(NamedTuple):
     platform: str | None
     device: str | None
     device_memory_bytes: int | None
+    chip_memory_bytes: int | None
     topology: str | None
     labels: str | None
     ingested_at: datetime | None

@@ -158,7 +158,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _limit(budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings) -> int:
     if budget.bytes is not None:
         return budget.bytes
-    memory = settings.limit_of(facts.candidate, p.color, p.space)
+    memory = settings.capacity_of(facts.candidate, p.color, p.space)
     if memory is None:
         device = facts.candidate.device or "device"
         raise UsageError(

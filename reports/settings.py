@@ -102,6 +102,15 @@ class Settings:
                 return known.bytes
         return run.device_memory_bytes if color == 0 else None
 
+    def capacity_of(self, run: Run, color: int, space: str) -> int | None:
+        """Give `limit_of`, else what is published of the run's chip.
+
+        Findings are not weighed by that: it says nothing of the chip's other spaces,
+        which would then come before colour 0.
+        """
+        limit = self.limit_of(run, color, space)
+        return run.chip_memory_bytes if limit is None and color == 0 else limit
+
     def described(self) -> dict[str, str]:
         """Give the plain settings as text, for the report."""
         plain = (f.name for f in fields(self) if f.type in _PLAIN)

@@ -104,12 +104,10 @@ def statements(script: str) -> list[str]:
 def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:
     from hlodb.version import __version__
 
-    rows = Path(__file__).with_name("memory_spaces.csv").read_text(encoding="utf-8")
-    spaces = [
-        (r["platform"], int(r["color"]), r["space_name"])
-        for r in csv.DictReader(rows.splitlines())
-    ]
-    connection.executemany("INSERT INTO memory_spaces VALUES (?, ?, ?)", spaces)
+    for table in ("memory_spaces", "device_memory"):
+        path = Path(__file__).with_name(f"{table}.csv")
+        _, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
+        connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
     connection.executemany(
         "INSERT INTO warehouse_info VALUES (?, ?)",
         [("schema_version", str(SCHEMA_VERSION)), ("created_by", __version__)],

@@ -245,6 +245,12 @@ CREATE TABLE computations (
   execution_thread TEXT
 );
 
+CREATE TABLE device_memory (
+  device TEXT,
+  memory_bytes BIGINT,
+  source TEXT
+);
+
 CREATE TABLE elided_literals (
   module_id BIGINT,
   instruction_id INTEGER,

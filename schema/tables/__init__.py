@@ -48,7 +48,7 @@ from hlodb.schema.tables.evidence import (
     PROTO_COMPARISONS,
     PROTO_FACTS,
 )
-from hlodb.schema.tables.warehouse import MEMORY_SPACES, WAREHOUSE_INFO
+from hlodb.schema.tables.warehouse import DEVICE_MEMORY, MEMORY_SPACES, WAREHOUSE_INFO
 from hlodb.schema.tables.findings import FINDING_EVENTS, FINDINGS
 from hlodb.schema.tables.stored import (
     STORED_FILES,
@@ -78,6 +78,7 @@ __all__ = [
     "CALLED_COMPUTATIONS",
     "COMPILER_FLAGS",
     "COMPUTATIONS",
+    "DEVICE_MEMORY",
     "DUMP_FILES",
     "ELIDED_LITERALS",
     "FINDINGS",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Column, Text
 
-from hlodb.schema.tables.columns import integer, public, text
+from hlodb.schema.tables.columns import bigint, integer, public, text
 
 MEMORY_SPACES = public(
     "memory_spaces",
@@ -12,6 +12,18 @@ MEMORY_SPACES = public(
     text("platform", "cpu, gpu, rocm or tpu."),
     integer("color", "Memory space number."),
     text("space_name", "Its name."),
+)
+
+DEVICE_MEMORY = public(
+    "device_memory",
+    "Published memory of chips whose dumps don't tell it. TPU v2 and v3 are left out:"
+    " programs are compiled for one of a chip's two cores, which has half of it.",
+    text("device", "Chip, as in runs.device."),
+    bigint(
+        "memory_bytes",
+        "Its memory (bytes); libtpu keeps some of it, 0.25 to 1.25 GiB.",
+    ),
+    text("source", "Where that is published."),
 )
 
 WAREHOUSE_INFO = public(

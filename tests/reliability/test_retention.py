@@ -163,7 +163,14 @@ def test_metrics_stay_and_details_go(nights: Path, tmp_path: Path) -> None:
     assert set(differences(before, content(nights))) == set()
     assert main(["prune", "--keep", "0", "--db", str(nights)]) == 0
     after = content(nights)
-    kept = {"runs", "modules", "dump_files", "memory_spaces", *METRIC_TABLES}
+    kept = {
+        "runs",
+        "modules",
+        "dump_files",
+        "memory_spaces",
+        "device_memory",
+        *METRIC_TABLES,
+    }
     assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
     gone = {"instructions", "allocations", "values", "locations", "schedule"}
     assert {name: after[name][0] for name in gone} == dict.fromkeys(gone, 0)

@@ -33,6 +33,7 @@ def run(number: int, name: str, **more: Any) -> Run:
         platform="cpu",
         device=None,
         device_memory_bytes=None,
+        chip_memory_bytes=None,
         topology=None,
         labels=labels,
         ingested_at=None,

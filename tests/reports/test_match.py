@@ -233,4 +233,4 @@ def test_a_track_goes_on_after_a_missed_night_and_a_new_name() -> None:
 
 
 def _run(number: int) -> Run:
-    return Run(number, f"r{number}", *[None] * 12)
+    return Run(number, f"r{number}", *[None] * 13)

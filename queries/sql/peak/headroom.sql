@@ -5,14 +5,15 @@
 --   (or of the one asked for). status: oom below 0, warn with less than
 --   warn_ratio of the limit left, else ok; unknown without a limit. The limit
 --   of colour 0 is that of the device where the dump tells it, as GPU dumps
---   do; the other spaces of a GPU lie in the same memory.
+--   do (the other spaces of a GPU lie in the same memory), else what is
+--   published of the chip: of that the runtime keeps some.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, runs
+-- needs: chosen_run, module_memory, runs, device_memory
 -- param run
 -- param program
 -- param color
 -- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0
---   unless one is asked for; NULL for what the dump says.
+--   unless one is asked for; NULL for what the dump or the chip's maker says.
 -- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
@@ -24,6 +25,8 @@
 -- column color
 -- column space_name
 -- column status VARCHAR name neutral: ok, warn, oom or unknown.
+-- column limit_from VARCHAR name neutral: Where the limit is from: parameter,
+--   dump, or chip for what is published; NULL without one.
 -- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
 -- column reserved_bytes
 -- column headroom_bytes BIGINT bytes higher_is_better: What is left.
@@ -32,18 +35,31 @@ WITH limited AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.reserved_bytes,
-    coalesce(
-      CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END,
-      CASE WHEN m.color = 0 THEN r.device_memory_bytes END
-    ) AS space_bytes
+    CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END
+      AS asked_bytes,
+    CASE WHEN m.color = 0 THEN r.device_memory_bytes END AS dump_bytes,
+    CASE WHEN m.color = 0 THEN d.memory_bytes END AS chip_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
   JOIN runs AS r USING (run_id)
+  LEFT JOIN device_memory AS d USING (device)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
-), usable AS (
-  SELECT *, CAST(floor(space_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
+),
+sourced AS (
+  SELECT
+    *,
+    CASE
+      WHEN asked_bytes IS NOT NULL THEN 'parameter'
+      WHEN dump_bytes IS NOT NULL THEN 'dump'
+      WHEN chip_bytes IS NOT NULL THEN 'chip'
+    END AS limit_from,
+    coalesce(asked_bytes, dump_bytes, chip_bytes) AS space_bytes
   FROM limited
+),
+usable AS (
+  SELECT *, CAST(floor(space_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
+  FROM sourced
 )
 SELECT
   u.run_name AS run, u.program_name AS program, u.module_number, u.rank,
@@ -55,7 +71,7 @@ SELECT
       THEN 'warn'
     ELSE 'ok'
   END AS status,
-  u.usable_bytes, u.reserved_bytes,
+  u.limit_from, u.usable_bytes, u.reserved_bytes,
   u.usable_bytes - u.reserved_bytes AS headroom_bytes,
   (u.usable_bytes - u.reserved_bytes) / nullif(u.space_bytes, 0)
     AS headroom_ratio

@@ -1,0 +1,95 @@
+"""Limits of memory: asked for, from the dump, or published, in this order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.queries.run import Value, run_query
+from hlodb.reports.build import build_report
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+
+Connection = duckdb.DuckDBPyConnection
+
+V5E = 16 * 2**30
+V5P = 95 * 2**30
+H100 = 84_942_979_072
+SHOWN = (
+    "program", "color", "status", "limit_from", "usable_bytes", "reserved_bytes",
+    "headroom_bytes",
+)  # fmt: skip
+
+
+def assert_headroom(
+    connection: Connection,
+    asked: dict[str, Value],
+    limit: int | None,
+    limit_from: str | None,
+) -> None:
+    """Compare with sums of allocations: colour 0 has the limit, others have none."""
+    reserved = connection.execute(
+        "SELECT m.program, a.color, CAST(sum(a.size_bytes) AS BIGINT) FROM runs AS r"
+        " JOIN modules AS m USING (run_id) JOIN allocations AS a USING (module_id)"
+        " WHERE r.name = ? GROUP BY m.program, m.path, a.color",
+        [asked["run"]],
+    ).fetchall()
+    expected: list[tuple[object, ...]] = []
+    for program, color, size in reserved:
+        if color or limit is None:
+            expected.append((program, color, "unknown", None, None, size, None))
+            continue
+        left = limit - size
+        status = "oom" if left < 0 else "warn" if left < limit * 0.05 else "ok"
+        expected.append((program, color, status, limit_from, limit, size, left))
+    rows = run_query(connection, "headroom", asked).dicts()
+    assert sorted((tuple(r[name] for name in SHOWN) for r in rows), key=repr) == sorted(
+        expected, key=repr
+    )
+
+
+@pytest.mark.parametrize(
+    ("run", "limit", "limit_from"),
+    [("v5e-jax-0.10.2", V5E, "chip"), ("jaxlib-0.10.2", None, None)],
+)
+def test_a_chip_has_what_is_published_of_it(
+    reading: Connection, run: str, limit: int | None, limit_from: str | None
+) -> None:
+    assert_headroom(reading, {"run": run}, limit, limit_from)
+    for asked in (10_000_000, 1 << 40):
+        more: dict[str, Value] = {"run": run, "limit_bytes": asked}
+        assert_headroom(reading, more, asked, "parameter")
+
+
+def test_what_a_dump_says_goes_before_what_is_published(
+    gpu_warehouse: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "w.duckdb"
+    copy.write_bytes(gpu_warehouse.read_bytes())
+    with duckdb.connect(str(copy)) as connection:
+        connection.execute(
+            "INSERT INTO device_memory SELECT DISTINCT device, 1, '' FROM runs"
+        )
+    with connect(copy) as connection:
+        assert_headroom(connection, {"run": "jaxlib-0.10.2"}, H100, "dump")
+
+
+def test_no_device_is_published_twice(reading: Connection) -> None:
+    rows = reading.execute("FROM device_memory ORDER BY device").fetchall()
+    source = "https://docs.cloud.google.com/tpu/docs/"
+    assert rows == [
+        ("TPU v4", 32 * 2**30, f"{source}v4"),
+        ("TPU v5e", V5E, f"{source}v5e"),
+        ("TPU v5p", V5P, f"{source}v5p"),
+        ("TPU v6e", 32 * 2**30, f"{source}v6e"),
+    ]
+
+
+def test_a_report_holds_a_tpu_against_what_is_published(reading: Connection) -> None:
+    report = build_report(reading, Request(candidate="v5e-jax-0.10.2"), Settings())
+    assert {c.space: c.limit_bytes for c in report.capacity} == {
+        "HBM": V5E, "VMEM": None, "SMEM": None, "host": None, "color_6": None
+    }  # fmt: skip
