@@ -3,9 +3,10 @@
 --   memory?
 -- definition: Modules with a before_optimizations snapshot, grouped by its
 --   exact_fingerprint, program, compiler_version, platform, device and the
---   compiler flags of the run. variant_count counts exact_fingerprints of what
---   they compiled to. Groups with fewer than min_compiles modules are left
---   out. Bytes per colour.
+--   compiler flags of the run; where the version is unknown, each run by
+--   itself, for the next may have another compiler. variant_count counts
+--   exact_fingerprints of what they compiled to. Groups with fewer than
+--   min_compiles modules are left out. Bytes per colour.
 -- grain: input, colour
 -- needs: modules, runs, compiler_flags, memory_profile
 -- param program
@@ -34,7 +35,10 @@ environments AS (
   SELECT
     r.run_id, r.name AS run_name, r.platform AS run_platform,
     dense_rank() OVER (
-      ORDER BY r.compiler_version, r.device, coalesce(f.flag_text, '')
+      ORDER BY
+        r.compiler_version,
+        CASE WHEN r.compiler_version IS NULL THEN r.run_id END,
+        r.device, coalesce(f.flag_text, '')
     ) AS environment
   FROM runs AS r
   LEFT JOIN flags AS f USING (run_id)

@@ -1,18 +1,20 @@
 -- title: Which version flips the number
 -- question: Which component's version explains how a program's memory differs
 --   over runs?
--- definition: Points of peak_history by program and colour, grouped by each of
---   the axes compiler_version, framework_version, platform, device, branch and
---   series. explained_ratio is the share of the variance of reserved_bytes
+-- definition: Points of peak_history by program, colour, platform and device,
+--   grouped by each of the axes compiler_version, framework_version, branch
+--   and series. explained_ratio is the share of the variance of reserved_bytes
 --   that lies between the groups of the axis: 1 where it alone decides the
 --   number. Axes with one value and programs whose number never changes are
 --   left out.
--- grain: program, colour, axis, value
+-- grain: program, colour, platform, device, axis, value
 -- needs: module_memory, runs
 -- param program
 -- param color
 -- column program
 -- column color
+-- column platform
+-- column device VARCHAR name neutral: Chip or GPU; NULL where unknown.
 -- column axis VARCHAR name neutral: Which component.
 -- column value VARCHAR name neutral: Its version.
 -- column run_count BIGINT count neutral: Runs with that version.
@@ -23,61 +25,68 @@
 -- column explained_ratio DOUBLE ratio neutral: What the axis explains.
 WITH points AS (
   SELECT
-    m.program AS program_name, m.color AS space_color, m.run_id,
+    m.program AS program_name, m.color AS space_color, m.platform, r.device,
+    -- A number for equal ones: platform and device may be unknown.
+    dense_rank() OVER (
+      ORDER BY m.program, m.color, m.platform, r.device
+    ) AS subject,
+    r.compiler_version, r.framework_version, r.branch, r.series,
     CAST(max(m.reserved_bytes) AS DOUBLE) AS bytes
   FROM module_memory AS m
+  JOIN runs AS r USING (run_id)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
-  GROUP BY m.program, m.color, m.run_id
+  GROUP BY
+    m.program, m.color, m.platform, m.run_id, r.device, r.compiler_version,
+    r.framework_version, r.branch, r.series
 ),
 axes AS (
   SELECT
-    p.program_name, p.space_color, p.bytes,
+    p.*,
     unnest([
-      'compiler_version', 'framework_version', 'platform', 'device', 'branch',
-      'series'
+      'compiler_version', 'framework_version', 'branch', 'series'
     ]) AS axis,
     unnest([
-      r.compiler_version, r.framework_version, r.platform, r.device, r.branch,
-      r.series
+      p.compiler_version, p.framework_version, p.branch, p.series
     ]) AS value
   FROM points AS p
-  JOIN runs AS r USING (run_id)
 ),
 groups AS (
   SELECT
-    program_name, space_color, axis, value, count(*) AS run_count,
-    min(bytes) AS min_bytes, max(bytes) AS max_bytes, avg(bytes) AS mean_bytes
+    program_name, space_color, platform, device, subject, axis, value,
+    count(*) AS run_count, min(bytes) AS min_bytes, max(bytes) AS max_bytes,
+    avg(bytes) AS mean_bytes
   FROM axes
-  GROUP BY program_name, space_color, axis, value
+  GROUP BY
+    program_name, space_color, platform, device, subject, axis, value
 ),
 totals AS (
   SELECT
-    program_name, space_color, avg(bytes) AS all_mean,
+    subject, avg(bytes) AS all_mean,
     sum(bytes * bytes) - count(*) * avg(bytes) * avg(bytes) AS all_squares
   FROM points
-  GROUP BY program_name, space_color
+  GROUP BY subject
   HAVING min(bytes) < max(bytes)
 ),
 explained AS (
   SELECT
-    g.program_name, g.space_color, g.axis,
+    g.subject, g.axis,
     least(1.0, greatest(0.0, sum(
       g.run_count * (g.mean_bytes - t.all_mean) * (g.mean_bytes - t.all_mean)
     ) / max(t.all_squares))) AS explained_ratio
   FROM groups AS g
-  JOIN totals AS t USING (program_name, space_color)
-  GROUP BY g.program_name, g.space_color, g.axis
+  JOIN totals AS t USING (subject)
+  GROUP BY g.subject, g.axis
   HAVING count(*) > 1
 )
 SELECT
-  g.program_name AS program, g.space_color AS color, g.axis, g.value,
-  g.run_count,
+  g.program_name AS program, g.space_color AS color, g.platform, g.device,
+  g.axis, g.value, g.run_count,
   CAST(g.min_bytes AS BIGINT) AS min_reserved_bytes,
   CAST(g.max_bytes AS BIGINT) AS max_reserved_bytes,
   CAST(round(e.explained_ratio, 6) AS DOUBLE) AS explained_ratio
 FROM groups AS g
-JOIN explained AS e USING (program_name, space_color, axis)
+JOIN explained AS e USING (subject, axis)
 ORDER BY
-  g.program_name, g.space_color, explained_ratio DESC, g.axis,
-  g.value NULLS FIRST
+  g.program_name, g.space_color, g.platform, g.device,
+  explained_ratio DESC, g.axis, g.value NULLS FIRST
