@@ -4,9 +4,10 @@
 -- definition: Constant allocations of a run by printed literal and shape, each
 --   content of a module once per occurrence. Copies beyond the first are
 --   wasted. Constants of more than ten elements are elided in dumps ({...}):
---   each of those counts as distinct.
+--   those are equal whose digests in elided_literals are; without a proto, and
+--   so without a digest, each counts as distinct.
 -- grain: run, literal, shape, colour
--- needs: chosen_memory, placed_values, instructions
+-- needs: chosen_memory, placed_values, instructions, elided_literals
 -- param run
 -- param program
 -- param color
@@ -29,7 +30,9 @@ WITH constants AS (
     m.program || ':' || v.instruction AS label,
     CASE
       WHEN i.literal IS NULL OR i.literal LIKE '%...%'
-      THEN concat_ws('/', m.module_id, v.allocation_id)
+      THEN coalesce(
+        e.digest, concat_ws('/', m.module_id, v.allocation_id)
+      )
       ELSE ''
     END AS identity
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
@@ -38,6 +41,9 @@ WITH constants AS (
   LEFT JOIN instructions AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
+  LEFT JOIN elided_literals AS e
+    ON e.module_id = v.module_id
+    AND e.instruction_id = v.instruction_id
   WHERE v.kind = 'constant'
 )
 SELECT
