@@ -189,8 +189,9 @@ packed AS (
               END
             },
             {
-              'from_byte': 0, 'to_byte': 0, 'wanted_bytes': 0,
-              'is_best_fit': FALSE, 'gap_bytes': NULL, 'place': NULL
+              'from_byte': CAST(0 AS BIGINT), 'to_byte': CAST(0 AS BIGINT),
+              'wanted_bytes': CAST(0 AS BIGINT), 'is_best_fit': FALSE,
+              'gap_bytes': CAST(NULL AS BIGINT), 'place': CAST(NULL AS BIGINT)
             }
           ).place,
           'bytes': block.bytes, 'start_step': block.start_step,
