@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from hlodb.errors import UsageError
@@ -20,6 +21,8 @@ from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import GROWN, STEP, night
 from tests.reports.worlds import make
+
+JAX = "/venv/lib/python3.11/site-packages/jax/_src"
 
 
 def lines(blocks: list[Block]) -> list[str]:
@@ -104,6 +107,30 @@ def test_the_owner_of_a_program_comes_first(tmp_path: Path) -> None:
     settings = Settings(source_owners=owners, owners=(("jit_s*", "step-team"),))
     findings = report_of(tmp_path, settings).findings
     assert {f.owner for f in findings} == {"step-team"}
+
+
+def test_whose_it_is_is_told_by_the_users_line(tmp_path: Path) -> None:
+    """Not by the framework's, from which XLA was called."""
+    path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, GROWN))
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(
+            "UPDATE store.location_lists SET source_file = ?, stack_frame_id = 2",
+            [f"{JAX}/lax.py"],
+        )
+        for number, file, line in ((1, "model/softmax.py", 33), (2, f"{JAX}/nn.py", 9)):
+            connection.execute(
+                "INSERT INTO store.stack_frames BY NAME SELECT DISTINCT frames_id,"
+                " ? AS stack_frame_id, ? AS file_name, ? AS line, 1 AS user_frame_id"
+                " FROM store.location_sets",
+                [number, file, line],
+            )
+    owners = parse_codeowners("jax/ @jax\nmodel/ @training\n")
+    with connect(path) as connection:
+        settings = Settings(source_owners=owners)
+        report = build_report(connection, Request(), settings)
+    assert lines(brief(report))[1] == (
+        "Whose: XLA's fusion; owner @training; model/softmax.py:33."
+    )
 
 
 def test_codeowners_lies_beside_the_settings(tmp_path: Path) -> None:
