@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from hlodb.cli import main
 from tests.cli.nights import build, headline
-from tests.reports.situations import GROWN, MIB, STEP, night
+from tests.reports.situations import EXTRA, GROWN, MIB, STEP, WORK, night
 
 
 def test_a_diff_explains_and_does_not_judge(
@@ -19,6 +20,19 @@ def test_a_diff_explains_and_does_not_judge(
     assert headline(capsys) == (
         "± 1 worse: jit_step host +2.00 MiB (+50.0 %), cause: 1 new buffer of exp"
         " (+2.00 MiB); 1 same"
+    )
+
+
+def test_nothing_is_too_small_for_a_diff(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    large = replace(STEP, buffers=(replace(WORK, size=1 << 30),))
+    grown = replace(large, buffers=(*large.buffers, replace(EXTRA, size=64)))
+    build(tmp_path, night(1, large), night(2, grown))
+    assert main(["diff", "night-1", "night-2"]) == 0
+    assert headline(capsys) == (
+        "± 1 worse: jit_step host +64 B (+0.0 %), cause: 1 new buffer of exp (+64 B)"
     )
 
 
