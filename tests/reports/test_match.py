@@ -219,6 +219,17 @@ def test_ranks_are_matched_apart() -> None:
     assert found == ([("jit_f", "jit_f", "program", 1.0)], ["jit_f"], [])
 
 
+def test_ranks_of_renamed_programs_are_matched_apart() -> None:
+    """However alike they are, and in whichever order they come."""
+    base = [module("jit_a", rank=rank) for rank in (0, 1)]
+    candidate = [
+        other("jit_b", rank=rank, entry_shapes=PLAIN.entry_shapes) for rank in (1, 0)
+    ]
+    matches, gone, new = match_modules(base, candidate, alike(0.9))
+    assert {(m.base.rank, m.candidate.rank) for m in matches} == {(0, 0), (1, 1)}
+    assert (gone, new) == ([], [])
+
+
 def test_similarity_counts_equal_opcodes() -> None:
     assert opcode_similarity({"add": 3, "dot": 1}, {"add": 1, "exp": 1}) == 1 / 5
     assert opcode_similarity({}, {}) == 1.0

@@ -64,6 +64,20 @@ def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
     ]
 
 
+def test_a_program_that_each_rank_compiles_is_no_recompilation(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    each = [sized(5, rank=rank) for rank in range(4)]
+    again = sized(5, rank=2, text="again")
+    settings = Settings(recompiles=1)
+    found = []
+    for programs in (each, [*each, again]):
+        path.unlink(missing_ok=True)
+        with connect(make(path, night(1, *each), night(2, *programs))) as connection:
+            gates = build_report(connection, Request(), settings).gates
+        found += [(g.status, g.value) for g in gates if g.gate == "recompiles"]
+    assert found == [("pass", 0), ("fail", 2)]
+
+
 def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     nights = [night(1, sized(4), sized(5, "jit_eval")), night(2, sized(4))]
