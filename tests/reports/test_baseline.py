@@ -147,6 +147,17 @@ def test_the_last_accepted_run() -> None:
     assert chosen(runs) == ("a", "the last accepted run")
 
 
+def test_the_last_accepted_run_is_also_that_of_a_run_without_a_branch() -> None:
+    runs = [
+        run(1, "a", branch="main", labels={"accepted": True}),
+        run(2, "b", branch="main"),
+        run(3, "c"),
+    ]
+    assert chosen(runs) == ("a", "the last accepted run")
+    assert chosen([*runs[:2], run(3, "c", branch="main")])[0] == "a"
+    assert chosen([*runs[:2], run(3, "c", branch="feature")])[0] == "b"
+
+
 def test_a_run_by_its_name() -> None:
     runs = [run(1, "a"), run(2, "auto"), run(3, "c")]
     assert chosen(runs, "a") == ("a", "the run named as base")
