@@ -120,6 +120,32 @@ def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
     assert "Still there" in capsys.readouterr().out
 
 
+def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One rise of two nights' ago turns out to be two: accepted is the last."""
+    monkeypatch.chdir(tmp_path)
+    programs = [
+        replace(STEP, buffers=(replace(WORK, size=size * MIB),), text=f"{size}")
+        for size in (3, 5, 9)
+    ]
+    path = build(tmp_path, *(night(n, p) for n, p in enumerate(programs, 1)))
+    set_night = "UPDATE runs SET series = ?, ingested_at = ? WHERE name = 'night-2'"
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["elsewhere", None])
+    assert main(["report", "--series", "nightly"]) == 1
+    (first,) = listed(capsys)
+    assert decide(first["finding_id"], "accept", "--reason", "needed") == 0
+    with duckdb.connect(str(path)) as connection:
+        connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
+    assert main(["report", "--series", "nightly"]) == 0
+    assert "Still there: jit_step host +2.00 MiB" in capsys.readouterr().out
+    told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
+    assert told == {"night-2": ("open", None), "night-3": ("accepted", "needed")}
+
+
 def test_a_waiver_of_triage_ends_on_its_day(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
