@@ -83,6 +83,20 @@ def test_reports_of_running_out_of_memory(tmp_path: Path) -> None:
         ]
 
 
+def test_evidence_comes_from_a_run_that_has_it(tmp_path: Path) -> None:
+    """The first may be of an hlodb that compared no text with the proto beside it."""
+    db = tmp_path / "w.duckdb"
+    for name in ("monday", "tuesday", "wednesday"):
+        load(db, DATA / "proto" / "tpu-v5e-jax-0.10.2.tar.xz", name=name)
+        if name == "tuesday":
+            with connect(db, read_only=False) as connection:
+                connection.execute("DELETE FROM proto_comparisons WHERE run_id = 1")
+    compared = "SELECT * EXCLUDE (run_id) FROM proto_comparisons WHERE run_id"
+    tuesday = rows(db, f"{compared} = 2 ORDER BY ALL")
+    assert tuesday
+    assert rows(db, f"{compared} = 3 ORDER BY ALL") == tuesday
+
+
 def test_a_log_of_nothing_but_a_report(tmp_path: Path) -> None:
     (tmp_path / "log").mkdir()
     (tmp_path / "log" / "stderr.txt").write_text(f"hello\n{GPU}")
