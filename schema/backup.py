@@ -17,8 +17,9 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
     """Copy the warehouse at `path` to `destination`; give its size (bytes).
 
     Writers wait meanwhile, readers don't. The copy appears under its name when it is
-    whole and on the disk. Raises UsageError where `destination` exists and `replace` is
-    false, or has no directory, WarehouseError where it can't be written.
+    on the disk and was read whole. Raises UsageError where `destination` exists and
+    `replace` is false, or has no directory, WarehouseError where it can't be written,
+    or the warehouse is damaged.
     """
     if destination.exists() and not replace:
         raise UsageError(f"{destination} exists; --force replaces it")
@@ -31,6 +32,7 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
         with connect(path):
             copy_open_file(path, draft)
         settle(draft)
+        _read_whole(draft, path)
         draft.replace(destination)
         sync(destination.parent)
     except OSError as error:
@@ -38,6 +40,23 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
     finally:
         remove_file(draft)
     return destination.stat().st_size
+
+
+def _read_whole(draft: Path, path: Path) -> None:
+    """Read all that a copy of `path` holds, lest a damaged one replace a sound one."""
+    timeout = lock_timeout()
+    try:
+        connection = open_when_free(draft, read_only=True, timeout_seconds=timeout)
+        with connection:
+            tables = connection.execute(
+                "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
+            ).fetchall()
+            for schema, table in tables:
+                connection.execute(
+                    f'SELECT bit_xor(hash(t)) FROM "{schema}"."{table}" AS t'
+                ).fetchall()
+    except duckdb.Error as error:
+        raise WarehouseError(explain(path, error)) from error
 
 
 def draft_beside(destination: Path) -> Path:

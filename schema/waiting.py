@@ -139,6 +139,7 @@ def _waiting(path: Path, error: duckdb.Error, timeout_seconds: float) -> str:
 
 
 _NO_DATABASE = "it is no DuckDB file; name another with --db"
+_DAMAGE = ("not read enough bytes", "corrupt", "checksum")
 _REASONS = (
     ("not a valid duckdb database", _NO_DATABASE),
     ("is a directory", "it is a directory; name a file"),
@@ -149,10 +150,13 @@ _REASONS = (
     ("read-only file system", "its file system is read-only"),
     ("different configuration", "this process has it open already; close it first"),
     ("version number", "another DuckDB wrote it; `pip install -U duckdb`"),
-    ("not read enough bytes", "it is damaged; restore it from a backup"),
-    ("corrupt", "it is damaged; restore it from a backup"),
-    ("checksum", "it is damaged; restore it from a backup"),
+    *((sign, "it is damaged; restore it from a backup") for sign in _DAMAGE),
 )
+
+
+def is_damage(error: duckdb.Error) -> bool:
+    """Tell whether DuckDB found the file damaged."""
+    return any(sign in str(error).lower() for sign in _DAMAGE)
 
 
 def explain(path: Path, error: duckdb.Error) -> str:

@@ -15,6 +15,7 @@ from hlodb.errors import WarehouseError
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
     explain,
+    is_damage,
     lock_timeout,
     open_when_free,
     require_file,
@@ -41,17 +42,20 @@ def connect(
     A missing file is created when `read_only` is false. `timeout_seconds` is
     `lock_timeout()` unless given. Ctrl-C gives up the query that it meets.
     Raises UsageError where there is nothing to read, WarehouseError (exit code 5) where
-    the file cannot be used or is of another schema version, WarehouseLocked where it is
-    locked for too long.
+    the file cannot be used, turns out damaged, or is of another schema version,
+    WarehouseLocked where it is locked for too long.
     """
     with open_connection(
         path, read_only=read_only, timeout_seconds=timeout_seconds
     ) as connection:
         try:
             yield connection
-        except BaseException:
+        except BaseException as error:
             # Closing waits for what still runs, and an interrupted query does.
             connection.interrupt()
+            for told in (error, error.__cause__):
+                if isinstance(told, _STORAGE_ERRORS) and is_damage(told):
+                    raise WarehouseError(explain(Path(path), told)) from error
             raise
 
 
