@@ -97,7 +97,19 @@ def command(
             if not result.rows:
                 _tell_of_pruned(connection, query, parameters)
         write_result(result, form, output)
+        _tell_of_more(query, parameters, len(result.rows))
     return 0
+
+
+def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None:
+    """Say that an answer has as many rows as it may have."""
+    defaults = {p.name: p.default for p in query.parameters}
+    top = values.get("top", defaults.get("top"))
+    if count and str(top) == str(count):
+        narrate(
+            f"{count:,} rows, as many as parameter top allows: there may be more,"
+            " `-p top=` gives all"
+        )
 
 
 def _tell_of_pruned(

@@ -150,6 +150,40 @@ def test_the_catalogue_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert [query["name"] for query in listed] == named
 
 
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ([], 20),
+        (["-p", "top=7"], 7),
+        (["-p", "top="], None),
+        (["-p", "top=100_000"], None),
+    ],
+)
+def test_a_query_that_top_cuts_says_so(
+    demo_warehouse: Path,
+    asked: list[str],
+    said: int | None,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    query = ["query", "largest_allocations", "--db", str(demo_warehouse), *asked]
+    with connect(demo_warehouse) as connection:
+        counted = connection.execute(
+            "SELECT count(*) FROM allocations JOIN modules USING (module_id)"
+            " WHERE run_id = (SELECT run_id FROM runs WHERE platform = 'tpu')"
+        ).fetchone()
+    run = ["-p", "run=v5e-jax-0.10.2", "--format", "csv"]
+    assert main([*query, *run]) == 0
+    out, err = capfd.readouterr()
+    assert counted is not None
+    assert len(out.splitlines()) - 1 == (said or counted[0])
+    assert err == (
+        ""
+        if said is None
+        else f"hlodb: {said} rows, as many as parameter top allows: there may be more,"
+        " `-p top=` gives all\n"
+    )
+
+
 def test_an_unknown_query(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["query", "peak_contnets"]) == 2
     assert capfd.readouterr().err == (
