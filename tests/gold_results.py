@@ -41,6 +41,11 @@ PAIR: Parameters = {
 }
 SERIES: Parameters = {"series": None, "program": "jit_gpt_unrolled"}
 SPECIAL: dict[str, list[Parameters]] = {
+    "coresident_peak": [
+        {"run": "jaxlib-0.10.2"},
+        {"run": "v5e-jax-0.10.2"},
+        {"run": "v5e-jax-0.10.2", "program": "jit_gpt_.*"},
+    ],
     "pass_history": [{"run": "jit_ring"}],
     "peak_leverage": [CPU, TPU],
 }

@@ -1,15 +1,17 @@
 -- title: Programs side by side on one device
 -- question: Several programs stay loaded on the same chip: what do they need
 --   together?
--- definition: All modules of the run and rank, per colour, as if loaded
---   together and running one at a time. Persistent are parameters and
---   constants, transient is the rest of reserved_bytes. upper_bytes adds all
---   persistent bytes and the greatest transient part; in lower_bytes
---   persistent allocations of equal name, shape and size in several modules
---   are the same buffer.
+-- definition: All modules of the run and rank whose program fits the pattern,
+--   per colour, as if loaded together and running one at a time. Persistent
+--   are parameters and constants, transient is the rest of reserved_bytes.
+--   upper_bytes adds all persistent bytes and the greatest transient part; in
+--   lower_bytes persistent allocations of equal name, shape and size in
+--   several modules are the same buffer.
 -- grain: rank, colour
 -- needs: chosen_run, module_memory, allocations, placed_values, instructions
 -- param run
+-- param program VARCHAR = NULL: Regular expression that the whole name of a
+--   program fits, such as jit_(train|eval); NULL for all programs.
 -- column run
 -- column rank
 -- column color
@@ -30,6 +32,8 @@ WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
+  WHERE $program IS NULL
+    OR regexp_full_match(m.program, $program)
 ),
 held AS (
   SELECT

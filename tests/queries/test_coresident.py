@@ -1,0 +1,72 @@
+"""Programs that are loaded together, on made-up modules."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.queries.assignments import Allocation, Assignment, Value, store
+from tests.queries.stored import Connection, examples
+
+PROGRAMS = ("jit_train", "jit_eval", "jit_eval_small")
+PATTERNS = (None, "jit_train", "jit_(train|eval)", "jit_eval.*", "eval")
+
+
+@st.composite
+def modules(draw: st.DrawFn) -> Assignment:
+    """A module: the n-th buffer has the same name in all, but not always its size."""
+    allocations = []
+    for number in range(draw(st.integers(1, 4))):
+        size, color = draw(st.integers(1, 3)), draw(st.integers(0, 1))
+        kind = draw(st.sampled_from(("parameter", "constant", "temp", "live_out")))
+        value = Value(number, 0, size, 0, 1)
+        allocations.append(Allocation(number, size, color, kind, (value,)))
+    return Assignment(tuple(allocations), 1, draw(st.sampled_from(PROGRAMS)))
+
+
+def together(chosen: list[Assignment]) -> dict[int, tuple[int, ...]]:
+    """What they need, by colour: modules, persistent, shared, transient, bounds."""
+    found: dict[int, tuple[int, ...]] = {}
+    for color in (0, 1):
+        held: list[tuple[int, int]] = []
+        transient: list[int] = []
+        for module in chosen:
+            own = list(module.of_color(color))
+            stay = [a for a in own if a.kind in ("parameter", "constant")]
+            held += [(a.allocation_id, a.size) for a in stay]
+            if own:
+                transient.append(sum(a.size for a in own) - sum(a.size for a in stay))
+        if transient:
+            every = sum(size for _, size in held)
+            shared, most = sum(size for _, size in set(held)), max(transient)
+            counts = (len(transient), every, shared, most)
+            found[color] = (*counts, shared + most, every + most)
+    return found
+
+
+@examples
+@given(
+    pattern=st.sampled_from(PATTERNS),
+    made=st.lists(modules(), min_size=1, max_size=5),
+)
+def test_only_the_programs_that_are_asked_for_are_loaded(
+    empty_warehouse: Connection, pattern: str | None, made: list[Assignment]
+) -> None:
+    chosen = [m for m in made if pattern is None or re.fullmatch(pattern, m.program)]
+    empty_warehouse.execute("BEGIN")
+    try:
+        store(empty_warehouse, made)
+        rows = empty_warehouse.execute(
+            "FROM coresident_peak(program := ?)", [pattern]
+        ).fetchall()
+    finally:
+        empty_warehouse.execute("ROLLBACK")
+    assert {row[2]: row[4:10] for row in rows} == together(chosen)
+    programs = defaultdict(set)
+    for module in chosen:
+        for color in module.colors:
+            programs[color].add(module.program)
+    assert all(row[10] in programs[row[2]] for row in rows)
