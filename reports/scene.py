@@ -22,7 +22,8 @@ from hlodb.reports.baseline import (
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.missing import kind, missing_pairs
-from hlodb.reports.pairs import NoiseBands, Pair, Profiles, noise_bands
+from hlodb.reports.noise import noise_bands
+from hlodb.reports.pairs import NoiseBands, Pair, Profiles
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import unsound_runs
