@@ -1,7 +1,8 @@
 """The history of every program's memory: exact steps of a deterministic series.
 
 A step is a run in which a program's reserved memory differs from the run before that
-holds it by at least the floors of [history], and by more than its noise band.
+holds it, with the same shapes, by at least the floors of [history], and by more than
+its noise band.
 """
 
 from __future__ import annotations
@@ -12,9 +13,17 @@ from itertools import dropwhile, pairwise
 from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.match import comparable
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.pairs import NoiseBands, Pair, Profiles, Verdict, judge, reserved
+from hlodb.reports.pairs import (
+    NoiseBands,
+    Pair,
+    Profiles,
+    Verdict,
+    followed_pair,
+    judge,
+    reserved,
+)
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
 
@@ -39,7 +48,7 @@ def steps(
     exact = _without_floors(settings)
     found = []
     for track in tracks:
-        for earlier, later in pairwise(track.sightings):
+        for earlier, later in track.comparable_pairs():
             pair = sighted_pair(earlier, later)
             for verdict in judge(pair, profiles, bands, exact):
                 if _is_step(verdict, settings):
@@ -63,13 +72,10 @@ def absences(
 def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
     """Give two sightings of a track as a pair to judge."""
     match = later.match
-    return Pair(
-        earlier.module,
-        later.module,
-        earlier.run,
-        match.method if match else None,
-        match.confidence if match else None,
-    )
+    if match is None or match.base is not earlier.module:
+        return followed_pair(earlier, later.module)
+    base, candidate, method, confidence = match
+    return Pair(base, candidate, earlier.run, method, confidence)
 
 
 def _without_floors(settings: Settings) -> Settings:
@@ -171,6 +177,7 @@ def _trend(
 
 
 def _mark(before: Module | None, module: Module, step: int) -> str:
-    if before is not None and differing_keys(Match(before, module, "", 0)):
-        return MARKS["incomparable"]
-    return MARKS["up" if step > 0 else "down" if step < 0 else "same"]
+    if step:
+        return MARKS["up" if step > 0 else "down"]
+    is_comparable = before is None or comparable(before, module)
+    return MARKS["same" if is_comparable else "incomparable"]

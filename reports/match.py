@@ -203,6 +203,11 @@ def differing_keys(match: Match) -> list[str]:
     return keys
 
 
+def comparable(one: Module, other: Module) -> bool:
+    """Tell whether nothing makes two modules incomparable."""
+    return not differing_keys(Match(one, other, "", 0))
+
+
 def _partitions(module: Module) -> int | None:
     if module.num_partitions == 1 and module.source_shapes not in (
         None,

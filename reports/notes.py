@@ -7,6 +7,7 @@ from fnmatch import fnmatchcase
 
 from hlodb.reports.model import ProgramRow
 from hlodb.reports.outline_blocks import few
+from hlodb.reports.pairs import held_against
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings, covers
 
@@ -25,6 +26,7 @@ def notes(
             f"Not sound, so neither a base nor a step of the history: {names}."
             " `hlodb query self_consistency` and `rejects_summary` tell why."
         )
+    found += _substitutes(scene)
     for run in scene.late_runs():
         found.append(
             f"Run {run.name} came late: it was ingested after runs that follow it, and"
@@ -46,3 +48,13 @@ def notes(
     for old, new in sorted(renamed, key=repr):
         found.append(f"Program {new} is followed under its old name {old}.")
     return found
+
+
+def _substitutes(scene: Scene) -> list[str]:
+    """Name what is held against an earlier run, as the base has other shapes of it."""
+    programs: dict[str, set[str]] = {}
+    for pair in scene.pairs:
+        if pair.base_run is not None and pair.instead_of is not None:
+            text = held_against(pair.base_run, pair.instead_of)
+            programs.setdefault(text, set()).add(pair.program)
+    return [f"{few(sorted(names), 3)}: {text}." for text, names in programs.items()]

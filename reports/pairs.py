@@ -12,6 +12,7 @@ from typing import NamedTuple
 from hlodb.reports.facts import Module, Profile, Run
 from hlodb.reports.match import Match, differing_keys
 from hlodb.reports.settings import Settings
+from hlodb.reports.tracks import Sighting
 
 Profiles = Mapping[int, Mapping[int, Profile]]
 NoiseBands = Mapping[tuple[str, int | None, int, int], int]
@@ -21,7 +22,8 @@ NoiseBands = Mapping[tuple[str, int | None, int, int], int]
 class Pair(NamedTuple):
     """A program in base and candidate; one of them None where it is new or failed.
 
-    `colors` are the memory spaces that it is about, None for all.
+    `colors` are the memory spaces that it is about, None for all. `instead_of` is the
+    base of the report, where the program is not comparable in it.
     """
 
     base: Module | None
@@ -32,6 +34,7 @@ class Pair(NamedTuple):
     is_recovered: bool = False
     is_other_device: bool = False
     colors: frozenset[int] | None = None
+    instead_of: Run | None = None
 
     @property
     def differing_keys(self) -> list[str]:
@@ -47,6 +50,11 @@ class Pair(NamedTuple):
         module = self.candidate or self.base
         assert module is not None
         return module.program
+
+
+def followed_pair(earlier: Sighting, module: Module) -> Pair:
+    """Pair a module with an earlier sighting of the program that its series follows."""
+    return Pair(earlier.module, module, earlier.run, "series", 0.9)
 
 
 class Verdict(NamedTuple):
@@ -199,7 +207,7 @@ def tags(v: Verdict) -> list[str]:
     """Give what else to know of a difference.
 
     `schedule-only` or `packing-only` where the graphs of both are equal, `recovered`
-    where the program is back and needs more.
+    where the program is back and needs more; which run stands in for the base.
     """
     base, candidate = v.pair.base, v.pair.candidate
     untold = ("identical_artefact", "no_buffer_assignment")
@@ -207,11 +215,18 @@ def tags(v: Verdict) -> list[str]:
         return []
     back = v.pair.is_recovered and v.change != "recovered"
     found = ["recovered"] if back else []
+    if v.pair.instead_of is not None and v.pair.base_run is not None:
+        found.append(held_against(v.pair.base_run, v.pair.instead_of))
     if is_identical(base, candidate):
         return [*found, "packing-only"]
     same_graph = base.graph_fingerprint == candidate.graph_fingerprint
     is_scheduled = base.graph_fingerprint is not None and same_graph
     return [*found, "schedule-only"] if is_scheduled else found
+
+
+def held_against(run: Run, base: Run) -> str:
+    """Say which run a program is held against that is not comparable in the base."""
+    return f"held against {run.name}, as not comparable in {base.name}"
 
 
 def _band(pair: Pair, color: int, bands: NoiseBands) -> int:

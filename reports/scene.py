@@ -23,11 +23,17 @@ from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.missing import kind, missing_pairs
 from hlodb.reports.noise import noise_bands
-from hlodb.reports.pairs import NoiseBands, Pair, Profiles
+from hlodb.reports.pairs import NoiseBands, Pair, Profiles, followed_pair
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import unsound_runs
-from hlodb.reports.tracks import Sighting, Track, follow, similarities_from
+from hlodb.reports.tracks import (
+    Sighting,
+    Track,
+    follow,
+    sightings_before,
+    similarities_from,
+)
 from hlodb.reports.window import window_pairs
 
 HISTORY_RUNS = 90
@@ -165,7 +171,7 @@ def _run_pairs(
     assigned = [m for m in called if m.has_assignment]
     first = {kind(m): true_base[id(m)] for m in reversed(assigned)}
     # A diff is of the two runs that it names.
-    before = {} if request.kind == "diff" else _sightings_before(tracks, candidate)
+    before = {} if request.kind == "diff" else sightings_before(tracks, candidate)
     is_other_device = _is_other_device(baseline.run, candidate, request)
     return [
         *_matched(matches, baseline.run, before, is_other_device),
@@ -201,20 +207,20 @@ def _matched(
     before: Mapping[int, Sighting],
     is_other_device: bool,
 ) -> Iterator[Pair]:
-    """Pair what matched; where the base has lost the assignment, what was before."""
+    """Pair what matched; where the base has lost the assignment, what was before.
+
+    So, too, where the base has other shapes, and what was before has the same.
+    """
     for m in matches:
+        pair = Pair(*m[:2], base, *m[2:], is_other_device=is_other_device)
         earlier = before.get(id(m.candidate))
+        followed = followed_pair(earlier, m.candidate) if earlier else pair
         if earlier is not None and not m.base.has_assignment:
             yield _recovered(earlier, m.candidate)
+        elif pair.differing_keys and not (is_other_device or followed.differing_keys):
+            yield followed._replace(instead_of=base)
         elif m.base.has_assignment or m.candidate.has_assignment:
-            yield Pair(
-                m.base,
-                m.candidate,
-                base,
-                m.method,
-                m.confidence,
-                is_other_device=is_other_device,
-            )
+            yield pair
 
 
 def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
@@ -233,14 +239,4 @@ def _new_pair(
 
 
 def _recovered(earlier: Sighting, module: Module) -> Pair:
-    return Pair(earlier.module, module, earlier.run, "series", 0.9, is_recovered=True)
-
-
-def _sightings_before(tracks: Sequence[Track], candidate: Run) -> dict[int, Sighting]:
-    """Give the sighting before the candidate's, of what has any, by the module's id."""
-    found = {
-        id(track.last): track.before(candidate.run_id)
-        for track in tracks
-        if track.sightings[-1].run.run_id == candidate.run_id
-    }
-    return {key: earlier for key, earlier in found.items() if earlier is not None}
+    return followed_pair(earlier, module)._replace(is_recovered=True)

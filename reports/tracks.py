@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import duckdb
 
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import Match, Similarities, match_modules, opcode_similarity
+from hlodb.reports.match import (
+    Match,
+    Similarities,
+    comparable,
+    match_modules,
+    opcode_similarity,
+)
 from hlodb.reports.read import read_opcodes
 
 
@@ -40,6 +46,34 @@ class Track:
                 return earlier
             earlier = sighting
         return None
+
+    def comparable_pairs(self) -> Iterator[tuple[Sighting, Sighting]]:
+        """Pair every sighting with the last one before it that is comparable.
+
+        A night with other shapes hides nothing of the nights around it.
+        """
+        for place, later in enumerate(self.sightings):
+            if earlier := _last_comparable(self.sightings[:place], later.module):
+                yield earlier, later
+
+
+def _last_comparable(sightings: Sequence[Sighting], module: Module) -> Sighting | None:
+    fitting = (s for s in reversed(sightings) if comparable(s.module, module))
+    return next(fitting, None)
+
+
+def sightings_before(tracks: Iterable[Track], candidate: Run) -> dict[int, Sighting]:
+    """Give what a candidate's modules can be held against, by the module's `id`.
+
+    The last sighting before that is comparable; where none is, the last.
+    """
+    found = {}
+    for track in tracks:
+        *earlier, now = track.sightings
+        if earlier and now.run.run_id == candidate.run_id:
+            fitting = _last_comparable(earlier, now.module)
+            found[id(now.module)] = fitting or earlier[-1]
+    return found
 
 
 def follow(

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.match import comparable
 from hlodb.reports.missing import missing_pairs
 from hlodb.reports.pairs import Pair, Profiles, reserved
-from hlodb.reports.tracks import Sighting, Track
+from hlodb.reports.tracks import Sighting, Track, sightings_before
 
 
 def window_pairs(
-    tracks: Iterable[Track],
+    tracks: Sequence[Track],
     candidate: Run,
     window: Sequence[Run],
     profiles: Profiles,
 ) -> list[Pair]:
     """Pair what a candidate holds, and what of the window's latest run it lacks."""
     ids = {run.run_id for run in window}
+    before = sightings_before(tracks, candidate)
     pairs: list[Pair] = []
     gone: list[Module] = []
     kept: list[Module] = []
@@ -27,7 +28,7 @@ def window_pairs(
         known = [s for s in track.sightings if s.run.run_id in ids]
         now = track.sightings[-1]
         if now.run.run_id == candidate.run_id:
-            pairs += _best_pairs(known, now, profiles)
+            pairs += _best_pairs(known, before.get(id(now.module)), now, profiles)
             (kept if known else new).append(now.module)
         elif now.run.run_id == window[-1].run_id:
             gone.append(now.module)
@@ -35,16 +36,21 @@ def window_pairs(
 
 
 def _best_pairs(
-    known: Sequence[Sighting], now: Sighting, profiles: Profiles
+    known: Sequence[Sighting],
+    before: Sighting | None,
+    now: Sighting,
+    profiles: Profiles,
 ) -> list[Pair]:
     """Give a pair per best sighting, for the memory spaces in which it is the best.
 
-    Only what is comparable with `now` can be that; where nothing is, the latest stands
-    for all.
+    Only what is comparable with `now` can be that; where nothing of the window is, what
+    was `before` stands for all.
     """
-    if not known:
+    if not known or before is None:
         return [Pair(None, now.module, None, None, None)]
-    fitting = [s for s in known if not _differ(s.module, now.module)] or known[-1:]
+    fitting = [s for s in known if comparable(s.module, now.module)] or [before]
+    is_older = before.run not in [s.run for s in known]
+    instead_of = known[-1].run if is_older else None
     modules = [s.module for s in (*fitting, now)]
     best: dict[int, set[int]] = {}
     for color in sorted({c for m in modules for c in profiles.get(m.module_id, {})}):
@@ -60,10 +66,7 @@ def _best_pairs(
             method,
             confidence,
             colors=frozenset(colors),
+            instead_of=instead_of,
         )
         for place, colors in (best or {0: set()}).items()
     ]
-
-
-def _differ(one: Module, other: Module) -> bool:
-    return bool(differing_keys(Match(one, other, "", 0)))

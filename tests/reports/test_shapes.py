@@ -1,0 +1,81 @@
+"""What a report says of programs whose shapes change from night to night."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from hlodb.reports.build import build_report
+from hlodb.reports.gates import parse_settings
+from hlodb.reports.model import Report
+from hlodb.reports.scene import Request
+from hlodb.schema.warehouse import connect
+from tests.reports.situations import night
+from tests.reports.test_nights import sized
+from tests.reports.worlds import Program, World, make
+
+WINDOW_OF_TWO = "[report]\nwindow = 2\n"
+
+
+def wide(mebibytes: int) -> Program:
+    """Give the program of `sized` with other shapes."""
+    shapes = "(f32[16]{0})->f32[16]{0}"
+    return sized(mebibytes, shapes=shapes, source="wide", text=f"wide {mebibytes}")
+
+
+def nights(*programs: Program) -> list[World]:
+    return [night(number, program) for number, program in enumerate(programs, 1)]
+
+
+def report_on(path: Path, *programs: Program, settings: str = "") -> Report:
+    """Give the report on the last of some nights, each of one program."""
+    path.unlink(missing_ok=True)
+    with connect(make(path, *nights(*programs))) as connection:
+        return build_report(connection, Request(), parse_settings(settings))
+
+
+def told(report: Report) -> list[tuple[str, str, str | None, bool]]:
+    return [(f.scope, f.change, f.first_run, f.stands) for f in report.findings]
+
+
+def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    around = [sized(4), wide(5), sized(8)]
+    report = report_on(path, *around)
+    (finding,) = report.findings
+    assert (finding.change, finding.base_run, report.exit_code) == (
+        "worse",
+        "night-1",
+        1,
+    )
+    which = "held against night-1, as not comparable in night-2"
+    assert finding.tags == [which]
+    assert report.notes[1:] == [f"jit_step: {which}."]
+    assert report.comparison.comparable == 1
+    (trend,) = report.trends
+    assert [p.mark for p in trend.points] == ["", "x", "▲"]
+    after = report_on(path, *around, sized(8))
+    assert told(after) == [("history", "worse", "night-3", True)]
+    assert after.findings[0].id == finding.id
+
+
+def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
+    """The notes say which run it was held against, as no finding does."""
+    report = report_on(tmp_path / "hlodb.duckdb", sized(4), wide(5), sized(4))
+    assert [(p.change, p.rule) for p in report.programs] == [
+        ("same", "identical_artefact")
+    ]
+    which = "held against night-1, as not comparable in night-2"
+    assert (report.findings, report.notes[1:]) == ([], [f"jit_step: {which}."])
+
+
+def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
+    around = [sized(4), wide(6), wide(6), sized(5)]
+    settings = WINDOW_OF_TWO + "baseline = 'window'\n"
+    (finding,) = report_on(
+        tmp_path / "hlodb.duckdb", *around, settings=settings
+    ).findings
+    assert (finding.change, finding.base_run, finding.tags) == (
+        "worse",
+        "night-1",
+        ["held against night-1, as not comparable in night-3"],
+    )
