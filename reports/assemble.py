@@ -19,6 +19,7 @@ from hlodb.reports.findings import (
     other_name,
     ratio,
 )
+from hlodb.reports.match import comparable
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import place
@@ -151,12 +152,13 @@ def _since(
         return _missing_since(known, track, run, before)
     if track is None or base is None or candidate is None:
         return _Since(run, before, None)
-    profiles = known.scene.profiles
+    profiles, settings = known.scene.profiles, known.settings
     first = history.first_run(track, base, candidate, v.color, profiles) or run
-    earlier = track.before(first.run_id)
+    like = None if v.pair.differing_keys else candidate
+    earlier = track.before(first.run_id, like)
     undone = None
     if v.change == "improved" and scope == "candidate" and known.lines:
-        undone = history.undone_step(track, candidate, v.color, profiles)
+        undone = history.undone_step(track, candidate, v.color, profiles, settings)
     return _Since(first, earlier.run if earlier else before, undone)
 
 
@@ -172,7 +174,10 @@ def _missing_since(
 
 def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> str:
     """Say what became of an earlier step: a rise is `undone`, or one that counts
-    `stands` in the candidate, as does an absence; else nothing is said."""
+    `stands` in the candidate, as does an absence; else nothing is said.
+
+    Of a candidate with other shapes nobody knows whether the rise is in it.
+    """
     if v.change == "failed":
         return "stands"
     low, high = v.base_bytes or 0, v.candidate_bytes or 0
@@ -181,7 +186,8 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     if history.is_undone(track, v, scene.profiles):
         return "undone"
     is_there = track.sightings[-1].run.run_id == scene.candidate.run_id
-    return "stands" if is_there and counts(low, high, settings) else ""
+    is_known = is_there and comparable(track.last, _module(v))
+    return "stands" if is_known and counts(low, high, settings) else ""
 
 
 def place_of(v: Verdict) -> tuple[object, ...]:

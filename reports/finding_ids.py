@@ -8,6 +8,7 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from hlodb.reports.facts import Module, Run
+from hlodb.reports.match import comparable
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.scene import Scene
 
@@ -72,7 +73,10 @@ def former_ids(scene: Scene) -> dict[str, list[str]]:
         for number, (run, module, _) in enumerate(track.sightings):
             if run.run_id not in late:
                 continue
-            later = [s for s in track.sightings[number:] if _was_there(s.run, run)]
+            level = [
+                s for s in track.sightings[number:] if comparable(s.module, module)
+            ]
+            later = [s for s in level if _was_there(s.run, run)]
             for color in scene.profiles.get(module.module_id, {}):
                 now, *former = (
                     finding_id(m, color, r.name, places[id(m)])

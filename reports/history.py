@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile, pairwise
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Run
@@ -20,6 +20,7 @@ from hlodb.reports.pairs import (
     Pair,
     Profiles,
     Verdict,
+    counts,
     followed_pair,
     judge,
     reserved,
@@ -93,7 +94,12 @@ def first_run(
     track: Track, base: Module, candidate: Module, color: int, profiles: Profiles
 ) -> Run | None:
     """Give the run since which a difference stands: on the candidate's side of the
-    middle between base and candidate, without a break."""
+    middle between base and candidate, without a break but for other shapes.
+
+    Where the base has other shapes: since which the candidate's are those of now.
+    """
+    if not comparable(base, candidate):
+        return _first_alike(track, candidate)
     low = reserved(base, color, profiles)
     high = reserved(candidate, color, profiles)
     since: Run | None = None
@@ -105,30 +111,44 @@ def first_run(
     return since
 
 
+def _first_alike(track: Track, candidate: Module) -> Run | None:
+    until = dropwhile(lambda s: s.module is not candidate, reversed(track.sightings))
+    alike = list(takewhile(lambda s: comparable(s.module, candidate), until))
+    return alike[-1].run if alike else None
+
+
 def is_undone(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
     """Tell whether a step up came back to its middle, or below, in any later run."""
     low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
-    modules = [s.module for s in track.sightings]
-    later = dropwhile(lambda module: module is not verdict.pair.candidate, modules)
+    risen = verdict.pair.candidate
+    modules = [s.module for s in track.level_of(risen)] if risen else []
+    later = dropwhile(lambda module: module is not risen, modules)
     return any(2 * reserved(m, verdict.color, profiles) <= low + high for m in later)
 
 
 def undone_step(
-    track: Track, candidate: Module, color: int, profiles: Profiles
+    track: Track,
+    candidate: Module,
+    color: int,
+    profiles: Profiles,
+    settings: Settings,
 ) -> Run | None:
-    """Give the run of the last rise that the candidate has undone; None without one."""
+    """Give the run of the last rise that stood, if the candidate has undone it."""
     level = reserved(candidate, color, profiles)
     earlier = _until(track, candidate)[:-1]
-    for before, after in reversed(list(pairwise(earlier))):
-        old = reserved(before.module, color, profiles)
-        if old < reserved(after.module, color, profiles):
-            return after.run if level <= old else None
+    sizes = [reserved(s.module, color, profiles) for s in earlier]
+    for place in range(len(sizes) - 1, 0, -1):
+        low, high = sizes[place - 1 : place + 1]
+        stood = all(2 * size > low + high for size in sizes[place:])
+        if stood and counts(low, high, settings):
+            return earlier[place].run if level <= low else None
     return None
 
 
 def _until(track: Track, module: Module) -> Sequence[Sighting]:
-    places = [i for i, s in enumerate(track.sightings) if s.module is module]
-    return track.sightings[: places[0] + 1] if places else []
+    level = track.level_of(module)
+    places = [i for i, s in enumerate(level) if s.module is module]
+    return level[: places[0] + 1] if places else []
 
 
 def trends(

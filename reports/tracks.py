@@ -38,14 +38,22 @@ class Track:
         """The module of the latest run that holds the program."""
         return self.sightings[-1].module
 
-    def before(self, run_id: int) -> Sighting | None:
-        """Give the sighting before the one in a run; None where that is the first."""
+    def before(self, run_id: int, like: Module | None) -> Sighting | None:
+        """Give the last sighting before a run's, of those comparable with `like`.
+
+        Any where that is None; None where there is no such.
+        """
         earlier: Sighting | None = None
         for sighting in self.sightings:
             if sighting.run.run_id == run_id:
                 return earlier
-            earlier = sighting
+            if like is None or comparable(sighting.module, like):
+                earlier = sighting
         return None
+
+    def level_of(self, module: Module) -> list[Sighting]:
+        """Give the sightings comparable with a module: others are no level of it."""
+        return [s for s in self.sightings if comparable(s.module, module)]
 
     def comparable_pairs(self) -> Iterator[tuple[Sighting, Sighting]]:
         """Pair every sighting with the last one before it that is comparable.

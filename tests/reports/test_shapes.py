@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from hlodb.reports.build import build_report
 from hlodb.reports.gates import parse_settings
 from hlodb.reports.model import Report
 from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import night
 from tests.reports.test_nights import sized
@@ -79,3 +81,61 @@ def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
         "night-1",
         ["held against night-1, as not comparable in night-3"],
     )
+
+
+def test_other_shapes_neither_hold_nor_undo_a_rise(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    risen = [sized(4), sized(8), wide(16)]
+    rise = ("history", "worse", "night-2")
+    assert told(report_on(path, *risen)) == [
+        ("candidate", "not_comparable", "night-3", False),
+        (*rise, False),
+    ]
+    assert told(report_on(path, *risen, sized(8))) == [(*rise, True)]
+    fixed = report_on(path, *risen[:2], wide(1), sized(4))
+    assert told(fixed) == [
+        ("candidate", "fixed", "night-4", False),
+        (*rise, False),
+    ]
+    assert [f.state for f in fixed.findings] == ["fixed", "undone"]
+
+
+def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
+    """What other shapes hold is on no side of it, and no commit of theirs is good."""
+    path = tmp_path / "hlodb.duckdb"
+    programs = [sized(4), sized(4), wide(9), sized(8), wide(1), sized(9)]
+    commits = [
+        replace(each, commit=f"c{number}")
+        for number, each in enumerate(nights(*programs), 1)
+    ]
+    with connect(make(path, *commits)) as connection:
+        request = Request(baseline="night-1")
+        finding, *_ = build_report(connection, request, Settings()).findings
+    assert (finding.first_run, finding.commands[-1]) == (
+        "night-4",
+        "git rev-list --bisect c2..c4",
+    )
+
+
+def test_the_shapes_of_now_begin_where_others_end(tmp_path: Path) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    programs = [wide(9), sized(4), wide(1), wide(9), wide(9)]
+    with connect(make(path, *nights(*programs))) as connection:
+        request = Request("night-5", "night-2", kind="diff")
+        (finding,) = build_report(connection, request, Settings()).findings
+    assert (finding.change, finding.first_run) == ("not_comparable", "night-3")
+
+
+def test_what_undoes_no_rise_is_not_fixed(tmp_path: Path) -> None:
+    """Nor what undoes one below the floors, or one that was undone before."""
+    path = tmp_path / "hlodb.duckdb"
+    for programs in (
+        [sized(200), wide(300), sized(201), sized(150)],
+        [sized(8), wide(4), wide(8), sized(8), sized(6)],
+        [sized(4), sized(8), sized(4), sized(2)],
+    ):
+        found = report_on(path, *programs, settings="[floors]\nratio = 0.01").findings
+        changes = [f.change for f in found if f.scope == "candidate"]
+        assert changes == ["improved"]
+    twice = report_on(path, *map(sized, (2, 4, 8, 4, 2))).findings
+    assert [f.change for f in twice if f.scope == "candidate"] == ["fixed"]
