@@ -35,8 +35,7 @@ def _worst(report: Report) -> list[Block]:
     if report.verdict == "unknown":
         return _unsound(report)
     if report.verdict == "nothing":
-        text = "Next: name a run to compare with; these there are."
-        return [Paragraph(text), Commands(("hlodb runs",))]
+        return _nothing(report)
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     if worst is not None:
@@ -44,6 +43,19 @@ def _worst(report: Report) -> list[Block]:
     if failed:
         return _gate(report, failed[0])
     return _ratchet(report)
+
+
+def _nothing(report: Report) -> list[Block]:
+    """Ask for a run, or for another; for programs where a diff has both its runs."""
+    base, candidate = report.comparison.base, report.comparison.candidate
+    if base is not None and report.kind == "diff":
+        text = "Next: name programs that are comparable; these there are."
+        names = [shlex.quote(run.name) for run in (base, candidate)]
+        commands = tuple(f"hlodb modules --run {name}" for name in names)
+        return [Paragraph(text), Commands(commands)]
+    other = "another run" if report.comparison.rule == "run" else "a run"
+    text = f"Next: name {other} to compare with; these there are."
+    return [Paragraph(text), Commands(("hlodb runs",))]
 
 
 def _unsound(report: Report) -> list[Block]:

@@ -71,6 +71,28 @@ SITUATIONS = {
 }
 
 
+def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
+    """It has both; a report whose base was named may be told another."""
+    wide = replace(GROWN, shapes="(f32[16]{0})->f32[8]{0}")
+    path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, wide))
+    with connect(path) as connection:
+        diff, report = (
+            build_report(
+                connection, Request("night-2", "night-1", kind=kind), Settings()
+            )
+            for kind in ("diff", "report")
+        )
+    assert lines(brief(diff)) == [
+        "Next: name programs that are comparable; these there are.",
+        "$ hlodb modules --run night-1",
+        "$ hlodb modules --run night-2",
+    ]
+    assert lines(brief(report)) == [
+        "Next: name another run to compare with; these there are.",
+        "$ hlodb runs",
+    ]
+
+
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_situations(reported: Callable[[str], Report], name: str) -> None:
     assert lines(brief(reported(name))) == SITUATIONS[name]
