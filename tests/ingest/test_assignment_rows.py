@@ -117,7 +117,7 @@ def test_an_instruction_has_its_first_step(stored: duckdb.DuckDBPyConnection) ->
 def test_the_first_position_of_a_value_is_its_definition(
     stored: duckdb.DuckDBPyConnection,
 ) -> None:
-    """The others are in the order of instructions, as uses are, then of operands."""
+    """The others are in the order of instructions; so are uses, then of operands."""
     positions = stored.execute(
         "SELECT value_id, list(instruction ORDER BY ordinal) FROM value_positions"
         " GROUP BY value_id ORDER BY value_id"
