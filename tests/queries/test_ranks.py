@@ -1,0 +1,89 @@
+"""What ranks of a run have differently: bytes, programs, collectives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.ingest.dumps import AFTER, write
+from tests.reports.situations import EVAL, MIB, STEP, WORK, night
+from tests.reports.worlds import Program, make
+
+
+def sized(mebibytes: int, rank: int) -> Program:
+    work = replace(WORK, size=mebibytes * MIB)
+    return replace(STEP, buffers=(work,), text=f"{mebibytes}", rank=rank)
+
+
+def test_ranks_that_differ_are_named(tmp_path: Path) -> None:
+    """Those that hold a program that the others lack, or lack one, too."""
+    programs = [sized(size, rank) for rank, size in enumerate((4, 4, 8))]
+    more = sized(2, 1)
+    everywhere = [replace(EVAL, rank=rank) for rank in range(4)]
+    path = tmp_path / "w.duckdb"
+    with connect(make(path, night(1, *programs, more, *everywhere))) as connection:
+        rows = run_query(connection, "rank_skew").rows
+        assert run_query(connection, "rank_skew", {"program": "jit_eval"}).rows == [
+            rows[1]
+        ]
+    assert rows == [
+        *[("night-1", "jit_step", 0, "host", 3, 1, 4 * MIB, 8 * MIB, 0.5, "2, 3")],
+        *[("night-1", "jit_eval", 0, "host", 4, 0, 5 * MIB, 5 * MIB, 0.0, None)],
+    ]
+
+
+def test_a_run_of_one_rank_has_none_that_differs(tmp_path: Path) -> None:
+    with connect(make(tmp_path / "w.duckdb", night(1, sized(4, 0)))) as connection:
+        assert run_query(connection, "rank_skew").rows == []
+
+
+def collectives(*channels: int, groups: str = "{{0,1}}") -> bytes:
+    """Give a module that reduces over one channel after the other."""
+    lines = [
+        f"  %r.{number} = f32[8]{{0}} all-reduce(%p), channel_id={channel},"
+        f" replica_groups={groups}, to_apply=%sum"
+        for number, channel in enumerate(channels)
+    ]
+    body = "\n".join(["  %p = f32[8]{0} parameter(0)", *lines])
+    return (
+        f"HloModule jit_f\n\nENTRY %main (p: f32[8]) -> f32[8] {{\n{body}\n"
+        "  ROOT %end = f32[8]{0} copy(%p)\n}\n"
+    ).encode()
+
+
+def parity(tmp_path: Path, ranks: Sequence[bytes]) -> list[tuple[object, ...]]:
+    files = {f"rank_{n}/{AFTER}.txt": text for n, text in enumerate(ranks)}
+    ingest([str(write(tmp_path / "dump", files))], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        rows = run_query(connection, "collective_parity", {"matching": True}).rows
+        odd = run_query(connection, "collective_parity").rows
+    assert odd == [row for row in rows if not row[4]]
+    return [row[3:] for row in rows]
+
+
+def test_a_rank_that_reduces_over_another_channel_may_hang(tmp_path: Path) -> None:
+    one = "all-reduce channel 1 {{0,1}} f32[8]"
+    two, three = one.replace("1 {", "2 {"), one.replace("1 {", "3 {")
+    other_groups = two.replace("{{0,1}}", "{{0},{1}}")
+    assert parity(
+        tmp_path,
+        [
+            collectives(1, 2),
+            collectives(1, 3),
+            collectives(1, 2),
+            collectives(1),
+            collectives(1, 2, 3),
+            collectives(2, 2, groups="{{0},{1}}"),
+        ],
+    ) == [
+        (1, False, 2, 1, None, two, three),
+        (3, False, 1, 1, None, two, None),
+        (4, False, 3, 2, None, None, three),
+        (5, False, 2, 0, None, one, other_groups),
+        (0, True, 2, None, None, None, None),
+        (2, True, 2, None, None, None, None),
+    ]
