@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
@@ -83,6 +84,25 @@ def test_a_compilation_is_paired_with_its_own_source(warehouse: Path) -> None:
     [row] = [r for r in answer(warehouse, "nondeterminism") if r[0] == "jit_update"]
     # Those of run `two`: nothing says that it has the compiler of run `one`.
     assert row[2] == 2
+
+
+def test_processes_with_the_same_program_have_lines_of_their_own(
+    tmp_path: Path,
+) -> None:
+    """One was started from a checkout in which the lines had moved."""
+    for folder in ("before", "after"):
+        shutil.copytree(DATA / "moved_lines" / folder, tmp_path / "both" / folder)
+    database = tmp_path / "w.duckdb"
+    runs = [tmp_path / "both", tmp_path / "both/before", tmp_path / "both/after"]
+    for number, run in enumerate(runs):
+        request = RunRequest(name=f"run-{number}")
+        ingest([str(run)], database, request=request, jobs=1)
+    both, *apart = (
+        answer(database, "peak_by_source_line", run=f"run-{number}", top=1000)
+        for number in range(3)
+    )
+    assert Counter(both) == Counter(apart[0] + apart[1])
+    assert set(apart[0]) != set(apart[1])
 
 
 def test_equal_names_in_two_folders_are_two_modules(tmp_path: Path) -> None:
