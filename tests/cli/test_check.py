@@ -76,6 +76,14 @@ ALTERATIONS = {
             ("report_values", "values at offset 0 in colour 0, 2.0KiB", 1, 7),
         ],
     ),
+    "size of a value by one byte": Alteration(
+        ASSIGNMENT,
+        "<98 b.1 @0> (size=2048,",
+        "<98 b.1 @0> (size=2047,",
+        [
+            ("value_sizes", "value 98 of f32[512]{0}", 2048, 2047),
+        ],
+    ),
     "offset out of the allocation": Alteration(
         ASSIGNMENT,
         "<98 b.1 @0> (size=2048,offset=0)",
