@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import duckdb
 from hypothesis import HealthCheck, settings
@@ -27,3 +28,9 @@ def stored(connection: Connection, assignment: Assignment) -> Iterator[Connectio
         yield connection
     finally:
         connection.execute("ROLLBACK")
+
+
+def add(connection: Connection, table: str, **row: Any) -> None:
+    """Add a row that says what an assignment alone does not."""
+    names = ", ".join(f"? AS {name}" for name in row)
+    connection.execute(f"INSERT INTO {table} BY NAME SELECT {names}", [*row.values()])

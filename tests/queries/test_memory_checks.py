@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.queries.assignments import Allocation, Assignment, Value
-from tests.queries.stored import Connection, stored
+from tests.queries.stored import Connection, add, stored
 
 MODULE = 101
 
@@ -15,12 +15,6 @@ MODULE = 101
 def detailed(*allocations: Allocation, steps: int = 4) -> Assignment:
     extra = {"is_detailed": True, "computation_count": 1, "name": "jit_f"}
     return Assignment(allocations, steps, extra=extra)
-
-
-def add(connection: Connection, table: str, **row: Any) -> None:
-    """Add a row that says something of the module."""
-    names = ", ".join(f"? AS {name}" for name in row)
-    connection.execute(f"INSERT INTO {table} BY NAME SELECT {names}", [*row.values()])
 
 
 def faults(connection: Connection, check: str) -> list[tuple[Any, ...]]:
@@ -59,13 +53,17 @@ def test_what_an_async_operation_calls_may_live_from_its_start(
             add(
                 connection,
                 "store.instructions",
-                **{"module_id": MODULE, "instruction_id": caller, "form_id": form},
+                module_id=MODULE,
+                instruction_id=caller,
+                form_id=form,
                 schedule_step=step,
             )
             add(
                 connection,
                 "called_computations",
-                **{"module_id": MODULE, "instruction_id": caller, "computation_id": 5},
+                module_id=MODULE,
+                instruction_id=caller,
+                computation_id=5,
             )
         expected = [] if start in (1, 3) else [("start of v7{}", 3, start)]
         assert faults(connection, "check_range_starts") == expected
