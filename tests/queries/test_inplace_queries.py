@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from tests.queries.assignments import Allocation, Assignment, Value
 from tests.queries.stored import Connection, stored
 
@@ -55,3 +57,17 @@ def test_the_nth_operand_goes_with_the_nth_result(empty_warehouse: Connection) -
         ("v1", None, "v10", "{1}", 2, 4),
         ("v2", None, "v10", "{2}", 2, 4),
     ]
+
+
+@pytest.mark.parametrize(("color", "rows"), [(0, [("v1", "v10", 4)]), (1, [])])
+def test_an_operand_of_another_memory_space_is_not_reused(
+    empty_warehouse: Connection, color: int, rows: list[tuple[str, str, int]]
+) -> None:
+    older = Allocation(0, 4, color, "temp", (Value(1, 0, 4, 0, 2, 4),))
+    newer = Allocation(1, 4, 0, "temp", (Value(10, 0, 4, 2, 5, 4),))
+    with stored(empty_warehouse, Assignment((older, newer), 6)) as connection:
+        describe(connection)
+        found = connection.execute(
+            "SELECT operand_instruction, instruction, saved_bytes FROM missed_inplace()"
+        ).fetchall()
+    assert found == rows

@@ -101,6 +101,20 @@ def test_padding_of_every_value(
     )
 
 
+def test_a_value_is_padded_by_its_own_logical_bytes(
+    empty_warehouse: Connection,
+) -> None:
+    """Two of one shape, as an unknown element type is read, are a row each."""
+    values = tuple(Value(n, 8 * n, 8, 0, 1, 4 + n) for n in range(2))
+    assignment = Assignment((Allocation(0, 16, 0, "temp", values),), 1)
+    with stored(empty_warehouse, assignment) as connection:
+        connection.execute("UPDATE store.\"values\" SET shape = 'x7[4]{0}'")
+        rows = connection.execute(
+            "SELECT instruction, padding_bytes, rounding_bytes FROM padding_waste()"
+        ).fetchall()
+    assert rows == [("v0", 4, 4), ("v1", 3, 3)]
+
+
 @examples
 @given(assignment=assignments())
 def test_padding_at_the_peak(
