@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect, transaction
+from tests.queries.assignments import Allocation, Assignment, Value
+from tests.queries.stored import Connection, add, stored
 
 TEXT = """\
 HloModule jit_f, is_scheduled=true
@@ -69,3 +73,44 @@ def test_an_operand_is_followed_to_the_parameter_it_comes_from(tmp_path: Path) -
         ("pair", "{1}", "pair", "w"),
         ("copy.4", None, "pair", "w"),
     }
+
+
+@pytest.mark.parametrize(("reads", "first"), [((1, 3, 4), 3), ((1,), None)])
+def test_a_gathered_weight_is_early_until_another_reads_it(
+    empty_warehouse: Connection, reads: tuple[int, ...], first: int | None
+) -> None:
+    """What gathers it may read it, too, as the start of an async operation does."""
+    weight = Value(0, 0, 4, 0, 5)
+    gathered = Value(1, 0, 8, 1, 4)
+    allocations = (
+        Allocation(0, 4, 0, "parameter", (weight,)),
+        Allocation(1, 8, 0, "temp", (gathered,)),
+    )
+    with stored(empty_warehouse, Assignment(allocations, 5)) as connection:
+        forms = {1: ("parameter", "w"), 2: ("all-gather", None), 3: ("add", None)}
+        for form, (opcode, name) in forms.items():
+            row = {"form_id": form, "opcode": opcode, "op_name": name}
+            add(connection, "store.instruction_forms", **row)
+        connection.execute(
+            "UPDATE store.instructions SET form_id = 1 + instruction_id,"
+            " schedule_step = instruction_id"
+        )
+        gather = {"module_id": 101, "instruction_id": 1}
+        add(connection, "operands", **gather, operand_index=0, operand_id=0)
+        for step in reads:
+            reader = {"module_id": 101, "instruction_id": 20 + step}
+            add(
+                connection,
+                "store.instructions",
+                **reader,
+                form_id=3,
+                schedule_step=step,
+            )
+            add(connection, "store.value_uses", **reader, value_id=1, ordinal=step)
+        rows = connection.execute(
+            "SELECT weight, instruction, gather_instruction, owned_bytes, peak_ratio,"
+            " start_step, first_use_step, prefetch_steps"
+            " FROM gathered_weights_at_peak()"
+        ).fetchall()
+    steps = (None, None) if first is None else (first, first - 1)
+    assert rows == [("w", "v1", "v1", 8, 8 / 12, 1, *steps)]
