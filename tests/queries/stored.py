@@ -1,4 +1,4 @@
-"""An assignment in a warehouse for the length of a test's example."""
+"""Assignments in a warehouse for the length of a test's example."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ examples = settings(
 
 
 @contextmanager
-def stored(connection: Connection, assignment: Assignment) -> Iterator[Connection]:
+def stored(connection: Connection, *assignments: Assignment) -> Iterator[Connection]:
     connection.execute("BEGIN")
     try:
-        store(connection, [assignment])
+        store(connection, [*assignments])
         yield connection
     finally:
         connection.execute("ROLLBACK")
