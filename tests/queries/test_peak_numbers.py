@@ -101,9 +101,6 @@ def test_of_two_analyses_of_a_name_none_speaks_of_a_module(
     ]
 
 
-@pytest.mark.xfail(
-    strict=True, reason="every module of a name is given what is said of one of them"
-)
 def test_an_analysis_of_a_name_that_two_modules_have_speaks_of_none(
     empty_warehouse: Connection,
 ) -> None:

@@ -86,9 +86,6 @@ def test_a_compilation_is_paired_with_its_own_source(warehouse: Path) -> None:
     assert row[2] == 2
 
 
-@pytest.mark.xfail(
-    strict=True, reason="an analysis is looked up by the module's name in the whole run"
-)
 def test_each_process_has_the_memory_analysis_beside_it(tmp_path: Path) -> None:
     for folder in ("one", "two/left", "two/right"):
         shutil.copytree(DATA / "tpu_temp", tmp_path / folder)

@@ -5,9 +5,9 @@
 --   output and parameter. change: lost (realised in the base only), gained
 --   (realised in the candidate only), status (declared or missed otherwise),
 --   moved (the output is aliased with another parameter). Where nothing
---   changed there is no row.
+--   changed there is no row, nor for a module that one of the runs lacks.
 -- grain: program, rank, module, output, parameter
--- needs: chosen_pair, donation_ledger
+-- needs: chosen_pair, chosen_modules, donation_ledger
 -- param base
 -- param candidate
 -- param program
@@ -32,25 +32,58 @@ WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
-base_side AS (
-  SELECT
-    *, dense_rank() OVER (
-      PARTITION BY d.program, d.rank ORDER BY d.module_number
+-- All of them, also those that donate nothing.
+base_modules AS MATERIALIZED (
+  SELECT DISTINCT
+    m.program, m.rank, m.module_number, dense_rank() OVER (
+      PARTITION BY m.program, m.rank ORDER BY m.module_number
     ) AS ordinal
+  FROM chosen_modules(
+    run := (SELECT c.base FROM the_pair AS c),
+    program := $program
+  ) AS m
+),
+candidate_modules AS MATERIALIZED (
+  SELECT DISTINCT
+    m.program, m.rank, m.module_number, dense_rank() OVER (
+      PARTITION BY m.program, m.rank ORDER BY m.module_number
+    ) AS ordinal
+  FROM chosen_modules(
+    run := (SELECT c.candidate FROM the_pair AS c),
+    program := $program
+  ) AS m
+),
+there_in_both AS MATERIALIZED (
+  SELECT
+    b.program AS program_name, b.rank, b.ordinal,
+    b.module_number AS base_number, c.module_number AS candidate_number
+  FROM base_modules AS b
+  JOIN candidate_modules AS c
+    ON c.program = b.program
+    AND c.rank IS NOT DISTINCT FROM b.rank
+    AND c.ordinal = b.ordinal
+),
+base_side AS (
+  SELECT d.*, m.ordinal
   FROM donation_ledger(
     run := (SELECT c.base FROM the_pair AS c),
     program := $program
   ) AS d
+  JOIN there_in_both AS m
+    ON m.program_name = d.program
+    AND m.rank IS NOT DISTINCT FROM d.rank
+    AND m.base_number IS NOT DISTINCT FROM d.module_number
 ),
 candidate_side AS (
-  SELECT
-    *, dense_rank() OVER (
-      PARTITION BY d.program, d.rank ORDER BY d.module_number
-    ) AS ordinal
+  SELECT d.*, m.ordinal
   FROM donation_ledger(
     run := (SELECT c.candidate FROM the_pair AS c),
     program := $program
   ) AS d
+  JOIN there_in_both AS m
+    ON m.program_name = d.program
+    AND m.rank IS NOT DISTINCT FROM d.rank
+    AND m.candidate_number IS NOT DISTINCT FROM d.module_number
 ),
 compared AS (
   SELECT DISTINCT
@@ -106,8 +139,6 @@ SELECT
   j.shape
 FROM judged AS j
 WHERE j.change IS NOT NULL
-  AND j.program_name IN (SELECT b.program FROM base_side AS b)
-  AND j.program_name IN (SELECT c.program FROM candidate_side AS c)
 ORDER BY
   j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal,
   j.output_index, j.parameter_number, j.parameter_index

@@ -35,13 +35,15 @@ WITH held AS (
     m.padding_bytes, b.graph_fingerprint,
     row_number() OVER (
       PARTITION BY m.program, m.color, m.platform, r.device, r.compiler_version
-      ORDER BY o.place, m.rank, m.module_number
+      ORDER BY o.place, m.rank, m.module_number, m.path, m.part
     ) AS place
   FROM module_memory AS m
   JOIN runs AS r USING (run_id)
   JOIN run_order() AS o USING (run_id)
+  JOIN modules AS own USING (run_id, path, part)
   LEFT JOIN modules AS b
     ON b.run_id = m.run_id
+    AND b.folder = own.folder
     AND b.stage = 'before_optimizations'
     AND b.module_number = m.module_number
     AND b.rank IS NOT DISTINCT FROM m.rank

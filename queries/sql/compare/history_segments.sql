@@ -54,8 +54,9 @@ segments AS (
     arg_min(run_name, place) AS last_run,
     max(place) AS first_place, max(reserved_bytes) AS reserved_bytes,
     max(live_peak_bytes) AS live_peak_bytes,
-    arg_max(commit_sha, place) AS first_commit,
-    arg_max(commit_before, place) AS commit_before
+    -- Unknown ones are not passed over.
+    first(commit_sha ORDER BY place DESC) AS first_commit,
+    first(commit_before ORDER BY place DESC) AS commit_before
   FROM numbered
   GROUP BY program_name, platform, space_color, space_name, segment
 )

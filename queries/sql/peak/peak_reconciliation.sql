@@ -61,9 +61,9 @@ printed AS (
 captured AS (
   SELECT
     w.path, w.part,
-    min(a.argument_bytes + a.output_bytes + a.temp_bytes - a.alias_bytes)
+    a.argument_bytes + a.output_bytes + a.temp_bytes - a.alias_bytes
       AS sum_bytes,
-    min(a.peak_bytes) AS peak_bytes
+    a.peak_bytes
   FROM whole AS w
   JOIN modules AS m
     ON m.run_id = w.run_id
@@ -72,8 +72,10 @@ captured AS (
   JOIN memory_analysis AS a
     ON a.run_id = m.run_id
     AND a.module_name = m.name
-  GROUP BY w.path, w.part
-  HAVING count(DISTINCT (a.path, a.ordinal)) = 1
+    AND starts_with(m.path, regexp_replace(a.path, '[^/]*$', ''))
+  -- What several are called says nothing of one, nor do two that speak of one.
+  QUALIFY count(*) OVER (PARTITION BY w.path, w.part) = 1
+    AND count(*) OVER (PARTITION BY a.path, a.module_name) = 1
 ),
 numbers AS (
   SELECT
