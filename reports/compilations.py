@@ -40,23 +40,24 @@ class Traits(NamedTuple):
 
 
 class Compilation(NamedTuple):
-    """What is known of how one module was compiled."""
+    """What is known of how one module was compiled; `source_typed` is with shapes."""
 
     module: Module
     snapshots: Sequence[Snapshot]
     source_opcodes: Opcodes
     opcodes: Opcodes
     traits: Traits
+    source_typed: Opcodes
 
 
 def read_compilations(
     connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
 ) -> dict[Module, Compilation]:
     """Give what is known of how each module was compiled."""
-    ids = {m.module_id for m in modules} | {
-        m.source_id for m in modules if m.source_id is not None
-    }
+    sources = {m.source_id for m in modules if m.source_id is not None}
+    ids = {m.module_id for m in modules} | sources
     opcodes = read_opcodes(connection, ids)
+    typed = read_opcodes(connection, sources, typed=True)
     traits = {
         row[0]: row[1:] for row in rows(connection, "traits", modules=sorted(ids))
     }
@@ -68,6 +69,7 @@ def read_compilations(
             opcodes.get(m.source_id, {}) if m.source_id is not None else {},
             opcodes.get(m.module_id, {}),
             Traits(*traits[m.earliest_id]),
+            typed.get(m.source_id, {}) if m.source_id is not None else {},
         )
         for key, m in enumerate(modules)
     }

@@ -142,12 +142,20 @@ def _blame_of_pass(snapshot: Snapshot) -> str:
 def _source_blame(
     base: Compilation, candidate: Compilation, main_part: str
 ) -> tuple[str, str]:
-    """Tell who changed more where the source is not the same."""
+    """Tell who changed more where the source is not the same.
+
+    Other shapes or element types of the source are never of XLA's making.
+    """
     source = opcode_similarity(base.source_opcodes, candidate.source_opcodes)
+    typed = opcode_similarity(base.source_typed, candidate.source_typed)
     final = opcode_similarity(base.opcodes, candidate.opcodes)
-    alike = f"the sources are {100 * source:.0f} % alike, the results"
-    reason = f"{alike} {100 * final:.0f} %"
-    if main_part in ("resized", "retyped"):
+    alike = f"the sources are {100 * source:.0f} % alike"
+    if typed < source:
+        alike += f" ({100 * typed:.0f} % with their shapes)"
+    reason = f"{alike}, the results {100 * final:.0f} %"
+    shapes = base.module.source_shapes, candidate.module.source_shapes
+    is_other = None not in shapes and shapes[0] != shapes[1]
+    if is_other or typed < NEARLY_EQUAL or main_part in ("resized", "retyped"):
         return "framework", reason
     moved = main_part in ("life", "kind", "fragmentation")
     if source >= NEARLY_EQUAL and (moved or 1 - final > 2 * (1 - source)):

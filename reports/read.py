@@ -57,13 +57,12 @@ def read_profiles(
 
 
 def read_opcodes(
-    connection: duckdb.DuckDBPyConnection, modules: Iterable[int]
+    connection: duckdb.DuckDBPyConnection, modules: Iterable[int], typed: bool = False
 ) -> dict[int, Opcodes]:
-    """Give how often each opcode stands in each module."""
+    """Give how often each opcode stands in each module, `typed` with its shape."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
-    for module, opcode, count in rows(
-        connection, "opcodes", modules=sorted(set(modules))
-    ):
+    name = "typed_opcodes" if typed else "opcodes"
+    for module, opcode, count in rows(connection, name, modules=sorted(set(modules))):
         found[module][opcode] = count
     return dict(found)
 

@@ -20,6 +20,7 @@ def compilation(
     opcodes: dict[str, int] | None = None,
     source: dict[str, int] | None = None,
     aliases: int = 0,
+    typed: dict[str, int] | None = None,
     **more: Any,
 ) -> Compilation:
     return Compilation(
@@ -28,6 +29,7 @@ def compilation(
         source or {"dot": 10},
         opcodes or {"fusion": 10},
         Traits(0, 0, aliases),
+        typed or {},
     )
 
 
@@ -135,6 +137,26 @@ def test_another_source() -> None:
     slightly = {"dot": 97, "exp": 1}
     other = compilation(opcodes=FUSED, source=slightly, source_graph=99, **OTHER)
     assert blame(compilation(source={"dot": 98}), other) == "fusion"
+
+
+def test_a_source_of_other_shapes_or_types_is_not_of_the_compiler() -> None:
+    """However alike its opcodes are, and whatever the compiler makes of it."""
+    typed = {"dot f32[8]": 10}
+    base = compilation(source_shapes="(f32[8])", typed=typed)
+    more: dict[str, Any] = {"opcodes": FUSED, "source_graph": 99, **OTHER}
+    same = compilation(**more, source_shapes="(f32[8])", typed=typed)
+    assert blame(base, same) == "fusion"
+    retyped = compilation(**more, source_shapes="(bf16[8])", typed=typed)
+    assert blame(base, retyped) == "framework"
+    inner = compilation(
+        **more, source_shapes="(f32[8])", typed={"dot bf16[8]": 6, "dot f32[8]": 4}
+    )
+    assert divergence(base, inner, "new", flags_differ=False) == Divergence(
+        None,
+        None,
+        "framework",
+        "the sources are 100 % alike (25 % with their shapes), the results 54 %",
+    )
 
 
 def test_a_donation_that_is_no_longer_declared() -> None:
