@@ -12,6 +12,7 @@ from hlodb.reports.findings import ALERTING
 from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.pairs import counts
 from hlodb.reports.read import rows
+from hlodb.reports.sentences import EXPIRED
 from hlodb.reports.settings import Settings
 from hlodb.reports.sizes import plain_bytes
 
@@ -50,6 +51,7 @@ def decided(
         made = (decisions[i] for i in (finding.id, *former) if i in decisions)
         triage = next(made, None)
         if triage is not None and _has_ended(triage, today):
+            finding = _expired(finding, triage)
             triage = None
         if triage is not None and _has_grown(triage, finding, settings):
             finding = _outgrown(finding, triage)
@@ -64,6 +66,12 @@ def _has_ended(triage: Triage, today: date | None) -> bool:
     if triage.until is None or today is None:
         return False
     return today >= date.fromisoformat(triage.until)
+
+
+def _expired(finding: Finding, triage: Triage) -> Finding:
+    if triage.until is None:
+        return finding
+    return replace(finding, tags=[*finding.tags, f"{EXPIRED} {triage.until}"])
 
 
 def _has_grown(triage: Triage, finding: Finding, settings: Settings) -> bool:

@@ -10,7 +10,12 @@ from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.outcome import worst_finding
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
-from hlodb.reports.sentences import absence, dominating_source, gate_sentence
+from hlodb.reports.sentences import (
+    EXPIRED,
+    absence,
+    dominating_source,
+    gate_sentence,
+)
 from hlodb.reports.sizes import counted, signed_bytes
 
 BLAMES = {
@@ -129,7 +134,8 @@ def _undecided(found: Sequence[Finding]) -> str:
     text = f"since {found[0].first_run}, finding {found[0].id}"
     if len(found) > 1:
         text += f", and {len(found) - 1} more"
-    return f"{text}; nobody decided."
+    expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
+    return f"{text}; {next(expired, 'nobody decided')}."
 
 
 def _ratchet(report: Report) -> list[Block]:

@@ -6,6 +6,9 @@ from hlodb.reports.model import Gate
 from hlodb.reports.model_findings import BufferChange, Finding
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
+EXPIRED = "waiver expired on"
+"""How the tag of a finding begins that was waived until a day."""
+
 
 def gate_sentence(gate: Gate, finding: Finding | None) -> str:
     """Say what a gate found, in a sentence.

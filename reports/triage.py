@@ -19,6 +19,7 @@ from hlodb.reports.decisions import read_decisions
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.read import rows
+from hlodb.reports.sightings import UNDONE, returned, sighting
 from hlodb.schema.warehouse import transaction
 
 DECISIONS = {
@@ -32,8 +33,6 @@ DECISIONS = {
 }
 """What `hlodb triage` can decide, and the state that a finding is in from then on."""
 
-_SEEN, _UNDONE, _OUTGROWN = "seen", "undone", "outgrown"
-
 
 def record(database: Path, report: Report) -> bool:
     """Add what a report saw; False where it was recorded before."""
@@ -41,7 +40,8 @@ def record(database: Path, report: Report) -> bool:
         known = connection.execute(
             "SELECT 1 FROM finding_events WHERE report_id = ?", [report.report_id]
         ).fetchone()
-        if known or not report.findings:
+        back = {} if known else returned(connection, report)
+        if known or not (report.findings or back):
             return False
         decided = read_decisions(connection)
         for finding in report.findings:
@@ -51,22 +51,21 @@ def record(database: Path, report: Report) -> bool:
             _add_event(
                 connection,
                 finding.id,
-                event=_sighting(finding, decided.get(finding.id)),
+                event=sighting(finding, decided.get(finding.id)),
                 report_id=report.report_id,
                 candidate_run=finding.candidate_run,
                 candidate_bytes=finding.candidate_bytes,
             )
+        for finding_id, row in back.items():
+            _add_event(
+                connection,
+                finding_id,
+                event=UNDONE,
+                report_id=report.report_id,
+                candidate_run=report.comparison.candidate.name,
+                candidate_bytes=row.candidate_bytes,
+            )
     return True
-
-
-def _sighting(finding: Finding, decision: Triage | None) -> str:
-    """Say what a report saw: `outgrown` where a decision was about less."""
-    if finding.state == _UNDONE:
-        return _UNDONE
-    if decision is None or decision.status == "reopened" or finding.triage is not None:
-        return _SEEN
-    now, then = finding.candidate_bytes, decision.candidate_bytes
-    return _OUTGROWN if now and then and now > then else _SEEN
 
 
 def _follow(
@@ -161,13 +160,15 @@ def decide(
     reason: str,
     until: date | None,
     actor: str | None,
+    today: date | None = None,
 ) -> str:
     """Record a decision about a finding and give its full id.
 
     `finding` may be the beginning of an id. Raises UsageError where no finding, or more
-    than one, has it.
+    than one, has it, and where `until` is not after `today`.
     """
     with transaction(database) as connection:
+        _require_later(until, _day(connection, today))
         found = _find(connection, finding)
         _add_event(
             connection,
@@ -179,6 +180,24 @@ def decide(
             candidate_bytes=_last_seen(connection, found),
         )
     return found
+
+
+def _day(connection: duckdb.DuckDBPyConnection, today: date | None) -> date | None:
+    """Give the day that waivers are held against: that of the latest run, as reports
+    hold them against the candidate's own."""
+    if today is not None:
+        return today
+    ((latest,),) = rows(connection, "latest_day")
+    day: date | None = latest
+    return day
+
+
+def _require_later(until: date | None, day: date | None) -> None:
+    if until is not None and day is not None and until <= day:
+        raise UsageError(
+            f"a waiver until {until} holds for no day: the latest run is of {day};"
+            " name a later one"
+        )
 
 
 def _last_seen(connection: duckdb.DuckDBPyConnection, finding: str) -> int | None:
@@ -220,7 +239,8 @@ _LISTED = {
 }
 
 
-def listing(connection: duckdb.DuckDBPyConnection) -> Result:
+def listing(connection: duckdb.DuckDBPyConnection, today: date | None = None) -> Result:
     """Give every finding with its last decision, the undecided and largest first."""
     columns = tuple(plain_column(name, kind) for name, kind in _LISTED.items())
-    return Result(columns, rows(connection, "findings"))
+    day = _day(connection, today)
+    return Result(columns, rows(connection, "findings", today=day))

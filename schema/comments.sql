@@ -223,7 +223,7 @@ COMMENT ON COLUMN "elided_literals"."digest" IS 'Digest that tells constants apa
 COMMENT ON TABLE "finding_events" IS 'What happened to a finding: a report saw it, or hlodb triage decided about it.';
 COMMENT ON COLUMN "finding_events"."finding_id" IS 'The finding.';
 COMMENT ON COLUMN "finding_events"."event_number" IS 'Order of the events of a finding, from 1.';
-COMMENT ON COLUMN "finding_events"."event" IS 'seen, undone (a later run took it back) or outgrown (more than was decided about); accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.';
+COMMENT ON COLUMN "finding_events"."event" IS 'seen, noted (it needs no decision), undone (a later run took it back) or outgrown (more than was decided about); accepted, waived, invalid, fixed, acknowledged, duplicate or reopened.';
 COMMENT ON COLUMN "finding_events"."reason" IS 'Why, in the words of who decided.';
 COMMENT ON COLUMN "finding_events"."until" IS 'First day on which a waiver no longer holds (ISO 8601).';
 COMMENT ON COLUMN "finding_events"."actor" IS 'Who decided.';

@@ -43,6 +43,11 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
     help="First day on which a waiver no longer holds.",
 )
 @click.option(
+    "--today",
+    type=click.DateTime(formats=["%Y-%m-%d"]),
+    help="The day that waivers are held against; else that of the latest run.",
+)
+@click.option(
     "--by",
     "actor",
     type=UTF8,
@@ -58,6 +63,7 @@ def command(
     decision: str | None,
     reason: str | None,
     until: datetime | None,
+    today: datetime | None,
     actor: str | None,
     db: Path,
     form: str,
@@ -74,9 +80,10 @@ def command(
     hlodb triage 06d73e61 waive --until 2027-01-31 --reason "wider batch, JIRA-17"
     hlodb triage 06d73e61 accept --reason "the new kernel needs it"
     """
+    now = today.date() if today else None
     if finding is None:
         with open_for_reading(db) as connection:
-            result = listing(connection)
+            result = listing(connection, now)
         write_result(result, form, output)
         return
     if decision is None:
@@ -87,5 +94,13 @@ def command(
         raise UsageError("a waiver, and only a waiver, has --until")
     require_file(db)
     day = until.date() if until else None
-    found = decide(db, finding, decision, reason=reason or "", until=day, actor=actor)
+    found = decide(
+        db,
+        finding,
+        decision,
+        reason=reason or "",
+        until=day,
+        actor=actor,
+        today=now,
+    )
     narrate(f"finding {found} is {DECISIONS[decision]}")

@@ -37,9 +37,9 @@ FINDING_EVENTS = public(
     integer("event_number", "Order of the events of a finding, from 1."),
     text(
         "event",
-        "seen, undone (a later run took it back) or outgrown (more than was decided"
-        " about); accepted, waived, invalid, fixed, acknowledged, duplicate or"
-        " reopened.",
+        "seen, noted (it needs no decision), undone (a later run took it back) or"
+        " outgrown (more than was decided about); accepted, waived, invalid, fixed,"
+        " acknowledged, duplicate or reopened.",
     ),
     text("reason", "Why, in the words of who decided."),
     text("until", "First day on which a waiver no longer holds (ISO 8601)."),

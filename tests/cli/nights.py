@@ -24,9 +24,9 @@ def configure(text: str) -> None:
     Path("hlodb.toml").write_text(text)
 
 
-def listed(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+def listed(capsys: pytest.CaptureFixture[str], *arguments: str) -> list[dict[str, Any]]:
     capsys.readouterr()
-    assert main(["triage", "--format", "jsonl"]) == 0
+    assert main(["triage", "--format", "jsonl", *arguments]) == 0
     return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 

@@ -56,7 +56,7 @@ def test_a_rise_that_was_undone_is_not_open(
     assert [f["status"] for f in listed(capsys)] == ["open"]
     assert main(["report"]) == 0
     statuses = {f["first_run"]: (f["status"], f["seen_count"]) for f in listed(capsys)}
-    assert statuses == {"night-2": ("undone", 1), "night-3": ("open", 1)}
+    assert statuses == {"night-2": ("undone", 1), "night-3": ("noted", 1)}
 
 
 def test_a_decision_holds_for_what_it_was_about(
@@ -156,9 +156,71 @@ def test_a_waiver_of_triage_ends_on_its_day(
     assert decide(key, *waive, "--by", "me") == 0
     assert main(["report", "--today", "2027-01-31"]) == 0
     assert main(["report", "--today", "2027-02-01"]) == 1
+    keys = ("status", "reason", "until", "actor")
+    for today, status in (("2027-01-31", "waived"), ("2027-02-01", "expired")):
+        (finding,) = listed(capsys, "--today", today)
+        told = [finding[k] for k in keys]
+        assert told == [status, "a kernel is coming", "2027-02-01", "me"]
+
+
+def test_report_and_triage_say_alike_that_a_waiver_is_over(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Both by the day of the latest run, where no other is said."""
+    monkeypatch.chdir(tmp_path)
+    nights = [night(number, GROWN) for number in (2, 3)]
+    path = build(tmp_path, night(1, STEP), *nights)
+    assert main(["report", "--run", "night-2"]) == 1
     (finding,) = listed(capsys)
-    told = [finding[k] for k in ("status", "reason", "until", "actor")]
-    assert told == ["waived", "a kernel is coming", "2027-02-01", "me"]
+    waive = ("waive", "--reason", "a kernel is coming", "--until")
+    assert decide(finding["finding_id"], *waive, "2027-01-03") == 2
+    assert capsys.readouterr().err.endswith(
+        "a waiver until 2027-01-03 holds for no day: the latest run is of 2027-01-03;"
+        " name a later one\n"
+    )
+    assert decide(finding["finding_id"], *waive, "2027-01-04") == 0
+    assert [f["status"] for f in listed(capsys)] == ["waived"]
+    with duckdb.connect(str(path)) as connection:
+        day = datetime(2027, 1, 4)
+        connection.execute(
+            "UPDATE runs SET started_at = ? WHERE name = 'night-3'", [day]
+        )
+    assert [f["status"] for f in listed(capsys)] == ["expired"]
+    assert main(["report"]) == 0
+    assert f"{finding['finding_id']}; waiver expired on 2027-01-04." in (
+        capsys.readouterr().out
+    )
+
+
+def test_only_what_needs_a_decision_is_open(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What vanished is undone once it is back, also where that is told nothing of."""
+    monkeypatch.chdir(tmp_path)
+    evaluation = replace(STEP, name="jit_eval", source="eval")
+    wide = replace(evaluation, shapes="(f32[16]{0})->f32[8]{0}", source=None)
+    nights = [
+        night(1, GROWN, evaluation),
+        night(2, STEP),
+        night(3, STEP, evaluation),
+        night(4, STEP, wide),
+    ]
+    build(tmp_path, *nights)
+
+    def statuses(*arguments: str) -> list[tuple[str, str, str]]:
+        main(["report", *arguments])
+        told = [(f["first_run"], f["change"], f["status"]) for f in listed(capsys)]
+        return sorted(told)
+
+    improved = ("night-2", "improved", "noted")
+    assert statuses("--run", "night-2") == [("night-2", "failed", "open"), improved]
+    third = statuses("--run", "night-3", "--baseline", "night-1")
+    assert third == [("night-2", "failed", "undone"), improved]
+    assert statuses()[2:] == [("night-4", "not_comparable", "noted")]
 
 
 def test_a_finding_keeps_its_id_while_the_difference_stands(
