@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -165,3 +166,14 @@ def plain_kind(role: str, opcode: str) -> str:
     if role == "to_apply":
         return "call" if opcode == "call" else "reducer"
     return {"body": "while_body", "select": "reducer"}.get(role, "call")
+
+
+@pytest.mark.parametrize(
+    ("opcode", "role"), [("call", "call"), ("reduce", "reducer"), ("sort", "reducer")]
+)
+def test_what_is_applied_is_called_once_or_reduces(opcode: str, role: str) -> None:
+    caller = Instruction("c", opcode, None, calls=(Call("to_apply", ("f",)),))
+    leaf = Instruction("p", "parameter", None)
+    computations = (Computation("f", False, 0, 1), Computation("main", True, 1, 2))
+    distinct, rows, graph = read(Module([leaf, caller], computations))
+    assert computation_kinds(distinct, rows, computations, graph) == [role, "entry"]
