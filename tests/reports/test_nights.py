@@ -78,6 +78,21 @@ def test_a_program_that_each_rank_compiles_is_no_recompilation(tmp_path: Path) -
     assert found == [("pass", 0), ("fail", 2)]
 
 
+def test_a_difference_counts_alike_from_either_side(tmp_path: Path) -> None:
+    """At the floors: 1 MiB, and half a percent of the smaller."""
+    path = tmp_path / "hlodb.duckdb"
+    found = {
+        sizes: rows(report_of(path, *(night(n, sized(s)) for n, s in enumerate(sizes))))
+        for sizes in ((200, 201), (201, 200), (201, 202), (202, 201))
+    }
+    assert {sizes: row[1] for sizes, (row,) in found.items()} == {
+        (200, 201): "worse",
+        (201, 200): "improved",
+        (201, 202): "same",
+        (202, 201): "same",
+    }
+
+
 def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     nights = [night(1, sized(4), sized(5, "jit_eval")), night(2, sized(4))]
