@@ -184,6 +184,18 @@ def test_metrics_stay_and_details_go(nights: Path, tmp_path: Path) -> None:
     assert faults(nights) == []
 
 
+def test_a_pruned_run_keeps_the_day_on_which_it_was(nights: Path) -> None:
+    def prune(*runs: int) -> list[object]:
+        with transaction(nights) as connection:
+            prune_runs(connection, runs)
+            found = connection.execute("SELECT pruned_at FROM runs ORDER BY run_id")
+            return [pruned_at for (pruned_at,) in found.fetchall()]
+
+    first, again = prune(1, 2), prune(2, 3)
+    assert first[2:] == [None] * 4
+    assert (again[:2], again[2] is None, again[3:]) == (first[:2], False, [None] * 3)
+
+
 def test_timelines_can_go_too(nights: Path) -> None:
     before = content(nights)
     options = ["--keep", "0", "--drop-timelines", "--db", str(nights)]
