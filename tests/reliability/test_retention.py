@@ -339,9 +339,6 @@ def test_what_a_pruned_run_had_misread_is_not_taken_up_again(
     assert misread_and_pruned.keys() & {"modules", "instructions", "operands"} == set()
 
 
-@pytest.mark.xfail(
-    strict=True, reason="a file that is known names the module that was misread"
-)
 def test_files_name_no_module_that_a_pruned_run_had_misread(
     misread_and_pruned: dict[str, tuple[object, object]],
 ) -> None:
