@@ -35,7 +35,8 @@ class Input:
     bytes: int = field(init=False)
 
     def __post_init__(self) -> None:
-        sizes = [p.stat().st_size for r in self.roots for p in r.rglob("*.*")]
+        found = (p for root in self.roots for p in root.rglob("*.*") if p.is_file())
+        sizes = [path.stat().st_size for path in found]
         object.__setattr__(self, "files", len(sizes))
         object.__setattr__(self, "bytes", sum(sizes))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 def main(roots: list[str]) -> None:
     """Read all files."""
     for root in roots:
-        for path in Path(root).rglob("*.*"):
+        for path in filter(Path.is_file, Path(root).rglob("*.*")):
             sha256(path.read_bytes()).digest()
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import gc
 import logging
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -131,6 +130,7 @@ def _complain(message: str, exit_code: int) -> int:
 
 def _complain_of_bug(error: Exception) -> int:
     # A night that failed can't be had again: what happened is kept.
+    import shlex
     import tempfile
     import traceback
 
