@@ -72,7 +72,7 @@ def _compared(report: Report) -> list[Block]:
     base = c.base.name if c.base else "nothing"
     text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
     if c.series:
-        text += f" Series {c.series}, {len(c.series_runs)} runs."
+        text += f" Series {c.series}, {counted(len(c.series_runs), 'run')}."
     parity = (
         f"{c.matched} programs matched, {c.comparable} comparable,"
         f" {c.identical} identical, {c.same_source} from the same source."

@@ -7,7 +7,10 @@ import pytest
 from hlodb.reports.facts import Module, Profile
 from hlodb.reports.noise import noise_bands
 
-SIZES = {1: 100, 2: 141}
+PROFILES = {
+    number: {0: Profile(number, 0, "host", size, *[0] * 11)}
+    for number, size in {1: 100, 2: 141}.items()
+}
 
 
 def module(number: int, path: str, rank: int | None = None) -> Module:
@@ -32,18 +35,10 @@ def test_hosts_that_folders_tell_apart_are_no_duplicates(
     paths: tuple[str, str], band: int | None
 ) -> None:
     modules = [module(number, path) for number, path in enumerate(paths, 1)]
-    profiles = {
-        number: {0: Profile(number, 0, "host", size, *[0] * 11)}
-        for number, size in SIZES.items()
-    }
     expected = {} if band is None else {("jit_f", None, 7, 0): band}
-    assert noise_bands([modules], profiles) == expected
+    assert noise_bands([modules], PROFILES) == expected
 
 
 def test_ranks_are_no_duplicates() -> None:
     modules = [module(n, f"module_{n:04}.txt", rank=n) for n in (1, 2)]
-    profiles = {
-        number: {0: Profile(number, 0, "host", size, *[0] * 11)}
-        for number, size in SIZES.items()
-    }
-    assert noise_bands([modules], profiles) == {}
+    assert noise_bands([modules], PROFILES) == {}

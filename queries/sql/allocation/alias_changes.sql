@@ -32,58 +32,53 @@ WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
--- All of them, also those that donate nothing.
-base_modules AS MATERIALIZED (
+numbered AS MATERIALIZED (
+  -- All modules, also those that donate nothing.
   SELECT DISTINCT
-    m.program, m.rank, m.module_number, dense_rank() OVER (
-      PARTITION BY m.program, m.rank ORDER BY m.module_number
+    m.is_candidate, m.program AS program_name, m.rank, m.module_number,
+    dense_rank() OVER (
+      PARTITION BY m.is_candidate, m.program, m.rank ORDER BY m.module_number
     ) AS ordinal
-  FROM chosen_modules(
-    run := (SELECT c.base FROM the_pair AS c),
-    program := $program
+  FROM (
+    SELECT false AS is_candidate, b.program, b.rank, b.module_number
+    FROM chosen_modules(
+      run := (SELECT c.base FROM the_pair AS c), program := $program
+    ) AS b
+    UNION ALL
+    SELECT true, c.program, c.rank, c.module_number
+    FROM chosen_modules(
+      run := (SELECT c.candidate FROM the_pair AS c), program := $program
+    ) AS c
   ) AS m
 ),
-candidate_modules AS MATERIALIZED (
-  SELECT DISTINCT
-    m.program, m.rank, m.module_number, dense_rank() OVER (
-      PARTITION BY m.program, m.rank ORDER BY m.module_number
-    ) AS ordinal
-  FROM chosen_modules(
-    run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
-  ) AS m
+there_in_both AS (
+  SELECT program_name, rank, ordinal
+  FROM numbered
+  GROUP BY program_name, rank, ordinal
+  HAVING count(*) = 2
 ),
-there_in_both AS MATERIALIZED (
-  SELECT
-    b.program AS program_name, b.rank, b.ordinal,
-    b.module_number AS base_number, c.module_number AS candidate_number
-  FROM base_modules AS b
-  JOIN candidate_modules AS c
-    ON c.program = b.program
-    AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.ordinal = b.ordinal
-),
-base_side AS (
-  SELECT d.*, m.ordinal
-  FROM donation_ledger(
-    run := (SELECT c.base FROM the_pair AS c),
-    program := $program
+donations AS MATERIALIZED (
+  SELECT d.*, n.ordinal
+  FROM (
+    SELECT false AS is_candidate, *
+    FROM donation_ledger(
+      run := (SELECT c.base FROM the_pair AS c), program := $program
+    )
+    UNION ALL
+    SELECT true, *
+    FROM donation_ledger(
+      run := (SELECT c.candidate FROM the_pair AS c), program := $program
+    )
   ) AS d
-  JOIN there_in_both AS m
-    ON m.program_name = d.program
-    AND m.rank IS NOT DISTINCT FROM d.rank
-    AND m.base_number IS NOT DISTINCT FROM d.module_number
-),
-candidate_side AS (
-  SELECT d.*, m.ordinal
-  FROM donation_ledger(
-    run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
-  ) AS d
-  JOIN there_in_both AS m
-    ON m.program_name = d.program
-    AND m.rank IS NOT DISTINCT FROM d.rank
-    AND m.candidate_number IS NOT DISTINCT FROM d.module_number
+  JOIN numbered AS n
+    ON n.is_candidate = d.is_candidate
+    AND n.program_name = d.program
+    AND n.rank IS NOT DISTINCT FROM d.rank
+    AND n.module_number IS NOT DISTINCT FROM d.module_number
+  JOIN there_in_both AS t
+    ON t.program_name = n.program_name
+    AND t.rank IS NOT DISTINCT FROM n.rank
+    AND t.ordinal = n.ordinal
 ),
 compared AS (
   SELECT DISTINCT
@@ -97,8 +92,8 @@ compared AS (
     b.status AS base_status, c.status AS candidate_status,
     coalesce(c.donated_bytes, b.donated_bytes) AS donated_bytes,
     coalesce(c.shape, b.shape) AS shape
-  FROM base_side AS b
-  FULL JOIN candidate_side AS c
+  FROM (SELECT * FROM donations WHERE NOT is_candidate) AS b
+  FULL JOIN (SELECT * FROM donations WHERE is_candidate) AS c
     ON c.program = b.program
     AND c.rank IS NOT DISTINCT FROM b.rank
     AND c.ordinal = b.ordinal
