@@ -44,7 +44,6 @@ from hlodb.ingest.content_keys import FILES, PATHS, SNAPSHOTS
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.occurrences import load_files, load_modules
 from hlodb.queries.renewal import renew_macros
-from hlodb.schema.creation import statements
 from hlodb.schema.stored import stored_tables
 from hlodb.schema.warehouse import connect
 
@@ -143,8 +142,7 @@ def _run_name(archive: str) -> str:
 
 
 def _run_script(warehouse: duckdb.DuckDBPyConnection, name: str) -> None:
-    for statement in statements((SQL / f"{name}.sql").read_text(encoding="utf-8")):
-        warehouse.execute(statement)
+    warehouse.execute((SQL / f"{name}.sql").read_text(encoding="utf-8"))
 
 
 def _copy_contents(warehouse: duckdb.DuckDBPyConnection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
@@ -29,7 +29,8 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
     return tuple(found)
 
 
-def source_names(sql: str) -> set[str]:
+@cache
+def source_names(sql: str) -> frozenset[str]:
     """Give every name after FROM or JOIN, without schema: tables, queries and CTEs."""
     words = [token for _, token in code_tokens(sql)]
     names = set()
@@ -37,7 +38,7 @@ def source_names(sql: str) -> set[str]:
         if word.upper() in ("FROM", "JOIN"):
             is_qualified = words[at + 2 : at + 3] == ["."] and at + 3 < len(words)
             names.add(words[at + 3 if is_qualified else at + 1].strip('"'))
-    return names
+    return frozenset(names)
 
 
 def macro_body(sql: str) -> str:

@@ -35,6 +35,8 @@ def create_file(path: Path) -> None:
     try:
         connection = open_when_free(draft, read_only=False, timeout_seconds=0)
         try:
+            # Hundreds of small statements: others would only be woken for each.
+            connection.execute("SET threads = 1")
             create_schema(connection)
         finally:
             connection.close()
@@ -73,32 +75,14 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
     connection.execute("BEGIN")
     try:
         connection.execute("CREATE SCHEMA IF NOT EXISTS store")
-        for statement in ddl():
-            connection.execute(statement)
+        for script in ("tables", "views", "comments"):
+            connection.execute(script_of(script))
         _fill_reference_tables(connection)
         connection.execute("COMMIT")
     except BaseException:
         with suppress(duckdb.Error):  # On a full disk there is nothing left of it.
             connection.execute("ROLLBACK")
         raise
-
-
-def ddl() -> list[str]:
-    """Give the statements that make tables, views and comments, in order."""
-    return [*statements(script_of("tables")), *views_and_comments()]
-
-
-def views_and_comments() -> list[str]:
-    """Give the statements that make or renew all that is derived from the tables."""
-    return [
-        *statements(script_of("views")),
-        *statements(script_of("comments")),
-    ]
-
-
-def statements(script: str) -> list[str]:
-    """Give the statements of a script; each ends in a semicolon at a line's end."""
-    return [s.strip() for s in script.split(";\n") if s.strip()]
 
 
 def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:

@@ -24,7 +24,8 @@ from hlodb.schema.backup import (
     settle,
     sync,
 )
-from hlodb.schema.creation import create_schema, statements, views_and_comments
+from hlodb.schema.creation import create_schema
+from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
 from hlodb.schema.waiting import open_when_free, require_file
 
@@ -115,11 +116,8 @@ def _carry_out(draft: Path, scripts: list[str]) -> None:
     connection = open_when_free(draft, read_only=False, timeout_seconds=0)
     try:
         connection.execute("BEGIN")
-        for script in scripts:
-            for statement in statements(script):
-                connection.execute(statement)
-        for statement in views_and_comments():
-            connection.execute(statement)
+        for script in (*scripts, script_of("views"), script_of("comments")):
+            connection.execute(script)
         connection.execute(
             "UPDATE warehouse_info SET value = ? WHERE key = 'schema_version'",
             [str(SCHEMA_VERSION)],
