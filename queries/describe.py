@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from hlodb.queries.catalogue import GROUPS, Catalogue
-from hlodb.queries.query import Column, Query
+from hlodb.queries.query import Column, Parameter, Query
 
 _WIDTH = 88
 
@@ -54,7 +54,13 @@ def _query_object(query: Query) -> dict[str, Any]:
         "grain": query.grain,
         "needs": list(query.needs),
         "parameters": [
-            {"name": p.name, "type": p.type, "default": p.default, "doc": p.doc}
+            {
+                "name": p.name,
+                "type": p.type,
+                "default": p.default,
+                "choices": list(p.choices),
+                "doc": p.doc,
+            }
             for p in query.parameters
         ],
         "columns": [column._asdict() for column in query.columns],
@@ -65,7 +71,11 @@ def _parameter_lines(query: Query) -> str:
     if not query.parameters:
         return "  none"
     heads = [f"{p.name} {p.type} = {p.default}" for p in query.parameters]
-    return _definition_list(heads, [p.doc for p in query.parameters])
+    return _definition_list(heads, [_parameter_text(p) for p in query.parameters])
+
+
+def _parameter_text(p: Parameter) -> str:
+    return f"{p.doc} One of {', '.join(p.choices)}." if p.choices else p.doc
 
 
 def _column_lines(query: Query) -> str:

@@ -7,6 +7,7 @@
     -- grain: module occurrence, colour
     -- needs: module_memory (tables and other queries; or: nothing)
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
+    -- param side VARCHAR = 'base' in base, candidate: Which of both.
     -- column reserved_bytes BIGINT bytes lower_is_better: What is reserved.
     SELECT … WHERE r.name = $run
 
@@ -38,7 +39,7 @@ SENTENCES = ("title", "question", "definition", "grain", "needs")
 """The keys that every query has, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
-_PARAMETER = re.compile(r" (\w+) = (.+?)(?: of (\w+)\.(\w+))?: (\S.*)")
+_PARAMETER = re.compile(r" (\w+) = (.+?)(?: of (\w+)\.(\w+)| in ([\w, ]+))?: (\S.*)")
 _COLUMN = re.compile(r" (\w+) (\w+) (\w+): (\S.*)")
 _CONTINUATION = "--   "
 
@@ -167,11 +168,12 @@ def _parameters(
 def _parameter(name: str, entry: _Entry, path: str) -> Parameter:
     match = _PARAMETER.fullmatch(entry.rest)
     if not match:
-        form = "-- param NAME TYPE = DEFAULT [of TABLE.COLUMN]: text"
+        form = "-- param NAME TYPE = DEFAULT [of TABLE.COLUMN | in A, B]: text"
         _fail(path, entry.line, f"expected `{form}`")
     _require_known("type", match[1], PARAMETER_TYPES, entry, path)
     source = (match[3], match[4]) if match[3] else None
-    return Parameter(name, match[1], match[2], source, match[5])
+    choices = tuple(re.split(r",\s*", match[5])) if match[5] else ()
+    return Parameter(name, match[1], match[2], source, choices, match[6])
 
 
 def _columns(

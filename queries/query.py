@@ -30,12 +30,16 @@ COLUMN_TYPES = (*PARAMETER_TYPES, "INTEGER", "TIMESTAMP")
 
 
 class Parameter(NamedTuple):
-    """A parameter: `default` is SQL; `source` names the column it is a value of."""
+    """A parameter: `default` is SQL; `source` names the column it is a value of.
+
+    Where it has `choices` it is one of them, or NULL.
+    """
 
     name: str
     type: str
     default: str
     source: tuple[str, str] | None
+    choices: tuple[str, ...]
     doc: str
 
 

@@ -145,7 +145,14 @@ def _require_known_values(
 ) -> None:
     for parameter in query.parameters:
         value = values.get(parameter.name)
-        if parameter.source is None or value is None:
+        if value is None:
+            continue
+        if parameter.choices and value not in parameter.choices:
+            one_of = ", ".join(parameter.choices)
+            hint = nearest(str(value), parameter.choices)
+            message = f"parameter {parameter.name!r} is one of {one_of}, not {value!r}"
+            raise UsageError(message + hint)
+        if parameter.source is None:
             continue
         table, column = parameter.source
         known: set[Any] = {

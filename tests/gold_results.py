@@ -48,6 +48,11 @@ SPECIAL: dict[str, list[Parameters]] = {
     ],
     "pass_history": [{"run": "jit_ring"}],
     "peak_leverage": [CPU, TPU],
+    "peak_leverage_of_sets": [
+        CPU,
+        {**TPU, "grouped_by": "op_name"},
+        {**TPU, "grouped_by": "element_type"},
+    ],
 }
 
 

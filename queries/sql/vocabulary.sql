@@ -11,6 +11,9 @@
 -- param color BIGINT = NULL: Only this memory space number; NULL for all.
 -- param stage VARCHAR = NULL of modules.stage: Only this stage of compilation;
 --   NULL for all.
+-- param grouped_by VARCHAR = 'source_line' in source_line, op_name,
+--   element_type, kind: What makes a set; op_name: every prefix of one, kind:
+--   of allocation.
 -- param top BIGINT = 20: At most this many rows.
 --
 -- column run VARCHAR name neutral: Name of the run.
@@ -59,5 +62,8 @@
 --   sizes.
 -- column live_peak_bytes BIGINT bytes lower_is_better: Most bytes live at one
 --   step; NULL without live ranges.
+-- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
+--   the value or the set.
+-- column new_peak_step INTEGER step neutral: First step of that peak.
 -- column cumulative_ratio DOUBLE ratio neutral: Share of this row and all
 --   above it.

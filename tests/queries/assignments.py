@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,24 +58,26 @@ class Assignment:
 # --- The rules of liveness, byte by byte and step by step ---------------------------
 
 
-def covered(allocation: Allocation, step: int, without: int | None = None) -> set[int]:
+def covered(
+    allocation: Allocation, step: int, without: Container[int] = ()
+) -> set[int]:
     """The addresses of an allocation that live values cover at a step."""
     found: set[int] = set()
     for value in allocation.values:
-        if value.value_id != without and value.live_at(step):
+        if value.value_id not in without and value.live_at(step):
             found |= value.bytes_set()
     return found
 
 
 def allocation_live(
-    allocation: Allocation, step: int, without: int | None = None
+    allocation: Allocation, step: int, without: Container[int] = ()
 ) -> int:
-    """Live bytes of an allocation at a step, perhaps with one value taken out of it."""
+    """Live bytes of an allocation at a step, perhaps with values taken out of it."""
     if allocation.kind == "thread_local":
         return 0
     if allocation.kind == "temp":
         return len(covered(allocation, step, without))
-    others = [v for v in allocation.values if v.value_id != without]
+    others = [v for v in allocation.values if v.value_id not in without]
     if len(others) < len(allocation.values) and not others:
         return 0
     stands = all(v.start is None for v in allocation.values)
@@ -88,7 +90,7 @@ def live(
     color: int,
     step: int,
     *,
-    without: int | None = None,
+    without: Container[int] = (),
     temp_only: bool = False,
 ) -> int:
     return sum(
@@ -102,7 +104,7 @@ def live_peak(
     assignment: Assignment,
     color: int,
     *,
-    without: int | None = None,
+    without: Container[int] = (),
     temp_only: bool = False,
 ) -> tuple[int, int]:
     """The most bytes live at one step, and the first step that reaches it."""

@@ -50,8 +50,10 @@ def test_whole_query() -> None:
         grain="program",
         needs=("modules", "schedule"),
         parameters=(
-            Parameter("run", "VARCHAR", "NULL", ("runs", "name"), "Name of the run."),
-            Parameter("top", "BIGINT", "20", None, "At most this many rows."),
+            Parameter(
+                "run", "VARCHAR", "NULL", ("runs", "name"), (), "Name of the run."
+            ),
+            Parameter("top", "BIGINT", "20", None, (), "At most this many rows."),
         ),
         columns=(
             Column("program", "VARCHAR", "name", "neutral", "Name of the program."),
@@ -86,8 +88,8 @@ def test_nothing_is_needed() -> None:
         ),
         (
             HEADER + "-- param top BIGINT: no default\n" + COLUMN + SQL,
-            "steps.sql:7: expected `-- param NAME TYPE = DEFAULT [of TABLE.COLUMN]:"
-            " text`",
+            "steps.sql:7: expected `-- param NAME TYPE = DEFAULT [of TABLE.COLUMN |"
+            " in A, B]: text`",
         ),
         (
             HEADER + "-- param top TEXT = 1: wrong type\n" + COLUMN + SQL,

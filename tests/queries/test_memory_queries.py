@@ -83,7 +83,7 @@ def assert_leverage(connection: Connection, assignment: Assignment) -> None:
         " FROM peak_leverage(top := 1000)"
     ).fetchall()
     assert {row[1]: row[2] for row in rows} == {
-        f"v{v.value_id}": live_peak(assignment, a.color, without=v.value_id)[0]
+        f"v{v.value_id}": live_peak(assignment, a.color, without={v.value_id})[0]
         for a in assignment.allocations
         for v in a.values
         if a.kind != "thread_local" and has_ranges(assignment)
@@ -92,7 +92,7 @@ def assert_leverage(connection: Connection, assignment: Assignment) -> None:
         value_id = int(name[1:])
         assert leverage == live_peak(assignment, color)[0] - new_peak
         if leverage:
-            found = live_peak(assignment, color, without=value_id)
+            found = live_peak(assignment, color, without={value_id})
             assert found == (new_peak, new_step)
 
 

@@ -31,13 +31,15 @@ QUERY = """\
 -- param number BIGINT = 1: A number.
 -- param share DOUBLE = 0.5: A share.
 -- param flag BOOLEAN = false: A flag.
+-- param side VARCHAR = 'base' in base, candidate: One of two.
 -- column word_given VARCHAR text neutral: The text.
 -- column number_given BIGINT count neutral: The number.
 -- column share_given DOUBLE ratio neutral: The share.
 -- column flag_given BOOLEAN flag neutral: The flag.
+-- column side_given VARCHAR text neutral: The side.
 SELECT
   $word AS word_given, $number AS number_given, $share AS share_given,
-  $flag AS flag_given
+  $flag AS flag_given, $side AS side_given
 """
 HOSTILE = "'); DROP TABLE runs; -- $number \" \\ \n\u202e"
 
@@ -60,7 +62,7 @@ def ask(
 def test_defaults_are_those_of_the_front_matter(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
-    assert ask(warehouse, echo, {}) == ("none", 1, 0.5, False)
+    assert ask(warehouse, echo, {}) == ("none", 1, 0.5, False, "base")
 
 
 def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
@@ -87,14 +89,26 @@ def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
         ("flag=maybe", "parameter 'flag' is BOOLEAN, not 'maybe'"),
         (
             "numbr=1",
-            "query echo has no parameter 'numbr', it has word, number, share, flag;"
-            " did you mean number?",
+            "query echo has no parameter 'numbr', it has word, number, share, flag,"
+            " side; did you mean number?",
         ),
     ],
 )
 def test_a_faulty_parameter(echo: Query, text: str, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
         parse_parameters(echo, [text])
+
+
+def test_a_value_is_one_of_the_choices(
+    warehouse: duckdb.DuckDBPyConnection, echo: Query
+) -> None:
+    assert ask(warehouse, echo, {"side": "candidate"})[-1] == "candidate"
+    assert ask(warehouse, echo, {"side": None})[-1] is None
+    message = (
+        "parameter 'side' is one of base, candidate, not 'bass'; did you mean base?"
+    )
+    with pytest.raises(UsageError, match=f"^{re.escape(message)}$"):
+        ask(warehouse, echo, {"side": "bass"})
 
 
 def test_values_are_bound_and_never_pasted(
@@ -104,7 +118,7 @@ def test_values_are_bound_and_never_pasted(
         "SELECT * FROM echo(word := ?, number := ?)"
     )
     given: dict[str, Value] = {"word": HOSTILE, "number": -(2**63), "flag": None}
-    assert ask(warehouse, echo, given) == (HOSTILE, -(2**63), 0.5, None)
+    assert ask(warehouse, echo, given) == (HOSTILE, -(2**63), 0.5, None, "base")
     assert warehouse.execute("SELECT count(*) FROM runs").fetchone() == (0,)
 
 
@@ -116,7 +130,7 @@ def test_explained_sql_is_a_script_with_quoted_values(
     *_, last = warehouse.extract_statements(script)
     for statement in warehouse.extract_statements(script):
         warehouse.execute(statement)
-    assert warehouse.execute(last).fetchall() == [(HOSTILE, 1, 0.25, True)]
+    assert warehouse.execute(last).fetchall() == [(HOSTILE, 1, 0.25, True, "base")]
 
 
 def test_a_run_that_is_not_there_suggests_the_nearest(

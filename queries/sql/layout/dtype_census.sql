@@ -4,7 +4,7 @@
 --   allocation. Room that no value covers and tables of tuples are the type
 --   other. half_gain_bytes is half of the bytes of f32 and f64 arrays: what
 --   the bytes at this step would fall by, an upper bound of what the peak
---   would.
+--   would: peak_leverage_of_sets grouped_by element_type gives that.
 -- grain: module occurrence, colour, element type, kind of allocation
 -- needs: chosen_memory, peak_values
 -- param run

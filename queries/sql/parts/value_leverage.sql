@@ -12,9 +12,8 @@
 -- column allocation_id
 -- column value_id
 -- column live_peak_bytes
--- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
---   the value.
--- column new_peak_step INTEGER step neutral: First step of that peak.
+-- column new_peak_bytes
+-- column new_peak_step
 -- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
 --   falls by.
 WITH placed AS (

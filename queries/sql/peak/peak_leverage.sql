@@ -31,9 +31,8 @@
 -- column leverage_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
 -- column live_peak_bytes
--- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
---   the value.
--- column new_peak_step INTEGER step neutral: First step of that peak.
+-- column new_peak_bytes
+-- column new_peak_step
 -- column saturates_on VARCHAR name neutral: Instruction scheduled at that
 --   step.
 -- column start_step

@@ -1,0 +1,75 @@
+-- title: What the peak would fall by, for values that belong together
+-- question: If all that one source line, one part of the model or one element
+--   type holds disappeared, or were half as large, how much would the peak
+--   really fall?
+-- definition: Exact: the live peak of the colour without any value of the set,
+--   everything else as it is. A byte is freed at a step where values of the
+--   set alone hold it; a parameter, constant or live-out allocation as a whole
+--   where no other value lives in it. half_leverage_bytes is what the peak
+--   falls by if half of the freed bytes go, rounded down at each step. Sets
+--   are those of value_sets, sets may share values: leverages are no sum.
+-- grain: module occurrence, colour, set
+-- needs: chosen_memory, set_leverage, schedule, instructions
+-- param run
+-- param program
+-- param color
+-- param grouped_by
+-- param top BIGINT = 20: At most this many sets per module and colour.
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column color
+-- column space_name
+-- column set_name VARCHAR name neutral: The line, the prefix, the element type
+--   or the kind.
+-- column value_count BIGINT count neutral: Its values that are live at the
+--   peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak that
+--   they own.
+-- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
+--   falls by without the set.
+-- column leverage_ratio DOUBLE ratio higher_is_better: Its share of
+--   live_peak_bytes.
+-- column half_leverage_bytes BIGINT bytes higher_is_better: What it falls by
+--   if the set is half as large.
+-- column live_peak_bytes
+-- column new_peak_bytes
+-- column new_peak_step
+-- column saturates_on VARCHAR name neutral: Instruction scheduled at that
+--   step.
+WITH ranked AS (
+  SELECT
+    m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
+    m.space_name, m.module_id, m.live_peak_bytes, s.set_name, s.value_count,
+    s.owned_bytes, s.new_peak_bytes, s.new_peak_step, s.half_peak_bytes,
+    row_number() OVER (
+      PARTITION BY m.occurrence, m.color
+      ORDER BY s.new_peak_bytes, s.owned_bytes DESC, s.set_name
+    ) AS place
+  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  JOIN set_leverage(
+    run := $run, program := $program, grouped_by := $grouped_by
+  ) AS s USING (module_id, color)
+  WHERE s.locations_id IS NOT DISTINCT FROM m.locations_id
+)
+SELECT
+  r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
+  r.set_name, r.value_count, r.owned_bytes,
+  r.live_peak_bytes - r.new_peak_bytes AS leverage_bytes,
+  (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
+    AS leverage_ratio,
+  r.live_peak_bytes - r.half_peak_bytes AS half_leverage_bytes,
+  r.live_peak_bytes, r.new_peak_bytes, r.new_peak_step,
+  i.name AS saturates_on
+FROM ranked AS r
+LEFT JOIN schedule AS c
+  ON c.module_id = r.module_id
+  AND c.step = r.new_peak_step
+LEFT JOIN instructions AS i
+  ON i.module_id = c.module_id
+  AND i.instruction_id = c.instruction_id
+WHERE r.place <= $top
+ORDER BY
+  r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
+  r.color, r.place
