@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check gold docs bench bench-quick bench-queries oracle proto torture fuzz wheel clean
+.PHONY: help demo test check gold docs bench bench-quick bench-queries oracle proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -87,6 +87,10 @@ SECONDS_TO_FUZZ ?= 600
 fuzz: $(VENV)/dev  ## Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in all
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS_TO_FUZZ)
 	@$(BIN)/python -m tests.fuzz.led $(SECONDS_TO_FUZZ)
+
+EXAMPLES ?= 400
+fuzz-queries: $(VENV)/dev  ## Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
+	HLODB_TEST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q -n auto tests/queries
 
 wheel: $(VENV)/dev  ## Build the wheel and the sdist
 	$(BIN)/python -m build

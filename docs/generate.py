@@ -32,7 +32,9 @@ def queries() -> str:
             group = query.group
             parts.append(f"## {group}: {GROUPS.get(group, '')}\n")
         parts.append(f"### {query.name}\n\n```text\n{query_help(query)}\n```\n")
-        parts.append(f"Beginning of an answer:\n\n```text\n{example(query.name)}\n```\n")
+        parts.append(
+            f"Beginning of an answer:\n\n```text\n{example(query.name)}\n```\n"
+        )
     return "\n".join(parts)
 
 

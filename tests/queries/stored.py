@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from tests.queries.assignments import Assignment, store
 Connection = duckdb.DuckDBPyConnection
 
 examples = settings(
-    max_examples=40,
+    max_examples=int(os.environ.get("HLODB_TEST_EXAMPLES", "20")),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -37,11 +37,10 @@ Rows = list[dict[str, Any]]
 CATALOGUE = load_catalogue()
 BY_DEFAULT: list[Call] = [(query, {}) for query in CATALOGUE.values()]
 
-SMALL = {
-    "seeds": [DATA / "seeds"],
-    "passes": [DATA / "passes" / "jit_ring.tar.xz"],
-    "proto": sorted((DATA / "proto").glob("*.tar.xz")),
-}
+SMALL = [
+    *(DATA / "seeds", DATA / "passes" / "jit_ring.tar.xz"),
+    *sorted((DATA / "proto").glob("*.tar.xz")),
+]
 """Kinds of dumps that the demo has not."""
 
 
@@ -66,39 +65,16 @@ def test_a_warehouse_without_runs(tmp_path: Path) -> None:
     assert_equal(db, BY_DEFAULT)
 
 
-@pytest.mark.parametrize("kind", SMALL)
-def test_dumps_of_a_kind(tmp_path: Path, kind: str) -> None:
+def test_dumps_of_all_kinds(tmp_path: Path) -> None:
     """The full ones where they are, else those of the repository."""
-    full = SHARED / kind
-    archives = sorted(full.glob("*.tar.xz")) or ([full] if full.is_dir() else [])
+    full = [*sorted(SHARED.glob("*/*.tar.xz")), SHARED / "seeds"]
     db = tmp_path / "w.duckdb"
-    ingest([str(p) for p in archives or SMALL[kind]], db, prepare=renew_macros)
-    assert_equal(db, about_some_runs(db))
-
-
-@pytest.mark.shared
-def test_all_shared_dumps_together(shared: Path, tmp_path: Path) -> None:
-    db = tmp_path / "w.duckdb"
-    archives = sorted(shared.glob("*/*.tar.xz"))
     ingest(
-        [str(path) for path in (*archives, shared / "seeds")], db, prepare=renew_macros
+        [str(path) for path in (full if SHARED.is_dir() else SMALL)],
+        db,
+        prepare=renew_macros,
     )
     assert_equal(db, BY_DEFAULT)
-
-
-def about_some_runs(db: Path) -> list[Call]:
-    """Every query that can be about the first run, or about the first two."""
-    with connect(db) as connection:
-        rows = connection.execute("SELECT name FROM runs ORDER BY name").fetchall()
-    base, candidate = ([name for (name,) in rows] * 2)[:2]
-    pair = {"base": base, "candidate": candidate}
-    return [
-        (query, call)
-        for query in CATALOGUE.values()
-        for known in [{p.name for p in query.parameters}]
-        for call in [{"run": base} if "run" in known else pair]
-        if call.keys() <= known
-    ]
 
 
 def assert_equal(db: Path, asked: list[Call]) -> None:

@@ -70,7 +70,7 @@ def nearly_sound(draw: st.DrawFn) -> tuple[list[Value], list[Value]]:
     return values + more_values, places[lost:] + more_places
 
 
-@settings(examples, max_examples=100)
+@settings(examples, max_examples=2 * examples.max_examples)
 @given(rows=nearly_sound())
 def test_every_value_that_lies_elsewhere_is_found(
     empty_warehouse: Connection, rows: tuple[list[Value], list[Value]]
