@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hlodb.reports.model_findings import BufferChange, Divergence, Finding
+from hlodb.reports.model_findings import (
+    BufferChange,
+    Contents,
+    Divergence,
+    Finding,
+)
 from hlodb.reports.outline_blocks import Card, Commands, Paragraph, Table, table
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
@@ -26,6 +31,9 @@ def finding_card(
         blocks.append(_waterfall(f))
     if f.buffers:
         blocks.append(_buffers(f, buffers))
+    if f.contents is not None and f.contents.held:
+        blocks.append(Paragraph("What fills the memory of both, the largest first:"))
+        blocks.append(_contents(f.contents, buffers))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
         blocks.append(Paragraph(f"Op mix: {mix}."))
@@ -85,6 +93,33 @@ def _buffers(f: Finding, most: int) -> Table:
         rows.append([signed_bytes(size), f"[{count} others]", *[""] * 5])
     header = ["Δ", "part", "buffer", "shape", "framework path", "source", "match"]
     return table(header, rows, numeric=(0,))
+
+
+def _contents(contents: Contents, most: int) -> Table:
+    """Set base and candidate side by side; what one side lacks is left open."""
+    rows = [
+        [
+            h.status,
+            h.kind,
+            (h.base_instruction or "-") if h.base_bytes is not None else "",
+            plain_bytes(h.base_bytes),
+            (h.candidate_instruction or "-") if h.candidate_bytes is not None else "",
+            plain_bytes(h.candidate_bytes),
+            h.op_path or "-",
+        ]
+        for h in contents.held[:most]
+    ]
+    rest = contents.held[most:]
+    count = len(rest) + contents.other_count
+    if count:
+        base = contents.other_base_bytes + sum(h.base_bytes or 0 for h in rest)
+        candidate = contents.other_candidate_bytes + sum(
+            h.candidate_bytes or 0 for h in rest
+        )
+        sizes = plain_bytes(base), plain_bytes(candidate)
+        rows.append([f"[{count} others]", "", "", sizes[0], "", sizes[1], ""])
+    header = ["", "kind", "base", "bytes", "candidate", "bytes", "framework path"]
+    return table(header, rows, numeric=(3, 5))
 
 
 def _buffer_row(b: BufferChange) -> list[str]:

@@ -16,11 +16,13 @@ import duckdb
 
 from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
+from hlodb.reports.contents import buffer_name, shown_contents
 from hlodb.reports.divergence import divergence
-from hlodb.reports.facts import Buffer, Module
+from hlodb.reports.facts import Module
 from hlodb.reports.model_findings import (
     BufferChange,
     Cause,
+    Contents,
     Count,
     Divergence,
     Part,
@@ -47,10 +49,11 @@ class Explanation(NamedTuple):
     buffers: list[BufferChange]
     other_buffer_count: int
     other_buffer_bytes: int
+    contents: Contents | None
     op_mix: list[Count]
 
 
-UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, [])
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [])
 """What is said of a program that only one run holds."""
 
 
@@ -139,6 +142,7 @@ def _explanation(
         [_buffer_change(c, base.module, candidate.module, lines) for c in shown],
         len(rest),
         sum(change.delta_bytes for change in rest),
+        shown_contents(fall.held, top),
         op_mix(base.opcodes, candidate.opcodes, top),
     )
 
@@ -202,8 +206,8 @@ def _buffer_change(
         part=change.part,
         kind=change.kind,
         delta_bytes=change.delta_bytes,
-        base_instruction=_name(b),
-        candidate_instruction=_name(c),
+        base_instruction=buffer_name(b),
+        candidate_instruction=buffer_name(c),
         op_path=(c.op_path if c else None) or (b.op_path if b else None),
         base_shape=b.array_type if b else None,
         candidate_shape=c.array_type if c else None,
@@ -215,10 +219,3 @@ def _buffer_change(
         match_confidence=change.confidence,
         note=change.note,
     )
-
-
-def _name(buffer: Buffer | None) -> str | None:
-    """Give the instruction, with the index into its result where that is a tuple."""
-    if buffer is None or buffer.instruction is None:
-        return f"parameter {buffer.parameter}" if buffer and buffer.parameter else None
-    return buffer.instruction + (buffer.shape_index or "")

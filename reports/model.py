@@ -20,7 +20,7 @@ from hlodb.reports.model_sections import (
     Waste,
 )
 
-REPORT_SCHEMA = "1.2.0"
+REPORT_SCHEMA = "1.3.0"
 """Version of the model: fields are only added within a major version."""
 
 

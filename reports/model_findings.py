@@ -38,6 +38,38 @@ class BufferChange:
 
 
 @dataclass(frozen=True, slots=True)
+class HeldBuffer:
+    """A buffer that fills memory of base or candidate, and the bytes that it owns.
+
+    `status` is same, larger, smaller, new or gone; moved away or moved here where the
+    other side has it at other steps, in another kind of allocation or memory space.
+    """
+
+    status: str
+    kind: str
+    base_instruction: str | None
+    candidate_instruction: str | None
+    op_path: str | None
+    base_shape: str | None
+    candidate_shape: str | None
+    base_bytes: int | None
+    candidate_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What fills the memory of both sides, the largest first, and the rest summed up.
+
+    On each side the bytes add up to what is reserved without the room lost to packing.
+    """
+
+    held: list[HeldBuffer]
+    other_count: int
+    other_base_bytes: int
+    other_candidate_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Divergence:
     """Where two compilations part: the first stage or pass whose result differs."""
 
@@ -125,6 +157,7 @@ class Finding:
     buffers: list[BufferChange]
     other_buffer_count: int
     other_buffer_bytes: int
+    contents: Contents | None
     op_mix: list[Count]
     triage: Triage | None
     history: list[str]

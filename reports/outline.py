@@ -115,16 +115,18 @@ def _gates(report: Report, top: int) -> list[Block]:
             g.space or "-",
             _amount(g.value, g.unit),
             _amount(g.limit, g.unit),
+            _margin(g.margin, g.unit),
             g.owner or "-",
             _gate_note(g.until, gate_sentence(g, findings.get(g.finding_id or ""))),
         ]
         for g in sorted(report.gates, key=lambda g: order[g.status])
         if g.status != "pass" or g.program is not None
     ]
-    header = ["status", "gate", "program", "space", "value", "limit", "owner", "what"]
+    header = ["status", "gate", "program", "space"]
+    header += ["value", "limit", "margin", "owner", "what"]
     blocks: list[Block] = []
     if rows:
-        blocks.append(table(header, rows, max(top, 20), numeric=(4, 5)))
+        blocks.append(table(header, rows, max(top, 20), numeric=(4, 5, 6)))
     if passed:
         blocks.append(Paragraph(f"Passed: {', '.join(passed)}."))
     return blocks
@@ -136,6 +138,10 @@ def _gate_note(until: str | None, text: str) -> str:
 
 def _amount(value: float, unit: str) -> str:
     return plain_bytes(int(value)) if unit == "bytes" else f"{value:g}"
+
+
+def _margin(value: float, unit: str) -> str:
+    return signed_bytes(int(value)) if unit == "bytes" else f"{value:+g}"
 
 
 def _causes(report: Report, direction: str, top: int) -> list[Block]:

@@ -15,6 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from hlodb.reports.contents import Held, held_by_color, kind_of
 from hlodb.reports.counted_pair import Owned, both_counted, same_size
 from hlodb.reports.donations import apart
 from hlodb.reports.facts import Buffer, Output, Profile
@@ -36,12 +37,26 @@ class Change(NamedTuple):
 
 
 class Waterfall(NamedTuple):
-    """The changes of one colour, greatest first, and what they leave unexplained."""
+    """The changes of one colour, greatest first, and what they leave unexplained.
+
+    `held` is all that fills the memory on either side, the largest first; on each side
+    its bytes add up to what is reserved without the room lost to packing.
+    """
 
     color: int
     delta_bytes: int
     residual_bytes: int
     changes: tuple[Change, ...]
+    held: tuple[Held, ...] = ()
+
+
+class _Matched(NamedTuple):
+    """Buffers of both sides: matched, and results that a parameter holds elsewhere."""
+
+    owned: Owned
+    matches: list[BufferMatch]
+    lost: list[tuple[Buffer, Output]]
+    gained: list[tuple[Buffer, Output]]
 
 
 class Side(NamedTuple):
@@ -55,19 +70,22 @@ class Side(NamedTuple):
 def waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
     """Give the waterfall of every colour that either side has, by colour."""
     by_color: dict[int, list[Change]] = defaultdict(list)
-    for color, change in _buffer_changes(base, candidate):
+    matched = _matched(base, candidate)
+    held = held_by_color(_all_matches(matched), matched.owned)
+    for color, change in _buffer_changes(matched):
         by_color[color].append(change)
     found = []
     for color in sorted(base.profiles.keys() | candidate.profiles.keys()):
         b, c = base.profiles.get(color), candidate.profiles.get(color)
-        changes = by_color[color]
+        changes, there = by_color[color], held.get(color, ())
         if not has_live_ranges(b, c):
             changes = [change for change in changes if change.kind != "temp"]
+            there = tuple(h for h in there if kind_of(h) != "temp")
         changes = [*changes, *temporary_changes(b, c)]
         delta = of_profile(c, "reserved_bytes") - of_profile(b, "reserved_bytes")
         residual = delta - sum(change.delta_bytes for change in changes)
         shown = sorted((x for x in changes if x.delta_bytes), key=greatest_first)
-        found.append(Waterfall(color, delta, residual, tuple(shown)))
+        found.append(Waterfall(color, delta, residual, tuple(shown), there))
     return found
 
 
@@ -95,21 +113,34 @@ def temporary_changes(b: Profile | None, c: Profile | None) -> Iterator[Change]:
     yield Change(part, "temp", delta, None, None, "profile", 1.0, note)
 
 
-def _buffer_changes(base: Side, candidate: Side) -> Iterator[tuple[int, Change]]:
+def _matched(base: Side, candidate: Side) -> _Matched:
     owned = owned_bytes(base.buffers), owned_bytes(candidate.buffers)
     lost = _aliased_elsewhere(candidate, base)
     gained = _aliased_elsewhere(base, candidate)
+    done = {id(buffer) for buffer, _ in (*lost, *gained)}
+    matches = match_buffers(
+        [b for b in base.buffers if id(b) not in done],
+        [b for b in candidate.buffers if id(b) not in done],
+    )
+    return _Matched(owned, matches, lost, gained)
+
+
+def _all_matches(matched: _Matched) -> list[BufferMatch]:
+    """Give also the results that the other side has within a parameter."""
+    gone = (BufferMatch(buffer, None, "output", 1.0) for buffer, _ in matched.gained)
+    new = (BufferMatch(None, buffer, "output", 1.0) for buffer, _ in matched.lost)
+    return [*matched.matches, *gone, *new]
+
+
+def _buffer_changes(matched: _Matched) -> Iterator[tuple[int, Change]]:
+    owned, matches, lost, gained = matched
     for buffer, output in gained:
         note = f"output {output.output_index} now shares its memory with a parameter"
         yield buffer.color, _alias(buffer, None, -owned[0][id(buffer)], note)
     for buffer, output in lost:
         note = f"output {output.output_index} shared its memory with a parameter"
         yield buffer.color, _alias(None, buffer, owned[1][id(buffer)], note)
-    done = {id(buffer) for buffer, _ in (*lost, *gained)}
-    for match in match_buffers(
-        [b for b in base.buffers if id(b) not in done],
-        [b for b in candidate.buffers if id(b) not in done],
-    ):
+    for match in matches:
         yield from _split(match, owned)
 
 

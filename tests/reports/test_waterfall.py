@@ -19,7 +19,7 @@ from hlodb.reports.read import (
     read_profiles,
     read_runs,
 )
-from hlodb.reports.waterfall import Change, Side, waterfalls
+from hlodb.reports.waterfall import Change, Side, of_profile, waterfalls
 from hlodb.schema.creation import create_schema
 from tests.queries.assignments import Assignment, assignments, store
 from tests.reports.part_sums import opposite_sums, part_sums
@@ -235,6 +235,23 @@ def test_every_byte_falls_into_a_part(base: Side, candidate: Side) -> None:
     for fall in waterfalls(base, of_candidate(candidate)):
         assert fall.residual_bytes == 0
         assert sum(change.delta_bytes for change in fall.changes) == fall.delta_bytes
+
+
+@given(modules(), modules())
+@settings(max_examples=200, deadline=None)
+def test_what_fills_the_memory_adds_up_on_each_side(
+    base: Side, candidate: Side
+) -> None:
+    """To what is reserved without the room that packing loses."""
+    for fall in waterfalls(base, of_candidate(candidate)):
+        for one, name in ((base, "base_bytes"), (candidate, "candidate_bytes")):
+            profile = one.profiles.get(fall.color)
+            filled = of_profile(profile, "reserved_bytes")
+            filled -= of_profile(profile, "fragmentation_bytes")
+            assert sum(getattr(held, name) or 0 for held in fall.held) == filled
+        for held in fall.held:
+            moved = (held.candidate_bytes or 0) - (held.base_bytes or 0)
+            assert (moved == 0) == (held.status == "same")
 
 
 @given(modules(), modules())
