@@ -8,6 +8,7 @@ from time import perf_counter
 
 import duckdb
 
+from hlodb.ingest.alike_folders import alike_folders, note_of_alike
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import RunSource
@@ -139,6 +140,13 @@ class RunIngest:
         if not self.is_new:
             forget_facts(connection, run_id, reading.facts)
         finish_run(connection, run_id, self.request, reading.facts)
+        if self.summary.name not in self.earlier:
+            self._say_if_several()
+
+    def _say_if_several(self) -> None:
+        known = (file["path"] for file in self.reading.known_files)
+        if alike := alike_folders((*self.written, *known)):
+            self.summary.notes.append(note_of_alike(self.summary.name, alike))
 
     def counted(self, counts: Mapping[str, int]) -> None:
         """Learn what the run holds now, by attribute of its summary; end its time."""

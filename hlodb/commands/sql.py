@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     UTF8,
     db_option,
@@ -37,4 +38,7 @@ def command(statement: str, db: Path, form: str, output: Path | None) -> None:
     text = sys.stdin.read() if statement == "-" else statement
     with open_for_reading(db) as connection:
         result = run_sql(connection, text)
+        count = len(connection.extract_statements(text))
+    if count > 1:
+        narrate(f"{count} statements were run; the rows are those of the last")
     write_result(result, form, output)

@@ -4,7 +4,8 @@
 --   replaced (layer_12 is layer_*). A row per prefix: total_bytes counts
 --   everything below it, self_bytes what ends there. folded is the line 'a;b;c
 --   bytes' that flame graph viewers read (NULL where self_bytes is 0). Values
---   without a path are under (parameter), (constant) or (no op_name).
+--   without a path are under (parameter), (constant) or (no op_name). What the
+--   peak would fall by without a prefix is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, prefix
 -- needs: chosen_memory, peak_values, op_paths
 -- param run

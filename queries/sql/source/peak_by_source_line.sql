@@ -5,7 +5,8 @@
 --   else the file and line of the metadata. A temporary value that the
 --   compiler added without a source counts for the line that reads it first
 --   (value_sources); read_bytes says how much does. Values without either have
---   no line, a row per kind of allocation.
+--   no line, a row per kind of allocation. What the peak would fall by without
+--   a line is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, source line
 -- needs: chosen_memory, peak_values, value_sources, instructions
 -- param run

@@ -1,0 +1,44 @@
+"""A folder of nights, named whole, becomes one run: that is told, once."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from hlodb.ingest.alike_folders import alike_folders
+from hlodb.ingest.ingest import ingest
+from tests.conftest import DATA
+
+MODULE = "module_0001.jit_f.cpu_after_optimizations.txt"
+
+
+@pytest.mark.parametrize(
+    ("paths", "found"),
+    [
+        ([MODULE, f"b/{MODULE}"], []),
+        ([f"a/{MODULE}", f"b/module_0002.{MODULE[12:]}"], []),
+        (["a/notes.txt", "b/notes.txt"], []),
+        ([f"rank_0/{MODULE}", f"rank_1/{MODULE}"], []),
+        ([f"c/{MODULE}", f"a/{MODULE}", "b/module_0002.jit_f.txt"], ["a", "c"]),
+        ([f"a/host/{MODULE}", f"b/host/{MODULE}"], ["a", "b"]),
+    ],
+)
+def test_folders_with_equal_names(paths: list[str], found: list[str]) -> None:
+    assert alike_folders(paths) == found
+
+
+def test_nights_in_one_folder_are_told_of_once(tmp_path: Path) -> None:
+    for night in ("01", "02", "03", "04"):
+        shutil.copytree(DATA / "moved_lines" / "before", tmp_path / "nights" / night)
+    notes = [
+        ingest([str(tmp_path / "nights")], tmp_path / "w.duckdb", jobs=1)[0].notes
+        for _ in range(2)
+    ]
+    assert notes[0] == [
+        "run nights: 01, 02, 03 and 1 more hold files of the same names, and count as"
+        " processes of one run; if they are runs of their own, `hlodb rm nights` and"
+        " ingest each folder by itself"
+    ]
+    assert not any("same names" in note for note in notes[1])
