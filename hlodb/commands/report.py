@@ -15,6 +15,7 @@ from hlodb.commands.options import (
     output_stream,
 )
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
+from hlodb.ingest.staging_folder import is_anything_staged, staging_folder
 from hlodb.reports.budgets import proposed_budgets
 from hlodb.reports.build import build_report
 from hlodb.reports.gates import read_settings
@@ -120,6 +121,11 @@ def command(
         fail_on="none" if warn_only else fail_on,
         allow_empty=allow_empty,
     )
+    if is_anything_staged(db):
+        narrate(
+            f"what is staged in {staging_folder(db)} is not in this report: `hlodb"
+            " ingest` without a PATH takes it in"
+        )
     report = _build(db, request, settings, may_be_empty=allow_empty or warn_only)
     if report is None:
         return 0

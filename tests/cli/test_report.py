@@ -77,6 +77,21 @@ def test_a_locked_warehouse(nights: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert main(["report"]) == 5
 
 
+def test_what_is_staged_is_told_to_be_missing(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    staged = nights.with_name(f"{nights.name}.staged")
+    staged.mkdir()
+    assert main(["report"]) == 1
+    assert capsys.readouterr().err == ""
+    (staged / "night-3-0").mkdir()
+    assert main(["report"]) == 1
+    assert capsys.readouterr().err == (
+        f"hlodb: what is staged in {staged.name} is not in this report: `hlodb ingest`"
+        " without a PATH takes it in\n"
+    )
+
+
 def test_every_form_to_its_file_in_one_go(nights: Path, tmp_path: Path) -> None:
     wanted = [f"--write={form}={tmp_path}/out.{form}" for form in FORMATS]
     assert main(["report", "--output", "out.main", *wanted]) == 1
