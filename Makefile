@@ -8,7 +8,7 @@ SHELL := /bin/bash
 .PHONY: help demo test check gold docs bench bench-quick bench-queries oracle proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 # uv where it is there, else pip; both read the same pyproject.toml.
 $(VENV)/made:
@@ -47,8 +47,10 @@ $(VENV)/junit-10.xsd: pyproject.toml | $(VENV)/oracle
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
+# A file stays with one process, so that what its tests share is made once; the longest
+# are not at the end.
 test: $(VENV)/dev  ## Run the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
 check: $(VENV)/dev  ## Lint, format, types, import directions
 	$(BIN)/ruff check .
