@@ -9,7 +9,8 @@
 --   law with three terms needs four sizes. largest_size is the greatest for
 --   which the law of reserved_bytes stays within the limit: that of colour 0
 --   as headroom has it, or limit_bytes. Beyond max_size it is a guess, for
---   compilers change their mind with the size.
+--   compilers change their mind with the size. Dumps for CPU and GPU don't say
+--   the compiler's version: of these, name a series of one.
 -- grain: program, platform, device, compiler version, colour, axis, other
 --   axes, part
 -- needs: size_axes, memory_profile, runs, device_memory
