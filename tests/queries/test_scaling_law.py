@@ -15,6 +15,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
+from tests.occurrences import store_modules
 from tests.queries.assignments import Allocation, Assignment
 from tests.queries.stored import Connection, examples, stored
 
@@ -142,6 +143,34 @@ def test_too_few_sizes_are_no_law(empty_warehouse: Connection) -> None:
     assert laws(empty_warehouse, two) == []
     [row] = laws(empty_warehouse, two, min_sizes=2)
     assert foretold(row, 3) == 15
+
+
+def test_programs_of_one_name_have_laws_of_their_own(
+    empty_warehouse: Connection,
+) -> None:
+    """As PyTorch's have: what they were before optimisations tells them apart."""
+    sizes = [(count, b) for count in (30, 70) for b in (2, 4, 8)]
+    modules = [compiled({"b": b}, n * b, 1000 * n + b) for n, b in sizes]
+    sources = [
+        {
+            "run_id": 1,
+            "module_id": 500 + number,
+            "path": f"module_{number:04}.before_optimizations.txt",
+            "module_number": number,
+            "part": 0,
+            "name": "jit_f",
+            "program": "jit_f",
+            "stage": "before_optimizations",
+            "instruction_count": count,
+        }
+        for number, (count, _) in enumerate(sizes, 1)
+    ]
+    with stored(empty_warehouse, *modules) as connection:
+        store_modules(connection, sources)
+        found = run_query(connection, "scaling_law").dicts()
+    rows = [row for row in found if row["part"] == "reserved"]
+    assert sorted(row["linear_bytes"] for row in rows) == [30.0, 70.0]
+    assert [row["size_count"] for row in rows] == [3, 3]
 
 
 @pytest.fixture(scope="module")

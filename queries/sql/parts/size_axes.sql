@@ -4,12 +4,13 @@
 -- definition: Modules with a buffer assignment of the chosen series (all runs
 --   without one), of each program_key the latest run's, the largest of its
 --   memory space. They are of one subject where program, platform, device,
---   compiler_version and parameters agree but for dimensions. Dimensions of
---   parameters that differ within a subject are one axis where they rise in
---   step: (size - least) / (greatest - least) is the same in every module.
---   The size of an axis is that of its first dimension.
+--   compiler_version and parameters agree but for dimensions, and so does the
+--   number of instructions before optimisations where that was dumped.
+--   Dimensions of parameters that differ within a subject are one axis where
+--   they rise in step: (size - least) / (greatest - least) is the same in
+--   every module. The size of an axis is that of its first dimension.
 -- grain: subject, colour, module content, axis
--- needs: module_memory, runs
+-- needs: module_memory, modules, runs
 -- param program
 -- param series
 -- column program
@@ -29,8 +30,10 @@ WITH latest AS (
     m.program AS program_name, m.program_key, m.platform, r.device,
     r.compiler_version, m.color AS space_color, m.space_name,
     max(m.run_id) AS run_id,
-    arg_max(m.module_id, (m.run_id, m.reserved_bytes, m.module_id))
-      AS module_id
+    arg_max(
+      struct_pack(module_id := m.module_id, module_number := m.module_number),
+      (m.run_id, m.reserved_bytes, m.module_id)
+    ) AS latest_module
   FROM module_memory AS m
   JOIN runs AS r USING (run_id)
   WHERE ($program IS NULL OR m.program = $program)
@@ -40,12 +43,28 @@ WITH latest AS (
     m.color, m.space_name
 ),
 several AS (
-  SELECT *
+  SELECT
+    program_name, platform, device, compiler_version, space_color, space_name,
+    run_id, latest_module.module_id, latest_module.module_number
   FROM latest
   QUALIFY count(*) OVER (
     PARTITION BY
       program_name, platform, device, compiler_version, space_color
   ) > 1
+),
+sources AS (
+  SELECT
+    s.run_id, s.program_name, s.module_number,
+    max(m.instruction_count) AS source_count
+  FROM (
+    SELECT DISTINCT run_id, program_name, module_number FROM several
+  ) AS s
+  JOIN modules AS m
+    ON m.run_id = s.run_id
+    AND m.program = s.program_name
+    AND m.module_number = s.module_number
+  WHERE m.stage = 'before_optimizations'
+  GROUP BY s.run_id, s.program_name, s.module_number
 ),
 layouts AS (
   SELECT DISTINCT
@@ -83,10 +102,15 @@ subjects AS (
     s.*,
     dense_rank() OVER (
       ORDER BY
-        s.program_name, s.platform, s.device, s.compiler_version, g.signature
+        s.program_name, s.platform, s.device, s.compiler_version, g.signature,
+        b.source_count
     ) AS subject
   FROM several AS s
   JOIN signatures AS g USING (module_id)
+  LEFT JOIN sources AS b
+    ON b.run_id = s.run_id
+    AND b.program_name = s.program_name
+    AND b.module_number = s.module_number
 ),
 sized AS (
   SELECT

@@ -23,6 +23,7 @@ OTHERS = ((24, 256), (64, 256), (16, 384))
 """Sizes that a law found on the dumped ones should foretell."""
 
 KEPT = (
+    ".before_optimizations.txt",
     "after_optimizations.txt",
     "-buffer-assignment.txt",
     "-buffer-assignment-values.txt",
