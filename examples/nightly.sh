@@ -28,7 +28,20 @@ for dump in "$DUMPS"/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; do
   fi
 done
 
+code=0
 hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \
   --write markdown="$REPORTS/latest.md" --write html="$REPORTS/latest.html" \
-  --write json="$REPORTS/latest.json" --write jsonl="$REPORTS/latest.jsonl" || note $?
+  --write json="$REPORTS/latest.json" --write jsonl="$REPORTS/latest.jsonl" \
+  --write slack="$REPORTS/latest.slack.json" || code=$?
+note "$code"
+
+# Where WEBHOOK is the URL of an incoming webhook of Slack, a channel hears of what is not
+# well, once, and that all is well again.
+headline="$code $(sed -n 2p "$REPORTS/latest.slack.json" 2> /dev/null || true)"
+told="$(cat "$REPORTS/told" 2> /dev/null || echo 0)"
+if [[ -n "${WEBHOOK:-}" && "$headline" != "$told" && "$code${told%% *}" != 00 ]]; then
+  curl -fsS -H 'Content-Type: application/json' \
+    --data-binary "@$REPORTS/latest.slack.json" "$WEBHOOK" > /dev/null || note 1
+fi
+echo "$headline" > "$REPORTS/told"
 exit "$worst"

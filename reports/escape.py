@@ -24,6 +24,15 @@ def html(text: str) -> str:
     return visible(escape(text))
 
 
+def slack(text: str) -> str:
+    """Give `text` for a message to Slack, also within backticks: one line, no markup.
+
+    What Slack reads as a mention, a link or a channel begins with `<`.
+    """
+    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return visible(escaped).replace("`", "'")
+
+
 def workflow_message(text: str) -> str:
     """Give `text` as the message of a GitHub workflow command, on one line."""
     return visible(text).replace("%", "%25")

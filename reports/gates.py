@@ -1,6 +1,6 @@
 """Reads hlodb.toml; what is wrong in it is said with line and key.
 
-[report]      series, baseline, window, main_branch, top, codeowners (a file)
+[report]      series, baseline, window, main_branch, top, codeowners (a file), link
 [floors]      bytes, ratio          what counts as a difference
 [history]     bytes, ratio          what counts as a step
 [gates]       regression, missing_program, donation_loss, fragmentation_ratio,

@@ -17,6 +17,7 @@ FORMATS = {
     "jsonl": "hlodb.reports.render_json:render_lines",
     "junit": "hlodb.reports.render_junit:render",
     "sarif": "hlodb.reports.render_sarif:render",
+    "slack": "hlodb.reports.render_slack:render",
     "github": "hlodb.reports.render_github:render",
     "benchmark": "hlodb.reports.render_benchmark:render_benchmark",
     "bencher": "hlodb.reports.render_benchmark:render_bencher",
@@ -27,8 +28,8 @@ FORMATS = {
     "csv-programs": "hlodb.reports.render_csv:render_programs",
 }
 """Where each form is written: summary and comment are Markdown within GitHub's limits,
-html is a page with pictures, github is annotations of a workflow, benchmark is
-customSmallerIsBetter."""
+html is a page with pictures, slack what its incoming webhooks take, github is
+annotations of a workflow, benchmark is customSmallerIsBetter."""
 
 Renderer = Callable[[Report], str]
 

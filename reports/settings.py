@@ -77,6 +77,7 @@ class Settings:
     waivers: tuple[Waiver, ...] = ()
     owners: tuple[tuple[str, str], ...] = ()
     codeowners: str | None = None
+    link: str | None = None
     source_owners: Rules = ()
     weights: tuple[tuple[str, float], ...] = ()
 

@@ -75,6 +75,7 @@ SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
         "main_branch": ("main_branch", _text),
         "top": ("top", _count),
         "codeowners": ("codeowners", _text),
+        "link": ("link", _text),
     },
     "floors": {"bytes": ("floor_bytes", _size), "ratio": ("floor_ratio", _ratio)},
     "history": {"bytes": ("step_bytes", _size), "ratio": ("step_ratio", _ratio)},

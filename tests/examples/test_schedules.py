@@ -175,6 +175,30 @@ def test_the_nights_of_a_timer(
     assert report["notes"][1].startswith("Run 2027-01-02 came late")
 
 
+def test_a_channel_hears_of_what_changes(
+    tmp_path: Path, dumps: Path, commands: dict[str, str]
+) -> None:
+    """Of a regression once, of a night without one after it, and of nothing else."""
+    (tmp_path / "hlodb.toml").write_text('[floors]\nbytes = "1 KiB"\n')
+    posted = tmp_path / "posted"
+    script(tmp_path / "bin" / "curl", f'echo "${{@: -1}}" >> {posted}')
+    commands["WEBHOOK"] = "https://hooks.example/T0"
+    command = str(EXAMPLES / "nightly.sh")
+    heard = []
+    for day, variant in enumerate(("base", "base", "dropped", "dropped", "dropped"), 1):
+        shutil.copytree(
+            CHANGES / "donation" / variant,
+            dumps / f"2027-01-{day:02}",
+            dirs_exist_ok=True,
+        )
+        # A night that is reported on again is told of once.
+        for _ in range(2):
+            nightly(tmp_path, commands, command)
+        heard.append(len(posted.read_text().split()) if posted.exists() else 0)
+    assert heard == [0, 0, 1, 2, 2]
+    assert set(posted.read_text().split()) == {"https://hooks.example/T0"}
+
+
 def test_nights_that_went_wrong(
     tmp_path: Path, dumps: Path, commands: dict[str, str]
 ) -> None:

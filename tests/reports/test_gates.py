@@ -23,6 +23,7 @@ window = 14
 main_branch = "trunk"
 top = 5
 codeowners = "CODEOWNERS"
+link = "https://ci.example/latest.html"
 
 [floors]
 bytes = "512 KiB"
@@ -111,6 +112,7 @@ def test_everything_can_be_set() -> None:
         ),
         owners=(("jit_train*", "training"),),
         codeowners="CODEOWNERS",
+        link="https://ci.example/latest.html",
         weights=(("jit_train*", 10.0),),
     )
 
