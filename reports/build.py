@@ -81,6 +81,7 @@ def build_report(
         metrics=list(METRICS),
         notes=notes(scene, settings, judged.programs),
         curves=judged.curves,
+        arenas=judged.arenas,
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
 

@@ -29,19 +29,27 @@ def drawn(findings: Iterable[Finding]) -> list[Finding]:
     return moved[:MOST_DRAWN]
 
 
+def drawn_verdicts(
+    verdicts: Iterable[Verdict], findings: Iterable[Finding]
+) -> list[tuple[Finding, Verdict]]:
+    """Give the findings that have pictures, each with the verdict it tells of."""
+    shown = drawn(findings)
+    by_place = {place_of(v): v for v in verdicts} if shown else {}
+    return [(f, by_place[place(f)]) for f in shown]
+
+
 def read_curves(
     connection: duckdb.DuckDBPyConnection,
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
 ) -> list[Curve]:
     """Give the curves of the findings that are drawn, where live ranges are known."""
-    shown = drawn(findings)
-    if not shown:
+    judged = drawn_verdicts(verdicts, findings)
+    if not judged:
         return []
-    by_place = {place_of(v): v for v in verdicts}
-    judged = [by_place[place(f)] for f in shown]
+    shown = [f for f, _ in judged]
     sides: list[tuple[_Side, _Side]] = [
-        ((v.pair.base, v.base), (v.pair.candidate, v.candidate)) for v in judged
+        ((v.pair.base, v.base), (v.pair.candidate, v.candidate)) for _, v in judged
     ]
     points, steps = _points(connection, shown, sides)
     return [

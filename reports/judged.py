@@ -13,6 +13,7 @@ from typing import NamedTuple
 import duckdb
 
 from hlodb.reports import history, sections
+from hlodb.reports.arenas import read_arena_maps
 from hlodb.reports.assemble import explanations, findings_of, program_rows
 from hlodb.reports.curves import read_curves
 from hlodb.reports.decisions import decided, read_decisions
@@ -23,6 +24,7 @@ from hlodb.reports.findings import in_order
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
+from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import Curve, Finding
 from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
@@ -41,6 +43,7 @@ class Judged(NamedTuple):
     gates: list[Gate]
     waivers: list[WaiverRow]
     curves: list[Curve]
+    arenas: list[ArenaMap]
 
 
 def judge_scene(
@@ -69,16 +72,19 @@ def judge_scene(
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
     programs = program_rows(verdicts, findings)
-    curves = read_curves(connection, told, findings)
+    pictured = (
+        read_curves(connection, told, findings),
+        read_arena_maps(connection, told, findings),
+    )
     if not is_report:
-        return Judged(findings, programs, trends, [], [], curves)
+        return Judged(findings, programs, trends, [], [], *pictured)
     facts = _gate_facts(connection, scene, findings, programs, settings, today)
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     findings = _waived(findings, [*gates, *standing])
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows([*gates, *standing], settings, today)
-    return Judged(findings, programs, trends, gates, waivers, curves)
+    return Judged(findings, programs, trends, gates, waivers, *pictured)
 
 
 def _hidden_losses(

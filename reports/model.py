@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import CauseGroup, Curve, Finding
 from hlodb.reports.model_sections import (
     Capacity,
@@ -141,3 +142,4 @@ class Report:
     notes: list[str]
     # Drawn, not published: not in report.json, nor in what the report's id is made of.
     curves: list[Curve] = field(repr=False)
+    arenas: list[ArenaMap] = field(repr=False)

@@ -17,6 +17,9 @@ from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
 
 Opcodes = Mapping[str, int]
 
+Side = tuple[int, bool]
+"""The number of a pair, and whether it is its candidate."""
+
 
 def read_runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
     """Give all runs, in the order in which they follow one another."""
@@ -69,24 +72,49 @@ def read_opcodes(
 
 def read_buffers(
     connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[int, int]]
-) -> dict[tuple[int, bool], list[Buffer]]:
+) -> dict[Side, list[Buffer]]:
     """Give the buffers of (base, candidate) modules by pair number and side."""
     numbers = [*range(len(pairs)), *range(len(pairs))]
     bases, candidates = [b for b, _ in pairs], [c for _, c in pairs]
-    found: dict[tuple[int, bool], list[Buffer]] = defaultdict(list)
-    for row in rows(
+    found = rows(
         connection,
         "buffers",
         pairs=numbers,
         modules=[*bases, *candidates],
         partners=[*candidates, *bases],
         candidates=[False] * len(pairs) + [True] * len(pairs),
-    ):
-        buffer = Buffer._make(row)
-        found[buffer.pair, buffer.is_candidate].append(buffer)
-    for buffers in found.values():
+    )
+    return _by_side(found)
+
+
+def read_arena_values(
+    connection: duckdb.DuckDBPyConnection,
+    arenas: Mapping[Side, tuple[int, int]],
+    most: int,
+) -> dict[Side, list[Buffer]]:
+    """Give the `most` largest values of arenas, and what they may correspond to.
+
+    An arena is told by its module_id and allocation_id.
+    """
+    found = rows(
+        connection,
+        "arena_values",
+        pairs=[number for number, _ in arenas],
+        modules=[module_id for module_id, _ in arenas.values()],
+        allocations=[allocation_id for _, allocation_id in arenas.values()],
+        candidates=[is_candidate for _, is_candidate in arenas],
+        most=most,
+    )
+    return _by_side(found)
+
+
+def _by_side(found: Iterable[tuple[Any, ...]]) -> dict[Side, list[Buffer]]:
+    sides: dict[Side, list[Buffer]] = defaultdict(list)
+    for buffer in map(Buffer._make, found):
+        sides[buffer.pair, buffer.is_candidate].append(buffer)
+    for buffers in sides.values():
         buffers.sort(key=_buffer_order)
-    return found
+    return sides
 
 
 def read_outputs(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 
 import duckdb
-import pytest
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import Value, run_query
@@ -23,23 +21,6 @@ from tests.reports.situations import EXTRA, STEP, WORK, night
 from tests.reports.worlds import make
 
 EVERYTHING = Settings(floor_bytes=0, floor_ratio=0.0)
-
-
-@pytest.fixture(scope="module")
-def diffs(demo_warehouse: Path) -> list[Report]:
-    """Every release against the one before."""
-    with connect(demo_warehouse) as connection:
-        names = connection.execute(
-            "SELECT name FROM runs WHERE platform = 'cpu' ORDER BY run_id"
-        ).fetchall()
-        return [
-            build_report(
-                connection,
-                Request(candidate=b, baseline=f"run:{a}", kind="diff"),
-                EVERYTHING,
-            )
-            for (a,), (b,) in pairwise(names)
-        ]
 
 
 def test_curves_of_real_dumps_keep_peak_and_schedule(

@@ -1,0 +1,152 @@
+"""Reads where the values of arenas lie, of the findings that are drawn.
+
+Values are matched as the buffers at the peak are (see `match_buffers`), but over the
+whole schedule: what is new at the peak may have been live at other steps, and then is
+`at peak now`. Only one rule is stricter: of values that have nothing but their size in
+common, the one is gone and the other is new. A map is to show what is new.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import duckdb
+
+from hlodb.reports.contents import buffer_name
+from hlodb.reports.curves import drawn_verdicts
+from hlodb.reports.facts import Buffer
+from hlodb.reports.match_buffers import SAME_SIZE, match_buffers
+from hlodb.reports.model_arenas import (
+    BEFORE,
+    NOW,
+    STATUSES,
+    Arena,
+    ArenaMap,
+    MappedValue,
+    PlacedValue,
+)
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.pairs import Verdict
+from hlodb.reports.read import read_arena_values, rows
+
+MOST_VALUES = 250
+"""How many values of an arena are drawn; what they are matched with is drawn, too."""
+
+
+class _Side(NamedTuple):
+    """An arena, and where the warehouse has it."""
+
+    module_id: int
+    allocation_id: int
+    arena: Arena
+
+
+_Pair = tuple[PlacedValue | None, PlacedValue | None]
+_Sides = Mapping[tuple[int, bool], _Side]
+
+
+def read_arena_maps(
+    connection: duckdb.DuckDBPyConnection,
+    verdicts: Iterable[Verdict],
+    findings: Iterable[Finding],
+) -> list[ArenaMap]:
+    """Give the maps of the findings that are drawn, where live ranges are known."""
+    shown = drawn_verdicts(verdicts, findings)
+    sides = _sides(connection, shown)
+    values = read_arena_values(
+        connection,
+        {key: (side.module_id, side.allocation_id) for key, side in sides.items()},
+        MOST_VALUES,
+    )
+    maps = []
+    for number, (finding, _) in enumerate(shown):
+        base, candidate = ((number, False), (number, True))
+        if base in sides or candidate in sides:
+            arenas = _arena(sides, base), _arena(sides, candidate)
+            pairs = _pairs(values.get(base, []), values.get(candidate, []))
+            mapped = [MappedValue(_status(*arenas, *pair), *pair) for pair in pairs]
+            mapped.sort(key=_changed_first)
+            maps.append(ArenaMap(finding.id, *arenas, mapped))
+    return maps
+
+
+def _arena(sides: _Sides, key: tuple[int, bool]) -> Arena | None:
+    return sides[key].arena if key in sides else None
+
+
+def _sides(
+    connection: duckdb.DuckDBPyConnection, shown: Sequence[tuple[Finding, Verdict]]
+) -> _Sides:
+    wanted = [
+        (number, module.module_id, finding.color, is_candidate)
+        for number, (finding, verdict) in enumerate(shown)
+        for is_candidate, module in enumerate(verdict.pair[:2])
+        if module is not None
+    ]
+    if not wanted:
+        return {}
+    found = rows(
+        connection,
+        "arenas",
+        maps=[number for number, *_ in wanted],
+        modules=[module_id for _, module_id, *_ in wanted],
+        colors=[color for *_, color, _ in wanted],
+        candidates=[bool(is_candidate) for *_, is_candidate in wanted],
+    )
+    return {
+        (number, is_candidate): _Side(module_id, allocation_id, Arena(*arena))
+        for number, is_candidate, module_id, allocation_id, *arena in found
+    }
+
+
+def _pairs(base: Sequence[Buffer], candidate: Sequence[Buffer]) -> Iterator[_Pair]:
+    """Give every value once, with what it is matched with."""
+    for b, c, method, _ in match_buffers(base, candidate):
+        if method == SAME_SIZE:
+            yield _placed(b), None
+            yield None, _placed(c)
+        else:
+            yield _placed(b), _placed(c)
+
+
+def _status(
+    base_arena: Arena | None,
+    candidate_arena: Arena | None,
+    base: PlacedValue | None,
+    candidate: PlacedValue | None,
+) -> str:
+    if base is None or base_arena is None:
+        return "new"
+    if candidate is None or candidate_arena is None:
+        return "gone"
+    if base.size_bytes != candidate.size_bytes:
+        return "larger" if candidate.size_bytes > base.size_bytes else "smaller"
+    is_before = base.lives_at(base_arena.peak_step)
+    is_now = candidate.lives_at(candidate_arena.peak_step)
+    if is_before == is_now:
+        return "same"
+    return NOW if is_now else BEFORE
+
+
+def _placed(buffer: Buffer | None) -> PlacedValue | None:
+    if buffer is None:
+        return None
+    # The query gives values with a live range only.
+    assert buffer.start_step is not None
+    assert buffer.end_step is not None
+    return PlacedValue(
+        buffer_name(buffer) or "",
+        buffer.offset_bytes,
+        buffer.size_bytes,
+        buffer.start_step,
+        buffer.end_step,
+    )
+
+
+def _changed_first(value: MappedValue) -> tuple[int, int, str, int, int]:
+    placed = value.candidate or value.base
+    assert placed is not None
+    covered = max(p.byte_steps for p in (value.base, value.candidate) if p is not None)
+    order = STATUSES.index(value.status), -covered, placed.instruction
+    return *order, placed.start_step, placed.offset_bytes
