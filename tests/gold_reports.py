@@ -19,7 +19,7 @@ from hlodb.reports.render import FORMATS, renderer
 from tests.reports.situations import SITUATIONS, report_on
 
 FOLDER = Path(__file__).parent / "reports" / "gold"
-LONGEST = 40_000
+LONGEST = 60_000
 
 
 def kept(report: Report, form: str) -> str:

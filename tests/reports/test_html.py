@@ -68,6 +68,9 @@ def test_nothing_is_loaded_and_nothing_runs(page: Element) -> None:
     assert {e.name for e in elements} <= ELEMENTS
     assert {name for e in elements for name in e.attributes} <= ATTRIBUTES
     assert {e.attributes["href"][0] for e in page.all("a")} == {"#"}
+    ids = {e.attributes["id"] for e in page.all("pattern")}
+    filled = {e.attributes["fill"] for e in elements if "fill" in e.attributes}
+    assert filled <= {f"url(#{one})" for one in ids}
     (style,) = page.all("style")
     assert re.findall(r"url|import|expression|@font", style.text) == []
     (policy,) = (e for e in page.all("meta") if "http-equiv" in e.attributes)
@@ -81,13 +84,14 @@ ELEMENTS = {
     "page", "html", "head", "meta", "title", "style", "body", "header", "h1", "h2",
     "h3", "nav", "ul", "li", "a", "main", "section", "article", "details", "summary",
     "p", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "figure",
-    "figcaption", "svg", "desc", "text", "line", "rect", "path", "circle", "footer",
+    "figcaption", "svg", "desc", "text", "line", "rect", "path", "circle", "pattern",
+    "footer",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "open",
     "role", "tabindex", "scope", "aria-label", "aria-labelledby", "aria-describedby",
     "viewbox", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "d", "width",
-    "height",
+    "height", "fill", "patternunits",
 }  # fmt: skip
 
 
@@ -104,11 +108,13 @@ def test_tables_name_their_columns_and_rows(page: Element) -> None:
 def test_pictures_say_what_they_show(page: Element) -> None:
     for figure in page.all("figure"):
         (svg,) = figure.all("svg")
-        (title,), (desc,) = svg.all("title"), svg.all("desc")
+        (desc,) = svg.all("desc")
+        title, *parts = svg.all("title")
         assert svg.attributes["role"] == "img"
         assert svg.attributes["aria-labelledby"] == title.attributes["id"]
         assert svg.attributes["aria-describedby"] == desc.attributes["id"]
         assert title.text
+        assert all("id" not in part.attributes and part.text for part in parts)
         (caption,) = figure.all("figcaption")
         assert desc.text == caption.text
 

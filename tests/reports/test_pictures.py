@@ -93,7 +93,7 @@ def test_a_waterfall_leads_from_base_to_candidate(
     """Each bar begins where the one before it ended; a size is as long everywhere."""
     report = reported("one_regression")
     (finding,) = (f for f in report.findings if f.parts)
-    waterfall, _ = pictures_of_findings(report)[finding.id]
+    waterfall, *_ = pictures_of_findings(report)[finding.id]
     assert boxes(waterfall, "base") == [(170, 450)]
     assert boxes(waterfall, "worse", "better") == [(450, 590)]
     assert boxes(waterfall, "candidate") == [(170, 590)]
@@ -107,10 +107,10 @@ def test_bars_that_do_not_begin_at_zero_are_marked(
     reported: Callable[[str], Report],
 ) -> None:
     report = reported("huge_bytes")
-    (waterfall, _), *_ = pictures_of_findings(report).values()
+    (waterfall, *_), *_ = pictures_of_findings(report).values()
     lines = [e.attributes["class"] for e in drawn(waterfall).all("line")]
     assert lines.count("cut") == len(("base", "candidate"))
-    (whole, _), *_ = pictures_of_findings(reported("one_regression")).values()
+    (whole, *_), *_ = pictures_of_findings(reported("one_regression")).values()
     assert "cut" not in [e.attributes["class"] for e in drawn(whole).all("line")]
 
 
