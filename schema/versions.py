@@ -14,22 +14,23 @@ SCHEMA_VERSION = 1
 
 def stored_version(connection: duckdb.DuckDBPyConnection) -> int | None:
     """Give the schema version of an open file, None where it is no warehouse."""
+    # All rows are fetched: DuckDB 2 takes no tables while a result is unfinished.
     known = connection.execute(
         "SELECT 1 FROM duckdb_tables()"
         " WHERE table_name = 'warehouse_info' AND schema_name = 'main'"
-    ).fetchone()
+    ).fetchall()
     if not known:
         return None
-    row = connection.execute(
+    rows = connection.execute(
         "SELECT try_cast(value AS BIGINT) FROM warehouse_info"
         " WHERE key = 'schema_version'"
-    ).fetchone()
-    return row[0] if row else None
+    ).fetchall()
+    return rows[0][0] if rows else None
 
 
 def is_empty(connection: duckdb.DuckDBPyConnection) -> bool:
     """Tell whether an open file holds nothing at all."""
-    return connection.execute("SELECT 1 FROM duckdb_tables()").fetchone() is None
+    return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
 
 
 def require_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
