@@ -129,7 +129,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
         if line
         else [],
     )
-    limit = settings.limit_of(scene.candidate, v.color, v.space)
+    limit = settings.limit_of(scene.candidate, v.color, v.space, _module(v).platform)
     return make_finding(movement, settings, limit)
 
 

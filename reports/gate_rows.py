@@ -158,9 +158,10 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _limit(budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings) -> int:
     if budget.bytes is not None:
         return budget.bytes
-    memory = settings.capacity_of(facts.candidate, p.color, p.space)
+    run = facts.candidate
+    memory = settings.capacity_of(run, p.color, p.space, run.platform)
     if memory is None:
-        device = facts.candidate.device or "device"
+        device = run.device or "device"
         raise UsageError(
             f"the budget of {budget.program!r} is a share of the device, and no"
             f" [[device]] says how much {p.space!r} a {device} has"

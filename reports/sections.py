@@ -38,7 +38,7 @@ def capacity(
     found = []
     for (color, space), used in sorted(by_space.items()):
         size, largest = min(used, key=lambda u: (-u[0], u[1].program))
-        limit = settings.capacity_of(candidate, color, space)
+        limit = settings.capacity_of(candidate, color, space, largest.platform)
         near = {m.program for b, m in used if limit and b >= NEAR_LIMIT * limit}
         found.append(
             Capacity(

@@ -93,24 +93,31 @@ class Settings:
         fitting = (w for glob, w in self.weights if fnmatchcase(program, glob))
         return next(fitting, 1.0)
 
-    def limit_of(self, run: Run, color: int, space: str) -> int | None:
+    def limit_of(
+        self, run: Run, color: int, space: str, platform: str | None
+    ) -> int | None:
         """Give the memory of a run's device in one space; None where nobody says.
 
-        What a dump says is all memory of the device, so it limits colour 0 alone.
+        What a dump says is all memory of the device, so it limits colour 0 alone, and
+        only of programs for its `platform`, not of those for the host.
         """
         for known in self.devices:
             if fnmatchcase(run.device or "", known.device) and known.space == space:
                 return known.bytes
-        return run.device_memory_bytes if color == 0 else None
+        is_of_device = color == 0 and platform == run.platform
+        return run.device_memory_bytes if is_of_device else None
 
-    def capacity_of(self, run: Run, color: int, space: str) -> int | None:
+    def capacity_of(
+        self, run: Run, color: int, space: str, platform: str | None
+    ) -> int | None:
         """Give `limit_of`, else what is published of the run's chip.
 
         Findings are not weighed by that: it says nothing of the chip's other spaces,
         which would then come before colour 0.
         """
-        limit = self.limit_of(run, color, space)
-        return run.chip_memory_bytes if limit is None and color == 0 else limit
+        limit = self.limit_of(run, color, space, platform)
+        is_of_device = color == 0 and platform == run.platform
+        return run.chip_memory_bytes if limit is None and is_of_device else limit
 
     def described(self) -> dict[str, str]:
         """Give the plain settings as text, for the report."""

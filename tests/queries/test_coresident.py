@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,24 @@ from tests.queries.stored import Connection, examples
 
 PROGRAMS = ("jit_train", "jit_eval", "jit_eval_small")
 PATTERNS = (None, "jit_train", "jit_(train|eval)", "jit_eval.*", "eval")
+
+
+def test_what_lies_in_another_memory_of_the_same_colour_is_not_shared_with_it(
+    empty_warehouse: Connection,
+) -> None:
+    weights = Allocation(0, 100, 0, "parameter", (Value(0, 0, 100, 0, 1),))
+    step = Assignment((weights,), 1, "jit_step", {"platform": "tpu"})
+    load = Assignment((replace(weights, size=7),), 1, "jit_load", {"platform": "cpu"})
+    empty_warehouse.execute("BEGIN")
+    try:
+        store(empty_warehouse, [step, step, load])
+        rows = empty_warehouse.execute(
+            "SELECT space_name, module_count, persistent_bytes,"
+            " shared_persistent_bytes, lower_bytes, upper_bytes FROM coresident_peak()"
+        ).fetchall()
+    finally:
+        empty_warehouse.execute("ROLLBACK")
+    assert rows == [("HBM", 2, 200, 100, 100, 200), ("host", 1, 7, 7, 7, 7)]
 
 
 @st.composite

@@ -77,6 +77,29 @@ def test_what_a_dump_says_goes_before_what_is_published(
         assert_headroom(connection, {"run": "jaxlib-0.10.2"}, H100, "dump")
 
 
+def test_what_is_compiled_for_the_host_is_not_held_against_the_device(
+    demo_warehouse: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "w.duckdb"
+    copy.write_bytes(demo_warehouse.read_bytes())
+    asked: dict[str, Value] = {"run": "jaxlib-0.10.2", "program": "jit_cg"}
+    with duckdb.connect(str(copy)) as connection:
+        connection.execute(
+            "UPDATE runs SET platform = 'tpu', device = 'TPU v5e',"
+            " device_memory_bytes = 1 WHERE name = $run",
+            {"run": asked["run"]},
+        )
+    with connect(copy) as connection:
+        rows = run_query(connection, "headroom", asked).dicts()
+        report = build_report(
+            connection, Request(candidate="jaxlib-0.10.2"), Settings()
+        )
+    assert [(r["space_name"], r["status"], r["limit_from"]) for r in rows] == [
+        ("host", "unknown", None)
+    ]
+    assert {c.space: c.limit_bytes for c in report.capacity} == {"host": None}
+
+
 def test_no_device_is_published_twice(reading: Connection) -> None:
     rows = reading.execute("FROM device_memory ORDER BY device").fetchall()
     source = "https://docs.cloud.google.com/tpu/docs/"

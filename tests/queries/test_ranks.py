@@ -10,6 +10,8 @@ from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import AFTER, write
+from tests.queries.assignments import Allocation, Assignment, store
+from tests.queries.stored import Connection
 from tests.reports.situations import EVAL, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, make
 
@@ -33,6 +35,30 @@ def test_ranks_that_differ_are_named(tmp_path: Path) -> None:
     assert rows == [
         *[("night-1", "jit_step", 0, "host", 3, 1, 4 * MIB, 8 * MIB, 0.5, "2, 3")],
         *[("night-1", "jit_eval", 0, "host", 4, 0, 5 * MIB, 5 * MIB, 0.0, None)],
+    ]
+
+
+def test_memory_of_the_host_is_not_that_of_the_device(
+    empty_warehouse: Connection,
+) -> None:
+    """A program is compiled for both, and both have a colour 0."""
+    on_both = [
+        Assignment(
+            (Allocation(0, size, 0, "temp"),), 1, "jit_step",
+            {"platform": platform, "rank": rank},
+        )
+        for rank in range(2)
+        for size, platform in ((8, "tpu"), (4, "cpu"))
+    ]  # fmt: skip
+    empty_warehouse.execute("BEGIN")
+    try:
+        store(empty_warehouse, on_both)
+        rows = empty_warehouse.execute("FROM rank_skew()").fetchall()
+    finally:
+        empty_warehouse.execute("ROLLBACK")
+    assert sorted(row[3:] for row in rows) == [
+        ("HBM", 2, 0, 8, 8, 0.0, None),
+        ("host", 2, 0, 4, 4, 0.0, None),
     ]
 
 

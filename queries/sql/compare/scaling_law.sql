@@ -186,8 +186,10 @@ subjects AS (
     coalesce(
       max(CASE WHEN a.space_color = coalesce($color, 0)
         THEN $limit_bytes END),
-      max(CASE WHEN a.space_color = 0 THEN r.device_memory_bytes END),
-      max(CASE WHEN a.space_color = 0 THEN d.memory_bytes END)
+      max(CASE WHEN a.space_color = 0 AND a.platform = r.platform
+        THEN r.device_memory_bytes END),
+      max(CASE WHEN a.space_color = 0 AND a.platform = r.platform
+        THEN d.memory_bytes END)
     ) AS usable_bytes
   FROM axes AS a
   JOIN runs AS r USING (run_id)

@@ -2,12 +2,12 @@
 -- question: Several programs stay loaded on the same chip: what do they need
 --   together?
 -- definition: All modules of the run and rank whose program fits the pattern,
---   per colour, as if loaded together and running one at a time. Persistent
---   are parameters and constants, transient is the rest of reserved_bytes.
---   upper_bytes adds all persistent bytes and the greatest transient part; in
---   lower_bytes persistent allocations of equal name, shape and size in
---   several modules are the same buffer.
--- grain: rank, colour
+--   per memory space, as if loaded together and running one at a time.
+--   Persistent are parameters and constants, transient is the rest of
+--   reserved_bytes. upper_bytes adds all persistent bytes and the greatest
+--   transient part; in lower_bytes persistent allocations of equal name, shape
+--   and size in several modules are the same buffer.
+-- grain: rank, memory space
 -- needs: chosen_run, module_memory, allocations, placed_values, instructions
 -- param run
 -- param program VARCHAR = NULL: Regular expression that the whole name of a
@@ -16,7 +16,7 @@
 -- column rank
 -- column color
 -- column space_name
--- column module_count BIGINT count neutral: Modules that use the colour.
+-- column module_count BIGINT count neutral: Modules that use the space.
 -- column persistent_bytes BIGINT bytes lower_is_better: Parameters and
 --   constants.
 -- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with
@@ -38,8 +38,8 @@ WITH memory AS (
 held AS (
   SELECT
     m.rank, m.module_number, m.module_id, m.color AS space_color,
-    a.allocation_id,
-    a.size_bytes, a.shape, min(coalesce(i.op_name, v.instruction)) AS label
+    m.space_name, a.allocation_id, a.size_bytes,
+    a.shape, min(coalesce(i.op_name, v.instruction)) AS label
   FROM memory AS m
   JOIN allocations AS a USING (module_id, color)
   LEFT JOIN placed_values(run := $run) AS v
@@ -54,21 +54,21 @@ held AS (
 ),
 copies AS (
   SELECT
-    rank, space_color, label, shape, size_bytes, module_number, module_id,
-    count(*) AS copy_count
+    rank, space_color, space_name, label, shape, size_bytes, module_number,
+    module_id, count(*) AS copy_count
   FROM held
   GROUP BY ALL
 ),
 shared AS (
-  SELECT rank, space_color, sum(shared_bytes) AS shared_bytes
+  SELECT rank, space_color, space_name, sum(shared_bytes) AS shared_bytes
   FROM (
     SELECT
-      rank, space_color, label, shape, size_bytes,
+      rank, space_color, space_name, label, shape, size_bytes,
       size_bytes * max(copy_count) AS shared_bytes
     FROM copies
-    GROUP BY rank, space_color, label, shape, size_bytes
+    GROUP BY rank, space_color, space_name, label, shape, size_bytes
   ) AS distinct_buffers
-  GROUP BY rank, space_color
+  GROUP BY rank, space_color, space_name
 ),
 totals AS (
   SELECT
@@ -97,4 +97,5 @@ FROM totals AS t
 LEFT JOIN shared AS s
   ON s.rank IS NOT DISTINCT FROM t.rank
   AND s.space_color = t.space_color
+  AND s.space_name = t.space_name
 ORDER BY upper_bytes DESC, t.rank, t.space_color

@@ -6,7 +6,9 @@
 --   warn_ratio of the limit left, else ok; unknown without a limit. The limit
 --   of colour 0 is that of the device where the dump tells it, as GPU dumps
 --   do (the other spaces of a GPU lie in the same memory), else what is
---   published of the chip: of that the runtime keeps some.
+--   published of the chip: of that the runtime keeps some. It is none of a
+--   module that was compiled for another platform than its run, as those for
+--   the host are.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, runs, device_memory
 -- param run
@@ -37,8 +39,10 @@ WITH limited AS (
     m.color AS space_color, m.space_name, m.reserved_bytes,
     CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END
       AS asked_bytes,
-    CASE WHEN m.color = 0 THEN r.device_memory_bytes END AS dump_bytes,
-    CASE WHEN m.color = 0 THEN d.memory_bytes END AS chip_bytes
+    CASE WHEN m.color = 0 AND m.platform = r.platform
+      THEN r.device_memory_bytes END AS dump_bytes,
+    CASE WHEN m.color = 0 AND m.platform = r.platform
+      THEN d.memory_bytes END AS chip_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
   JOIN runs AS r USING (run_id)

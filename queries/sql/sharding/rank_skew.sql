@@ -40,16 +40,17 @@ points AS (
   GROUP BY ALL
 ),
 common AS (
-  SELECT program_name, space_color, reserved_bytes AS common_bytes
+  SELECT
+    program_name, space_color, space_name, reserved_bytes AS common_bytes
   FROM (
     SELECT
-      program_name, space_color, reserved_bytes,
+      program_name, space_color, space_name, reserved_bytes,
       row_number() OVER (
-        PARTITION BY program_name, space_color ORDER BY count(*) DESC,
-          reserved_bytes
+        PARTITION BY program_name, space_color, space_name
+        ORDER BY count(*) DESC, reserved_bytes
       ) AS place
     FROM points
-    GROUP BY program_name, space_color, reserved_bytes
+    GROUP BY program_name, space_color, space_name, reserved_bytes
   ) AS counted
   WHERE place = 1
 ),
@@ -64,6 +65,7 @@ grid AS (
   LEFT JOIN points AS p
     ON p.program_name = k.program_name
     AND p.space_color = k.space_color
+    AND p.space_name = k.space_name
     AND p.rank = r.rank
 )
 SELECT
@@ -80,7 +82,7 @@ SELECT
     WHERE g.reserved_bytes IS DISTINCT FROM c.common_bytes
   ) AS odd_ranks
 FROM grid AS g
-JOIN common AS c USING (program_name, space_color)
+JOIN common AS c USING (program_name, space_color, space_name)
 GROUP BY g.run_name, g.program_name, g.space_color, g.space_name
 HAVING count(*) > 1
 ORDER BY skew_ratio DESC, missing_count DESC, g.program_name, g.space_color
