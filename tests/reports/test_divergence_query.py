@@ -189,6 +189,17 @@ def test_a_pass_that_only_one_side_ran(rings: Path) -> None:
     assert parting_of_rings(rings, "without-24", "ring") == candidate_only
 
 
+def test_a_donation_is_the_framework_s_though_no_graph_tells_of_it(
+    tmp_path: Path,
+) -> None:
+    dumps = [str(DATA / "changes" / "donation" / name) for name in ("base", "dropped")]
+    ingest(dumps, tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        base, candidate = read_runs(connection)
+        (found,) = check(connection, base, candidate).values()
+    assert found == Divergence("after_optimizations", None, "framework", "")
+
+
 def test_the_report_itself_names_the_same(demo_warehouse: Path) -> None:
     request = Request("jaxlib-0.5.3", "run:jaxlib-0.4.35", kind="diff")
     with connect(demo_warehouse) as connection:

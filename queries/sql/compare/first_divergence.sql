@@ -8,15 +8,16 @@
 --   (layouts, schedule, backend config) where the last graphs are equal. They
 --   part after the last snapshot of the candidate that the base holds too. The
 --   next one is named: the base's where only the base ran that pass, else the
---   candidate's. hlodb diff and hlodb report name the same. blame goes by that
---   snapshot: partitioner, fusion, scheduler, layout or else optimisation by
---   the name of a pass; scheduler where the last graphs are equal; framework
---   at before_optimizations, compiler at after_optimizations, which hlodb diff
---   tells more of by opcodes, flags and what moved; packing where nothing
---   differs but the memory; none. Pairs without such snapshots on both sides
---   are left out.
+--   candidate's. hlodb diff and hlodb report name the same. blame is framework
+--   where before_optimizations declares other donations, which are no part of
+--   a graph; else it goes by that snapshot: partitioner, fusion, scheduler,
+--   layout or else optimisation by the name of a pass; scheduler where the
+--   last graphs are equal; framework at before_optimizations, compiler at
+--   after_optimizations, which hlodb diff tells more of by opcodes, flags and
+--   what moved; packing where nothing differs but the memory; none. Pairs
+--   without such snapshots on both sides are left out.
 -- grain: pair of compilations, see matched_compilations
--- needs: matched_compilations, modules, memory_profile
+-- needs: matched_compilations, modules, memory_profile, aliases
 -- param base
 -- param candidate
 -- param program
@@ -63,7 +64,8 @@ sides AS (
 ),
 snapshots AS (
   SELECT
-    s.pair_id, s.is_candidate, m.stage AS stage_name, m.pass_after,
+    s.pair_id, s.is_candidate, m.module_id, m.stage AS stage_name,
+    m.pass_after,
     m.graph_fingerprint, m.exact_fingerprint, m.instruction_count,
     CASE
       WHEN m.stage = 'pass'
@@ -185,6 +187,28 @@ partings AS (
     ) AS preference
   FROM heads AS h
 ),
+declared AS (
+  SELECT
+    s.pair_id, s.is_candidate,
+    string_agg(
+      concat_ws(
+        ' ', a.output_index, a.parameter_number, a.parameter_index, a.kind
+      ),
+      ',' ORDER BY a.output_index, a.parameter_number, a.parameter_index
+    ) AS donations
+  FROM snapshots AS s
+  LEFT JOIN aliases AS a USING (module_id)
+  WHERE s.stage_name = 'before_optimizations'
+  GROUP BY s.pair_id, s.is_candidate
+),
+donations AS (
+  SELECT
+    b.pair_id, b.donations IS DISTINCT FROM c.donations AS are_others
+  FROM declared AS b
+  JOIN declared AS c USING (pair_id)
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+),
 memory AS (
   SELECT
     pair_id,
@@ -202,6 +226,7 @@ SELECT
   nullif(p.base_program, p.candidate_program) AS base_program, p.rank,
   p.base_module_number, p.candidate_module_number,
   CASE
+    WHEN o.are_others THEN 'framework'
     WHEN f.stage_name = 'pass' THEN
       CASE
         WHEN regexp_matches(lower(f.pass_after), 'spmd|partition|shard')
@@ -231,6 +256,8 @@ LEFT JOIN last_equal AS e USING (pair_id)
 LEFT JOIN partings AS f
   ON f.pair_id = p.pair_id
   AND f.preference = 1
+LEFT JOIN donations AS o
+  ON o.pair_id = p.pair_id
 LEFT JOIN memory AS m
   ON m.pair_id = p.pair_id
 ORDER BY abs(m.main_delta) DESC NULLS LAST, p.pair_id
