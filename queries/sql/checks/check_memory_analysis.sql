@@ -5,10 +5,12 @@
 --   memory): argument is the sum of parameters, alias that of parameters that
 --   are live out, output that of all that is live out, temp that of
 --   temporaries. On TPU temp is 0 where temporaries in HBM are nothing but
---   scalars and tuples' tables of addresses, 512 bytes each; else it is at
---   least their sum, as libtpu adds what its code generator needs.
+--   tuples' tables of addresses, 512 bytes each; else it is at least their
+--   sum, as libtpu adds what its code generator needs, or 0 where none is
+--   larger than a scalar.
 -- grain: fault
--- needs: memory_analysis, modules, runs, allocations, allocation_values
+-- needs: memory_analysis, modules, runs, allocations, allocation_values,
+--   values
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -33,15 +35,17 @@ WITH said AS (
   QUALIFY count(*) OVER (PARTITION BY a.run_id, a.path, a.module_name) = 1
 ),
 -- The smallest piece of HBM is 512 bytes: a scalar, or a tuple's table of
--- addresses.
+-- addresses. Of scalars, no dump tells which libtpu counts.
 array_temps AS (
-  SELECT DISTINCT v.module_id
-  FROM allocation_values AS v
+  SELECT p.module_id, bool_or(p.size_bytes > 512) AS are_large
+  FROM allocation_values AS p
   JOIN allocations AS a USING (module_id, allocation_id)
+  JOIN "values" AS v USING (module_id, value_id)
   WHERE a.kind = 'temp'
     AND a.color = 0
-    AND v.size_bytes > 512
-    AND v.module_id IN (SELECT s.module_id FROM said AS s WHERE s.is_tpu)
+    AND (p.size_bytes > 512 OR v.shape NOT LIKE '(%')
+    AND p.module_id IN (SELECT s.module_id FROM said AS s WHERE s.is_tpu)
+  GROUP BY p.module_id
 ),
 summed AS (
   SELECT
@@ -59,7 +63,8 @@ summed AS (
         WHERE a.kind = 'temp'
           AND (NOT s.is_tpu OR (a.color = 0 AND t.module_id IS NOT NULL))
       ), 0
-    ) AS temps
+    ) AS temps,
+    coalesce(bool_or(NOT t.are_large), FALSE) AS may_be_none
   FROM said AS s
   JOIN allocations AS a USING (module_id)
   LEFT JOIN array_temps AS t USING (module_id)
@@ -76,7 +81,9 @@ pairs AS (
   UNION ALL
   SELECT module_id, 'alias', alias_bytes, aliases FROM summed
   UNION ALL
-  SELECT module_id, 'temp', temp_bytes, temps
+  SELECT
+    module_id, 'temp', temp_bytes,
+    CASE WHEN temp_bytes < temps AND may_be_none THEN 0 ELSE temps END
   FROM summed
   WHERE NOT (is_tpu AND temps BETWEEN 1 AND temp_bytes)
 )
