@@ -46,6 +46,12 @@ def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
         ("jit(f)/adamw/mul", "jit(f)/adamw/mul", "optimiser"),
         ("jit(f)/apply_updates/add", "jit(f)/apply_updates/add", "optimiser"),
         ("jit(f)/conv2d/add", "jit(f)/conv2d/add", "other"),
+        ("jit(f)/dynamic_update_slice", "jit(f)/dynamic_update_slice", "other"),
+        (
+            "jit(f)/adam/dynamic_update_slice",
+            "jit(f)/adam/dynamic_update_slice",
+            "optimiser",
+        ),
         ("", "", "none"),
     ],
 )

@@ -33,8 +33,9 @@ SELECT
       OR i.op_name LIKE '%\_backward' ESCAPE '\'
       THEN 'backward'
     WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
+    -- dynamic_update_slice writes into an array, a cache for one.
     WHEN regexp_matches(
-      lower(i.op_name),
+      replace(lower(i.op_name), 'dynamic_update_', ''),
       '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
         || '|lion|adafactor|lamb)([/)_]|$)'
     ) THEN 'optimiser'
