@@ -64,6 +64,31 @@ def test_path_and_phase(
 
 
 @pytest.mark.parametrize(
+    ("op_name", "role"),
+    [
+        ("opt_state[0].mu['params']['w']", "optimiser_state"),
+        ("state.opt_state[0].nu['w']", "optimiser_state"),
+        ("m['w']", "optimiser_state"),
+        ("params['attention']['v']", "weights"),
+        ("state.params['attention']['v']['kernel']", "weights"),
+        ("cache['k']", "caches"),
+        ("cache['v']", "caches"),
+        ("kv_cache[3].v", "caches"),
+        ("variables['cache']['layer_0']['cached_key']", "caches"),
+        ("past_key_values[0][1]", "caches"),
+    ],
+)
+def test_roles_of_arguments(warehouse: Connection, op_name: str, role: str) -> None:
+    (row,) = warehouse.execute(
+        "SELECT arg_min(role, place) FROM role_rules() WHERE kind = 'parameter'"
+        " AND NOT coalesce(is_donated, FALSE)"
+        " AND regexp_matches(lower($1), coalesce(name_pattern, ''))",
+        [op_name],
+    ).fetchall()
+    assert row == (role,)
+
+
+@pytest.mark.parametrize(
     ("printed", "groups", "size"),
     [
         ("{{0,1},{2,3}}", 2, 2),

@@ -67,7 +67,7 @@ def test_a_parameter_has_the_role_that_its_own_name_tells(
             " FROM peak_by_role()"
         ).fetchall()
     assert rows == [
-        ("weights", "weight_by_name", 16, 1, "v1"),
+        ("weights", "params", 16, 1, "v1"),
         ("inputs", "argument", 8, 1, "v0"),
     ]
 

@@ -30,6 +30,14 @@ SELECT
 FROM (VALUES
   (10, 'constant', 'constants', 'constant',
     NULL, NULL, NULL, NULL, NULL, NULL),
+  (14, 'cache_by_name', 'caches', 'parameter',
+    NULL,
+    '(^|[^a-z])(caches?|cached_[a-z]+|past_key_values)([^a-z]|$)',
+    NULL, NULL, NULL, NULL),
+  -- The argument params holds no optimiser state, whatever is called v in it.
+  (16, 'params', 'weights', 'parameter',
+    NULL, '^(state\.)?params?([^a-z]|$)',
+    NULL, NULL, NULL, NULL),
   (20, 'state_by_name', 'optimiser_state', 'parameter',
     NULL,
     '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'

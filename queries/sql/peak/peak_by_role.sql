@@ -1,6 +1,6 @@
 -- title: Peak memory by role
--- question: Weights, optimiser state, inputs, gradients, activations, gathered
---   weights, outputs, workspace: who owns the peak?
+-- question: Weights, optimiser state, caches, inputs, gradients, activations,
+--   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_values by the role that the first rule of
 --   role_rules gives; what no rule takes is unclassified. What lies in a
 --   parameter's allocation belongs to the parameter.
