@@ -4,8 +4,11 @@
 -- definition: dot: 2 times the result's elements times the product of the left
 --   operand's contracting dimensions. convolution: 2 times the result's
 --   elements times the kernel's elements per output feature (its dimension o
---   in dim_labels). A fusion or call has the sum of the computations it calls
---   directly; all else has no row. Of the last snapshot of every module.
+--   in dim_labels), without products with padding and with the holes of a
+--   dilated operand, as XLA counts (hlo_cost_analysis.cc): on TPU the batch of
+--   a dot is a dilated dimension of a convolution. A fusion or call has the
+--   sum of the computations it calls directly; all else has no row. Of the
+--   last snapshot of every module.
 -- grain: module content, instruction
 -- needs: final_modules, instructions, operands, called_computations
 -- param run
@@ -25,54 +28,157 @@ WITH dots AS MATERIALIZED (
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode IN ('dot', 'convolution')
 ),
-products AS (
+operand_sizes AS (
   SELECT
-    i.module_id, i.instruction_id, i.computation_id, i.opcode,
-    list_reduce(
-      list_transform(
-        string_split(nullif(regexp_extract(i.shape, '\[([^\]]*)\]', 1), ''),
-          ','),
-        lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
-      ),
-      lambda x, y: x * y, CAST(1 AS BIGINT)
-    ) AS result_elements,
+    i.module_id, i.instruction_id, p.operand_index,
     list_transform(
       string_split(nullif(regexp_extract(o.shape, '\[([^\]]*)\]', 1), ''),
         ','),
       lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
-    ) AS operand_sizes,
+    ) AS sizes
+  FROM dots AS i
+  JOIN operands AS p
+    ON p.module_id = i.module_id
+    AND p.instruction_id = i.instruction_id
+  JOIN instructions AS o
+    ON o.module_id = p.module_id
+    AND o.instruction_id = p.operand_id
+),
+products AS (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.opcode,
+    list_transform(
+      string_split(nullif(regexp_extract(i.shape, '\[([^\]]*)\]', 1), ''),
+        ','),
+      lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
+    ) AS result_sizes,
+    l.sizes AS left_sizes, r.sizes AS right_sizes,
     list_transform(
       string_split(nullif(regexp_extract(
         i.attributes, 'lhs_contracting_dims=\{([0-9,]*)\}', 1
       ), ''), ','),
       lambda x: TRY_CAST(x AS INTEGER)
     ) AS contracting,
-    strpos(
-      regexp_extract(i.attributes, 'dim_labels=[0-9bf?]+_([0-9io?]+)->', 1),
-      'o'
-    ) AS output_place
+    regexp_extract(
+      i.attributes, 'dim_labels=([0-9bf?]+)_[0-9io?]+->', 1
+    ) AS left_labels,
+    regexp_extract(
+      i.attributes, 'dim_labels=[0-9bf?]+_([0-9io?]+)->', 1
+    ) AS right_labels,
+    regexp_extract(
+      i.attributes, 'dim_labels=[0-9bf?]+_[0-9io?]+->([0-9bf?]+)', 1
+    ) AS result_labels,
+    regexp_extract(i.attributes, 'window=\{([^}]*)\}', 1) AS form
   FROM dots AS i
-  JOIN operands AS p
-    ON p.module_id = i.module_id
-    AND p.instruction_id = i.instruction_id
-    AND p.operand_index = CASE i.opcode WHEN 'dot' THEN 0 ELSE 1 END
-  JOIN instructions AS o
-    ON o.module_id = p.module_id
-    AND o.instruction_id = p.operand_id
+  JOIN operand_sizes AS l
+    ON l.module_id = i.module_id
+    AND l.instruction_id = i.instruction_id
+    AND l.operand_index = 0
+  JOIN operand_sizes AS r
+    ON r.module_id = i.module_id
+    AND r.instruction_id = i.instruction_id
+    AND r.operand_index = 1
+),
+spatial AS (
+  SELECT
+    *,
+    unnest(range(
+      len(string_split(regexp_extract(form, 'size=([0-9x]+)', 1), 'x'))
+    )) AS place
+  FROM products
+  WHERE form <> ''
+),
+windows AS (
+  SELECT
+    module_id, instruction_id,
+    left_sizes[strpos(left_labels, CAST(place AS VARCHAR))] AS left_size,
+    right_sizes[strpos(right_labels, CAST(place AS VARCHAR))] AS right_size,
+    result_sizes[strpos(result_labels, CAST(place AS VARCHAR))]
+      AS result_size,
+    coalesce(TRY_CAST(split_part(
+      regexp_extract(form, 'stride=([0-9x]+)', 1), 'x', place + 1
+    ) AS BIGINT), 1) AS stride,
+    coalesce(TRY_CAST(split_part(split_part(
+      regexp_extract(form, 'pad=([-0-9_x]+)', 1), 'x', place + 1
+    ), '_', 1) AS BIGINT), 0) AS padding,
+    coalesce(TRY_CAST(split_part(
+      regexp_extract(form, 'lhs_dilate=([0-9x]+)', 1), 'x', place + 1
+    ) AS BIGINT), 1) AS left_dilation,
+    coalesce(TRY_CAST(split_part(
+      regexp_extract(form, 'rhs_dilate=([0-9x]+)', 1), 'x', place + 1
+    ) AS BIGINT), 1) AS right_dilation
+  FROM spatial
+),
+-- Every place of the kernel at every place of the result, once for all windows
+-- that are alike: where it falls on the left operand.
+places AS (
+  SELECT
+    *,
+    unnest(range(result_size)) * stride
+      + right_place * right_dilation - padding
+      AS left_place
+  FROM (
+    SELECT *, unnest(range(right_size)) AS right_place
+    FROM (
+      SELECT DISTINCT
+        left_size, right_size, result_size, stride, padding, left_dilation,
+        right_dilation
+      FROM windows
+    )
+  )
+),
+counted AS (
+  SELECT
+    left_size, right_size, result_size, stride, padding, left_dilation,
+    right_dilation,
+    count(*) FILTER (
+      WHERE left_place >= 0
+        AND left_place <= (left_size - 1) * left_dilation
+        AND left_place % left_dilation = 0
+    ) AS met_count
+  FROM places
+  GROUP BY
+    left_size, right_size, result_size, stride, padding, left_dilation,
+    right_dilation
+),
+met AS (
+  SELECT
+    w.module_id, w.instruction_id, list(c.right_size) AS right_sizes,
+    list(c.result_size) AS result_sizes, list(c.met_count) AS met_counts
+  FROM windows AS w
+  JOIN counted AS c USING (
+    left_size, right_size, result_size, stride, padding, left_dilation,
+    right_dilation
+  )
+  GROUP BY w.module_id, w.instruction_id
 ),
 work AS (
   SELECT
-    module_id, instruction_id, computation_id,
-    CASE opcode
-      WHEN 'dot' THEN 2 * coalesce(result_elements, 1) * coalesce(list_reduce(
-        list_transform(contracting, lambda place: operand_sizes[place + 1]),
+    p.module_id, p.instruction_id, p.computation_id,
+    2 * coalesce(list_reduce(
+      p.result_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+    ), 1)
+    // coalesce(list_reduce(
+      m.result_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+    ), 1)
+    * CASE p.opcode
+      WHEN 'dot' THEN coalesce(list_reduce(
+        list_transform(p.contracting, lambda place: p.left_sizes[place + 1]),
         lambda x, y: x * y, CAST(1 AS BIGINT)
       ), 1)
-      ELSE 2 * coalesce(result_elements, 1) * coalesce(list_reduce(
-        operand_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
-      ), 1) // coalesce(operand_sizes[output_place], 1)
-    END AS flop
-  FROM products
+      ELSE coalesce(list_reduce(
+        p.right_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      ), 1)
+      // coalesce(p.right_sizes[strpos(p.right_labels, 'o')], 1)
+      // coalesce(list_reduce(
+        m.right_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      ), 1)
+    END
+    * coalesce(list_reduce(
+      m.met_counts, lambda x, y: x * y, CAST(1 AS BIGINT)
+    ), 1) AS flop
+  FROM products AS p
+  LEFT JOIN met AS m USING (module_id, instruction_id)
 )
 SELECT module_id, instruction_id, CAST(flop AS BIGINT) AS flop
 FROM work

@@ -1,0 +1,83 @@
+"""Work of dots and convolutions: what XLA's cost analysis counts of them."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.ingest.dumps import AFTER, write
+
+BATCHES = (
+    "lhs_batch_dims={0}, lhs_contracting_dims={2}, rhs_batch_dims={0},"
+    " rhs_contracting_dims={1}"
+)
+
+
+def work(folder: Path, operations: list[tuple[str, str, str, str]]) -> list[int]:
+    """Give the work of each operation: left, right, result, and what it is."""
+    text = ["HloModule jit_f", "", "ENTRY %main () -> f32[] {"]
+    for number, (left, right, result, attributes) in enumerate(operations):
+        opcode = "convolution" if "dim_labels" in attributes else "dot"
+        text += [
+            f"  %l.{number} = f32[{left}] parameter({2 * number})",
+            f"  %r.{number} = f32[{right}] parameter({2 * number + 1})",
+            f"  %w.{number} = f32[{result}] {opcode}(%l.{number}, %r.{number}),"
+            f" {attributes}",
+        ]
+    text += ["  ROOT %end = f32[] constant(0)", "}", ""]
+    files = {f"{AFTER}.txt": "\n".join(text).encode()}
+    ingest([str(write(folder / "dump", files))], folder / "w.duckdb", jobs=1)
+    with connect(folder / "w.duckdb") as connection:
+        rows = run_query(connection, "dot_work").dicts()
+    return [row["flop"] for row in sorted(rows, key=lambda r: r["instruction_id"])]
+
+
+def window(text: str, labels: str) -> str:
+    return f"window={{{text}}}, dim_labels={labels}"
+
+
+def test_what_compilers_print(tmp_path: Path) -> None:
+    """On TPU a dot is a convolution, its batch a dilated dimension of that."""
+    batch = window("size=8 stride=7 lhs_dilate=8", "0bf_0io->0bf")
+    full = window("size=3x4 pad=2_2x3_3 rhs_reversal=1x1", "bf01_01oi->b01f")
+    same = window("size=3x3 pad=1_1x1_1", "b01f_01io->b01f")
+    batched = ("8,256,64", "8,64,256", "8,256,256")
+    operations = [
+        (*batched, BATCHES),
+        (*batched, batch),
+        ("512,64", "64,8", "512,8", "dim_labels=bf_io->bf"),
+        ("8,128,1,1", "3,4,32,128", "8,3,4,32", full),
+        ("8,32,32,16", "3,3,1,16", "8,32,32,16", f"{same}, feature_group_count=16"),
+    ]
+    assert work(tmp_path, operations) == [
+        *[2 * 8 * 256 * 256 * 64] * 2,
+        2 * 512 * 8 * 64,
+        2 * 8 * 3 * 4 * 32 * 128,
+        2 * 8 * 16 * (3 * 32 - 2) ** 2,
+    ]
+
+
+def test_padding_and_holes_are_no_work(tmp_path: Path) -> None:
+    operations, expected = [], []
+    for left, size, stride, low, high, holes, gaps in product(
+        (1, 4), (1, 3), (1, 2), (-1, 0, 2), (0, 1), (1, 3), (1, 2)
+    ):
+        padded = (left - 1) * holes + 1 + low + high
+        result = (padded - (size - 1) * gaps - 1) // stride + 1
+        if result < 1:
+            continue
+        pairs = [
+            o * stride + k * gaps - low for o in range(result) for k in range(size)
+        ]
+        met = [pair for pair in pairs if pair in range(0, left * holes, holes)]
+        expected.append(2 * 5 * 7 * 11 * len(met))
+        text = (
+            f"size={size} stride={stride} pad={low}_{high} lhs_dilate={holes}"
+            f" rhs_dilate={gaps}"
+        )
+        what = window(text, "b0f_0io->b0f")
+        operations.append((f"5,{left},7", f"{size},7,11", f"5,{result},11", what))
+    assert work(tmp_path, operations) == expected
