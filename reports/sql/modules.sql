@@ -1,6 +1,7 @@
 -- The last snapshot of every compiled module of the runs $runs, with what it was
 -- compiled from: the before_optimizations snapshot of the same run, folder, rank,
--- program and number.
+-- program and number, or of the number before where TPU compilers gave a new one
+-- (see final_modules).
 WITH ranked AS (
   SELECT
     m.*,
@@ -21,9 +22,38 @@ WITH ranked AS (
       PARTITION BY m.run_id, m.rank, m.program, m.module_number, m.folder
       ORDER BY m.path, m.part
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    ) AS source_id
+    ) AS own_source_id,
+    coalesce(
+      bool_or(m.has_assignment OR starts_with(m.stage, 'after_optimizations')) OVER (
+        PARTITION BY m.run_id, m.rank, m.program, m.module_number, m.folder
+      ), FALSE
+    ) AS has_result
   FROM modules AS m
   WHERE m.run_id IN (SELECT unnest(from_json($runs, '["BIGINT"]')))
+),
+halves AS (
+  SELECT
+    *,
+    own_source_id IS NOT NULL AND NOT has_result AS is_source,
+    own_source_id IS NULL AND has_result AS is_result
+  FROM ranked
+  WHERE place = 1
+),
+joined AS (
+  SELECT
+    *,
+    is_source AND module_number IS NOT NULL AND lead(is_result) OVER numbers
+      AS is_renumbered,
+    coalesce(
+      own_source_id,
+      CASE WHEN is_result AND module_number IS NOT NULL AND lag(is_source) OVER numbers
+        THEN lag(own_source_id) OVER numbers END
+    ) AS source_id
+  FROM halves
+  WINDOW numbers AS (
+    PARTITION BY run_id, rank, program, folder, program_key
+    ORDER BY NOT (is_source OR is_result), module_number
+  )
 ),
 sources AS (
   SELECT
@@ -42,8 +72,8 @@ SELECT
   m.graph_fingerprint, m.exact_fingerprint, m.source_id,
   s.graph AS source_graph, s.exact AS source_exact, m.path,
   coalesce(m.has_assignment, FALSE) AS has_assignment
-FROM ranked AS m
+FROM joined AS m
 JOIN runs AS r USING (run_id)
 LEFT JOIN sources AS s USING (source_id)
-WHERE m.place = 1
+WHERE NOT coalesce(m.is_renumbered, FALSE)
 ORDER BY m.run_id, m.rank, m.program, m.module_number, m.path, m.part
