@@ -122,6 +122,24 @@ def test_what_has_no_live_range_is_not_said_to_be_dead(
     assert found == [("v0", 4)]
 
 
+def test_what_a_loop_s_condition_is_handed_and_gives_is_not_dead(
+    empty_warehouse: Connection,
+) -> None:
+    values = [Value(n, 8 * n, 4, 1, 2) for n in range(3)]
+    with described(empty_warehouse, temp(*values)) as connection:
+        add(connection, "store.instruction_forms", form_id=3, opcode="parameter")
+        condition = {"computation_id": 0, "kind": "while_condition"}
+        add(connection, "computations", module_id=MODULE, **condition)
+        connection.execute(
+            "UPDATE store.instructions SET form_id = 3 WHERE instruction_id = 0"
+        )
+        connection.execute(
+            "UPDATE store.instructions SET is_root = TRUE WHERE instruction_id = 1"
+        )
+        found = rows(connection, "dead_values()", "instruction", "size_bytes")
+    assert found == [("v2", 4)]
+
+
 def test_a_loop_needs_what_its_last_step_needs(empty_warehouse: Connection) -> None:
     """Its body has the steps 2 and 3; before and behind it there is more."""
     values = (

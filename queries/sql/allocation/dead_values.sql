@@ -2,10 +2,12 @@
 -- question: What is written to memory and never read?
 -- definition: Values of temporary allocations without any use and without a
 --   position beside their definition, with a live range; values of no bytes
---   are left out, and the tables of tuples unless tuples is true.
+--   are left out, and the tables of tuples unless tuples is true. So are what
+--   a loop's condition is handed and does not read, which the loop carries,
+--   and what it gives, which the loop reads.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, value_positions,
---   instructions, instruction_sources
+--   instructions, computations, instruction_sources
 -- param run
 -- param program
 -- param color
@@ -44,6 +46,9 @@ ANTI JOIN store.value_positions AS p
 LEFT JOIN instructions AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
+LEFT JOIN computations AS n
+  ON n.module_id = i.module_id
+  AND n.computation_id = i.computation_id
 LEFT JOIN instruction_sources(run := $run, program := $program) AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
@@ -51,6 +56,10 @@ LEFT JOIN instruction_sources(run := $run, program := $program) AS s
 WHERE v.kind = 'temp'
   AND v.start_step IS NOT NULL
   AND v.size_bytes > 0
+  AND NOT coalesce(
+    n.kind = 'while_condition' AND (i.opcode = 'parameter' OR i.is_root),
+    FALSE
+  )
   AND ($tuples OR v.shape NOT LIKE '(%')
 ORDER BY
   v.size_bytes DESC, m.program, m.module_number, m.rank, v.value_id
