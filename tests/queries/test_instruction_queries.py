@@ -140,6 +140,19 @@ SELECT
 """
 
 
+def test_a_custom_call_without_an_assignment_has_results(
+    warehouse: Connection,
+) -> None:
+    """Its workspace is told by the buffer assignment alone."""
+    form = {"element_type": "tuple", "custom_call_target": "Eigh"}
+    store_instruction(warehouse, "custom-call", shape="(f32[8,8], f32[8])", **form)
+    rows = warehouse.execute(
+        "SELECT custom_call_target, result_bytes, workspace_bytes"
+        " FROM custom_call_inventory()"
+    ).fetchall()
+    assert rows == [("Eigh", 288, 0)]
+
+
 def test_a_users_rules_give_the_roles(reading: Connection, tmp_path: Path) -> None:
     """What no rule takes is unclassified; roles share the whole peak."""
     (tmp_path / "role_rules.sql").write_text(RULES)

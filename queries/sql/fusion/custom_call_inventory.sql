@@ -2,10 +2,10 @@
 -- question: Which custom calls are there, and how much workspace do they take?
 -- definition: Instructions custom-call of the last snapshot of every module,
 --   by target. operand_bytes and result_bytes are logical sizes; a
---   tuple-shaped result counts its array elements from the buffer assignment.
---   Workspace is the u8[] elements of tuple-shaped results.
+--   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
+--   elements of tuple-shaped results, from the buffer assignment.
 -- grain: module occurrence, target
--- needs: final_modules, instructions, operands, values
+-- needs: final_modules, instructions, operands, values, tuple_sizes
 -- param run
 -- param program
 -- column run
@@ -25,7 +25,7 @@
 WITH calls AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.custom_call_target,
-    i.logical_bytes, i.element_type
+    i.logical_bytes, i.element_type, i.shape
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
@@ -42,7 +42,6 @@ read AS (
 elements AS (
   SELECT
     c.module_id, c.instruction_id,
-    sum(v.logical_bytes) FILTER (WHERE v.shape NOT LIKE '(%') AS element_bytes,
     sum(v.logical_bytes) FILTER (WHERE v.shape LIKE 'u8[%') AS workspace_bytes
   FROM calls AS c
   JOIN "values" AS v USING (module_id, instruction_id)
@@ -53,13 +52,14 @@ sized AS (
   SELECT
     c.*, coalesce(r.operand_bytes, 0) AS operand_bytes,
     CASE
-      WHEN c.element_type = 'tuple' THEN coalesce(e.element_bytes, 0)
+      WHEN c.element_type = 'tuple' THEN coalesce(t.array_bytes, 0)
       ELSE coalesce(c.logical_bytes, 0)
     END AS result_bytes,
     coalesce(e.workspace_bytes, 0) AS workspace_bytes
   FROM calls AS c
   LEFT JOIN read AS r USING (module_id, instruction_id)
   LEFT JOIN elements AS e USING (module_id, instruction_id)
+  LEFT JOIN tuple_sizes() AS t USING (shape)
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, s.custom_call_target,
