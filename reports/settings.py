@@ -99,12 +99,12 @@ class Settings:
         """Give the memory of a run's device in one space; None where nobody says.
 
         What a dump says is all memory of the device, so it limits colour 0 alone, and
-        only of programs for its `platform`, not of those for the host.
+        not of programs for the host, whose `platform` is cpu.
         """
         for known in self.devices:
             if fnmatchcase(run.device or "", known.device) and known.space == space:
                 return known.bytes
-        is_of_device = color == 0 and platform == run.platform
+        is_of_device = color == 0 and platform != "cpu"
         return run.device_memory_bytes if is_of_device else None
 
     def capacity_of(
@@ -116,7 +116,7 @@ class Settings:
         which would then come before colour 0.
         """
         limit = self.limit_of(run, color, space, platform)
-        is_of_device = color == 0 and platform == run.platform
+        is_of_device = color == 0 and platform != "cpu"
         return run.chip_memory_bytes if limit is None and is_of_device else limit
 
     def described(self) -> dict[str, str]:

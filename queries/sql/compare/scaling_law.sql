@@ -186,9 +186,9 @@ subjects AS (
     coalesce(
       max(CASE WHEN a.space_color = coalesce($color, 0)
         THEN $limit_bytes END),
-      max(CASE WHEN a.space_color = 0 AND a.platform = r.platform
+      max(CASE WHEN a.space_color = 0 AND a.platform IS DISTINCT FROM 'cpu'
         THEN r.device_memory_bytes END),
-      max(CASE WHEN a.space_color = 0 AND a.platform = r.platform
+      max(CASE WHEN a.space_color = 0 AND a.platform IS DISTINCT FROM 'cpu'
         THEN d.memory_bytes END)
     ) AS usable_bytes
   FROM axes AS a

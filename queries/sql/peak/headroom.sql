@@ -7,8 +7,7 @@
 --   of colour 0 is that of the device where the dump tells it, as GPU dumps
 --   do (the other spaces of a GPU lie in the same memory), else what is
 --   published of the chip: of that the runtime keeps some. It is none of a
---   module that was compiled for another platform than its run, as those for
---   the host are.
+--   program that was compiled for the host, platform cpu.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, runs, device_memory
 -- param run
@@ -39,9 +38,9 @@ WITH limited AS (
     m.color AS space_color, m.space_name, m.reserved_bytes,
     CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END
       AS asked_bytes,
-    CASE WHEN m.color = 0 AND m.platform = r.platform
+    CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
       THEN r.device_memory_bytes END AS dump_bytes,
-    CASE WHEN m.color = 0 AND m.platform = r.platform
+    CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
       THEN d.memory_bytes END AS chip_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
