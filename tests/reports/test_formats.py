@@ -26,6 +26,7 @@ from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
+from hlodb.reports.render_slack import MOST_ROWS, SECTION_CHARACTERS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
@@ -162,7 +163,7 @@ def test_markdown_has_no_markup_of_others(report: Report, form: str) -> None:
     assert "@all" not in text
 
 
-def test_a_large_report_keeps_the_limits_of_github(
+def test_a_large_report_keeps_the_limits_of_github_and_slack(
     reported: Callable[[str], Report],
 ) -> None:
     report = reported(LARGE)
@@ -170,6 +171,9 @@ def test_a_large_report_keeps_the_limits_of_github(
     assert len(renderer("comment")(report).encode()) <= COMMENT_BYTES < 65_536
     log = json.loads(renderer("sarif")(report))
     assert len(log["runs"][0]["results"]) == MOST_RESULTS
+    told = json.loads(renderer("slack")(report))["blocks"][2]["text"]["text"]
+    assert len(told) <= SECTION_CHARACTERS
+    assert len(told.split("\n")) == MOST_ROWS + 1
     annotations = renderer("github")(report).splitlines()
     assert sum(line.startswith("::error") for line in annotations) == 11
 
