@@ -44,16 +44,19 @@ def test_what_compilers_print(tmp_path: Path) -> None:
     batch = window("size=8 stride=7 lhs_dilate=8", "0bf_0io->0bf")
     full = window("size=3x4 pad=2_2x3_3 rhs_reversal=1x1", "bf01_01oi->b01f")
     same = window("size=3x3 pad=1_1x1_1", "b01f_01io->b01f")
+    large = window("size=100000 stride=99999 lhs_dilate=100000", "0bf_0io->0bf")
     batched = ("8,256,64", "8,64,256", "8,256,256")
     operations = [
         (*batched, BATCHES),
         (*batched, batch),
+        ("100000,2,3", "100000,3,4", "100000,2,4", large),
         ("512,64", "64,8", "512,8", "dim_labels=bf_io->bf"),
         ("8,128,1,1", "3,4,32,128", "8,3,4,32", full),
         ("8,32,32,16", "3,3,1,16", "8,32,32,16", f"{same}, feature_group_count=16"),
     ]
     assert work(tmp_path, operations) == [
         *[2 * 8 * 256 * 256 * 64] * 2,
+        2 * 100_000 * 2 * 3 * 4,
         2 * 512 * 8 * 64,
         2 * 8 * 3 * 4 * 32 * 128,
         2 * 8 * 16 * (3 * 32 - 2) ** 2,
@@ -63,7 +66,7 @@ def test_what_compilers_print(tmp_path: Path) -> None:
 def test_padding_and_holes_are_no_work(tmp_path: Path) -> None:
     operations, expected = [], []
     for left, size, stride, low, high, holes, gaps in product(
-        (1, 4), (1, 3), (1, 2), (-1, 0, 2), (0, 1), (1, 3), (1, 2)
+        (1, 4), (1, 3), (1, 2, 7), (-1, 0, 2), (0, 1), (1, 3, 5), (1, 2)
     ):
         padded = (left - 1) * holes + 1 + low + high
         result = (padded - (size - 1) * gaps - 1) // stride + 1

@@ -109,16 +109,32 @@ windows AS (
     ) AS BIGINT), 1) AS right_dilation
   FROM spatial
 ),
--- Every place of the kernel at every place of the result, once for all windows
--- that are alike: where it falls on the left operand.
+-- Each place of the kernel meets an element of the left operand at every place
+-- x of the result where stride * x + shift lies on one: from first_x to
+-- last_x, where x has one of the remainders. Once for all windows alike.
 places AS (
   SELECT
     *,
-    unnest(range(result_size)) * stride
-      + right_place * right_dilation - padding
-      AS left_place
+    CASE
+      WHEN left_dilation = 1 THEN [0]
+      WHEN stride % left_dilation = 1
+        THEN [(left_dilation - shift % left_dilation) % left_dilation]
+      WHEN stride % left_dilation = left_dilation - 1
+        THEN [(shift % left_dilation + left_dilation) % left_dilation]
+      ELSE list_filter(
+        range(left_dilation),
+        lambda x: (stride * x + shift) % left_dilation = 0
+      )
+    END AS remainders,
+    CASE WHEN shift < 0 THEN (stride - 1 - shift) // stride ELSE 0 END
+      AS first_x,
+    least(result_size - 1, CASE
+      WHEN (left_size - 1) * left_dilation < shift THEN -1
+      ELSE ((left_size - 1) * left_dilation - shift) // stride
+    END) AS last_x
   FROM (
-    SELECT *, unnest(range(right_size)) AS right_place
+    SELECT
+      *, unnest(range(right_size)) * right_dilation - padding AS shift
     FROM (
       SELECT DISTINCT
         left_size, right_size, result_size, stride, padding, left_dilation,
@@ -131,11 +147,11 @@ counted AS (
   SELECT
     left_size, right_size, result_size, stride, padding, left_dilation,
     right_dilation,
-    count(*) FILTER (
-      WHERE left_place >= 0
-        AND left_place <= (left_size - 1) * left_dilation
-        AND left_place % left_dilation = 0
-    ) AS met_count
+    coalesce(sum(list_sum(list_transform(
+      remainders,
+      lambda x: (last_x - x + left_dilation) // left_dilation
+        - (first_x - x + left_dilation - 1) // left_dilation
+    ))) FILTER (WHERE first_x <= last_x), 0) AS met_count
   FROM places
   GROUP BY
     left_size, right_size, result_size, stride, padding, left_dilation,
