@@ -39,7 +39,9 @@ SENTENCES = ("title", "question", "definition", "grain", "needs")
 """The keys that every query has, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
-_PARAMETER = re.compile(r" (\w+) = (.+?)(?: of (\w+)\.(\w+)| in ([\w, ]+))?: (\S.*)")
+_PARAMETER = re.compile(
+    r" (\w+(?:\[\])?) = (.+?)(?: of (\w+)\.(\w+)| in ([\w, ]+))?: (\S.*)"
+)
 _COLUMN = re.compile(r" (\w+) (\w+) (\w+): (\S.*)")
 _CONTINUATION = "--   "
 

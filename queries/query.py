@@ -25,8 +25,8 @@ UNITS = (
 """What a column may count in; names, texts, ids and flags have no unit of measure."""
 
 POLARITIES = ("lower_is_better", "higher_is_better", "neutral")
-PARAMETER_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "VARCHAR")
-COLUMN_TYPES = (*PARAMETER_TYPES, "INTEGER", "TIMESTAMP")
+PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR")
+COLUMN_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "INTEGER", "TIMESTAMP", "VARCHAR")
 
 
 class Parameter(NamedTuple):

@@ -14,7 +14,7 @@ from hlodb.queries.nearest import nearest, not_held
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 
-Value = str | int | float | bool | None
+Value = str | int | float | bool | list[int] | None
 
 _TRUE = {"true", "yes", "1", "on"}
 _FALSE = {"false", "no", "0", "off"}
@@ -113,6 +113,8 @@ def _parse_value(parameter: Parameter, text: str) -> Value:
         match parameter.type:
             case "BIGINT":
                 return int(text.replace("_", "").replace(",", ""))
+            case "BIGINT[]":
+                return [int(number) for number in text.split(",")]
             case "DOUBLE":
                 return float(text)
             case "BOOLEAN":

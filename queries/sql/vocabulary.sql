@@ -2,6 +2,8 @@
 --   one.
 -- param program VARCHAR = NULL of modules.program: Name of the program; NULL
 --   for all.
+-- param module_ids BIGINT[] = NULL: Only modules of these contents; NULL for
+--   all.
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
 --   the latest comparable one before the candidate.
 -- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for

@@ -93,7 +93,8 @@ def test_nothing_is_needed() -> None:
         ),
         (
             HEADER + "-- param top TEXT = 1: wrong type\n" + COLUMN + SQL,
-            "steps.sql:7: unknown type 'TEXT'; known: BIGINT, BOOLEAN, DOUBLE, VARCHAR",
+            "steps.sql:7: unknown type 'TEXT'; "
+            "known: BIGINT, BIGINT[], BOOLEAN, DOUBLE, VARCHAR",
         ),
         (
             HEADER + "-- param series\n" + COLUMN + SQL,

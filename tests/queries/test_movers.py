@@ -1,8 +1,10 @@
-"""Growth of programs that several ranks compile."""
+"""What changed between two runs of programs that several ranks compile."""
 
 from __future__ import annotations
 
+import shutil
 import tarfile
+from functools import partial
 from pathlib import Path
 
 from hlodb.ingest.ingest import ingest
@@ -37,3 +39,30 @@ def test_a_program_counts_once_however_many_ranks_compile_it(tmp_path: Path) -> 
     assert [tuple(row[name] for name in sums) for row in rows] == [
         (1, 7_789_504, 7_789_504)
     ]
+
+
+def test_what_is_the_same_is_left_out_and_nothing_else(tmp_path: Path) -> None:
+    """A content of a pair that differs stands in one that doesn't, too."""
+    db = tmp_path / "w.duckdb"
+    base, later = (give_ranks(tmp_path, night, 2) for night in NIGHTS)
+    mixed = shutil.copytree(base, tmp_path / "mixed")
+    shutil.rmtree(mixed / "rank_1")
+    shutil.copytree(later / "rank_1", mixed / "rank_1")
+    again = shutil.copytree(base, tmp_path / "again")
+    for night in (base, mixed, again):
+        ingest([str(night)], db, jobs=1)
+    with open_warehouse(db) as warehouse:
+        ask = partial(warehouse.query, "buffer_diff", base=base.name, top=100_000)
+        changed = ask(candidate="mixed", only_peak=False).rows
+        everything = ask(candidate="mixed", only_peak=False, only_changes=False).dicts()
+        same = ask(candidate="again", only_peak=False).rows
+    expected = [
+        tuple(row.values())
+        for row in everything
+        if row["status"] not in ("same", "uncovered")
+        or row["base_peak_bytes"] != row["candidate_peak_bytes"]
+    ]
+    assert changed == expected
+    assert {row["rank"] for row in everything} == {0, 1}
+    assert {row[1] for row in changed} == {1}
+    assert same == []

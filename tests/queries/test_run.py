@@ -32,14 +32,17 @@ QUERY = """\
 -- param share DOUBLE = 0.5: A share.
 -- param flag BOOLEAN = false: A flag.
 -- param side VARCHAR = 'base' in base, candidate: One of two.
+-- param ids BIGINT[] = NULL: Numbers.
 -- column word_given VARCHAR text neutral: The text.
 -- column number_given BIGINT count neutral: The number.
 -- column share_given DOUBLE ratio neutral: The share.
 -- column flag_given BOOLEAN flag neutral: The flag.
 -- column side_given VARCHAR text neutral: The side.
+-- column ids_given VARCHAR text neutral: The numbers.
 SELECT
   $word AS word_given, $number AS number_given, $share AS share_given,
-  $flag AS flag_given, $side AS side_given
+  $flag AS flag_given, $side AS side_given,
+  CAST($ids AS VARCHAR) AS ids_given
 """
 HOSTILE = "'); DROP TABLE runs; -- $number \" \\ \n\u202e"
 
@@ -62,7 +65,7 @@ def ask(
 def test_defaults_are_those_of_the_front_matter(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
-    assert ask(warehouse, echo, {}) == ("none", 1, 0.5, False, "base")
+    assert ask(warehouse, echo, {}) == ("none", 1, 0.5, False, "base", None)
 
 
 def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
@@ -73,10 +76,11 @@ def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
         "share": 0.001,
         "flag": True,
     }
-    assert parse_parameters(echo, ["word=a=b", "number=", "flag=off"]) == {
+    assert parse_parameters(echo, ["word=a=b", "number=", "flag=off", "ids=3,-4"]) == {
         "word": "a=b",
         "number": None,
         "flag": False,
+        "ids": [3, -4],
     }
 
 
@@ -87,10 +91,11 @@ def test_texts_become_values_of_the_declared_type(echo: Query) -> None:
         ("number=1.5", "parameter 'number' is BIGINT, not '1.5'"),
         ("share=half", "parameter 'share' is DOUBLE, not 'half'"),
         ("flag=maybe", "parameter 'flag' is BOOLEAN, not 'maybe'"),
+        ("ids=1,x", "parameter 'ids' is BIGINT[], not '1,x'"),
         (
             "numbr=1",
             "query echo has no parameter 'numbr', it has word, number, share, flag,"
-            " side; did you mean number?",
+            " side, ids; did you mean number?",
         ),
     ],
 )
@@ -102,8 +107,8 @@ def test_a_faulty_parameter(echo: Query, text: str, message: str) -> None:
 def test_a_value_is_one_of_the_choices(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
-    assert ask(warehouse, echo, {"side": "candidate"})[-1] == "candidate"
-    assert ask(warehouse, echo, {"side": None})[-1] is None
+    assert ask(warehouse, echo, {"side": "candidate"})[4] == "candidate"
+    assert ask(warehouse, echo, {"side": None})[4] is None
     message = (
         "parameter 'side' is one of base, candidate, not 'bass'; did you mean base?"
     )
@@ -117,8 +122,11 @@ def test_values_are_bound_and_never_pasted(
     assert call_sql(echo, ["word", "number"]) == (
         "SELECT * FROM echo(word := ?, number := ?)"
     )
-    given: dict[str, Value] = {"word": HOSTILE, "number": -(2**63), "flag": None}
-    assert ask(warehouse, echo, given) == (HOSTILE, -(2**63), 0.5, None, "base")
+    least = -(2**63)
+    given: dict[str, Value] = {"word": HOSTILE, "number": least, "flag": None}
+    given |= {"ids": [least, 0]}
+    expected = (HOSTILE, least, 0.5, None, "base", f"[{least}, 0]")
+    assert ask(warehouse, echo, given) == expected
     assert warehouse.execute("SELECT count(*) FROM runs").fetchone() == (0,)
 
 
@@ -126,11 +134,13 @@ def test_explained_sql_is_a_script_with_quoted_values(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
     given: dict[str, Value] = {"word": HOSTILE, "share": 0.25, "flag": True}
+    given |= {"ids": [3, -4]}
     script = explain(echo, given, {**CATALOGUE, "echo": echo})
     *_, last = warehouse.extract_statements(script)
     for statement in warehouse.extract_statements(script):
         warehouse.execute(statement)
-    assert warehouse.execute(last).fetchall() == [(HOSTILE, 1, 0.25, True, "base")]
+    row = (HOSTILE, 1, 0.25, True, "base", "[3, -4]")
+    assert warehouse.execute(last).fetchall() == [row]
 
 
 def test_a_run_that_is_not_there_suggests_the_nearest(

@@ -11,8 +11,8 @@
 --   repadded (other room), at_peak_now, not_at_peak_now, shared (owns other
 --   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
--- needs: chosen_pair, matched_values, value_places, peak_values,
---   value_sources, memory_timeline
+-- needs: chosen_pair, matched_modules, matched_values, value_places,
+--   peak_values, value_sources, memory_timeline
 -- param base
 -- param candidate
 -- param program
@@ -51,6 +51,23 @@ WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
+-- Where a pair is of one content, nothing differs: a night brings few others.
+looked_at AS MATERIALIZED (
+  SELECT coalesce(list(DISTINCT m.module_id), []) AS module_ids
+  FROM (
+    SELECT unnest([p.base_module_id, p.candidate_module_id]) AS module_id
+    FROM matched_modules(
+      base := coalesce($base, (SELECT c.base FROM the_pair AS c)),
+      candidate := coalesce(
+        $candidate, (SELECT c.candidate FROM the_pair AS c)
+      ),
+      program := $program
+    ) AS p
+    WHERE NOT $only_changes
+      OR p.base_module_id IS DISTINCT FROM p.candidate_module_id
+  ) AS m
+  WHERE m.module_id IS NOT NULL
+),
 lengths AS (
   SELECT module_id, max(to_step) + 1 AS step_count
   FROM memory_timeline
@@ -60,7 +77,8 @@ base_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM value_places(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
 ),
@@ -68,7 +86,8 @@ candidate_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM value_places(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
 ),
@@ -76,28 +95,32 @@ base_peaks AS (
   SELECT *
   FROM peak_values(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
 candidate_peaks AS (
   SELECT *
   FROM peak_values(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
 base_sources AS (
   SELECT *
   FROM value_sources(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
 candidate_sources AS (
   SELECT *
   FROM value_sources(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
 matches AS (
@@ -108,7 +131,12 @@ matches AS (
     m.opcode AS operation, m.op_name AS path, m.match_method,
     m.match_confidence
   FROM matched_values(
-    base := $base, candidate := $candidate, program := $program
+    base := coalesce($base, (SELECT c.base FROM the_pair AS c)),
+    candidate := coalesce(
+      $candidate, (SELECT c.candidate FROM the_pair AS c)
+    ),
+    program := $program,
+    module_ids := (SELECT o.module_ids FROM looked_at AS o)
   ) AS m
 ),
 valued AS (

@@ -6,6 +6,7 @@
 -- needs: chosen_run, modules, runs
 -- param run
 -- param program
+-- param module_ids
 -- column run_id
 -- column run
 -- column program
@@ -26,3 +27,4 @@ JOIN chosen_run(run := $run) AS c USING (run_id)
 JOIN runs AS r USING (run_id)
 WHERE m.has_assignment
   AND ($program IS NULL OR m.program = $program)
+  AND ($module_ids IS NULL OR list_contains($module_ids, m.module_id))

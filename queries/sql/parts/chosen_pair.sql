@@ -13,13 +13,16 @@
 -- column base VARCHAR name neutral: Name of the base.
 -- column candidate_run_id BIGINT id neutral: Number of the candidate.
 -- column candidate VARCHAR name neutral: Name of the candidate.
-WITH held AS (
+WITH ordered AS MATERIALIZED (SELECT * FROM run_order()),
+named AS (SELECT o.place FROM ordered AS o WHERE o.run = $base),
+held AS (
   SELECT DISTINCT
     o.place, o.platform, o.device, o.series AS run_series,
     m.program AS program_name
-  FROM run_order() AS o
+  FROM ordered AS o
   JOIN modules AS m USING (run_id)
   WHERE m.has_assignment
+    AND $base IS NULL
 ),
 earlier AS (
   SELECT
@@ -38,16 +41,22 @@ automatic AS (
     coalesce(min(place_in_series), min(place_anywhere)) AS base_place
   FROM earlier
   GROUP BY place
+),
+-- One key, not one of two: else each run meets each other.
+wanted AS (
+  SELECT
+    c.run_id, c.run AS candidate_name, c.place,
+    coalesce(a.base_place, (SELECT n.place FROM named AS n)) AS base_place
+  FROM ordered AS c
+  LEFT JOIN automatic AS a ON a.candidate_place = c.place
+  WHERE $candidate IS NULL
+    OR c.run = $candidate
 )
 SELECT
   b.run_id AS base_run_id, b.run AS base,
-  c.run_id AS candidate_run_id, c.run AS candidate
-FROM run_order() AS c
-LEFT JOIN automatic AS a ON a.candidate_place = c.place
-JOIN run_order() AS b
-  ON b.run = $base
-  OR ($base IS NULL AND b.place = a.base_place)
-WHERE b.run_id <> c.run_id
-  AND ($candidate IS NULL OR c.run = $candidate)
-ORDER BY c.place
+  w.run_id AS candidate_run_id, w.candidate_name AS candidate
+FROM wanted AS w
+JOIN ordered AS b ON b.place = w.base_place
+WHERE b.run_id <> w.run_id
+ORDER BY w.place
 LIMIT 1

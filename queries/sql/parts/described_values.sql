@@ -6,6 +6,7 @@
 -- needs: value_places, instructions, op_paths
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column value_id
 -- column kind
@@ -24,10 +25,14 @@ SELECT
   f.op_name, coalesce(o.op_path, '') AS op_path,
   coalesce(v.start_step, -1) AS first_step,
   regexp_replace(coalesce(v.shape, ''), '\{[^}]*\}', '', 'g') AS dimensions
-FROM value_places(run := $run, program := $program) AS v
+FROM value_places(
+  run := $run, program := $program, module_ids := $module_ids
+) AS v
 LEFT JOIN store.instructions AS i USING (module_id, instruction_id)
 LEFT JOIN store.instruction_forms AS f USING (form_id)
-LEFT JOIN op_paths(run := $run, program := $program) AS o
+LEFT JOIN op_paths(
+  run := $run, program := $program, module_ids := $module_ids
+) AS o
   ON o.module_id = v.module_id
   AND o.instruction_id = v.instruction_id
 WHERE v.kind <> 'thread_local'

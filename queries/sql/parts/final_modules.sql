@@ -13,6 +13,7 @@
 -- needs: chosen_run, modules, runs
 -- param run
 -- param program
+-- param module_ids
 -- column run_id
 -- column run
 -- column program
@@ -74,3 +75,4 @@ SELECT
   r.rank, r.stage, r.platform, r.module_id, r.locations_id, r.path, r.folder
 FROM halves AS r
 WHERE NOT coalesce(r.is_renumbered, FALSE)
+  AND ($module_ids IS NULL OR list_contains($module_ids, r.module_id))

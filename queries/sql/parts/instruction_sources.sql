@@ -5,9 +5,10 @@
 --   the metadata. Of the last snapshot of every module of the chosen run and
 --   program.
 -- grain: module content, source locations, instruction
--- needs: final_modules, locations, stack_frames
+-- needs: final_modules, stack_frames
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column locations_id
 -- column instruction_id
@@ -15,20 +16,40 @@
 -- column source_line
 -- column function_name
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
-WITH chosen AS (
-  SELECT DISTINCT m.module_id, m.locations_id
-  FROM final_modules(run := $run, program := $program) AS m
+WITH chosen AS MATERIALIZED (
+  SELECT DISTINCT m.module_id, m.locations_id, s.numbering_id, s.list_id
+  FROM final_modules(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS m
+  JOIN store.location_sets AS s USING (locations_id)
+),
+-- Each is fixed, and of the chosen modules alone: else the numbers of all
+-- modules meet all lists.
+numbers AS MATERIALIZED (
+  SELECT n.numbering_id, n.instruction_id, n.location_number
+  FROM (SELECT DISTINCT numbering_id FROM chosen) AS c
+  JOIN store.location_numbers AS n USING (numbering_id)
+),
+lists AS MATERIALIZED (
+  SELECT
+    l.list_id, l.location_number, l.source_file, l.source_line,
+    l.stack_frame_id
+  FROM (SELECT DISTINCT list_id FROM chosen) AS c
+  JOIN store.location_lists AS l USING (list_id)
 )
 SELECT
-  c.module_id, c.locations_id, l.instruction_id,
+  c.module_id, c.locations_id, n.instruction_id,
   coalesce(u.file_name, l.source_file) AS source_file,
   coalesce(u.line, l.source_line) AS source_line,
   u.function_name, l.stack_frame_id
 FROM chosen AS c
-JOIN locations AS l USING (locations_id)
+JOIN numbers AS n USING (numbering_id)
+JOIN lists AS l
+  ON l.list_id = c.list_id
+  AND l.location_number = n.location_number
 LEFT JOIN stack_frames AS f
-  ON f.locations_id = l.locations_id
+  ON f.locations_id = c.locations_id
   AND f.stack_frame_id = l.stack_frame_id
 LEFT JOIN stack_frames AS u
-  ON u.locations_id = l.locations_id
+  ON u.locations_id = c.locations_id
   AND u.stack_frame_id = f.user_frame_id

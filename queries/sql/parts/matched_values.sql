@@ -1,6 +1,7 @@
 -- title: Values of two modules, side by side
 -- question: Which value of the candidate is which of the base?
--- definition: Placed values of matched modules, thread-local ones left out. In
+-- definition: Placed values of matched modules, thread-local ones left out;
+--   with module_ids, of pairs in which one of both is among these. In
 --   turn, each value once: (1) entry parameters by number and index; (2) by
 --   instruction name, shape_index, opcode, op_name and dimensions; (3) the
 --   n-th of equal opcode, op_path, dimensions and shape_index, in the order of
@@ -11,6 +12,7 @@
 -- param base
 -- param candidate
 -- param program
+-- param module_ids
 -- column program
 -- column rank
 -- column pair BIGINT id neutral: Number of the pair of modules.
@@ -32,11 +34,11 @@
 --   none.
 -- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
 --   none.
-WITH the_pair AS MATERIALIZED (
+WITH paired_runs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
-pairs AS (
+all_pairs AS (
   SELECT
     m.program AS program_name, m.rank, m.base_module_id, m.candidate_module_id,
     m.base_locations_id, m.candidate_locations_id,
@@ -45,20 +47,33 @@ pairs AS (
         m.candidate_module_number
     ) AS pair
   FROM matched_modules(
-    base := $base, candidate := $candidate, program := $program
+    base := coalesce($base, (SELECT c.base FROM paired_runs AS c)),
+    candidate := coalesce(
+      $candidate, (SELECT c.candidate FROM paired_runs AS c)
+    ),
+    program := $program
   ) AS m
+),
+pairs AS (
+  SELECT *
+  FROM all_pairs
+  WHERE $module_ids IS NULL
+    OR list_contains($module_ids, base_module_id)
+    OR list_contains($module_ids, candidate_module_id)
 ),
 base_values AS (
   SELECT p.pair, v.*
   FROM described_values(
-    run := (SELECT c.base FROM the_pair AS c), program := $program
+    run := (SELECT c.base FROM paired_runs AS c), program := $program,
+    module_ids := $module_ids
   ) AS v
   JOIN pairs AS p ON p.base_module_id = v.module_id
 ),
 candidate_values AS (
   SELECT p.pair, v.*
   FROM described_values(
-    run := (SELECT c.candidate FROM the_pair AS c), program := $program
+    run := (SELECT c.candidate FROM paired_runs AS c), program := $program,
+    module_ids := $module_ids
   ) AS v
   JOIN pairs AS p ON p.candidate_module_id = v.module_id
 ),

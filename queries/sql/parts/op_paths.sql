@@ -11,6 +11,7 @@
 -- needs: final_modules, instructions
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column instruction_id
 -- column op_name
@@ -20,7 +21,9 @@
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH chosen AS (
   SELECT DISTINCT m.module_id
-  FROM final_modules(run := $run, program := $program) AS m
+  FROM final_modules(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS m
 )
 SELECT
   i.module_id, i.instruction_id, i.op_name,

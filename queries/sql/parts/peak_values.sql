@@ -11,6 +11,7 @@
 -- needs: chosen_modules, memory_profile, allocations, value_places
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column color
 -- column peak_step
@@ -34,7 +35,9 @@
 WITH peaks AS (
   SELECT DISTINCT p.module_id, p.color AS space_color, p.peak_step,
     p.live_peak_bytes
-  FROM chosen_modules(run := $run, program := $program) AS m
+  FROM chosen_modules(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS m
   JOIN memory_profile AS p USING (module_id)
   WHERE p.peak_step IS NOT NULL
 ),
@@ -44,7 +47,9 @@ placed AS (
     kind <> 'temp' AND max(start_step) OVER (
       PARTITION BY module_id, allocation_id
     ) IS NULL AS is_standing
-  FROM value_places(run := $run, program := $program)
+  FROM value_places(
+    run := $run, program := $program, module_ids := $module_ids
+  )
   WHERE kind <> 'thread_local'
 ),
 live AS (

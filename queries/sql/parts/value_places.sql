@@ -7,6 +7,7 @@
 -- needs: chosen_modules, allocations, allocation_values, values, live_ranges
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column allocation_id
 -- column kind
@@ -25,7 +26,9 @@
 -- column end_step
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
-  FROM chosen_modules(run := $run, program := $program)
+  FROM chosen_modules(
+    run := $run, program := $program, module_ids := $module_ids
+  )
 ),
 -- Each is fixed, and of the chosen modules alone: else allocations meet values
 -- by module, and a few rows the values and ranges of all modules.

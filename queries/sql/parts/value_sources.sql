@@ -11,6 +11,7 @@
 --   values, value_uses
 -- param run
 -- param program
+-- param module_ids
 -- column module_id
 -- column locations_id
 -- column value_id
@@ -23,15 +24,21 @@ WITH RECURSIVE sources AS MATERIALIZED (
   SELECT
     s.module_id, s.locations_id, s.instruction_id, s.source_file,
     s.source_line, s.function_name
-  FROM instruction_sources(run := $run, program := $program) AS s
+  FROM instruction_sources(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS s
   WHERE s.source_file IS NOT NULL
 ),
 tenants AS (
   SELECT DISTINCT
     m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
     s.instruction_id IS NOT NULL AS is_sourced
-  FROM chosen_modules(run := $run, program := $program) AS m
-  JOIN value_places(run := $run, program := $program) AS v USING (module_id)
+  FROM chosen_modules(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS m
+  JOIN value_places(
+    run := $run, program := $program, module_ids := $module_ids
+  ) AS v USING (module_id)
   LEFT JOIN sources AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
