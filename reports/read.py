@@ -96,6 +96,8 @@ def read_arena_values(
 
     An arena is told by its module_id and allocation_id.
     """
+    if not arenas:
+        return {}
     found = rows(
         connection,
         "arena_values",

@@ -16,7 +16,7 @@ from hlodb.reports.match import (
     match_modules,
     opcode_similarity,
 )
-from hlodb.reports.read import read_opcodes
+from hlodb.reports.read import Opcodes, read_opcodes
 
 
 class Sighting(NamedTuple):
@@ -106,12 +106,18 @@ def follow(
 
 
 def similarities_from(connection: duckdb.DuckDBPyConnection) -> Similarities:
-    """Give a function that compares programs by their opcodes, sources if there are."""
+    """Give a function that compares programs by their opcodes, sources if there are.
+
+    It asks about each module once: night after night the same ones are compared.
+    """
+    counts: dict[int, Opcodes] = {}
 
     def similarities(pairs: Sequence[tuple[Module, Module]]) -> list[float]:
         ids = [_compared(b, c) for b, c in pairs]
-        counts = read_opcodes(connection, {i for both in ids for i in both})
-        return [opcode_similarity(counts.get(b, {}), counts.get(c, {})) for b, c in ids]
+        if unknown := {i for both in ids for i in both} - counts.keys():
+            counts.update({module_id: {} for module_id in unknown})
+            counts.update(read_opcodes(connection, unknown))
+        return [opcode_similarity(counts[b], counts[c]) for b, c in ids]
 
     return similarities
 

@@ -10,17 +10,23 @@ WITH sides AS (
     unnest(from_json($allocations, '["INTEGER"]')) AS allocation_id,
     unnest(from_json($candidates, '["BOOLEAN"]')) AS is_candidate
 ),
+-- Fixed before it is joined by number: else those of all modules are.
+named AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.name, i.form_id
+  FROM (SELECT DISTINCT module_id FROM sides) AS s
+  JOIN store.instructions AS i USING (module_id)
+),
 described AS (
   SELECT
     s.pair, s.is_candidate, a.color, a.kind, a.allocation_id, p.value_id,
-    i.name AS instruction, i.opcode,
+    i.name AS instruction, f.opcode,
     nullif(regexp_replace(
-      regexp_replace(i.op_name, '^(p?jit\([^/]*\)/)+', ''),
+      regexp_replace(f.op_name, '^(p?jit\([^/]*\)/)+', ''),
       '\[\w+=.*\]$', ''
     ), '') AS op_path,
     regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type, v.shape_index,
     p.offset_bytes, p.size_bytes, v.logical_bytes, l.start_step, l.end_step,
-    hash(coalesce(op_path, i.opcode), array_type) AS likeness,
+    hash(coalesce(op_path, f.opcode), array_type) AS likeness,
     row_number() OVER (
       PARTITION BY s.pair, s.is_candidate
       ORDER BY
@@ -37,9 +43,10 @@ described AS (
   JOIN store."values" AS v
     ON v.module_id = p.module_id
     AND v.value_id = p.value_id
-  LEFT JOIN instructions AS i
+  LEFT JOIN named AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
   WHERE p.size_bytes > 0
 )
 SELECT

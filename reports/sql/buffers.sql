@@ -23,17 +23,23 @@ highest AS (
   FROM memory_timeline AS t
   JOIN wanted USING (module_id)
 ),
+-- Fixed before it is joined by number: else those of all modules are.
+named AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.name, i.form_id
+  FROM wanted
+  JOIN store.instructions AS i USING (module_id)
+),
 described AS (
   SELECT
     a.module_id, a.allocation_id, a.color, a.kind, s.value_id, i.name AS instruction,
-    i.opcode, i.instruction_id,
+    f.opcode, i.instruction_id,
     nullif(regexp_replace(
-      regexp_replace(i.op_name, '^(p?jit\([^/]*\)/)+', ''),
+      regexp_replace(f.op_name, '^(p?jit\([^/]*\)/)+', ''),
       '\[\w+=.*\]$', ''
     ), '') AS op_path,
     regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS array_type, v.shape_index,
     s.offset_bytes, s.size_bytes, v.logical_bytes, l.start_step, l.end_step,
-    hash(coalesce(op_path, i.opcode), array_type) AS likeness,
+    hash(coalesce(op_path, f.opcode), array_type) AS likeness,
     coalesce(
       a.kind = 'temp' AND h.from_step BETWEEN l.start_step AND l.end_step, FALSE
     ) AS is_counted
@@ -41,9 +47,10 @@ described AS (
   JOIN wanted USING (module_id)
   JOIN allocation_values AS s USING (module_id, allocation_id)
   JOIN store."values" AS v USING (module_id, value_id)
-  LEFT JOIN instructions AS i
+  LEFT JOIN named AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN store.live_ranges AS l
     ON l.module_id = s.module_id
     AND l.value_id = s.value_id

@@ -4,16 +4,22 @@
 WITH wanted AS (
   SELECT DISTINCT unnest(from_json($modules, '["BIGINT"]')) AS module_id
 ),
+-- Fixed before it meets the forms: else the instructions of all modules do.
+named AS MATERIALIZED (
+  SELECT i.module_id, i.name, i.form_id
+  FROM wanted
+  JOIN store.instructions AS i USING (module_id)
+),
 marks AS (
   SELECT
     i.module_id,
     count(*) FILTER (
-      WHERE contains(i.op_name, 'rematted_computation')
+      WHERE contains(f.op_name, 'rematted_computation')
         OR contains(i.name, '.remat')
     ) AS remat_count,
-    count(*) FILTER (WHERE contains(i.op_name, 'remat')) AS remat_mentions
-  FROM instructions AS i
-  JOIN wanted USING (module_id)
+    count(*) FILTER (WHERE contains(f.op_name, 'remat')) AS remat_mentions
+  FROM named AS i
+  JOIN store.instruction_forms AS f USING (form_id)
   GROUP BY i.module_id
 ),
 shares AS (

@@ -34,9 +34,17 @@
 -- column reason VARCHAR text neutral: Why it is not realised.
 -- column source_file
 -- column source_line
-WITH chosen AS (
+WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
-    FROM chosen_modules(run := $run, program := $program)
+  FROM chosen_modules(run := $run, program := $program)
+),
+-- Fixed before it is joined by number: else a table is made of all values.
+shapes AS MATERIALIZED (
+  SELECT
+    v.module_id, v.value_id,
+    regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS shape
+  FROM chosen
+  JOIN store."values" AS v USING (module_id)
 ),
 parameters AS (
   SELECT
@@ -93,11 +101,9 @@ free_parameters AS (
 free_outputs AS (
   SELECT
     o.module_id, o.output_index, a.size_bytes, a.color AS space_color,
-    regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS shape,
+    v.shape,
     row_number() OVER (
-      PARTITION BY
-        o.module_id, regexp_replace(v.shape, '\{[^}]*\}', '', 'g'),
-        a.size_bytes, a.color
+      PARTITION BY o.module_id, v.shape, a.size_bytes, a.color
       ORDER BY list_transform(
         regexp_extract_all(o.output_index, '[0-9]+'),
         lambda x: CAST(x AS INTEGER)
@@ -107,7 +113,7 @@ free_outputs AS (
   JOIN allocations AS a
     ON a.module_id = o.module_id
     AND a.allocation_id = o.allocation_id
-  JOIN "values" AS v
+  JOIN shapes AS v
     ON v.module_id = o.module_id
     AND v.value_id = o.value_id
   ANTI JOIN aliases AS d

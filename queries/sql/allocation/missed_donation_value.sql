@@ -6,8 +6,8 @@
 --   last read no later than the output's allocation is first held.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
--- needs: chosen_memory, donation_ledger, result_places, allocations,
---   value_places, memory_timeline, value_uses, instructions,
+-- needs: chosen_modules, chosen_memory, donation_ledger, result_places,
+--   allocations, value_places, memory_timeline, value_uses, instructions,
 --   entry_parameters, instruction_sources
 -- param run
 -- param program
@@ -88,8 +88,11 @@ levels AS (
   GROUP BY module_id, output_id, step
   WINDOW same_output AS (PARTITION BY module_id, output_id ORDER BY step)
 ),
-uses AS (
-  SELECT p.module_id, p.parameter_id, max(i.schedule_step) AS last_use_step
+-- Readers and steps are fixed, of these modules alone: else all uses meet all
+-- instructions.
+readers AS MATERIALIZED (
+  SELECT DISTINCT
+    p.module_id, p.parameter_id, u.instruction_id AS reader_id
   FROM (SELECT DISTINCT module_id, parameter_id FROM pairs) AS p
   JOIN tenants AS t
     ON t.module_id = p.module_id
@@ -97,10 +100,22 @@ uses AS (
   JOIN store.value_uses AS u
     ON u.module_id = t.module_id
     AND u.value_id = t.value_id
-  JOIN store.instructions AS i
-    ON i.module_id = u.module_id
-    AND i.instruction_id = u.instruction_id
-  GROUP BY p.module_id, p.parameter_id
+),
+scheduled AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.schedule_step
+  FROM (
+    SELECT DISTINCT module_id
+    FROM chosen_modules(run := $run, program := $program)
+  ) AS c
+  JOIN store.instructions AS i USING (module_id)
+),
+uses AS (
+  SELECT r.module_id, r.parameter_id, max(i.schedule_step) AS last_use_step
+  FROM readers AS r
+  JOIN scheduled AS i
+    ON i.module_id = r.module_id
+    AND i.instruction_id = r.reader_id
+  GROUP BY r.module_id, r.parameter_id
 ),
 starts AS (
   SELECT module_id, output_id, min(start_step) AS output_step
