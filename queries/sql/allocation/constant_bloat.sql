@@ -7,7 +7,7 @@
 --   those are equal whose digests in elided_literals are; without a proto, and
 --   so without a digest, each counts as distinct.
 -- grain: run, literal, shape, colour
--- needs: chosen_memory, placed_values, instructions, elided_literals
+-- needs: chosen_memory, placed_values, chosen_instructions, elided_literals
 -- param run
 -- param program
 -- param color
@@ -38,7 +38,7 @@ WITH constants AS (
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN placed_values(run := $run, program := $program) AS v
     USING (module_id, color)
-  LEFT JOIN instructions AS i
+  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN elided_literals AS e

@@ -7,7 +7,7 @@
 --   and what it gives, which the loop reads.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, value_positions,
---   instructions, computations, instruction_sources
+--   chosen_instructions, computations, instruction_sources
 -- param run
 -- param program
 -- param color
@@ -43,7 +43,7 @@ ANTI JOIN store.value_positions AS p
   ON p.module_id = v.module_id
   AND p.value_id = v.value_id
   AND p.ordinal > 0
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 LEFT JOIN computations AS n

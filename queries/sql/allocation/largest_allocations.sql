@@ -4,7 +4,7 @@
 --   the largest value placed in the allocation (the lowest value_id among
 --   equals).
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, placed_values, instructions
+-- needs: chosen_memory, allocations, placed_values, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -68,7 +68,7 @@ LEFT JOIN ranked AS r
   ON r.module_id = a.module_id
   AND r.allocation_id = a.allocation_id
   AND r.place = 1
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = r.module_id
   AND i.instruction_id = r.instruction_id
 ORDER BY

@@ -6,7 +6,7 @@
 --   the schedule's steps. With all_kinds also parameters, constants and
 --   live-outs.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, schedule, instructions,
+-- needs: chosen_memory, placed_values, schedule, chosen_instructions,
 --   instruction_sources
 -- param run
 -- param program
@@ -48,7 +48,7 @@ FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN placed_values(run := $run, program := $program) AS v
   USING (module_id, color)
 LEFT JOIN lengths AS l USING (module_id)
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 LEFT JOIN instruction_sources(run := $run, program := $program) AS s

@@ -11,7 +11,7 @@
 --   leverage_bytes what the live peak would fall by if the pair shared its
 --   bytes at that step.
 -- grain: module occurrence, pair of values
--- needs: chosen_memory, placed_values, value_uses, instructions,
+-- needs: chosen_memory, placed_values, value_uses, chosen_instructions,
 --   memory_timeline
 -- param run
 -- param program
@@ -64,7 +64,7 @@ met AS MATERIALIZED (
     AND b.size_bytes = a.size_bytes
     AND b.color = a.color
     AND b.value_id <> a.value_id
-  JOIN instructions AS i
+  JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = b.module_id
     AND i.instruction_id = b.instruction_id
   WHERE (

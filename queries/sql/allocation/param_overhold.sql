@@ -7,7 +7,8 @@
 --   times the steps it is still held after that. overheld_at_peak_bytes is the
 --   size where the peak of the colour lies after the last use.
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, placed_values, value_uses, instructions
+-- needs: chosen_memory, allocations, placed_values, value_uses,
+--   chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -36,7 +37,8 @@ WITH pinned AS (
     v.module_id, v.allocation_id, min(v.start_step) AS start_step,
     max(v.end_step) AS end_step, max(i.op_name) AS op_name
   FROM placed_values(run := $run, program := $program) AS v
-  JOIN instructions AS i USING (module_id, instruction_id)
+  JOIN chosen_instructions(run := $run, program := $program) AS i
+    USING (module_id, instruction_id)
   WHERE v.kind = 'parameter'
   GROUP BY v.module_id, v.allocation_id
   HAVING bool_and(i.opcode = 'parameter')
@@ -46,7 +48,7 @@ used AS (
   SELECT v.module_id, v.allocation_id, max(i.schedule_step) AS last_use_step
   FROM placed_values(run := $run, program := $program) AS v
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE v.kind = 'parameter'

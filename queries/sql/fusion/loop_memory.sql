@@ -9,7 +9,7 @@
 --   is unknown.
 -- grain: module occurrence, while instruction, colour
 -- needs: chosen_memory, loops, value_positions, placed_values,
---   memory_timeline, instructions
+--   memory_timeline, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -88,7 +88,7 @@ LEFT JOIN carry AS c
   ON c.module_id = w.module_id
   AND c.instruction_id = w.instruction_id
   AND c.space_color = m.color
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = w.module_id
   AND i.instruction_id = w.instruction_id
 ORDER BY

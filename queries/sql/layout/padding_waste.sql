@@ -5,7 +5,7 @@
 --   the allocator's. Values at the same place in the same allocation with the
 --   same shape are one row per value.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, array_shapes, instructions
+-- needs: chosen_memory, placed_values, array_shapes, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -45,7 +45,7 @@ JOIN placed_values(run := $run, program := $program) AS v
 LEFT JOIN array_shapes(run := $run, program := $program) AS t
   ON t.shape = v.shape
   AND t.logical_bytes = v.logical_bytes
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 WHERE v.size_bytes > v.logical_bytes

@@ -6,7 +6,7 @@
 --   reads it; idle_steps are the live steps between touches, and after the
 --   last one, in gaps of more than patience steps.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions
+-- needs: chosen_memory, placed_values, value_uses, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -46,7 +46,7 @@ touches AS (
   SELECT t.module_id, t.value_id, i.schedule_step, TRUE
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN instructions AS i
+  JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE i.schedule_step BETWEEN t.start_step AND t.end_step
@@ -81,7 +81,7 @@ SELECT
 FROM chosen_memory(run := $run, program := $program, color := $color) AS m
 JOIN tenants AS t USING (module_id, color)
 JOIN idle AS d USING (module_id, value_id)
-LEFT JOIN instructions AS i
+LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
   ON i.module_id = t.module_id
   AND i.instruction_id = t.instruction_id
 ORDER BY

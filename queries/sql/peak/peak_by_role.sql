@@ -6,7 +6,7 @@
 --   parameter's allocation belongs to the parameter.
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_values, role_rules, allocations, modules,
---   instructions, value_phases, gathered_values
+--   instructions, value_phases, gathered_values, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -37,7 +37,7 @@ WITH parameters AS (
     SELECT DISTINCT module_id,
       entry_computation_id AS computation_id FROM modules
   ) AS m USING (module_id)
-  LEFT JOIN instructions AS i
+  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = a.module_id
     AND i.computation_id = m.computation_id
     AND i.opcode = 'parameter'

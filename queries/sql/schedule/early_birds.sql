@@ -9,7 +9,7 @@
 --   parameter, a loop, a call or an asynchronous operation.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, instructions,
---   value_leverage
+--   value_leverage, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -101,7 +101,8 @@ SELECT
   END AS BIGINT) AS net_saving_bytes,
   i.op_name
 FROM early AS e
-JOIN instructions AS i USING (module_id, instruction_id)
+JOIN chosen_instructions(run := $run, program := $program) AS i
+  USING (module_id, instruction_id)
 LEFT JOIN prices AS p USING (module_id, value_id)
 LEFT JOIN value_leverage(run := $run, program := $program) AS l
   ON l.module_id = e.module_id

@@ -8,7 +8,7 @@
 --   none without op_name; parameters and constants are phases of their own. A
 --   saved activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
--- needs: chosen_memory, peak_values, value_phases, instructions
+-- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -39,7 +39,7 @@ WITH phased AS (
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN peak_values(run := $run, program := $program) AS v
     USING (module_id, color)
-  LEFT JOIN instructions AS i
+  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN value_phases(run := $run, program := $program) AS p

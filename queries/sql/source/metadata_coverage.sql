@@ -7,7 +7,7 @@
 --   or dist-packages), argument (a parameter with a name), constant,
 --   op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
--- needs: chosen_memory, peak_values, instructions, instruction_sources
+-- needs: chosen_memory, peak_values, chosen_instructions, instruction_sources
 -- param run
 -- param program
 -- param color
@@ -40,7 +40,7 @@ WITH known AS (
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
   JOIN peak_values(run := $run, program := $program) AS v
     USING (module_id, color)
-  LEFT JOIN instructions AS i
+  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN instruction_sources(run := $run, program := $program) AS l

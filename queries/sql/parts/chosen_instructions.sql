@@ -1,0 +1,36 @@
+-- title: Instructions of the modules with a buffer assignment
+-- question: What are the instructions whose memory is asked about?
+-- definition: Instructions of every module of the chosen run and program that
+--   has a buffer assignment, each content once: rows of instructions, without
+--   names, which take longest to read.
+-- grain: module content, instruction
+-- needs: chosen_modules, instructions
+-- param run
+-- param program
+-- column module_id
+-- column instruction_id
+-- column computation_id INTEGER id neutral: Number of its computation.
+-- column is_root BOOLEAN flag neutral: The root of its computation.
+-- column schedule_step INTEGER step neutral: Its place in the schedule.
+-- column opcode
+-- column op_name
+-- column parameter_number INTEGER id neutral: Of parameters: which one it is.
+-- column fusion_kind VARCHAR name neutral: Of fusions: kLoop, kInput, …
+-- column literal VARCHAR text neutral: Of constants: what they hold.
+WITH chosen AS MATERIALIZED (
+  SELECT DISTINCT module_id
+  FROM chosen_modules(run := $run, program := $program)
+),
+-- Fixed before they meet their forms: else those of all modules do.
+numbered AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.is_root,
+    i.schedule_step, i.form_id
+  FROM chosen AS c
+  JOIN store.instructions AS i USING (module_id)
+)
+SELECT
+  n.module_id, n.instruction_id, n.computation_id, n.is_root, n.schedule_step,
+  f.opcode, f.op_name, f.parameter_number, f.fusion_kind, f.literal
+FROM numbered AS n
+JOIN store.instruction_forms AS f USING (form_id)
