@@ -14,7 +14,8 @@ from hlodb.ingest.records import Attributes
 
 _IOTA = re.compile(r"device_ids=\(\[([0-9,]*)\](?:T\(([0-9,]*)\))?\)")
 _PREDECESSORS = re.compile(r"control-predecessors=\{[^{}]*\}")
-_FRACTION = re.compile(r"-?[0-9]++\.[0-9]++(?:e[-+]?[0-9]++)?")
+# Begins where digits begin: tried at each of many digits it would take quadratic time.
+_FRACTION = re.compile(r"(?:-|(?<![0-9]))[0-9]++\.[0-9]++(?:e[-+]?[0-9]++)?")
 _ALL_OF_PREDECESSORS = re.compile(rf"(?:, )?{_PREDECESSORS.pattern}")
 _MOST_AXES = 32
 _MOST_DEVICES = 1 << 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from importlib import import_module
 from itertools import product
@@ -142,7 +142,15 @@ def is_searched(name: str) -> bool:
     return (module, variable) in _searched_names()
 
 
-def slowest(name: str, pattern: re.Pattern[Any], size: int) -> tuple[float, str]:
-    """Give the time of its worst attack, and the attack."""
-    timed = [(seconds(name, pattern, text), text) for text in attacks(pattern, size)]
-    return max(timed, default=(0.0, ""))
+def slowest(name: str, pattern: re.Pattern[Any], sizes: Iterable[int]) -> list[float]:
+    """Give how long the worst attack of the first size takes in each of the sizes."""
+    first, *_ = grown = [list(attacks(pattern, size)) for size in sizes]
+    times = [_least(name, pattern, text) for text in first]
+    if not times:
+        return [0.0 for _ in grown]
+    worst = times.index(max(times))
+    return [_least(name, pattern, texts[worst]) for texts in grown]
+
+
+def _least(name: str, pattern: re.Pattern[Any], text: str) -> float:
+    return min(seconds(name, pattern, text) for _ in range(3))

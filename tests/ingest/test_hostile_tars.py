@@ -94,14 +94,16 @@ START = packed_tar(SOUND, end=False)
             header("x", "31", tarfile.XHDTYPE)
             + b"31 GNU.sparse.size=nonsense....\n".ljust(512, b"\0")
             + header("y", "0"),
-            "broken tar archive",
+            # Python 3.13 passes over such a header.
+            ("broken tar archive", "the archive ends without its end mark"),
         ),
     ],
 )
-def test_tar_with_hostile_headers(tail: bytes, reason: str) -> None:
+def test_tar_with_hostile_headers(tail: bytes, reason: str | tuple[str, str]) -> None:
     paths, refused = read(START + tail)
     assert paths[:1] == [GOOD]
-    assert any(reason in told for path, told in refused if path == "a")
+    reasons = (reason,) if isinstance(reason, str) else reason
+    assert any(r in told for path, told in refused if path == "a" for r in reasons)
 
 
 def test_tar_of_nothing_but_long_names() -> None:
