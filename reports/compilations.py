@@ -87,6 +87,7 @@ def _read_snapshots(
         ranks=[m.rank for m in modules],
         programs=[m.program for m in modules],
         numbers=[m.module_number for m in modules],
+        first_numbers=[m.first_number for m in modules],
         paths=[m.path for m in modules],
     ):
         found[key].append(Snapshot(*snapshot))

@@ -34,7 +34,8 @@ class Module(NamedTuple):
 
     `entry_shapes` and `source_shapes` are entry layouts without the layouts, of this
     snapshot and of the one before optimisations; `source_*` is None where a dump has no
-    such snapshot.
+    such snapshot. `first_number` is that of its first snapshots, where it was given
+    another on the way.
     """
 
     run_id: int
@@ -55,6 +56,7 @@ class Module(NamedTuple):
     source_exact: int | None
     path: str
     has_assignment: bool
+    first_number: int | None = None
 
     @property
     def earliest_id(self) -> int:

@@ -12,6 +12,8 @@ from typing import Any
 import duckdb
 
 from hlodb.errors import UsageError
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_temporary
 from hlodb.queries.nearest import not_held
 from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
 
@@ -39,6 +41,8 @@ def read_modules(
 ) -> dict[int, list[Module]]:
     """Give the compiled modules of each run, by run_id; runs without any have []."""
     wanted = [run.run_id for run in runs]
+    catalogue = load_catalogue()
+    install_temporary(connection, catalogue["renumbered_modules"], catalogue)
     found: dict[int, list[Module]] = {run_id: [] for run_id in wanted}
     for row in rows(connection, "modules", runs=wanted):
         module = Module(*row)

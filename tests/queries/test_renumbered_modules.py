@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import tarfile
 from pathlib import Path
 
+import duckdb
+
 from hlodb.ingest.ingest import ingest
-from hlodb.queries.run import run_query
+from hlodb.ingest.run_records import RunRequest
+from hlodb.queries.run import Value, run_query
+from hlodb.reports.compilations import read_compilations
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.ingest.dumps import write
 
 LAYOUT = "{{(f32[{size}]{{0}})->f32[{size}]{{0}}}}"
@@ -20,6 +27,13 @@ ENTRY %main (p: f32[{{size}}]) -> f32[{{size}}] {{{{
 """
 BEFORE, AFTER = "before_optimizations", "after_optimizations"
 Modules = list[tuple[int, int | None]]
+ASKED: tuple[tuple[str, dict[str, Value]], ...] = (
+    ("backend_compare", {"color": 0}),
+    ("first_divergence", {"base": "base", "candidate": "candidate"}),
+    ("incomplete_modules", {"run": "base", "complete": True}),
+    ("nondeterminism", {}),
+    ("pass_history", {"run": "base"}),
+)
 
 
 def compiled(folder: Path, snapshots: list[tuple[int, str, str, int]]) -> Modules:
@@ -65,3 +79,41 @@ def test_what_does_not_fit_is_not_joined(tmp_path: Path) -> None:
     assert compiled(tmp_path, snapshots) == [
         (12, 12), (15, None), (20, 20), (21, None), (30, None), (31, 31)
     ]  # fmt: skip
+
+
+def test_a_real_module_is_followed_from_number_to_number(tmp_path: Path) -> None:
+    """Through all its snapshots, in the order in which they were made."""
+    path = tmp_path / "w.duckdb"
+    for name, dump in (("base", "base"), ("again", "base"), ("candidate", "candidate")):
+        archive = str(DATA / "renumbered" / f"{dump}.tar.xz")
+        ingest([archive], path, request=RunRequest(name=name), jobs=1)
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("UPDATE runs SET device = 'v5e' WHERE name = 'candidate'")
+    with connect(path) as connection:
+        asked = {name: run_query(connection, name, p).dicts() for name, p in ASKED}
+        (run,) = (run for run in read_runs(connection) if run.name == "base")
+        (module,) = read_modules(connection, [run])[run.run_id]
+        snapshots = read_compilations(connection, [module])[module].snapshots
+    pipelines = ["", *_passes(DATA / "renumbered" / "base.tar.xz"), ""]
+    told = asked["pass_history"]
+    assert [(row["snapshot"], row["pipeline"] or "") for row in told] == [
+        *enumerate(pipelines)
+    ]
+    assert [s.pipeline or "" for s in snapshots] == pipelines
+    (whole,) = asked["incomplete_modules"]
+    assert (whole["module_number"], whole["missing"]) == (3, "")
+    (parting,) = asked["first_divergence"]
+    assert parting["first_different_stage"] == BEFORE
+    assert parting["compared_stages"] == len(pipelines)
+    counts = {row["compile_count"] for row in asked["nondeterminism"]}
+    assert counts == {2}
+    are_same = {row["run"]: row["is_same_graph"] for row in asked["backend_compare"]}
+    assert sorted(are_same.values()) == [False, True]
+
+
+def _passes(archive: Path) -> list[str]:
+    """Give the pipelines of pass snapshots, which are named so as to be in order."""
+    with tarfile.open(archive) as dump:
+        names = sorted(dump.getnames())
+    found = (re.search(r"\.\d{4}\.(.*)\.after_pipeline-start", n) for n in names)
+    return [match[1] for match in found if match]

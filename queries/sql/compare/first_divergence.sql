@@ -17,7 +17,8 @@
 --   what moved; packing where nothing differs but the memory; none. Pairs
 --   without such snapshots on both sides are left out.
 -- grain: pair of compilations, see matched_compilations
--- needs: matched_compilations, modules, memory_profile, aliases
+-- needs: matched_compilations, modules, renumbered_modules, memory_profile,
+--   aliases
 -- param base
 -- param candidate
 -- param program
@@ -62,6 +63,23 @@ sides AS (
     candidate_module_number, candidate_folder
   FROM pairs AS p
 ),
+numbered_sides AS (
+  SELECT
+    pair_id, is_candidate, run_id, rank, program_name, module_number, folder,
+    FALSE AS is_first_number
+  FROM sides
+  UNION ALL
+  SELECT
+    s.pair_id, s.is_candidate, s.run_id, s.rank, s.program_name,
+    n.module_number, s.folder, TRUE
+  FROM sides AS s
+  JOIN renumbered_modules(every_run := TRUE) AS n
+    ON n.run_id = s.run_id
+    AND n.program = s.program_name
+    AND n.rank IS NOT DISTINCT FROM s.rank
+    AND n.next_number = s.module_number
+    AND n.folder = s.folder
+),
 snapshots AS (
   SELECT
     s.pair_id, s.is_candidate, m.module_id, m.stage AS stage_name,
@@ -79,9 +97,9 @@ snapshots AS (
       PARTITION BY s.pair_id, s.is_candidate
       ORDER BY
         m.stage = 'before_optimizations' DESC, m.stage = 'after_optimizations',
-        m.pass_step, m.path, m.part
+        s.is_first_number DESC, m.pass_step, m.path, m.part
     ) AS place
-  FROM sides AS s
+  FROM numbered_sides AS s
   JOIN modules AS m
     ON m.run_id = s.run_id
     AND m.program = s.program_name

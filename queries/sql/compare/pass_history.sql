@@ -8,7 +8,7 @@
 --   source locations). Memory is that of colour 0 where the snapshot has a
 --   buffer assignment, else NULL.
 -- grain: module, snapshot
--- needs: chosen_run, modules, memory_profile
+-- needs: chosen_run, modules, renumbered_modules, memory_profile
 -- param run
 -- param program
 -- column run
@@ -34,6 +34,7 @@
 WITH dumped AS (
   SELECT
     c.run AS run_name, m.program AS program_name, m.rank, m.module_number,
+    coalesce(n.next_number, m.module_number) AS last_number,
     m.folder, m.module_id, m.path, m.stage, m.pass_step, m.pipeline,
     m.pass_after,
     m.pass_before, m.instruction_count, m.fusion_count, m.computation_count,
@@ -47,6 +48,12 @@ WITH dumped AS (
     END AS stage_place
   FROM chosen_run(run := $run) AS c
   JOIN modules AS m USING (run_id)
+  LEFT JOIN renumbered_modules(run := $run) AS n
+    ON n.run_id = m.run_id
+    AND n.program = m.program
+    AND n.rank IS NOT DISTINCT FROM m.rank
+    AND n.module_number = m.module_number
+    AND n.folder = m.folder
   WHERE $program IS NULL
     OR m.program = $program
 ),
@@ -58,8 +65,8 @@ ordered AS (
     lag(instruction_count) OVER snapshots AS instructions_before
   FROM dumped
   WINDOW snapshots AS (
-    PARTITION BY rank, module_number, program_name, folder
-    ORDER BY stage_place, pass_step, path
+    PARTITION BY rank, last_number, program_name, folder
+    ORDER BY stage_place, module_number, pass_step, path
   )
 )
 SELECT
@@ -72,4 +79,4 @@ FROM ordered AS o
 LEFT JOIN memory_profile AS p ON p.module_id = o.module_id
   AND p.color = 0
 ORDER BY
-  o.rank, o.module_number, o.program_name, o.folder, o.snapshot
+  o.rank, o.last_number, o.program_name, o.folder, o.snapshot

@@ -25,20 +25,12 @@ WITH facts AS (
     f.stage AS stage_name, f.path,
     max(m.instruction_count) AS instruction_count,
     bool_or(m.has_assignment) AS has_assignment,
-    bool_or(m.has_live_ranges) AS has_live_ranges,
-    bool_or(coalesce(b.run_id IS NOT NULL, FALSE)) AS has_before
+    bool_or(m.has_live_ranges) AS has_live_ranges, f.has_source
   FROM final_modules(run := $run, program := $program) AS f
   JOIN modules AS m
     ON m.run_id = f.run_id
     AND m.module_id = f.module_id
     AND m.path = f.path
-  LEFT JOIN modules AS b
-    ON b.run_id = f.run_id
-    AND b.program = f.program
-    AND b.rank IS NOT DISTINCT FROM f.rank
-    AND b.module_number IS NOT DISTINCT FROM f.module_number
-    AND b.folder = f.folder
-    AND b.stage = 'before_optimizations'
   GROUP BY ALL
 ),
 listed AS (
@@ -49,7 +41,7 @@ listed AS (
       CASE WHEN NOT coalesce(has_assignment, FALSE) THEN 'buffer_assignment'
         END,
       CASE WHEN NOT coalesce(has_live_ranges, FALSE) THEN 'live_ranges' END,
-      CASE WHEN NOT has_before THEN 'before_optimizations' END
+      CASE WHEN NOT has_source THEN 'before_optimizations' END
     ], lambda x: x IS NOT NULL) AS lacks
   FROM facts
 )

@@ -12,7 +12,7 @@
 --   n-th in the candidate. hlodb diff climbs the same ladder, and then guesses
 --   by opcodes what is left, which is not done here.
 -- grain: pair of compilations
--- needs: chosen_pair, modules
+-- needs: chosen_pair, modules, renumbered_modules
 -- param base
 -- param candidate
 -- param program
@@ -33,7 +33,10 @@
 -- column candidate_module_id BIGINT id neutral: The same in the candidate.
 -- column base_folder VARCHAR name neutral: Folder of the snapshot in the base.
 -- column candidate_folder VARCHAR name neutral: The same in the candidate.
-WITH RECURSIVE occurrences AS (
+WITH RECURSIVE renumbered AS MATERIALIZED (
+  SELECT * FROM renumbered_modules(every_run := TRUE)
+),
+occurrences AS (
   SELECT
     m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
     m.program AS program_name, m.program_key, m.rank, m.module_number, m.path,
@@ -51,9 +54,10 @@ WITH RECURSIVE occurrences AS (
     ) OVER compilation AS source_graph,
     row_number() OVER (
       PARTITION BY
-        m.run_id, m.rank, m.program, m.module_number, m.folder,
-        CASE WHEN m.module_number IS NULL THEN m.path END
+        m.run_id, m.rank, m.program, coalesce(n.next_number, m.module_number),
+        m.folder, CASE WHEN m.module_number IS NULL THEN m.path END
       ORDER BY
+        n.next_number IS NULL DESC,
         m.has_assignment DESC NULLS LAST,
         m.stage = 'after_optimizations' DESC NULLS LAST,
         m.pass_step DESC NULLS LAST,
@@ -62,9 +66,17 @@ WITH RECURSIVE occurrences AS (
     ) AS place_from_end
   FROM chosen_pair(base := $base, candidate := $candidate) AS p
   JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
+  LEFT JOIN renumbered AS n
+    ON n.run_id = m.run_id
+    AND n.program = m.program
+    AND n.rank IS NOT DISTINCT FROM m.rank
+    AND n.module_number = m.module_number
+    AND n.folder = m.folder
   WINDOW
     compilation AS (
-      PARTITION BY m.run_id, m.rank, m.program, m.module_number, m.folder
+      PARTITION BY
+        m.run_id, m.rank, m.program, coalesce(n.next_number, m.module_number),
+        m.folder
       ORDER BY m.path, m.part
       ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
     )
