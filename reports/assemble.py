@@ -195,6 +195,11 @@ def place_of(v: Verdict) -> tuple[object, ...]:
     return place(_program_row(v, _module(v)))
 
 
+def platform_of(v: Verdict) -> str | None:
+    """Give the platform that a verdict's program was compiled for."""
+    return _module(v).platform
+
+
 def _module(v: Verdict) -> Module:
     module = v.pair.candidate or v.pair.base
     assert module is not None

@@ -7,7 +7,7 @@ waived; a waiver of the settings covers a row until its day, a decision of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -16,6 +16,7 @@ from hlodb.reports.facts import Run
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import Gate, ProgramRow
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.names import place
 from hlodb.reports.sentences import absence
 from hlodb.reports.settings import Budget, Settings, covers
 from hlodb.reports.waivers import waived
@@ -23,13 +24,14 @@ from hlodb.reports.waivers import waived
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """What gates look at: `compiles` are by program.
+    """What gates look at: `compiles` are by program, `platforms` by place of a row.
 
     `replicated` has a program's name, then what base and candidate replicate (bytes).
     """
 
     findings: Sequence[Finding]
     programs: Sequence[ProgramRow]
+    platforms: Mapping[tuple[object, ...], str | None]
     candidate: Run
     compiles: dict[str, int]
     replicated: Sequence[tuple[str, int, int]]
@@ -141,8 +143,10 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for budget in settings.budgets:
         for p in facts.programs:
             known = p.candidate_bytes is not None
-            if known and covers(budget, p.program, p.color, p.space):
-                limit = _limit(budget, p, facts, settings)
+            if not known or not covers(budget, p.program, p.color, p.space):
+                continue
+            limit = _limit(budget, p, facts, settings)
+            if limit is not None:
                 yield _row(
                     "budget",
                     "bytes",
@@ -155,12 +159,21 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
                 )
 
 
-def _limit(budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings) -> int:
+def _limit(
+    budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings
+) -> int | None:
+    """Give the bytes of a budget; None where it is a share of what `p` never is in.
+
+    What is compiled for the host beside a device is in none of the device's memory.
+    """
     if budget.bytes is not None:
         return budget.bytes
-    run = facts.candidate
-    memory = settings.capacity_of(run, p.color, p.space, run.platform)
+    run, platform = facts.candidate, facts.platforms.get(place(p))
+    memory = settings.capacity_of(run, p.color, p.space, platform)
     if memory is None:
+        is_beside = platform == "cpu" and run.platform not in ("cpu", None)
+        if is_beside and budget.space is None:
+            return None
         device = run.device or "device"
         raise UsageError(
             f"the budget of {budget.program!r} is a share of the device, and no"

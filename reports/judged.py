@@ -14,7 +14,13 @@ import duckdb
 
 from hlodb.reports import history, sections
 from hlodb.reports.arenas import read_arena_maps
-from hlodb.reports.assemble import explanations, findings_of, program_rows
+from hlodb.reports.assemble import (
+    explanations,
+    findings_of,
+    place_of,
+    platform_of,
+    program_rows,
+)
 from hlodb.reports.curves import read_curves
 from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
@@ -78,7 +84,16 @@ def judge_scene(
     )
     if not is_report:
         return Judged(findings, programs, trends, [], [], *pictured)
-    facts = _gate_facts(connection, scene, findings, programs, settings, today)
+    platforms = {place_of(v): platform_of(v) for v in verdicts}
+    facts = GateFacts(
+        findings,
+        programs,
+        platforms,
+        scene.candidate,
+        sections.compile_counts(scene.present),
+        _replicated(connection, scene, settings),
+        today,
+    )
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     findings = _waived(findings, [*gates, *standing])
@@ -118,24 +133,6 @@ def _history(
         gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
         steps += history.absences(gone, profiles, settings)
     return steps, lines
-
-
-def _gate_facts(
-    connection: duckdb.DuckDBPyConnection,
-    scene: Scene,
-    findings: Sequence[Finding],
-    programs: Sequence[ProgramRow],
-    settings: Settings,
-    today: date | None,
-) -> GateFacts:
-    return GateFacts(
-        findings=findings,
-        programs=programs,
-        candidate=scene.candidate,
-        compiles=sections.compile_counts(scene.present),
-        replicated=_replicated(connection, scene, settings),
-        today=today,
-    )
 
 
 def _replicated(

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from hlodb.errors import UsageError
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.settings import Budget, Device, Settings
 from hlodb.schema.warehouse import connect
 
 Connection = duckdb.DuckDBPyConnection
 
-V5E = 16 * 2**30
-V5P = 95 * 2**30
+GIB = 2**30
+V5E = 16 * GIB
+V5P = 95 * GIB
 H100 = 84_942_979_072
+HOSTED = Request(candidate="jaxlib-0.10.2", baseline="jaxlib-0.9.2")
 SHOWN = (
     "program", "color", "status", "limit_from", "usable_bytes", "reserved_bytes",
     "headroom_bytes",
@@ -77,27 +81,50 @@ def test_what_a_dump_says_goes_before_what_is_published(
         assert_headroom(connection, {"run": "jaxlib-0.10.2"}, H100, "dump")
 
 
-def test_what_is_compiled_for_the_host_is_not_held_against_the_device(
-    demo_warehouse: Path, tmp_path: Path
-) -> None:
-    copy = tmp_path / "w.duckdb"
-    copy.write_bytes(demo_warehouse.read_bytes())
-    asked: dict[str, Value] = {"run": "jaxlib-0.10.2", "program": "jit_cg"}
+def on_a_tpu(warehouse: Path, folder: Path) -> Path:
+    """Give a copy of a warehouse where a run of a TPU holds programs for the host."""
+    copy = folder / "w.duckdb"
+    copy.write_bytes(warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:
         connection.execute(
             "UPDATE runs SET platform = 'tpu', device = 'TPU v5e',"
             " device_memory_bytes = 1 WHERE name = $run",
-            {"run": asked["run"]},
+            {"run": HOSTED.candidate},
         )
-    with connect(copy) as connection:
+    return copy
+
+
+def test_what_is_compiled_for_the_host_is_not_held_against_the_device(
+    demo_warehouse: Path, tmp_path: Path
+) -> None:
+    asked: dict[str, Value] = {"run": HOSTED.candidate, "program": "jit_cg"}
+    with connect(on_a_tpu(demo_warehouse, tmp_path)) as connection:
         rows = run_query(connection, "headroom", asked).dicts()
-        report = build_report(
-            connection, Request(candidate="jaxlib-0.10.2"), Settings()
-        )
+        report = build_report(connection, HOSTED, Settings())
     assert [(r["space_name"], r["status"], r["limit_from"]) for r in rows] == [
         ("host", "unknown", None)
     ]
     assert {c.space: c.limit_bytes for c in report.capacity} == {"host": None}
+
+
+def test_a_share_of_the_device_is_no_budget_of_the_host(
+    demo_warehouse: Path, tmp_path: Path
+) -> None:
+    """Unless it is a budget of that space, and somebody says how much there is."""
+
+    def limits(settings: Settings) -> set[float]:
+        gates = build_report(connection, HOSTED, settings).gates
+        return {gate.limit for gate in gates if gate.gate == "budget"}
+
+    devices = (Device("TPU v5e", "host", GIB),)
+    with connect(on_a_tpu(demo_warehouse, tmp_path)) as connection:
+        assert limits(Settings(budgets=(Budget("*", ratio=0.5),))) == set()
+        of_host = Settings(budgets=(Budget("*", space="host", ratio=0.5),))
+        with pytest.raises(UsageError, match="says how much 'host' a TPU v5e has"):
+            limits(of_host)
+        assert limits(replace(of_host, devices=devices)) == {GIB / 2}
+        of_all = Settings(budgets=(Budget("*", ratio=0.5),), devices=devices)
+        assert limits(of_all) == {GIB / 2}
 
 
 def test_no_device_is_published_twice(reading: Connection) -> None:

@@ -201,6 +201,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
     facts = GateFacts(
         findings=[],
         programs=[],
+        platforms={},
         candidate=Run(1, "night", *[None] * 13),
         compiles={},
         replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
