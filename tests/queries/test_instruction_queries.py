@@ -7,11 +7,16 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from hlodb.ingest.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+from tests.ingest.dumps import write
 from tests.occurrences import store_modules
 
 Connection = duckdb.DuckDBPyConnection
+MOVED = ("operand_bytes", "payload_bytes", "wire_bytes")
 
 
 def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
@@ -111,6 +116,71 @@ def test_every_spelling_of_replica_groups(
         "SELECT group_count, group_size FROM replica_groups()"
     ).fetchall()
     assert rows == [(groups, size)]
+
+
+@pytest.mark.parametrize(
+    ("pairs", "groups", "size"),
+    [
+        ("{{0,1},{1,2},{2,3},{3,0}}", 1, 4),
+        ("{{0,4},{4,0},{1,5},{5,1},{2,6},{6,2},{3,7},{7,3}}", 4, 2),
+        ("{{0,3},{1,2},{2,1},{3,0}}", 2, 2),
+        ("{{0,1},{1,2},{4,5}}", 2, 3),
+        ("{{0,0},{1,2},{2,1},{3,3}}", 3, 2),
+        ("{{0, 2}, {2, 0}, {1, 2}}", 1, 3),
+        ("{}", 1, 8),
+    ],
+)
+def test_groups_of_a_permutation_are_what_its_pairs_connect(
+    warehouse: Connection, pairs: str, groups: int, size: int
+) -> None:
+    attributes = f"source_target_pairs={pairs}, metadata={{}}"
+    store_instruction(warehouse, "collective-permute-start", attributes=attributes)
+    rows = warehouse.execute(
+        "SELECT group_count, group_size FROM replica_groups()"
+    ).fetchall()
+    assert rows == [(groups, size)]
+
+
+def test_what_collectives_move(tmp_path: Path) -> None:
+    """Worked out by hand: f32[32,64] on each of 8 devices, in rows of 4 or pairs."""
+    path, part = tmp_path / "w.duckdb", 32 * 64 * 4
+    ingest([str(DATA / "passes" / "jit_ring.tar.xz")], path, jobs=1)
+    columns = ("opcode", "group_count", "group_size", *MOVED)
+    with connect(path) as connection:
+        rows = run_query(connection, "collective_inventory").dicts()
+    assert sorted(tuple(row[name] for name in columns) for row in rows) == [
+        ("all-gather", 2, 4, part, 4 * part, 3 * part),
+        ("all-reduce", 4, 2, part, part, part),
+        ("all-to-all", 2, 4, part, part, part * 3 // 4),
+        ("collective-permute", 4, 2, part, part, part),
+        ("reduce-scatter", 2, 4, 4 * part, 4 * part, 3 * part),
+    ]
+
+
+RAGGED = """\
+HloModule jit_f, replica_count=4
+
+ENTRY %main (p: f32[8], q: f32[16], o: s64[4]) -> f32[16] {
+  %p = f32[8]{0} parameter(0)
+  %q = f32[16]{0} parameter(1)
+  %o = s64[4]{0} parameter(2)
+  %own = f32[8]{0} collective-permute(%p), source_target_pairs={{0,0},{1,1}}
+  ROOT %r = f32[16]{0} ragged-all-to-all(%own, %q, %o, %o, %o, %o), \
+replica_groups={{0,1,2,3}}
+}
+"""
+
+
+def test_what_is_no_data_or_stays_is_not_moved(tmp_path: Path) -> None:
+    path = tmp_path / "w.duckdb"
+    text = {"module_0001.jit_f.after_optimizations.txt": RAGGED.encode()}
+    ingest([str(write(tmp_path / "dump", text))], path, jobs=1)
+    with connect(path) as connection:
+        rows = run_query(connection, "collective_inventory").dicts()
+    assert {row["opcode"]: tuple(row[name] for name in MOVED) for row in rows} == {
+        "collective-permute": (32, 32, 0),
+        "ragged-all-to-all": (32 + 64 + 4 * 32, 32, 24),
+    }
 
 
 # --- Roles --------------------------------------------------------------------------

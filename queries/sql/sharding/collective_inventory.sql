@@ -2,11 +2,13 @@
 -- question: What is communicated, among how many devices, how often?
 -- definition: Collectives of the last snapshot of every module, start and done
 --   together as one. operand_bytes are the logical sizes of the operands.
---   payload_bytes: the result of an all-gather (operands times group size),
---   else the operands. wire_bytes, what a device sends in a ring of n:
---   all-reduce 2(n-1)/n, all-gather (n-1)/n of the result, reduce-scatter and
---   all-to-all (n-1)/n, permute and broadcast all of it. times multiplies the
---   known trip counts of the loops around it.
+--   payload_bytes: the result of an all-gather (operands times group size), of
+--   a ragged-all-to-all its first operand (others are its result and where
+--   what goes), else the operands. wire_bytes, what a device sends in a ring
+--   of n: all-reduce 2(n-1)/n, all-gather (n-1)/n of the result,
+--   reduce-scatter and all-to-all (n-1)/n, ragged-all-to-all at most that,
+--   permute and broadcast all of it, nothing among groups of one. times
+--   multiplies the known trip counts of the loops around it.
 -- grain: module occurrence, collective
 -- needs: final_modules, instructions, computations, operands, replica_groups,
 --   multiplicity, instruction_sources
@@ -21,8 +23,9 @@
 -- column opcode
 -- column is_async BOOLEAN flag neutral: Whether it is a start, or what a start
 --   calls, with a done elsewhere.
--- column group_count BIGINT count neutral: Groups.
--- column group_size BIGINT count neutral: Devices of a group.
+-- column group_count BIGINT count neutral: Groups; of a permute those that its
+--   pairs connect, such as rings.
+-- column group_size BIGINT count neutral: Devices of the largest group.
 -- column channel_id BIGINT id neutral: Channel.
 -- column operand_bytes BIGINT bytes lower_is_better: Sizes of its operands.
 -- column payload_bytes BIGINT bytes lower_is_better: What it moves.
@@ -49,7 +52,10 @@ WITH collectives AS (
   LEFT JOIN computations AS c USING (module_id, computation_id)
 ),
 read AS (
-  SELECT c.module_id, c.instruction_id, sum(f.logical_bytes) AS operand_bytes
+  SELECT
+    c.module_id, c.instruction_id, sum(f.logical_bytes) AS operand_bytes,
+    sum(CASE WHEN p.operand_index = 0 THEN f.logical_bytes END)
+      AS first_bytes
   FROM (SELECT DISTINCT module_id, instruction_id FROM collectives) AS c
   JOIN operands AS p USING (module_id, instruction_id)
   JOIN store.instructions AS o
@@ -61,9 +67,11 @@ read AS (
 moved AS (
   SELECT
     c.*, coalesce(r.operand_bytes, 0) AS operand_bytes,
-    CASE WHEN c.opcode = 'all-gather'
-      THEN coalesce(r.operand_bytes, 0) * c.group_size
-      ELSE coalesce(r.operand_bytes, 0) END AS payload_bytes
+    CASE c.opcode
+      WHEN 'all-gather' THEN coalesce(r.operand_bytes, 0) * c.group_size
+      WHEN 'ragged-all-to-all' THEN coalesce(r.first_bytes, 0)
+      ELSE coalesce(r.operand_bytes, 0)
+    END AS payload_bytes
   FROM collectives AS c
   LEFT JOIN read AS r USING (module_id, instruction_id)
 ),
@@ -74,6 +82,7 @@ wired AS (
       WHEN opcode = 'all-reduce'
         THEN payload_bytes * 2 * (group_size - 1) // group_size
       WHEN opcode IN ('collective-permute', 'collective-broadcast')
+        AND group_size > 1
         THEN payload_bytes
       ELSE payload_bytes * (group_size - 1) // group_size
     END AS wire_bytes
