@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 
 from hlodb.reports.model_findings import (
     BufferChange,
+    Cause,
     Contents,
     Divergence,
     Finding,
@@ -22,9 +24,7 @@ def finding_card(
     """Give the card of a finding about `who`, with its `buffers` largest changes."""
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
-        sure = f"explains {100 * f.cause.share_ratio:.0f} %, confidence"
-        text = f"Cause ({f.cause.blame}): {f.cause.title}; {sure} {f.cause.confidence}."
-        blocks.append(Paragraph(text))
+        blocks.append(Paragraph(_cause(f, f.cause)))
     if f.divergence is not None:
         blocks.append(Paragraph(_parting(f.divergence)))
     if f.parts:
@@ -65,6 +65,22 @@ def _summary(f: Finding) -> str:
     for tag in f.tags:
         text += f"; {tag}"
     return f"{text}; finding {f.id}."
+
+
+def _cause(f: Finding, cause: Cause) -> str:
+    """Say what the cause explains: where parts go both ways, of which of both."""
+    sums: dict[str, int] = defaultdict(int)
+    for p in f.parts:
+        sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes
+    sign = 1 if (f.delta_bytes or 0) >= 0 else -1
+    along = sum(delta for delta in sums.values() if delta * sign > 0)
+    against = sum(delta for delta in sums.values() if delta * sign < 0)
+    share = f"explains {100 * cause.share_ratio:.0f} %"
+    if against:
+        share += f" of {signed_bytes(along)}, with {signed_bytes(against)} against it"
+    return (
+        f"Cause ({cause.blame}): {cause.title}; {share}, confidence {cause.confidence}."
+    )
 
 
 def _parting(d: Divergence) -> str:

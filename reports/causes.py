@@ -10,7 +10,7 @@ from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
 from hlodb.reports.model_findings import Cause
 from hlodb.reports.sizes import counted, signed_bytes
-from hlodb.reports.waterfall import Change, Waterfall
+from hlodb.reports.waterfall import Change, Waterfall, share_of
 
 _NOTICED = 0.2
 """Least growth of the number of recomputed instructions that is a cause."""
@@ -20,12 +20,17 @@ _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 def main_part(waterfall: Waterfall) -> str:
     """Give the part that most of the difference falls in; `none` without any."""
-    sums: dict[str, int] = defaultdict(int)
-    for change in waterfall.changes:
-        sums[change.part] += change.delta_bytes
+    sums = _part_sums(waterfall)
     sign = 1 if waterfall.delta_bytes >= 0 else -1
     ranked = sorted(sums.items(), key=lambda item: (-sign * item[1], item[0]))
     return ranked[0][0] if ranked else "none"
+
+
+def _part_sums(waterfall: Waterfall) -> dict[str, int]:
+    sums: dict[str, int] = defaultdict(int)
+    for change in waterfall.changes:
+        sums[change.part] += change.delta_bytes
+    return dict(sums)
 
 
 def name_cause(
@@ -33,19 +38,19 @@ def name_cause(
 ) -> Cause:
     """Give the cause of a difference.
 
-    `share_ratio` is what of the difference its part explains (above 1 where others
-    work against it), `confidence` how sure the buffers of that part are matched.
+    `share_ratio` is what its part is of all parts that go the same way, `confidence`
+    how sure the buffers of that part are matched.
     """
     part = main_part(waterfall)
     changes = _of_part(waterfall, part)
-    moved = sum(change.delta_bytes for change in changes)
+    sums = _part_sums(waterfall)
     title = _title(part, changes, waterfall.delta_bytes)
     key = f"{blame}/{part}/{_leading(changes) or '-'}"
     if (more := _recomputed(base, candidate)) is not None:
         title = f"{more}: {title}"
         key = f"{blame}/remat/{_leading(changes) or '-'}"
-    share = moved / waterfall.delta_bytes if waterfall.delta_bytes else 0.0
-    return Cause(key, title, blame, round(share, 4), _confidence(changes))
+    share = share_of(sums.get(part, 0), sums.values())
+    return Cause(key, title, blame, share, _confidence(changes))
 
 
 def _of_part(waterfall: Waterfall, part: str) -> list[Change]:

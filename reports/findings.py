@@ -174,11 +174,14 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
 def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
     """Group the candidate's findings by cause and direction, greatest sum first.
 
-    Each group is of one memory space: bytes of several are no sum.
+    Each group is of one memory space: bytes of several are no sum. What was judged not
+    comparable is neither worse nor improved, so it is in no group.
     """
     groups: dict[tuple[str, str, int], list[Finding]] = {}
     for f in findings:
-        if f.scope == "candidate" and f.cause is not None and f.delta_bytes:
+        if f.scope != "candidate" or f.change == "not_comparable":
+            continue
+        if f.cause is not None and f.delta_bytes:
             direction = "worse" if f.delta_bytes > 0 else "improved"
             groups.setdefault((direction, f.cause.key, f.color), []).append(f)
     rows = [_group(direction, found) for (direction, *_), found in groups.items()]

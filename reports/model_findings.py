@@ -90,7 +90,10 @@ class Count:
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a figure moved: a stable key to group by, and a sentence."""
+    """Why a figure moved: a stable key to group by, and a sentence.
+
+    `share_ratio` is what it is of all parts that go the same way, 0 to 1.
+    """
 
     key: str
     title: str

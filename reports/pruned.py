@@ -18,6 +18,7 @@ from hlodb.reports.waterfall import (
     greatest_first,
     has_live_ranges,
     of_profile,
+    share_of,
     temporary_changes,
 )
 
@@ -65,6 +66,6 @@ def profile_cause(fall: Waterfall) -> Cause:
     most = max(fall.changes, key=lambda change: sign * change.delta_bytes)
     kind = "fragmentation" if most.part == "fragmentation" else most.kind
     title = f"{signed_bytes(most.delta_bytes)} of {kind} ({_WHY})"
-    share = most.delta_bytes / fall.delta_bytes if fall.delta_bytes else 0.0
+    share = share_of(most.delta_bytes, (c.delta_bytes for c in fall.changes))
     key = f"unknown/whole/{kind}"
-    return Cause(key, title, "unknown", round(share, 4), most.confidence)
+    return Cause(key, title, "unknown", share, most.confidence)

@@ -12,7 +12,7 @@ stands in docs/report.md.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.contents import Held, held_by_color, kind_of
@@ -93,6 +93,15 @@ def of_profile(profile: Profile | None, name: str) -> int:
     """Give a figure of a profile, 0 where there is none (bytes)."""
     value: int | None = getattr(profile, name) if profile else 0
     return value or 0
+
+
+def share_of(moved: int, deltas: Iterable[int]) -> float:
+    """Give what `moved` is of all that goes the same way.
+
+    Of the whole difference it may be many times as much, where others go against it.
+    """
+    total = sum(delta for delta in deltas if delta * moved > 0)
+    return round(moved / total, 4) if total else 0.0
 
 
 def has_live_ranges(*profiles: Profile | None) -> bool:

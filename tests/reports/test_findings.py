@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -174,3 +175,21 @@ def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
     (causes,) = sections["Causes of regressions"]
     assert isinstance(causes, Table)
     assert causes.rows[-1] == ("", "[1 others]", "", "", "+20.00 MiB", "", "", "")
+
+
+# --- Causes ------------------------------------------------------------------
+
+
+def test_a_cause_is_a_share_of_what_goes_its_way(diffs: list[Report]) -> None:
+    """Never above all of it, where much that rose and much that fell cancel out."""
+    explained = [(f, f.cause) for report in diffs for f in report.findings if f.cause]
+    against = 0
+    for f, cause in explained:
+        sums: dict[str, int] = defaultdict(int)
+        for part in f.parts:
+            sums[part.part] += part.delta_bytes
+        sign = 1 if (f.delta_bytes or 0) >= 0 else -1
+        along = [sign * size for size in sums.values() if sign * size > 0]
+        against += sum(sums.values()) != sign * sum(along)
+        assert cause.share_ratio == round(max(along) / sum(along), 4)
+    assert against
