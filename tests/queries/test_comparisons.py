@@ -210,13 +210,46 @@ def test_a_donation_that_one_of_two_compilations_lost(tmp_path: Path) -> None:
         there = run_query(connection, "alias_changes", asked).rows
         asked = {"base": "other", "candidate": "one"}
         back = run_query(connection, "alias_changes", asked).rows
-    what = ("{1}", 1, "{}", "v")
+    what = ("{1}", None, 1, "{}", "v")
     size, shape = 64 * 128 * 4, "f32[64,128]"
     assert there == [
         ("jit_update", None, "lost", *what, "realised", "missed", size, size, shape)
     ]
     assert back == [
         ("jit_update", None, "gained", *what, "missed", "realised", size, -size, shape)
+    ]
+
+
+def test_outputs_in_another_order_lose_no_donation(tmp_path: Path) -> None:
+    """One parameter's result is where it was, the other's is not."""
+    database = tmp_path / "w.duckdb"
+    dumps = ("base", "dropped", "reordered")
+    ingest([str(DONATION / dump) for dump in dumps], database, jobs=1)
+    columns = ("change", "base_output_index", "output_index", "op_name", "lost_bytes")
+
+    def changes(base: str, candidate: str) -> Rows:
+        asked: dict[str, Value] = {"base": base, "candidate": candidate}
+        return answer(database, "alias_changes", *columns, **asked)
+
+    of_v = 64 * 128 * 4
+    assert changes("base", "reordered") == [("reordered", "{0}", "{2}", "w", 0)]
+    assert changes("reordered", "base") == [("reordered", "{2}", "{0}", "w", 0)]
+    assert changes("dropped", "reordered") == [
+        ("reordered", "{0}", "{2}", "w", 0),
+        ("gained", None, "{1}", "v", -of_v),
+    ]
+    with duckdb.connect(str(database)) as connection:
+        for table in ("aliases", "allocations"):
+            connection.execute(
+                f"UPDATE {table} SET parameter_number = 2 - parameter_number WHERE"
+                " parameter_number IN (0, 2) AND module_id = (SELECT module_id FROM"
+                " modules JOIN runs USING (run_id) WHERE has_assignment AND"
+                " runs.name = 'dropped')"
+            )
+    assert [row[:3] for row in changes("base", "dropped")] == [
+        ("moved", None, "{0}"),
+        ("moved", None, "{0}"),
+        ("lost", None, "{1}"),
     ]
 
 

@@ -2,20 +2,25 @@
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
 --   donation_ledger in both runs, by program, rank, module (n-th by number),
---   output and parameter. change: lost (realised in the base only), gained
---   (realised in the candidate only), status (declared or missed otherwise),
---   moved (the output is aliased with another parameter). Where nothing
---   changed there is no row, nor for a module that one of the runs lacks.
--- grain: program, rank, module, output, parameter
+--   parameter and output, or by parameter where its output is another. change:
+--   lost (realised in the base only), gained (realised in the candidate only),
+--   reordered (the parameter is aliased in both, with an output of another
+--   index), moved (an output that one parameter lost is what another gained),
+--   status (declared or missed otherwise). Where nothing changed there is no
+--   row, nor for a module that one of the runs lacks.
+-- grain: program, rank, module, parameter, output
 -- needs: chosen_pair, chosen_modules, donation_ledger
 -- param base
 -- param candidate
 -- param program
 -- column program
 -- column rank
--- column change VARCHAR name neutral: lost, gained, moved or status.
--- column output_index VARCHAR name neutral: Index into the result; NULL for a
---   donor.
+-- column change VARCHAR name neutral: lost, gained, reordered, moved or
+--   status.
+-- column output_index VARCHAR name neutral: Index into the result in the
+--   candidate, else in the base; NULL for a donor.
+-- column base_output_index VARCHAR name neutral: Index in the base, if
+--   another.
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
 -- column op_name VARCHAR name neutral: Framework path of the parameter, in the
@@ -58,7 +63,10 @@ there_in_both AS (
   HAVING count(*) = 2
 ),
 donations AS MATERIALIZED (
-  SELECT d.*, n.ordinal
+  SELECT DISTINCT
+    d.is_candidate, d.program AS program_name, d.rank, n.ordinal,
+    d.output_index, d.parameter_number, d.parameter_index, d.op_name,
+    d.status, d.donated_bytes, d.shape
   FROM (
     SELECT false AS is_candidate, *
     FROM donation_ledger(
@@ -80,60 +88,105 @@ donations AS MATERIALIZED (
     AND t.rank IS NOT DISTINCT FROM n.rank
     AND t.ordinal = n.ordinal
 ),
+twins AS (
+  SELECT
+    *,
+    min(is_candidate) OVER same_place < max(is_candidate) OVER same_place
+      AS has_twin
+  FROM donations
+  WINDOW same_place AS (
+    PARTITION BY
+      program_name, rank, ordinal, output_index, parameter_number,
+      parameter_index
+  )
+),
+-- Of what has no twin, the n-th of a parameter goes with its n-th elsewhere.
+placed AS MATERIALIZED (
+  SELECT
+    *,
+    CASE WHEN has_twin THEN output_index END AS own_output,
+    CASE
+      WHEN has_twin THEN 0
+      ELSE row_number() OVER (
+        PARTITION BY
+          is_candidate, program_name, rank, ordinal, parameter_number,
+          parameter_index, has_twin
+        ORDER BY status = 'realised' DESC, status, output_index
+      )
+    END AS nth
+  FROM twins
+),
 compared AS (
-  SELECT DISTINCT
-    coalesce(b.program, c.program) AS program_name,
+  SELECT
+    coalesce(b.program_name, c.program_name) AS program_name,
     coalesce(b.rank, c.rank) AS rank,
     coalesce(b.ordinal, c.ordinal) AS ordinal,
-    coalesce(b.output_index, c.output_index) AS output_index,
+    b.output_index AS base_output, c.output_index AS candidate_output,
+    coalesce(b.output_index, c.output_index)
+      IS DISTINCT FROM coalesce(c.output_index, b.output_index)
+      AS is_elsewhere,
     coalesce(b.parameter_number, c.parameter_number) AS parameter_number,
     coalesce(b.parameter_index, c.parameter_index) AS parameter_index,
     coalesce(c.op_name, b.op_name) AS op_name,
     b.status AS base_status, c.status AS candidate_status,
     coalesce(c.donated_bytes, b.donated_bytes) AS donated_bytes,
     coalesce(c.shape, b.shape) AS shape
-  FROM (SELECT * FROM donations WHERE NOT is_candidate) AS b
-  FULL JOIN (SELECT * FROM donations WHERE is_candidate) AS c
-    ON c.program = b.program
+  FROM (SELECT * FROM placed WHERE NOT is_candidate) AS b
+  FULL JOIN (SELECT * FROM placed WHERE is_candidate) AS c
+    ON c.program_name = b.program_name
     AND c.rank IS NOT DISTINCT FROM b.rank
     AND c.ordinal = b.ordinal
-    AND c.output_index IS NOT DISTINCT FROM b.output_index
     AND c.parameter_number = b.parameter_number
     AND c.parameter_index = b.parameter_index
+    AND c.own_output IS NOT DISTINCT FROM b.own_output
+    AND c.nth = b.nth
 ),
 judged AS (
   SELECT
     *,
     CASE
       WHEN base_status = 'realised' AND candidate_status IS DISTINCT
-        FROM 'realised'
-      THEN CASE
-        WHEN bool_or(candidate_status = 'realised') OVER same_output
-          THEN 'moved'
-        ELSE 'lost'
-      END
+        FROM 'realised' THEN 'lost'
       WHEN candidate_status = 'realised' AND base_status IS DISTINCT
-        FROM 'realised'
-      THEN CASE
-        WHEN bool_or(base_status = 'realised') OVER same_output THEN 'moved'
-        ELSE 'gained'
-      END
+        FROM 'realised' THEN 'gained'
       WHEN base_status IS DISTINCT FROM candidate_status THEN 'status'
+      WHEN is_elsewhere AND base_status <> 'missed' THEN 'reordered'
     END AS change
   FROM compared
-  WINDOW same_output
-    AS (PARTITION BY program_name, rank, ordinal, output_index)
+),
+named AS (
+  SELECT
+    * REPLACE (
+      CASE
+        WHEN bool_or(change = 'lost') OVER same_output
+          AND bool_or(change = 'gained') OVER same_output
+          AND change IN ('lost', 'gained')
+        THEN 'moved'
+        ELSE change
+      END AS change
+    )
+  FROM judged
+  WINDOW same_output AS (
+    PARTITION BY
+      program_name, rank, ordinal,
+      CASE WHEN change = 'lost' THEN base_output ELSE candidate_output END,
+      CASE WHEN coalesce(base_output, candidate_output) IS NULL
+        THEN parameter_number END
+  )
 )
 SELECT
-  j.program_name AS program, j.rank, j.change, j.output_index,
+  j.program_name AS program, j.rank, j.change,
+  coalesce(j.candidate_output, j.base_output) AS output_index,
+  CASE WHEN j.is_elsewhere THEN j.base_output END AS base_output_index,
   j.parameter_number, j.parameter_index, j.op_name, j.base_status,
   j.candidate_status, j.donated_bytes,
   CASE j.change
     WHEN 'lost' THEN j.donated_bytes WHEN 'gained' THEN -j.donated_bytes ELSE 0
   END AS lost_bytes,
   j.shape
-FROM judged AS j
+FROM named AS j
 WHERE j.change IS NOT NULL
 ORDER BY
   j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal,
-  j.output_index, j.parameter_number, j.parameter_index
+  coalesce(j.candidate_output, j.base_output), j.parameter_number,
+  j.parameter_index

@@ -3,10 +3,11 @@
     pip install jax==0.10.2 && PYTHONPATH=ZOO python make_changes.py FOLDER
 
 ZOO is the folder of zoo.py, whose programs the dumps in examples/ were compiled from.
-tensor: one tensor doubled · donation: one donation dropped · dtype: one element type
-widened · remat: one more block recomputed · fusion: one pass switched off · sharding:
-the batch no longer split over devices. The last two are dumped after every pass. zoo-*:
-the first four in programs of the zoo. Each is compiled in a process of its own.
+tensor: one tensor doubled · donation: one donation dropped, or the results in another
+order behind a new one · dtype: one element type widened · remat: one more block
+recomputed · fusion: one pass switched off · sharding: the batch no longer split over
+devices. The last two are dumped after every pass. zoo-*: the first four in programs of
+the zoo. Each is compiled in a process of its own.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ VARIANTS = (
     "tensor/doubled",
     "donation/base",
     "donation/dropped",
+    "donation/reordered",
     "dtype/base",
     "dtype/widened",
     "remat/base",
@@ -75,10 +77,11 @@ def compile_variant(variant: str) -> None:
 
         return jax.jit(step).lower(shape(256, 64))
 
-    def donation(*donated: int) -> Any:
+    def donation(*donated: int, reordered: bool = False) -> Any:
         def update(w: Any, v: Any, g: Any, h: Any) -> Any:
             with jax.named_scope("optimizer"):
-                return jnp.tanh(w - 0.1 * g), jnp.tanh(v - 0.1 * h)
+                new_w, new_v = jnp.tanh(w - 0.1 * g), jnp.tanh(v - 0.1 * h)
+            return (g.sum(), new_v, new_w) if reordered else (new_w, new_v)
 
         w, v = shape(128, 128), shape(64, 128)
         return jax.jit(update, donate_argnums=donated).lower(w, v, w, v)
@@ -125,6 +128,7 @@ def compile_variant(variant: str) -> None:
         "tensor/doubled": lambda: tensor(128),
         "donation/base": lambda: donation(0, 1),
         "donation/dropped": lambda: donation(0),
+        "donation/reordered": lambda: donation(0, 1, reordered=True),
         "dtype/base": lambda: dtype(jnp.int16),
         "dtype/widened": lambda: dtype(jnp.int32),
         "remat/base": lambda: remat(0),
