@@ -1,7 +1,7 @@
 """Proposes budgets: what every program needs today, as a ratchet.
 
-A budget that is there and holds is lowered to what is needed, and never raised: what is
-over its budget keeps it.
+They are to be added to those that are there: where a budget allows what is needed, or
+less, none is proposed, so none is ever raised.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from hlodb.reports.settings import Settings, covers
 
 
 def proposed_budgets(report: Report, settings: Settings) -> str:
-    """Give [[budget]] tables for hlodb.toml, one per program and memory space."""
+    """Give the [[budget]] tables that hlodb.toml lacks, by program and memory space."""
     needs: dict[tuple[str, int, str], int] = {}
     for row in report.programs:
         if row.candidate_bytes is not None:
@@ -20,29 +20,32 @@ def proposed_budgets(report: Report, settings: Settings) -> str:
             needs[key] = max(row.candidate_bytes, needs.get(key, 0))
     if not report.programs:
         return "# The candidate holds no program with a buffer assignment.\n"
-    head = f"# What {report.comparison.candidate.name} needs, exactly.\n"
-    tables = [
-        _table(program, space, _ratcheted(size, program, color, space, settings))
-        for (program, color, space), size in sorted(needs.items())
-    ]
-    return "\n".join([head, *tables])
+    name = report.comparison.candidate.name
+    tables = []
+    for (program, color, space), size in sorted(needs.items()):
+        least = _least(program, color, space, settings)
+        if least is None or size < least:
+            tables.append(_table(program, space, size, least))
+    if not tables:
+        return f"# No budget of what {name} needs is missing, or could be lower.\n"
+    return "\n".join([f"# What {name} needs, exactly.\n", *tables])
 
 
-def _ratcheted(
-    size: int, program: str, color: int, space: str, settings: Settings
-) -> int:
-    """Give the size, or the least budget that holds for exactly this program."""
+def _least(program: str, color: int, space: str, settings: Settings) -> int | None:
+    """Give the least budget that holds for exactly this program (bytes)."""
     limits = [
         budget.bytes
         for budget in settings.budgets
         if budget.program == _glob(program) and covers(budget, program, color, space)
         if budget.bytes is not None
     ]
-    return min([size, *limits])
+    return min(limits, default=None)
 
 
-def _table(program: str, space: str, size: int) -> str:
+def _table(program: str, space: str, size: int, least: int | None) -> str:
+    lowered = f"# Goes before the one of {least} bytes, which may be deleted."
     lines = [
+        *([] if least is None else [lowered]),
         "[[budget]]",
         f"program = {_quoted(_glob(program))}",
         f"space = {_quoted(space)}",

@@ -18,7 +18,7 @@ from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.ingest.staging_folder import is_anything_staged, staging_folder
 from hlodb.reports.budgets import proposed_budgets
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import read_settings
+from hlodb.reports.gates import FILE_NAME, read_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outcome import FAIL_ON
 from hlodb.reports.render import FORMATS, renderer
@@ -77,7 +77,7 @@ from hlodb.reports.triage import record
 @click.option(
     "--propose-budgets",
     is_flag=True,
-    help="Write [[budget]] tables of what is needed today instead of a report.",
+    help="Write the [[budget]] tables that hlodb.toml lacks instead of a report.",
 )
 @click.option("--no-record", is_flag=True, help="Leave findings out of the warehouse.")
 @db_option
@@ -130,6 +130,7 @@ def command(
     if report is None:
         return 0
     if propose_budgets:
+        _require_other(output, config)
         _write(proposed_budgets(report, settings), output)
         return 0
     for sink, path in (*sinks, (form, output)):
@@ -161,6 +162,18 @@ def _build(
             raise
         narrate(str(error))
         return None
+
+
+def _require_other(output: Path | None, config: Path | None) -> None:
+    """Raise UsageError where the budgets to add would replace all settings."""
+    settings = config or Path(FILE_NAME)
+    if output is None or not (output.exists() and settings.exists()):
+        return
+    if output.samefile(settings):
+        raise UsageError(
+            f"-o {output} would replace all of its settings: leave out -o, and add"
+            f" the budgets with >> {output}"
+        )
 
 
 def _write(text: str, output: Path | None) -> None:

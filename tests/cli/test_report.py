@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.cli import main
+from hlodb.reports.gates import read_settings
 from hlodb.reports.render import FORMATS
 from tests.cli.nights import build, configure, headline, held_open, listed
 from tests.reports.situations import MIB, STEP, night
@@ -129,7 +130,28 @@ def test_a_proposed_budget_is_what_is_needed_and_never_more(
     assert main(["report", "--fail-on", "budget"]) == 1
     capsys.readouterr()
     main(["report", "--propose-budgets"])
-    assert capsys.readouterr().out == tight
+    nothing = "# No budget of what night-2 needs is missing, or could be lower.\n"
+    assert capsys.readouterr().out == nothing
+
+
+def test_proposed_budgets_are_added_to_those_that_are_there(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As `>> hlodb.toml` does it, as often as one likes; a lower one goes before."""
+    loose = '[[budget]]\nprogram = "jit_step"\nspace = "host"\nbytes = 9000000\n'
+    configure(loose)
+    for _ in range(3):
+        main(["report", "--propose-budgets"])
+        configure((tmp_path / "hlodb.toml").read_text() + capsys.readouterr().out)
+    budgets = [
+        (b.program, b.bytes) for b in read_settings(tmp_path / "hlodb.toml").budgets
+    ]
+    assert budgets == [
+        ("jit_step", 9000000), ("jit_eval", 5 * MIB), ("jit_step", 6 * MIB)
+    ]  # fmt: skip
+    main(["report", "--propose-budgets", "-o", "hlodb.toml"])
+    assert "would replace all of its settings" in capsys.readouterr().err
+    assert read_settings(tmp_path / "hlodb.toml").budgets
 
 
 def test_a_dash_is_the_standard_output(
