@@ -38,6 +38,7 @@ def query_help(query: Query) -> str:
         f"Parameters (-p name=value)\n{_parameter_lines(query)}",
         f"Columns, one row per {query.grain}\n{_column_lines(query)}",
         f"Definition\n{_wrap(query.definition, '  ')}",
+        *([_wrap(f"Without rows: {query.empty}")] if query.empty else []),
         _wrap(f"Reads: {', '.join(query.needs) or 'nothing'}"),
         f"In the DuckDB CLI: FROM {query.name}({example});",
     ]
@@ -53,6 +54,7 @@ def _query_object(query: Query) -> dict[str, Any]:
         "definition": query.definition,
         "grain": query.grain,
         "needs": list(query.needs),
+        "empty": query.empty,
         "parameters": [
             {
                 "name": p.name,

@@ -6,6 +6,7 @@
     --   further lines are indented.
     -- grain: module occurrence, colour
     -- needs: module_memory (tables and other queries; or: nothing)
+    -- empty: What to do where there are no rows (may be left out).
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
     -- column reserved_bytes BIGINT bytes lower_is_better: What is reserved.
@@ -37,6 +38,9 @@ from hlodb.queries.sql_text import code_tokens, parameter_faults
 
 SENTENCES = ("title", "question", "definition", "grain", "needs")
 """The keys that every query has, once."""
+
+_OPTIONAL = "empty"
+"""A key that a query may have, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
 _PARAMETER = re.compile(
@@ -89,6 +93,7 @@ def parse_query(
         parameters=parameters,
         columns=columns,
         sql=sql,
+        empty=sentences.get(_OPTIONAL),
     )
 
 
@@ -134,8 +139,8 @@ def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:
     for entry in entries:
         if entry.key in ("param", "column"):
             continue
-        if entry.key not in SENTENCES:
-            known = ", ".join((*SENTENCES, "param", "column"))
+        if entry.key not in (*SENTENCES, _OPTIONAL):
+            known = ", ".join((*SENTENCES, _OPTIONAL, "param", "column"))
             _fail(path, entry.line, f"unknown key {entry.key!r}; known are {known}")
         if entry.key in found:
             _fail(path, entry.line, f"{entry.key!r} stands twice")

@@ -57,7 +57,8 @@ class Column(NamedTuple):
 class Query:
     """One canned query; `sql` is its SELECT as written, with `$name` parameters.
 
-    One of ours `is_built_in`; others come from folders of users.
+    `empty` says what to do where there are no rows. One of ours `is_built_in`; others
+    come from folders of users.
     """
 
     name: str
@@ -71,6 +72,7 @@ class Query:
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     sql: str
+    empty: str | None = None
     is_built_in: bool = False
 
 

@@ -96,6 +96,8 @@ def command(
             result = run_query(connection, name, parameters, catalogue)
             if not result.rows:
                 _tell_of_pruned(connection, query, parameters)
+                if query.empty:
+                    narrate(f"no rows: {query.empty}")
         write_result(result, form, output)
         _tell_of_more(query, parameters, len(result.rows))
     return 0

@@ -184,6 +184,18 @@ def test_a_query_that_top_cuts_says_so(
     )
 
 
+def test_an_empty_answer_says_what_to_do(
+    demo_warehouse: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """As the front matter of the query has it; without any it is just empty."""
+    program = ["-p", "program=jit_cg", "--db", str(demo_warehouse)]
+    assert main(["query", "scaling_law", *program]) == 0
+    said = capfd.readouterr().err
+    assert said.startswith("hlodb: no rows: no program was compiled at min_sizes sizes")
+    assert main(["query", "size_axes", *program]) == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_an_unknown_query(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["query", "peak_contnets"]) == 2
     assert capfd.readouterr().err == (

@@ -150,6 +150,7 @@ def test_the_catalogue_as_objects(tmp_path: Path) -> None:
         "definition": "The last step of its schedule, counted from 1.",
         "grain": "module occurrence",
         "needs": ["module_list"],
+        "empty": None,
         "parameters": [
             {
                 "name": "run",

@@ -63,6 +63,12 @@ def test_whole_query() -> None:
     )
 
 
+def test_what_to_do_without_rows_may_be_said() -> None:
+    assert (
+        read(f"{HEADER}-- empty: ask\n--   later.\n{COLUMN}{SQL}").empty == "ask later."
+    )
+
+
 def test_nothing_is_needed() -> None:
     text = HEADER.replace("modules, schedule", "nothing") + COLUMN + SQL
     assert read(text).needs == ()
@@ -79,7 +85,7 @@ def test_nothing_is_needed() -> None:
         (
             HEADER + "-- titel: x\n" + COLUMN + SQL,
             "steps.sql:7: unknown key 'titel'; known are title, question, definition,"
-            " grain, needs, param, column",
+            " grain, needs, empty, param, column",
         ),
         (HEADER + "-- title: x\n" + COLUMN + SQL, "steps.sql:7: 'title' stands twice"),
         (

@@ -14,6 +14,10 @@
 -- grain: program, platform, device, compiler version, colour, axis, other
 --   axes, part
 -- needs: size_axes, memory_profile, runs, device_memory
+-- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
+--   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
+--   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
+--   say the compiler's version, name a series whose runs have the same.
 -- param program
 -- param series
 -- param color
