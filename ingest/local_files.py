@@ -15,6 +15,11 @@ from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import RefusedFile
 from hlodb.ingest.units import Entry
 
+_NO_INPUT = (
+    "-: the standard input is not read, as the names of a dump's files tell what they"
+    " are. Save it, as `… > dump.tar` does with an archive, and name that."
+)
+
 
 def expand(path: str) -> list[Path]:
     """Turn a path or glob into the absolute paths that exist, sorted.
@@ -30,6 +35,8 @@ def expand(path: str) -> list[Path]:
         if matches:
             return [_absolute(Path(match)) for match in matches]
         raise UsageError(f"{path}: no file or directory matches this pattern.")
+    if path == "-":
+        raise UsageError(_NO_INPUT)
     raise UsageError(_missing(Path(path).absolute(), path))
 
 

@@ -217,6 +217,21 @@ def test_missing_path(dump: Path) -> None:
     assert said(pattern) == f"{pattern}: no file or directory matches this pattern."
 
 
+def test_the_standard_input_has_no_names(
+    dump: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither alone nor beside what is there; a file may be called so."""
+    monkeypatch.chdir(dump.parent)
+    for paths in ([Path("-")], [dump, Path("-")], [Path("-"), dump]):
+        assert said(*paths) == (
+            "-: the standard input is not read, as the names of a dump's files tell"
+            " what they are. Save it, as `… > dump.tar` does with an archive, and name"
+            " that."
+        )
+    dump.rename("-")
+    assert [source.name for source in discover(["-"])] == ["-"]
+
+
 @pytest.mark.parametrize("path", ["a" * 5000, "b/" + "a" * 5000 + "/c", "a\0b"])
 def test_paths_that_cannot_be(path: str) -> None:
     with pytest.raises(UsageError, match="no such file or directory"):
