@@ -90,7 +90,7 @@ def judge_scene(
         programs,
         platforms,
         scene.candidate,
-        sections.compile_counts(scene.present),
+        sections.compile_counts(connection, scene.present),
         _replicated(connection, scene, settings),
         today,
     )

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 import duckdb
 
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model_sections import Capacity, Health
 from hlodb.reports.pairs import NoiseBands, Profiles
-from hlodb.reports.read import rows
+from hlodb.reports.read import Opcodes, read_opcodes, rows
 from hlodb.reports.settings import Settings
+
+NAMELESS = "SyncTensorsGraph"
+"""What PyTorch/XLA calls every program."""
 
 NEAR_LIMIT = 0.95
 _MILLISECOND = 1000
+_SIZE = re.compile(r"(?<=[\[,])<?=?\d+(?=[\],])")
 
 
 def capacity(
@@ -65,8 +70,8 @@ def health(
     top: int,
 ) -> list[Health]:
     """Give programs compiled often or with varying memory, and passes that slowed."""
-    before = compile_counts(modules[base.run_id]) if base else {}
-    now = compile_counts(modules[candidate.run_id])
+    before = compile_counts(connection, modules[base.run_id]) if base else {}
+    now = compile_counts(connection, modules[candidate.run_id])
     found = [
         Health("recompiled", program, before.get(program, 0), count, "count", "")
         for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
@@ -82,15 +87,35 @@ def health(
     return found + (_slower_passes(connection, base, candidate, top) if base else [])
 
 
-def compile_counts(modules: Iterable[Module]) -> dict[str, int]:
-    """Give how many times each program was compiled, ranks counting as one."""
-    counts: dict[tuple[str, int | None], int] = defaultdict(int)
-    for module in modules:
-        counts[module.program, module.rank] += 1
+def compile_counts(
+    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
+) -> dict[str, int]:
+    """Give how many times each program was compiled, ranks counting as one.
+
+    Of a name that all programs have, the one that was compiled most often.
+    """
+    nameless = [m for m in modules if m.program == NAMELESS]
+    opcodes = read_opcodes(connection, (m.earliest_id for m in nameless))
+    counts: dict[tuple[Hashable, ...], int] = defaultdict(int)
     most: dict[str, int] = {}
-    for (program, _), count in counts.items():
-        most[program] = max(count, most.get(program, 0))
+    for m in modules:
+        likeness = _likeness(m, opcodes) if m.program == NAMELESS else ()
+        key = (m.program, m.rank, *likeness)
+        counts[key] += 1
+        most[m.program] = max(counts[key], most.get(m.program, 0))
     return most
+
+
+def _likeness(module: Module, opcodes: Mapping[int, Opcodes]) -> tuple[Hashable, ...]:
+    """Give what a program has in common with itself at other sizes, and with no other.
+
+    Where its instructions are not there it is like none but its equals.
+    """
+    mix = opcodes.get(module.earliest_id)
+    if mix is None:
+        return (module.source_graph, module.graph_fingerprint)
+    shapes = module.source_shapes or module.entry_shapes or ""
+    return (_SIZE.sub("", shapes), *sorted(mix.items()))
 
 
 def _slower_passes(

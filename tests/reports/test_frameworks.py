@@ -6,21 +6,24 @@ have one name: that a function more comes first must not hide which one grew.
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from hlodb.ingest.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.match import match_modules
 from hlodb.reports.model import Report
 from hlodb.reports.names import called, shared_names
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
+from hlodb.reports.sections import NAMELESS, compile_counts
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import similarities_from
 from hlodb.schema.warehouse import connect
-from tests.conftest import FRAMEWORKS
+from tests.conftest import DATA, FRAMEWORKS
 
 
 @pytest.fixture(scope="module")
@@ -140,3 +143,36 @@ def test_what_moved(
     ] == moved  # fmt: skip
     assert len({f.id for f in report.findings}) == len(moved)
     assert {f.residual_bytes for f in report.findings} <= {0, None}
+
+
+def test_a_recompiled_program_is_told_from_others_of_its_name(
+    reports: dict[str, Report],
+) -> None:
+    """Line 118 sums tensors of two sizes; the other programs have their name alone."""
+    found = {
+        framework: [(h.name, h.base, h.candidate) for h in report.health]
+        for framework, report in reports.items()
+    }
+    assert found == {
+        "pytorch-2.9.0": [("SyncTensorsGraph", 2, 2)],
+        **{framework: [] for framework in FRAMEWORKS[1:]},
+    }
+
+
+def test_a_step_of_pytorch_counts_at_each_of_its_sizes(tmp_path: Path) -> None:
+    """As does one of another name."""
+    name, step = NAMELESS, "jit_train_step"
+    with tarfile.open(DATA / "sizes" / "cpu.tar.xz") as archive:
+        archive.extractall(tmp_path / step, filter="data")
+    (tmp_path / name).mkdir()
+    for path in (tmp_path / step).iterdir():
+        text = path.read_text().replace(step, name)
+        (tmp_path / name / path.name.replace(step, name)).write_text(text)
+    database = tmp_path / "w.duckdb"
+    ingest([str(tmp_path / name), str(tmp_path / step)], database, jobs=1)
+    with connect(database) as connection:
+        runs = {run.name: run for run in read_runs(connection)}
+        modules = read_modules(connection, runs.values())
+        for program in (name, step):
+            of_run = modules[runs[program].run_id]
+            assert compile_counts(connection, of_run) == {program: 13}

@@ -4,8 +4,9 @@
 --   graph_fingerprints, distinct_layouts entry layouts. varying_arguments
 --   lists the array parameters (counted from 0 in print order, tuples
 --   flattened) whose shape differs between the modules, with all their shapes:
---   what made JAX trace again. Bytes are XLA's 'Total bytes used', over all
---   memory spaces of a module.
+--   what made JAX trace again. PyTorch/XLA calls all its programs alike: of
+--   these a group is no function compiled again. Bytes are XLA's 'Total bytes
+--   used', over all memory spaces of a module.
 -- grain: program
 -- needs: final_modules, modules
 -- param run
