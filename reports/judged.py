@@ -61,11 +61,7 @@ def judge_scene(
     today: date | None,
 ) -> Judged:
     """Judge every pair of a scene; waivers and triage are held against `today`."""
-    verdicts = [
-        verdict
-        for pair in scene.pairs
-        for verdict in judge(pair, scene.profiles, scene.bands, settings)
-    ]
+    verdicts = _verdicts(scene, settings)
     is_report = request.kind == "report"
     steps, lines = _history(scene, settings) if is_report else ([], {})
     trends = list(lines.values())
@@ -84,15 +80,14 @@ def judge_scene(
     )
     if not is_report:
         return Judged(findings, programs, trends, [], [], *pictured)
-    platforms = {place_of(v): platform_of(v) for v in verdicts}
     facts = GateFacts(
-        findings,
-        programs,
-        platforms,
-        scene.candidate,
-        sections.compile_counts(connection, scene.present),
-        _replicated(connection, scene, settings),
-        today,
+        findings=findings,
+        programs=programs,
+        platforms={place_of(v): platform_of(v) for v in verdicts},
+        candidate=scene.candidate,
+        compiles=sections.compile_counts(connection, scene.present),
+        replicated=_replicated(connection, scene, settings),
+        today=today,
     )
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
@@ -100,6 +95,14 @@ def judge_scene(
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, gates, waivers, *pictured)
+
+
+def _verdicts(scene: Scene, settings: Settings) -> list[Verdict]:
+    return [
+        verdict
+        for pair in scene.pairs
+        for verdict in judge(pair, scene.profiles, scene.bands, settings)
+    ]
 
 
 def _hidden_losses(

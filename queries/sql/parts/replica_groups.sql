@@ -62,7 +62,8 @@ neighbours AS MATERIALIZED (
   FROM links
 ),
 -- A device and the one whose number it has take the least number that a
--- neighbour of it has, until none falls any more: few rounds do for long rings.
+-- neighbour of it has, until none falls any more: few rounds even in a long
+-- ring.
 labelled AS (
   SELECT DISTINCT list_id, device, device AS label, TRUE AS is_falling
   FROM neighbours
