@@ -5,24 +5,31 @@
 --   it appears in, or until the end of a computation whose root it appears in,
 --   or of the program; or until another value takes its bytes over. A call
 --   may count as a use, as it did until 2023, or only what it calls, which
---   stands before it. Until mid-2022 (TensorFlow 2.9) it ended a step before
+--   stands before it. What is defined in an asynchronous computation, or in
+--   what that calls, lives until the done. Until mid-2022 (TensorFlow 2.9) it ended a step before
 --   the value that takes over, later at its first step: one step is excused
 --   where no value that a loop or branch merges starts as another of its bytes
 --   ends. expected is the step of the last use or end, found is end_step (XLA,
 --   hlo_live_range.cc).
 -- grain: fault
 -- needs: checked_modules, live_ranges, value_uses, value_positions,
---   allocation_values, values, instructions, schedule
+--   allocation_values, values, instructions, schedule, called_computations,
+--   operands
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
 -- column place VARCHAR text neutral: What of the module is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
-WITH steps AS MATERIALIZED (
+WITH RECURSIVE forms AS MATERIALIZED (
+  SELECT form_id, opcode
+  FROM store.instruction_forms
+  WHERE opcode IN ('async-start', 'async-update', 'async-done')
+),
+steps AS MATERIALIZED (
   SELECT
-    s.module_id, s.instruction_id, s.step, i.computation_id, i.is_root,
-    i.form_id IN (
+    s.module_id, s.instruction_id, s.step, i.computation_id, i.form_id,
+    i.is_root, i.form_id IN (
       SELECT form_id FROM store.instruction_forms WHERE opcode = 'call'
     ) AS is_call
   FROM checked_modules(run := $run) AS m
@@ -59,15 +66,62 @@ root_ends AS (
 program_ends AS (
   SELECT module_id, max(step) + 1 AS step FROM steps GROUP BY module_id
 ),
+chains AS (
+  SELECT
+    s.module_id, s.instruction_id AS start_id, s.instruction_id, f.opcode,
+    s.step
+  FROM steps AS s
+  JOIN forms AS f USING (form_id)
+  WHERE f.opcode = 'async-start'
+  UNION
+  SELECT c.module_id, c.start_id, s.instruction_id, f.opcode, s.step
+  FROM chains AS c
+  JOIN operands AS p
+    ON p.module_id = c.module_id
+    AND p.operand_id = c.instruction_id
+    AND p.operand_index = 0
+  JOIN steps AS s
+    ON s.module_id = p.module_id
+    AND s.instruction_id = p.instruction_id
+  JOIN forms AS f USING (form_id)
+  WHERE c.opcode <> 'async-done'
+    AND f.opcode <> 'async-start'
+),
+contexts AS (
+  SELECT b.module_id, b.computation_id, c.step
+  FROM chains AS c
+  JOIN called_computations AS b
+    ON b.module_id = c.module_id
+    AND b.instruction_id = c.start_id
+  WHERE c.opcode = 'async-done'
+  UNION
+  SELECT b.module_id, b.computation_id, c.step
+  FROM contexts AS c
+  JOIN steps AS s USING (module_id, computation_id)
+  JOIN called_computations AS b
+    ON b.module_id = s.module_id
+    AND b.instruction_id = s.instruction_id
+  WHERE s.form_id NOT IN (
+    SELECT form_id FROM forms WHERE opcode = 'async-start'
+  )
+),
+async_ends AS (
+  SELECT s.module_id, s.instruction_id, max(c.step) AS step
+  FROM contexts AS c
+  JOIN steps AS s USING (module_id, computation_id)
+  GROUP BY s.module_id, s.instruction_id
+),
 ranges AS (
   SELECT
     l.module_id, l.instruction_id, l.shape_index, l.value_id, l.end_step,
     u.certain_step AS last_use,
-    greatest(l.start_step, u.step, r.step) AS latest, e.step AS program_end
+    greatest(l.start_step, u.step, r.step, a.step) AS latest,
+    e.step AS program_end
   FROM program_ends AS e
   JOIN store.live_ranges AS l USING (module_id)
   LEFT JOIN last_uses AS u USING (module_id, value_id)
   LEFT JOIN root_ends AS r USING (module_id, value_id)
+  LEFT JOIN async_ends AS a USING (module_id, instruction_id)
 ),
 placed AS (
   SELECT

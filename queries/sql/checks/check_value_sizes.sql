@@ -1,8 +1,9 @@
 -- title: Values have room for their shapes
 -- question: Which values have less room than their shape needs?
 -- definition: size_bytes >= logical_bytes, for arrays: padding adds and never
---   takes away. The pointer table of a tuple has the size that its backend
---   gives it.
+--   takes away. Of an array that its layout splits among the cores of a chip,
+--   SC(dimension:index,...), the largest piece counts. The pointer table of a
+--   tuple has the size that its backend gives it.
 -- grain: fault
 -- needs: checked_modules, doubtful_values, allocation_values, values
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
@@ -18,13 +19,44 @@ places AS (
   SELECT p.module_id, p.value_id, p.size_bytes
   FROM allocation_values AS p
   WHERE p.module_id IN (SELECT module_id FROM doubtful)
+),
+tight AS MATERIALIZED (
+  SELECT v.module_id, v.value_id, v.shape, v.logical_bytes, p.size_bytes
+  FROM checked_modules(run := $run) AS m
+  JOIN doubtful AS d USING (module_id)
+  JOIN store."values" AS v USING (module_id)
+  JOIN places AS p USING (module_id, value_id)
+  WHERE p.size_bytes < v.logical_bytes
+    AND v.shape NOT LIKE '(%'
+),
+split AS (
+  SELECT
+    *,
+    TRY_CAST(string_split(regexp_extract(shape, '\[([0-9,]+)\]', 1), ',')[
+      TRY_CAST(regexp_extract(shape, 'SC\(([0-9]+):', 1) AS BIGINT) + 1
+    ] AS BIGINT) AS whole,
+    regexp_extract(shape, 'SC\([0-9]+:([0-9,]+)\)', 1) AS indices
+  FROM tight
+),
+pieces AS (
+  -- Where the dimension is cut: at its ends and at the indices.
+  SELECT
+    *,
+    CASE WHEN indices <> '' AND whole > 0 THEN TRY_CAST(
+      '[0,' || indices || ',' || whole || ']' AS BIGINT[]
+    ) END AS cuts
+  FROM split
+),
+needed AS (
+  SELECT
+    *,
+    coalesce(logical_bytes // whole * list_max(list_transform(
+      range(1, len(cuts)), lambda i: cuts[i + 1] - cuts[i]
+    )), logical_bytes) AS needed_bytes
+  FROM pieces
 )
 SELECT
-  v.module_id, 'value ' || v.value_id || ' of ' || v.shape AS place,
-  v.logical_bytes AS expected, p.size_bytes AS found
-FROM checked_modules(run := $run) AS m
-JOIN doubtful AS d USING (module_id)
-JOIN store."values" AS v USING (module_id)
-JOIN places AS p USING (module_id, value_id)
-WHERE p.size_bytes < v.logical_bytes
-  AND v.shape NOT LIKE '(%'
+  module_id, 'value ' || value_id || ' of ' || shape AS place,
+  CAST(needed_bytes AS BIGINT) AS expected, size_bytes AS found
+FROM needed
+WHERE size_bytes < needed_bytes
