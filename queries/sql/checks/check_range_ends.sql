@@ -3,14 +3,14 @@
 --   after it?
 -- definition: A value lives until the last of its uses and of the instructions
 --   it appears in, or until the end of a computation whose root it appears in,
---   or of the program; or until another value takes its bytes over. A call
---   may count as a use, as it did until 2023, or only what it calls, which
---   stands before it. What is defined in an asynchronous computation, or in
---   what that calls, lives until the done. Until mid-2022 (TensorFlow 2.9) it ended a step before
---   the value that takes over, later at its first step: one step is excused
---   where no value that a loop or branch merges starts as another of its bytes
---   ends. expected is the step of the last use or end, found is end_step (XLA,
---   hlo_live_range.cc).
+--   or of the program; or until another value takes its bytes over. A call may
+--   count as a use, as it did until 2023, or only what it calls, which stands
+--   before it. What is defined in an asynchronous computation, or in what that
+--   calls, lives until the done. Until mid-2022 (TensorFlow 2.9) it ended a
+--   step before the value that takes over, later at its first step: one step
+--   is excused where no value that a loop or branch merges starts as another
+--   of its bytes ends. expected is the step of the last use or end, found is
+--   end_step (XLA, hlo_live_range.cc).
 -- grain: fault
 -- needs: checked_modules, live_ranges, value_uses, value_positions,
 --   allocation_values, values, instructions, schedule, called_computations,

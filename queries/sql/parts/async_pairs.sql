@@ -3,10 +3,12 @@
 -- definition: Instructions whose opcode ends in -start and the -done of the
 --   same operation that reads it, directly or through -update and
 --   get-tuple-element; wrapped is the operation that an async-start calls,
---   else the opcode without -start. Of the last snapshot of every module.
+--   else the opcode without -start. And the fusions that start and end one of
+--   async_collectives, which is wrapped then. Of the last snapshot of every
+--   module.
 -- grain: module content, start
 -- needs: final_modules, instructions, operands, called_computations,
---   computations
+--   computations, async_collectives
 -- param run
 -- param program
 -- column module_id
@@ -82,6 +84,24 @@ called AS (
     AND r.instruction_id = d.root_instruction_id
   WHERE s.opcode = 'async-start'
   GROUP BY s.module_id, s.instruction_id
+),
+chains AS MATERIALIZED (
+  SELECT * FROM async_collectives(run := $run, program := $program)
+),
+fused AS (
+  SELECT
+    s.module_id, s.fusion_id, min(s.fusion) AS fusion,
+    min(s.opcode) AS opcode, min(s.step) AS start_at_step,
+    min(e.step) AS done_at_step, arg_min(e.fusion, e.step) AS done_instruction
+  FROM chains AS s
+  LEFT JOIN chains AS e
+    ON e.module_id = s.module_id
+    AND e.chain_id = s.chain_id
+    AND e.fusion_computation_id = s.fusion_computation_id
+    AND e.part = 'done'
+    AND e.step > s.step
+  WHERE s.part = 'start'
+  GROUP BY s.module_id, s.fusion_id
 )
 SELECT
   n.module_id, n.instruction_id, n.name AS instruction,
@@ -95,3 +115,8 @@ LEFT JOIN called AS c
   ON c.module_id = n.module_id
   AND c.instruction_id = n.instruction_id
 WHERE n.opcode LIKE '%-start'
+UNION ALL
+SELECT
+  module_id, fusion_id, fusion, opcode, done_instruction, start_at_step,
+  done_at_step
+FROM fused

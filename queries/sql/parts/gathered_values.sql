@@ -6,11 +6,12 @@
 --   transpose, slice, dynamic-slice, get-tuple-element, optimization barriers,
 --   calls, and starts and dones of these and of all-gathers. Parameters of
 --   other computations are what their caller passes. The result of that
---   operand, and what the same operations make of it, is gathered. Data that
---   passes a fusion is not followed.
+--   operand, and what the same operations make of it, is gathered; of
+--   async_collectives the second result of the fusion that starts it, and that
+--   of the done. Data that passes another fusion is not followed.
 -- grain: module content, value
 -- needs: final_modules, instructions, operands, called_computations,
---   computations, values
+--   computations, values, async_collectives
 -- param run
 -- param program
 -- column module_id
@@ -129,11 +130,28 @@ weights AS MATERIALIZED (
   WHERE n.opcode = 'parameter'
   GROUP BY o.module_id, o.gather_id, o.element
 ),
+chains AS MATERIALIZED (
+  SELECT * FROM async_collectives(run := $run, program := $program)
+),
 followed AS (
   SELECT
     w.module_id, w.gather_id, w.weight, w.gather_id AS instruction_id,
     w.element, 0 AS depth
   FROM weights AS w
+  UNION
+  SELECT
+    w.module_id, w.gather_id, w.weight, c.fusion_id,
+    CASE WHEN c.part = 'start' THEN 1 END, 0
+  FROM weights AS w
+  JOIN chains AS s
+    ON s.module_id = w.module_id
+    AND s.instruction_id = w.gather_id
+  JOIN chains AS c
+    ON c.module_id = s.module_id
+    AND c.chain_id = s.chain_id
+    AND c.fusion_computation_id = s.fusion_computation_id
+  WHERE s.part = 'start'
+    AND c.part <> 'during'
   UNION
   SELECT
     f.module_id, f.gather_id, f.weight, e.reader_id,

@@ -7,12 +7,14 @@
 --   instructions scheduled between start and done. hides_bytes are the logical
 --   sizes of the values that these define, as the buffer assignment tells
 --   them: a tuple's arrays count, what only names or passes on a value does
---   not, nor do parameters, constants, what is done asynchronously itself, and
---   custom calls that write nothing (ConcatBitcast, AllocateBuffer).
+--   not, nor do parameters, constants, what is done asynchronously itself (of
+--   async_collectives all that the fusions carry along), and custom calls that
+--   write nothing (ConcatBitcast, AllocateBuffer).
 --   is_at_peak: the peak of colour 0 lies in the window.
 -- grain: module occurrence, start
--- needs: final_modules, async_pairs, called_computations, computations,
---   value_places, memory_profile, schedule, instructions, dot_work
+-- needs: final_modules, async_pairs, async_collectives, called_computations,
+--   computations, value_places, memory_profile, schedule, instructions,
+--   dot_work
 -- param run
 -- param program
 -- param top
@@ -42,8 +44,8 @@ WITH windows AS (
 placed AS MATERIALIZED (
   -- Once: for what a start holds, and for what is written meanwhile.
   SELECT
-    v.module_id, v.instruction_id, v.kind, v.size_bytes, v.logical_bytes,
-    v.is_phi
+    v.module_id, v.instruction_id, v.shape_index, v.kind, v.size_bytes,
+    v.logical_bytes, v.is_phi
   FROM value_places(run := $run, program := $program) AS v
   WHERE v.shape NOT LIKE '(%'
 ),
@@ -83,12 +85,27 @@ holders AS (
     ON i.module_id = a.module_id
     AND i.computation_id = a.computation_id
 ),
+carried AS MATERIALIZED (
+  -- Fusions that carry a collective along pass its parts on, each in place of
+  -- an operand: output_to_operand_aliasing={{1}: (0, {}), ...}
+  SELECT DISTINCT
+    a.module_id, a.fusion_id AS instruction_id, a.part, f.attributes
+  FROM async_collectives(run := $run, program := $program) AS a
+  JOIN store.instructions AS i
+    ON i.module_id = a.module_id
+    AND i.instruction_id = a.fusion_id
+  LEFT JOIN store.instruction_forms AS f USING (form_id)
+),
 held AS (
   SELECT h.module_id, h.instruction_id, sum(p.size_bytes) AS held_bytes
   FROM holders AS h
   JOIN placed AS p
     ON p.module_id = h.module_id
     AND p.instruction_id = h.definer_id
+  ANTI JOIN carried AS c
+    ON c.module_id = p.module_id
+    AND c.instruction_id = p.instruction_id
+    AND contains(c.attributes, p.shape_index || ': (')
   WHERE p.kind = 'temp'
   GROUP BY h.module_id, h.instruction_id
 ),
@@ -98,6 +115,13 @@ written AS (
   FROM instructions_there AS i
   JOIN placed AS p USING (module_id, instruction_id)
   ANTI JOIN asynchronous AS a USING (module_id, computation_id)
+  ANTI JOIN carried AS c
+    ON c.module_id = p.module_id
+    AND c.instruction_id = p.instruction_id
+    AND (
+      c.part <> 'during'
+      OR contains(c.attributes, p.shape_index || ': (')
+    )
   WHERE NOT p.is_phi
     AND i.opcode NOT IN ('parameter', 'constant')
     AND i.opcode NOT LIKE '%-start'

@@ -1,17 +1,18 @@
 -- title: Collectives
 -- question: What is communicated, among how many devices, how often?
 -- definition: Collectives of the last snapshot of every module, start and done
---   together as one. operand_bytes are the logical sizes of the operands.
---   payload_bytes: the result of an all-gather (operands times group size), of
---   a ragged-all-to-all its first operand (others are its result and where
---   what goes), else the operands. wire_bytes, what a device sends in a ring
---   of n: all-reduce 2(n-1)/n, all-gather (n-1)/n of the result,
---   reduce-scatter and all-to-all (n-1)/n, ragged-all-to-all at most that,
---   permute and broadcast all of it, nothing among groups of one. times
---   multiplies the known trip counts of the loops around it.
+--   together as one, and so the parts of async_collectives. operand_bytes are
+--   the logical sizes of the operands. payload_bytes: the result of an
+--   all-gather (operands times group size), of a ragged-all-to-all its first
+--   operand (others are its result and where what goes), else the operands.
+--   wire_bytes, what a device sends in a ring of n: all-reduce 2(n-1)/n,
+--   all-gather (n-1)/n of the result, reduce-scatter and all-to-all (n-1)/n,
+--   ragged-all-to-all at most that, permute and broadcast all of it, nothing
+--   among groups of one. times multiplies the known trip counts of the loops
+--   around it.
 -- grain: module occurrence, collective
 -- needs: final_modules, instructions, computations, operands, replica_groups,
---   multiplicity, instruction_sources
+--   async_collectives, multiplicity, instruction_sources
 -- param run
 -- param program
 -- param top
@@ -42,7 +43,8 @@ WITH collectives AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.module_id, m.locations_id, i.instruction_id, i.name, i.computation_id,
     regexp_replace(f.opcode, '-start$', '') AS opcode,
-    f.opcode LIKE '%-start' OR coalesce(c.kind = 'async', FALSE) AS is_async,
+    f.opcode LIKE '%-start' OR coalesce(c.kind = 'async', FALSE)
+      OR a.part IS NOT NULL AS is_async,
     f.channel_id, f.op_name, g.group_count, g.group_size
   FROM final_modules(run := $run, program := $program) AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
@@ -50,6 +52,9 @@ WITH collectives AS (
   -- LEFT, lest all instructions meet their forms first.
   LEFT JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN computations AS c USING (module_id, computation_id)
+  LEFT JOIN async_collectives(run := $run, program := $program) AS a
+    USING (module_id, instruction_id)
+  WHERE coalesce(a.part, 'start') = 'start'
 ),
 read AS (
   SELECT

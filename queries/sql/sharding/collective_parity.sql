@@ -2,12 +2,13 @@
 -- question: Do all ranks issue the same sequence of collectives, or may they
 --   hang?
 -- definition: Per program and module (n-th by number on its rank) the sequence
---   of collectives in schedule order with opcode, channel, replica groups and
---   shape, compared with that of the lowest rank. A row per rank that differs,
---   with the first place where it does; with matching := true also those that
---   don't. Runs of one rank give no rows.
+--   of collectives (the parts of async_collectives as one, at their start) in
+--   schedule order with opcode, channel, replica groups and shape, compared
+--   with that of the lowest rank. A row per rank that differs, with the first
+--   place where it does; with matching := true also those that don't. Runs of
+--   one rank give no rows.
 -- grain: program, module, rank
--- needs: final_modules, replica_groups, instructions
+-- needs: final_modules, replica_groups, async_collectives, instructions
 -- param run
 -- param program
 -- param matching BOOLEAN = false: Also ranks that agree.
@@ -42,10 +43,11 @@ leaders AS (
 ),
 sequences AS (
   SELECT
-    m.program_name, m.ordinal, m.rank, i.schedule_step,
+    m.program_name, m.ordinal, m.rank,
+    coalesce(i.schedule_step, a.step) AS schedule_step,
     row_number() OVER (
       PARTITION BY m.program_name, m.ordinal, m.rank
-      ORDER BY i.schedule_step, i.instruction_id
+      ORDER BY coalesce(i.schedule_step, a.step), i.instruction_id
     ) - 1 AS place,
     concat_ws(
       ' ', i.opcode, 'channel ' || i.channel_id, i.replica_groups,
@@ -54,6 +56,9 @@ sequences AS (
   FROM modules_of_ranks AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
   JOIN instructions AS i USING (module_id, instruction_id)
+  LEFT JOIN async_collectives(run := $run, program := $program) AS a
+    USING (module_id, instruction_id)
+  WHERE coalesce(a.part, 'start') = 'start'
 ),
 expected_ones AS (
   SELECT s.program_name, s.ordinal, s.place, s.label

@@ -4,8 +4,9 @@
     pip install jax==0.10.2 jax-cuda12-plugin==0.10.2 jax-cuda12-pjrt==0.10.2 \\
         nvidia-cuda-nvcc-cu12 && python make_dumps.py h100
 
-Gives DEVICE.tar.xz (v5e, v5p, h100) here. `fsdp` gathers the weights of four devices before it uses them
-and scatters their gradients; on an H100 `streams` computes on a stream of its own.
+Gives DEVICE.tar.xz (v5e, v5p, h100) here. `fsdp` gathers the weights of four devices
+before it uses them and sums their gradients; `streams`, on an H100, computes something
+on a stream of its own.
 """
 
 from __future__ import annotations
@@ -63,13 +64,11 @@ def compile_all(device: str) -> None:
 
         return jax.tree.map(lambda w, g: w - g, weights, jax.grad(loss)(weights))
 
-    def streams(x: Any) -> Any:
-        @compute_on("gpu_stream:1")
-        @jax.jit
-        def beside(x: Any) -> Any:
-            return jnp.sin(x @ x) @ x
+    def beside(x: Any) -> Any:
+        return jnp.sin(x @ x) @ x
 
-        return beside(x), jnp.cos(x @ x)
+    def streams(x: Any) -> Any:
+        return compute_on("gpu_stream:1")(jax.jit(beside))(x), jnp.cos(x @ x)
 
     weights = [array(256, 256)] * 3
     jax.jit(fsdp, donate_argnums=0).lower(weights, array(512, 256)).compile()
