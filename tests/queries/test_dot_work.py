@@ -21,11 +21,13 @@ def work(folder: Path, operations: list[tuple[str, str, str, str]]) -> list[int]
     text = ["HloModule jit_f", "", "ENTRY %main () -> f32[] {"]
     for number, (left, right, result, attributes) in enumerate(operations):
         opcode = "convolution" if "dim_labels" in attributes else "dot"
+        shape = f"f32[{result}]"
+        if "custom_call_target" in attributes:
+            opcode, shape = "custom-call", f"({shape}, s8[4096])"
         text += [
             f"  %l.{number} = f32[{left}] parameter({2 * number})",
             f"  %r.{number} = f32[{right}] parameter({2 * number + 1})",
-            f"  %w.{number} = f32[{result}] {opcode}(%l.{number}, %r.{number}),"
-            f" {attributes}",
+            f"  %w.{number} = {shape} {opcode}(%l.{number}, %r.{number}), {attributes}",
         ]
     text += ["  ROOT %end = f32[] constant(0)", "}", ""]
     files = {f"{AFTER}.txt": "\n".join(text).encode()}
@@ -61,6 +63,32 @@ def test_what_compilers_print(tmp_path: Path) -> None:
         2 * 8 * 3 * 4 * 32 * 128,
         2 * 8 * 16 * (3 * 32 - 2) ** 2,
     ]
+
+
+def test_calls_of_gpu_libraries_work_too(tmp_path: Path) -> None:
+    """Backwards, a convolution does the work that it does forwards."""
+    matmul = (
+        'custom_call_target="__cublas$lt$matmul", backend_config='
+        '{"gemm_backend_config":{"dot_dimension_numbers":'
+        '{"lhs_contracting_dimensions":["0"],"rhs_contracting_dimensions":["0"]}}}'
+    )
+    strided = window("size=3x3 stride=2x2", "b01f_o01i->b01f")
+    image, kernel, result = "8,9,9,32", "64,3,3,8", "8,4,4,64"
+
+    def convolution(name: str) -> str:
+        target = f'custom_call_target="__cudnn${name}"'
+        return f"{strided}, feature_group_count=4, {target}"
+
+    operations = [
+        ("96,64", "96,32", "64,32", matmul),
+        (image, kernel, result, convolution("convForward")),
+        (image, kernel, result, convolution("convBiasActivationForward")),
+        (result, kernel, image, convolution("convBackwardInput")),
+        (image, result, kernel, convolution("convBackwardFilter")),
+        ("9", "9", "9", 'custom_call_target="__cudnn$norm"'),
+    ]
+    forwards = 2 * (8 * 4 * 4 * 64) * (3 * 3 * 8)
+    assert work(tmp_path, operations) == [2 * 64 * 32 * 96, *[forwards] * 4]
 
 
 def test_padding_and_holes_are_no_work(tmp_path: Path) -> None:

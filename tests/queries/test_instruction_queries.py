@@ -14,6 +14,7 @@ from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.ingest.dumps import write
 from tests.occurrences import store_modules
+from tests.queries.stored import add
 
 Connection = duckdb.DuckDBPyConnection
 MOVED = ("operand_bytes", "payload_bytes", "wire_bytes")
@@ -221,6 +222,25 @@ def test_a_custom_call_without_an_assignment_has_results(
         " FROM custom_call_inventory()"
     ).fetchall()
     assert rows == [("Eigh", 288, 0)]
+
+
+@pytest.mark.parametrize(
+    ("target", "workspace_bytes"), [("__cublas$lt$matmul", 4096), ("ours", 0)]
+)
+def test_what_cublas_works_in_is_bytes_with_a_sign(
+    warehouse: Connection, target: str, workspace_bytes: int
+) -> None:
+    """Other calls may give such arrays as results."""
+    form = {"element_type": "tuple", "custom_call_target": target}
+    store_instruction(warehouse, "custom-call", shape="(s8[8,8], s8[4096])", **form)
+    for value_id, (shape, size) in enumerate([("s8[8,8]", 64), ("s8[4096]", 4096)]):
+        row = {"module_id": 1, "instruction_id": 0, "value_id": value_id}
+        add(warehouse, 'store."values"', **row, shape=shape, logical_bytes=size)
+    rows = warehouse.execute(
+        "SELECT result_bytes, workspace_bytes, max_workspace_bytes"
+        " FROM custom_call_inventory()"
+    ).fetchall()
+    assert rows == [(64 + 4096, workspace_bytes, workspace_bytes)]
 
 
 def test_a_users_rules_give_the_roles(reading: Connection, tmp_path: Path) -> None:

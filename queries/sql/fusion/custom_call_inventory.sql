@@ -3,7 +3,8 @@
 -- definition: Instructions custom-call of the last snapshot of every module,
 --   by target. operand_bytes and result_bytes are logical sizes; a
 --   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
---   elements of tuple-shaped results, from the buffer assignment.
+--   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
+--   one dimension, from the buffer assignment.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, values, tuple_sizes
 -- param run
@@ -42,7 +43,13 @@ read AS (
 elements AS (
   SELECT
     c.module_id, c.instruction_id,
-    sum(v.logical_bytes) FILTER (WHERE v.shape LIKE 'u8[%') AS workspace_bytes
+    sum(v.logical_bytes) FILTER (
+      WHERE v.shape LIKE 'u8[%'
+        OR (
+          c.custom_call_target LIKE '\_\_cublas%' ESCAPE '\'
+          AND regexp_matches(v.shape, '^s8\[[0-9]+\]')
+        )
+    ) AS workspace_bytes
   FROM calls AS c
   JOIN "values" AS v USING (module_id, instruction_id)
   WHERE c.element_type = 'tuple'

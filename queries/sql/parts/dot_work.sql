@@ -6,9 +6,10 @@
 --   elements times the kernel's elements per output feature (its dimension o
 --   in dim_labels), without products with padding and with the holes of a
 --   dilated operand, as XLA counts (hlo_cost_analysis.cc): on TPU the batch of
---   a dot is a dilated dimension of a convolution. A fusion or call has the
---   sum of the computations it calls directly; all else has no row. Of the
---   last snapshot of every module.
+--   a dot is a dilated dimension of a convolution. Calls of libraries for GPUs
+--   that do either count likewise (__cublas, __cudnn$conv). A fusion or call
+--   has the sum of the computations it calls directly; all else has no row. Of
+--   the last snapshot of every module.
 -- grain: module content, instruction
 -- needs: final_modules, instructions, operands, called_computations
 -- param run
@@ -19,23 +20,40 @@
 WITH dots AS MATERIALIZED (
   -- Fixed, lest all instructions of a module are paired with one another.
   SELECT
-    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.shape,
-    i.attributes
+    i.module_id, i.instruction_id, i.computation_id, i.shape, i.attributes,
+    i.custom_call_target AS target,
+    i.opcode = 'dot'
+      OR coalesce(starts_with(i.custom_call_target, '__cublas$'), FALSE)
+      AS is_dot,
+    CASE WHEN i.opcode = 'dot'
+      THEN regexp_extract(
+        i.attributes, 'lhs_contracting_dims=\{([0-9,]*)\}', 1
+      )
+      ELSE replace(regexp_extract(
+        i.backend_config, '"lhs_contracting_dimensions":\s*\[([0-9," ]*)\]', 1
+      ), '"', '')
+    END AS contracting
   FROM (
     SELECT DISTINCT module_id
       FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode IN ('dot', 'convolution')
+    OR (
+      i.opcode = 'custom-call'
+      AND regexp_matches(i.custom_call_target, '^__(cublas|cudnn\$conv)')
+    )
 ),
-operand_sizes AS (
+shapes AS (
+  -- The parts of a product are what is multiplied, 0 and 1, and the result, 2.
+  -- Backwards window and labels are those of the convolution forwards.
   SELECT
-    i.module_id, i.instruction_id, p.operand_index,
-    list_transform(
-      string_split(nullif(regexp_extract(o.shape, '\[([^\]]*)\]', 1), ''),
-        ','),
-      lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
-    ) AS sizes
+    i.module_id, i.instruction_id, o.shape,
+    CASE i.target
+      WHEN '__cudnn$convBackwardInput' THEN 2 - p.operand_index
+      WHEN '__cudnn$convBackwardFilter' THEN 2 * p.operand_index
+      ELSE p.operand_index
+    END AS part
   FROM dots AS i
   JOIN operands AS p
     ON p.module_id = i.module_id
@@ -43,20 +61,33 @@ operand_sizes AS (
   JOIN instructions AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
+  WHERE p.operand_index < 2
+  UNION ALL
+  SELECT
+    module_id, instruction_id, shape,
+    CASE target
+      WHEN '__cudnn$convBackwardInput' THEN 0
+      WHEN '__cudnn$convBackwardFilter' THEN 1
+      ELSE 2
+    END
+  FROM dots
+),
+-- Of a tuple the first array: of a call the others are workspace and the like.
+sized AS (
+  SELECT
+    module_id, instruction_id, part,
+    list_transform(
+      string_split(nullif(regexp_extract(shape, '\[([^\]]*)\]', 1), ''), ','),
+      lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
+    ) AS sizes
+  FROM shapes
 ),
 products AS (
   SELECT
-    i.module_id, i.instruction_id, i.computation_id, i.opcode,
+    i.module_id, i.instruction_id, i.computation_id, i.is_dot,
+    o.sizes AS result_sizes, l.sizes AS left_sizes, r.sizes AS right_sizes,
     list_transform(
-      string_split(nullif(regexp_extract(i.shape, '\[([^\]]*)\]', 1), ''),
-        ','),
-      lambda x: coalesce(TRY_CAST(x AS BIGINT), 1)
-    ) AS result_sizes,
-    l.sizes AS left_sizes, r.sizes AS right_sizes,
-    list_transform(
-      string_split(nullif(regexp_extract(
-        i.attributes, 'lhs_contracting_dims=\{([0-9,]*)\}', 1
-      ), ''), ','),
+      string_split(nullif(i.contracting, ''), ','),
       lambda x: TRY_CAST(x AS INTEGER)
     ) AS contracting,
     regexp_extract(
@@ -70,14 +101,18 @@ products AS (
     ) AS result_labels,
     regexp_extract(i.attributes, 'window=\{([^}]*)\}', 1) AS form
   FROM dots AS i
-  JOIN operand_sizes AS l
+  JOIN sized AS l
     ON l.module_id = i.module_id
     AND l.instruction_id = i.instruction_id
-    AND l.operand_index = 0
-  JOIN operand_sizes AS r
+    AND l.part = 0
+  JOIN sized AS r
     ON r.module_id = i.module_id
     AND r.instruction_id = i.instruction_id
-    AND r.operand_index = 1
+    AND r.part = 1
+  JOIN sized AS o
+    ON o.module_id = i.module_id
+    AND o.instruction_id = i.instruction_id
+    AND o.part = 2
 ),
 spatial AS (
   SELECT
@@ -177,8 +212,8 @@ work AS (
     // coalesce(list_reduce(
       m.result_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
     ), 1)
-    * CASE p.opcode
-      WHEN 'dot' THEN coalesce(list_reduce(
+    * CASE
+      WHEN p.is_dot THEN coalesce(list_reduce(
         list_transform(p.contracting, lambda place: p.left_sizes[place + 1]),
         lambda x, y: x * y, CAST(1 AS BIGINT)
       ), 1)
