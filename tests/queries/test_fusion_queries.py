@@ -8,8 +8,10 @@ import duckdb
 import pytest
 
 from hlodb.ingest.formats.shapes import ELEMENT_BITS, Shape, parse_shape
+from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
+from tests.ingest.dumps import AFTER, write
 
 Connection = duckdb.DuckDBPyConnection
 
@@ -95,17 +97,46 @@ def assert_written(connection: Connection, run: str) -> None:
 def test_a_recomputed_operation_counts_once_however_it_is_fused(
     reading: Connection,
 ) -> None:
-    """Not again as the fusion that has its op_name from it."""
+    """Not again as the fusion that has its op_name from it; in all as its loop runs."""
     asked: dict[str, Value] = {"run": TPU, "program": "jit_gpt_scan_remat", "top": 1000}
     found = run_query(reading, "remat_census", asked).dicts()
-    shown = ("clone_count", "in_fusion_count", "recomputed_bytes", "flop")
+    shown = ("clone_count", "in_fusion_count", "recomputed_bytes", "flop", "total_flop")
     rows = {
         row["original"].partition("/rematted_computation/")[2]: tuple(
             row[name] for name in shown
         )
         for row in found
     }
-    assert rows["mlp/dot_general"] == (1, 1, 1_048_576, 134_217_728)
-    assert rows["attn/bhts,bshd->bthd/dot_general"] == (1, 1, 131_072, 16_777_216)
+    mlp, values = 134_217_728, 16_777_216
+    assert rows["mlp/dot_general"] == (1, 1, 1_048_576, mlp, 2 * mlp)
+    assert rows["attn/bhts,bshd->bthd/dot_general"] == (
+        1,
+        1,
+        131_072,
+        values,
+        2 * values,
+    )
     counts = [(row["clone_count"], row["in_fusion_count"]) for row in found]
     assert [sum(column) for column in zip(*counts, strict=True)] == [157, 149]
+
+
+REMATTED = """\
+HloModule jit_f
+
+ENTRY %main (p: f32[64]) -> (f32[8,8], s8[4096]) {
+  %p = f32[64]{0} parameter(0)
+  %b = f32[8,8]{1,0} bitcast(%p), metadata={op_name="rematted_computation/f"}
+  ROOT %c = (f32[8,8]{1,0}, s8[4096]{0}) custom-call(%b, %b), \
+custom_call_target="__cublas$lt$matmul", metadata={op_name="rematted_computation/f"}, \
+backend_config={"dot_dimension_numbers":{"lhs_contracting_dimensions":["1"]}}
+}
+"""
+
+
+def test_what_names_a_value_recomputes_nothing(tmp_path: Path) -> None:
+    """But the call of a library does."""
+    dump = write(tmp_path / "dump", {f"{AFTER}.txt": REMATTED.encode()})
+    ingest([str(dump)], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        [row] = run_query(connection, "remat_census").dicts()
+    assert (row["clone_count"], row["flop"]) == (1, 2 * 8 * 8 * 8)

@@ -2,14 +2,17 @@
 -- question: What is recomputed, how often, and what does it cost?
 -- definition: Instructions of the last snapshot of every module that
 --   rematerialisation made: by the compiler (name with .remat) or by the
---   framework (op_name with rematted_computation). Grouped by original: the
---   name without .remat and what follows, else the op_path. recomputed_bytes
---   are their logical result sizes, flop that of dot_work. Of a fusion the
---   instructions that it fuses count, each by itself (in_fusion_count); it
---   counts in their place where none of them has its original.
+--   framework (op_name with rematted_computation), but for what only names or
+--   passes on a value, as a bitcast. Grouped by original: the name without
+--   .remat and what follows, else the op_path. recomputed_bytes are their
+--   logical result sizes, flop that of dot_work, each once; total_flop
+--   multiplies with the known trip counts of the loops around them. Of a
+--   fusion the instructions that it fuses count, each by itself
+--   (in_fusion_count); it counts in their place where none of them has its
+--   original.
 -- grain: module occurrence, made by, original
 -- needs: final_modules, instructions, called_computations, computations,
---   op_paths, dot_work
+--   op_paths, dot_work, multiplicity
 -- param run
 -- param program
 -- param top
@@ -24,7 +27,10 @@
 --   fusions.
 -- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
 -- column flop BIGINT flop lower_is_better: Their work in dots and
---   convolutions.
+--   convolutions, once.
+-- column total_flop BIGINT flop lower_is_better: That work as often as their
+--   loops run.
+-- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
 WITH instructions_there AS MATERIALIZED (
   -- Fixed, lest the patterns are matched with the names of all runs.
   SELECT
@@ -40,7 +46,8 @@ WITH instructions_there AS MATERIALIZED (
 clones AS MATERIALIZED (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.computation_id, i.opcode, i.logical_bytes,
-    coalesce(w.flop, 0) AS flop,
+    coalesce(w.flop, 0) AS flop, coalesce(t.times, 1) AS times,
+    coalesce(t.is_known, FALSE) AS times_known,
     coalesce(c.kind = 'fusion', FALSE) AS is_fused,
     CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END
       AS made_by,
@@ -57,9 +64,15 @@ clones AS MATERIALIZED (
   LEFT JOIN dot_work(run := $run, program := $program) AS w
     ON w.module_id = i.module_id
     AND w.instruction_id = i.instruction_id
-    AND i.opcode IN ('dot', 'convolution')
+    AND i.opcode IN ('dot', 'convolution', 'custom-call')
+  LEFT JOIN multiplicity(run := $run, program := $program) AS t
+    ON t.module_id = i.module_id
+    AND t.computation_id = i.computation_id
   WHERE (i.name LIKE '%.remat%' OR i.op_name LIKE '%rematted_computation%')
-    AND i.opcode NOT IN ('parameter', 'constant', 'tuple', 'get-tuple-element')
+    AND i.opcode NOT IN (
+      'parameter', 'constant', 'tuple', 'get-tuple-element', 'bitcast',
+      'opt-barrier'
+    )
 ),
 fusions AS (
   -- Of the same original as what they fuse: they have its op_name.
@@ -78,7 +91,9 @@ SELECT
   count(*) AS clone_count,
   count(*) FILTER (WHERE c.is_fused) AS in_fusion_count,
   CAST(coalesce(sum(c.logical_bytes), 0) AS BIGINT) AS recomputed_bytes,
-  CAST(sum(c.flop) AS BIGINT) AS flop
+  CAST(sum(c.flop) AS BIGINT) AS flop,
+  CAST(sum(c.flop * c.times) AS BIGINT) AS total_flop,
+  bool_and(c.times_known) AS times_known
 FROM final_modules(run := $run, program := $program) AS m
 JOIN clones AS c USING (module_id)
 ANTI JOIN fusions AS f USING (module_id, instruction_id)
@@ -86,6 +101,6 @@ GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path, c.made_by,
   c.original
 ORDER BY
-  flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank,
+  total_flop DESC, recomputed_bytes DESC, m.program, m.module_number, m.rank,
   c.made_by, c.original
 LIMIT $top
