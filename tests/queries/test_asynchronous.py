@@ -91,6 +91,24 @@ def test_carried_weights_are_gathered(warehouse: Warehouse) -> None:
     assert (at_peak["weight"], at_peak["owned_bytes"]) == ("weights[1]", WEIGHT * 2)
 
 
+def test_what_is_carried_along_is_not_dead(warehouse: Warehouse) -> None:
+    assert answer(warehouse, "dead_values", "v5e") == []
+
+
+@pytest.mark.parametrize(("run", "device"), [("v5e", "HBM"), ("h100", "default")])
+def test_slices_move_between_memory_spaces(
+    warehouse: Warehouse, run: str, device: str
+) -> None:
+    """What each of six layers saves goes to the host, and comes back."""
+    saved = 6 * 256 * 128 * 4
+    rows = warehouse.query("space_transfers", run=run, program="jit_offload").dicts()
+    assert {
+        (row["from_space"], row["to_space"]): (row["total_bytes"], row["times_known"])
+        for row in rows
+        if "host" in (row["from_space"], row["to_space"])
+    } == {(device, "host"): (saved, True), ("host", device): (saved, True)}
+
+
 def test_an_array_split_among_cores_needs_its_largest_piece(
     tmp_path: Path, warehouse: Warehouse
 ) -> None:

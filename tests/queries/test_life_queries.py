@@ -140,6 +140,29 @@ def test_what_a_loop_s_condition_is_handed_and_gives_is_not_dead(
     assert found == [("v2", 4)]
 
 
+@pytest.mark.parametrize(
+    ("target", "shape", "is_dead"),
+    [
+        ("__cublas$lt$matmul", "s8[1]{0}", False),
+        ("__cudnn$convForward", "u8[1]{0}", False),
+        ("__cublas$lt$matmul", "f32[1]{0}", True),
+        ("ours", "s8[1]{0}", True),
+    ],
+)
+def test_workspace_of_a_call_is_not_dead(
+    empty_warehouse: Connection, target: str, shape: str, is_dead: bool
+) -> None:
+    values = temp(Value(0, 0, 4, 1, 2))
+    with described(empty_warehouse, values, opcode="custom-call") as connection:
+        connection.execute(
+            "UPDATE store.instruction_forms SET element_type = 'tuple',"
+            f" custom_call_target = '{target}' WHERE form_id = 1"
+        )
+        connection.execute(f"UPDATE store.\"values\" SET shape = '{shape}'")
+        found = rows(connection, "dead_values()", "instruction")
+    assert found == ([("v0",)] if is_dead else [])
+
+
 def test_a_loop_needs_what_its_last_step_needs(empty_warehouse: Connection) -> None:
     """Its body has the steps 2 and 3; before and behind it there is more."""
     values = (

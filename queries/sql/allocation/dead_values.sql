@@ -4,10 +4,13 @@
 --   position beside their definition, with a live range; values of no bytes
 --   are left out, and the tables of tuples unless tuples is true. So are what
 --   a loop's condition is handed and does not read, which the loop carries,
---   and what it gives, which the loop reads.
+--   and what it gives, which the loop reads; what fusions pass on of
+--   async_collectives; and the workspace of custom calls
+--   (custom_call_inventory).
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, value_positions,
---   chosen_instructions, computations, instruction_sources
+--   chosen_instructions, computations, async_collectives,
+--   instruction_sources
 -- param run
 -- param program
 -- param color
@@ -29,6 +32,10 @@
 -- column op_name
 -- column source_file
 -- column source_line
+WITH carriers AS (
+  SELECT DISTINCT module_id, fusion_id
+  FROM async_collectives(run := $run, program := $program)
+)
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   v.instruction, v.shape_index, i.opcode, v.shape, v.size_bytes, v.start_step,
@@ -49,6 +56,9 @@ LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
 LEFT JOIN computations AS n
   ON n.module_id = i.module_id
   AND n.computation_id = i.computation_id
+LEFT JOIN carriers AS c
+  ON c.module_id = i.module_id
+  AND c.fusion_id = i.instruction_id
 LEFT JOIN instruction_sources(run := $run, program := $program) AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
@@ -59,6 +69,18 @@ WHERE v.kind = 'temp'
   AND NOT coalesce(
     n.kind = 'while_condition' AND (i.opcode = 'parameter' OR i.is_root),
     FALSE
+  )
+  -- In place of an operand: output_to_operand_aliasing={{1}: (0, {}), ...}
+  AND NOT coalesce(
+    c.fusion_id IS NOT NULL AND contains(i.attributes, v.shape_index || ': ('),
+    FALSE
+  )
+  AND NOT coalesce(
+    i.opcode = 'custom-call' AND i.element_type = 'tuple' AND (
+      v.shape LIKE 'u8[%'
+      OR starts_with(i.custom_call_target, '__cublas')
+        AND regexp_matches(v.shape, '^s8\[[0-9]+\]')
+    ), FALSE
   )
   AND ($tuples OR v.shape NOT LIKE '(%')
 ORDER BY

@@ -1,13 +1,17 @@
 -- title: Transfers between memory spaces
 -- question: What moves between memory spaces, and does it come back?
--- definition: copy and copy-start instructions whose operand and result lie in
---   different memory spaces (data_moves), summed by pair of spaces.
---   mean_window_steps is the mean distance from start to done. A transfer is a
---   round trip where its operand is itself the result of a transfer in the
---   opposite direction.
+-- definition: What is read in one memory space and written in another, summed
+--   by pair of spaces: by copy and copy-start (data_moves), by slice and
+--   dynamic-slice, of which the result counts, and by dynamic-update-slice, of
+--   which the update counts; slices also as what an async-start calls, alone
+--   or in a fusion, but in no other fusion, which may compute what it writes.
+--   moved_bytes counts each once, total_bytes multiplies with the known trip
+--   counts of the loops around them. mean_window_steps is the mean distance
+--   from start to done. A transfer is a round trip where its operand is itself
+--   the result of a copy in the opposite direction.
 -- grain: module occurrence, pair of spaces
--- needs: final_modules, data_moves, instructions, operands, async_pairs,
---   memory_spaces
+-- needs: final_modules, data_moves, instructions, operands, computations,
+--   called_computations, async_pairs, multiplicity, memory_spaces
 -- param run
 -- param program
 -- column run
@@ -19,7 +23,11 @@
 -- column to_color INTEGER id neutral: Memory space it is written to.
 -- column to_space VARCHAR name neutral: Its name.
 -- column copy_count BIGINT count lower_is_better: Copies.
+-- column slice_count BIGINT count lower_is_better: Slices.
 -- column moved_bytes BIGINT bytes lower_is_better: Their logical sizes.
+-- column total_bytes BIGINT bytes lower_is_better: Those as often as their
+--   loops run.
+-- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
 -- column mean_window_steps DOUBLE steps neutral: Steps from start to done on
 --   average; NULL where all are synchronous.
 -- column round_trip_count BIGINT count lower_is_better: Those that come back.
@@ -62,15 +70,100 @@ transfers AS (
   WHERE c.from_color <> c.to_color
   GROUP BY ALL
 ),
+slices AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.logical_bytes,
+    CASE WHEN i.opcode = 'dynamic-update-slice' THEN 1 ELSE 0 END
+      AS moved_operand
+  FROM (
+    SELECT DISTINCT module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN instructions AS i USING (module_id)
+  WHERE i.opcode IN ('slice', 'dynamic-slice', 'dynamic-update-slice')
+),
+callers AS MATERIALIZED (
+  SELECT
+    c.module_id, c.computation_id, d.kind, d.root_instruction_id,
+    c.instruction_id AS caller_id, i.computation_id AS caller_computation_id
+  FROM (SELECT DISTINCT module_id FROM slices) AS m
+  JOIN called_computations AS c USING (module_id)
+  JOIN computations AS d USING (module_id, computation_id)
+  JOIN store.instructions AS i
+    ON i.module_id = c.module_id
+    AND i.instruction_id = c.instruction_id
+  WHERE d.kind IN ('async', 'fusion')
+),
+moving AS (
+  -- mover_id: the slice, or the async-start that calls it; root_id: what holds
+  -- the result, as the slice does or a copy of it in the same fusion.
+  SELECT s.*, s.instruction_id AS mover_id, s.instruction_id AS root_id
+  FROM slices AS s
+  ANTI JOIN callers AS c USING (module_id, computation_id)
+  UNION ALL
+  SELECT s.*, c.caller_id, c.root_instruction_id
+  FROM slices AS s
+  JOIN callers AS c USING (module_id, computation_id)
+  WHERE c.kind = 'async'
+  UNION ALL
+  SELECT s.*, a.caller_id, c.root_instruction_id
+  FROM slices AS s
+  JOIN callers AS c USING (module_id, computation_id)
+  JOIN callers AS a
+    ON a.module_id = c.module_id
+    AND a.computation_id = c.caller_computation_id
+  WHERE c.kind = 'fusion'
+    AND a.kind = 'async'
+),
+sliced AS (
+  SELECT
+    s.module_id, s.mover_id AS instruction_id, o.color AS from_color,
+    r.color AS to_color,
+    CASE WHEN s.moved_operand = 1 THEN o.logical_bytes ELSE s.logical_bytes END
+      AS logical_bytes,
+    FALSE AS is_round_trip, TRUE AS is_slice
+  FROM moving AS s
+  JOIN operands AS p
+    ON p.module_id = s.module_id
+    AND p.instruction_id = s.instruction_id
+    AND p.operand_index = s.moved_operand
+  JOIN instructions AS o
+    ON o.module_id = p.module_id
+    AND o.instruction_id = p.operand_id
+  JOIN instructions AS r
+    ON r.module_id = s.module_id
+    AND r.instruction_id = s.root_id
+  WHERE o.color <> r.color
+),
+moved AS (
+  SELECT
+    t.*, coalesce(n.times, 1) AS times, coalesce(n.is_known, FALSE) AS is_known
+  FROM (
+    SELECT
+      module_id, instruction_id, from_color, to_color, logical_bytes,
+      is_round_trip, FALSE AS is_slice
+    FROM transfers
+    UNION ALL BY NAME
+    SELECT * FROM sliced
+  ) AS t
+  JOIN store.instructions AS i USING (module_id, instruction_id)
+  LEFT JOIN multiplicity(run := $run, program := $program) AS n
+    ON n.module_id = i.module_id
+    AND n.computation_id = i.computation_id
+),
 summed AS (
   SELECT
-    t.module_id, t.from_color, t.to_color, count(*) AS copy_count,
+    t.module_id, t.from_color, t.to_color,
+    count(*) FILTER (WHERE NOT t.is_slice) AS copy_count,
+    count(*) FILTER (WHERE t.is_slice) AS slice_count,
     sum(t.logical_bytes) AS moved_bytes,
+    sum(t.logical_bytes * t.times) AS total_bytes,
+    bool_and(t.is_known) AS times_known,
     avg(a.done_at_step - a.start_at_step) AS mean_window_steps,
     count(*) FILTER (WHERE t.is_round_trip) AS round_trip_count,
     coalesce(sum(t.logical_bytes) FILTER (WHERE t.is_round_trip), 0)
       AS round_trip_bytes
-  FROM transfers AS t
+  FROM moved AS t
   LEFT JOIN async_pairs(run := $run, program := $program) AS a
     USING (module_id, instruction_id)
   GROUP BY t.module_id, t.from_color, t.to_color
@@ -79,7 +172,9 @@ SELECT
   m.run, m.program, m.module_number, m.rank, s.from_color,
   coalesce(f.space_name, 'color_' || s.from_color) AS from_space, s.to_color,
   coalesce(t.space_name, 'color_' || s.to_color) AS to_space, s.copy_count,
-  CAST(s.moved_bytes AS BIGINT) AS moved_bytes, s.mean_window_steps,
+  s.slice_count, CAST(s.moved_bytes AS BIGINT) AS moved_bytes,
+  CAST(s.total_bytes AS BIGINT) AS total_bytes, s.times_known,
+  s.mean_window_steps,
   s.round_trip_count, CAST(s.round_trip_bytes AS BIGINT) AS round_trip_bytes
 FROM final_modules(run := $run, program := $program) AS m
 JOIN summed AS s USING (module_id)
@@ -90,5 +185,5 @@ LEFT JOIN memory_spaces AS t
   ON t.platform = m.platform
   AND t.color = s.to_color
 ORDER BY
-  moved_bytes DESC, m.program, m.module_number, m.rank, s.from_color,
+  total_bytes DESC, m.program, m.module_number, m.rank, s.from_color,
   s.to_color

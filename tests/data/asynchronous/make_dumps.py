@@ -5,8 +5,9 @@
         nvidia-cuda-nvcc-cu12 && python make_dumps.py h100
 
 Gives DEVICE.tar.xz (v5e, v5p, h100) here. `fsdp` gathers the weights of four devices
-before it uses them and sums their gradients; `streams`, on an H100, computes something
-on a stream of its own.
+before it uses them and sums their gradients; `offload`, but on a v5p, keeps what six
+layers save in the host's memory; `streams`, on an H100, computes something on a stream
+of its own.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def compile_all(device: str) -> None:
     import jax
     import jax.numpy as jnp
     import numpy as np
+    from jax.ad_checkpoint import checkpoint_name
     from jax.experimental.compute_on import compute_on
     from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
@@ -64,6 +66,24 @@ def compile_all(device: str) -> None:
 
         return jax.tree.map(lambda w, g: w - g, weights, jax.grad(loss)(weights))
 
+    def layer(x: Any, w: Any) -> Any:
+        saved = checkpoint_name(jnp.tanh(x @ w), "saved")
+        return x + jnp.sin(saved @ w), None
+
+    def offload(weights: Any, x: Any) -> Any:
+        policy = jax.checkpoint_policies.save_and_offload_only_these_names(
+            names_which_can_be_saved=[],
+            names_which_can_be_offloaded=["saved"],
+            offload_src="device",
+            offload_dst="pinned_host",
+        )
+        body = jax.checkpoint(layer, policy=policy, prevent_cse=False)
+
+        def loss(weights: Any) -> Any:
+            return (jax.lax.scan(body, x, weights)[0] ** 2).mean()
+
+        return jax.grad(loss)(weights)
+
     def beside(x: Any) -> Any:
         return jnp.sin(x @ x) @ x
 
@@ -72,6 +92,9 @@ def compile_all(device: str) -> None:
 
     weights = [array(256, 256)] * 3
     jax.jit(fsdp, donate_argnums=0).lower(weights, array(512, 256)).compile()
+    if device != "v5p":
+        layers = array(6, 128, 128, sharding=whole)
+        jax.jit(offload).lower(layers, array(256, 128, sharding=whole)).compile()
     if device == "h100":
         jax.jit(streams).lower(array(64, 64, sharding=whole)).compile()
 
