@@ -101,6 +101,64 @@ def test_operands_that_live_to_the_peak_cost_nothing_more(
     assert found == [("v1", 4, price, 8 - price)]
 
 
+@pytest.mark.parametrize(("kind", "saving"), [("entry", 8), ("async", 0)])
+def test_what_is_done_asynchronously_is_early_on_purpose(
+    empty_warehouse: Connection, kind: str, saving: int
+) -> None:
+    values = (Value(0, 0, 8, 1, 5), Value(1, 8, 32, 3, 3))
+    with described(empty_warehouse, temp(*values), opcode="slice") as connection:
+        add(connection, "computations", module_id=MODULE, computation_id=0, kind=kind)
+        read(connection, 0, 20, 5)
+        found = rows(connection, "early_birds()", "instruction", "net_saving_bytes")
+    assert found == [("v0", saving)]
+
+
+@pytest.mark.parametrize(
+    ("before", "other", "reader", "expected"),
+    [
+        (2, 2, "multiply", [(2, True, 8)]),
+        (3, 2, "multiply", []),
+        (2, 3, "multiply", [(2, False, 0)]),
+        (2, 2, "copy-done", [(2, False, 0)]),
+    ],
+)
+def test_what_the_peak_needs_is_not_freed_before(
+    empty_warehouse: Connection,
+    before: int,
+    other: int,
+    reader: str,
+    expected: list[tuple[int, bool, int]],
+) -> None:
+    """The peak is at step 3: neither what is read nor what is made there."""
+    values = (Value(0, 0, 8, 1, 5), Value(1, 8, 32, 3, 3), Value(2, 40, 4, other, 5))
+    with described(empty_warehouse, temp(*values)) as connection:
+        connection.execute(
+            "UPDATE store.instructions SET schedule_step = ? WHERE instruction_id = 2",
+            [other],
+        )
+        read(connection, 0, 20, before)
+        add(connection, "store.instruction_forms", form_id=3, opcode=reader)
+        read(connection, 0, 21, 5)
+        connection.execute(
+            "UPDATE store.instructions SET form_id = 3 WHERE instruction_id = 21"
+        )
+        for index in (0, 2):
+            add(
+                connection,
+                "operands",
+                module_id=MODULE,
+                instruction_id=21,
+                operand_index=index,
+                operand_id=index,
+            )
+        found = rows(
+            connection,
+            "late_frees() WHERE instruction = 'v0'",
+            *("use_step_before", "is_movable", "net_saving_bytes"),
+        )
+    assert found == expected
+
+
 def test_what_has_no_live_range_is_not_said_to_be_dead(
     empty_warehouse: Connection,
 ) -> None:

@@ -14,9 +14,12 @@
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 -- column opcode
 -- column op_name
+-- column element_type VARCHAR name neutral: Of its result; tuple for tuples.
 -- column parameter_number INTEGER id neutral: Of parameters: which one it is.
 -- column fusion_kind VARCHAR name neutral: Of fusions: kLoop, kInput, …
+-- column custom_call_target VARCHAR name neutral: Of custom calls.
 -- column literal VARCHAR text neutral: Of constants: what they hold.
+-- column attributes VARCHAR text neutral: What has no column of its own.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
   FROM chosen_modules(run := $run, program := $program)
@@ -31,6 +34,7 @@ numbered AS MATERIALIZED (
 )
 SELECT
   n.module_id, n.instruction_id, n.computation_id, n.is_root, n.schedule_step,
-  f.opcode, f.op_name, f.parameter_number, f.fusion_kind, f.literal
+  f.opcode, f.op_name, f.element_type, f.parameter_number, f.fusion_kind,
+  f.custom_call_target, f.literal, f.attributes
 FROM numbered AS n
 JOIN store.instruction_forms AS f USING (form_id)

@@ -6,10 +6,11 @@
 --   instruction reads and that die before the peak: they would have to be kept
 --   if the value were computed at its first use. net_saving_bytes is the
 --   value's leverage minus them, at least 0; 0 where the instruction is a
---   parameter, a loop, a call or an asynchronous operation.
+--   parameter, a loop, a call or an asynchronous operation, or what that calls
+--   or carries (async_collectives): it is early to hide it.
 -- grain: module occurrence, value
 -- needs: chosen_memory, placed_values, value_uses, instructions,
---   value_leverage, chosen_instructions
+--   computations, async_collectives, value_leverage, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -69,6 +70,10 @@ early AS (
   WHERE t.start_step < m.peak_step
     AND f.first_use_step > m.peak_step
 ),
+carriers AS (
+  SELECT DISTINCT module_id, fusion_id
+  FROM async_collectives(run := $run, program := $program)
+),
 prices AS (
   SELECT e.module_id, e.value_id, sum(e.size_bytes) AS operand_bytes
   FROM (
@@ -94,7 +99,9 @@ SELECT
   CAST(coalesce(p.operand_bytes, 0) AS BIGINT) AS operand_bytes,
   CAST(CASE
     WHEN i.opcode IN ('parameter', 'while', 'call', 'conditional')
-      OR regexp_matches(i.opcode, '-(start|update|done)$') THEN 0
+      OR regexp_matches(i.opcode, '-(start|update|done)$')
+      OR n.kind = 'async'
+      OR c.fusion_id IS NOT NULL THEN 0
     ELSE greatest(
       0, coalesce(l.leverage_bytes, 0) - coalesce(p.operand_bytes, 0)
     )
@@ -103,6 +110,12 @@ SELECT
 FROM early AS e
 JOIN chosen_instructions(run := $run, program := $program) AS i
   USING (module_id, instruction_id)
+LEFT JOIN computations AS n
+  ON n.module_id = i.module_id
+  AND n.computation_id = i.computation_id
+LEFT JOIN carriers AS c
+  ON c.module_id = i.module_id
+  AND c.fusion_id = i.instruction_id
 LEFT JOIN prices AS p USING (module_id, value_id)
 LEFT JOIN value_leverage(run := $run, program := $program) AS l
   ON l.module_id = e.module_id

@@ -2,12 +2,14 @@
 -- question: What dies only because its last reader is scheduled late, across
 --   the peak?
 -- definition: Temporary array values that are live at the peak of their
---   colour, of which the last scheduled read lies after the peak and the one
---   before it at or before the peak. gap_steps is the distance between the
---   two. is_movable: no operand of the last reader other than the value is
---   made after the peak, so that it could run earlier. net_saving_bytes is the
---   value's leverage minus the temporary results of that reader in the colour,
---   at least 0; 0 where it is not movable.
+--   colour, of which the last scheduled read lies after the peak, and the one
+--   before it, or else the definition, before the peak: what is made or read
+--   at the peak is needed there. gap_steps is the distance between the two.
+--   is_movable: no operand of the last reader other than the value is made at
+--   the peak or after, so that it could run before; and it is no done, which
+--   waits for what runs meanwhile. net_saving_bytes is the value's leverage
+--   minus the temporary results of that reader in the colour, at least 0; 0
+--   where it is not movable.
 -- grain: module occurrence, value
 -- needs: chosen_memory, value_places, value_uses, instructions, operands,
 --   value_leverage
@@ -84,8 +86,8 @@ late AS MATERIALIZED (
   JOIN numbered AS n USING (module_id, value_id)
   WHERE n.place = 1
     AND n.step > m.peak_step
-    AND n.step_before <= m.peak_step
-    AND t.start_step <= m.peak_step
+    AND n.step_before < m.peak_step
+    AND t.start_step < m.peak_step
     AND t.shape NOT LIKE '(%'
 ),
 read AS MATERIALIZED (
@@ -107,7 +109,15 @@ blocked AS (
     ON o.module_id = l.module_id
     AND o.instruction_id = l.operand_id
   WHERE l.operand_id <> l.instruction_id
-    AND o.step > l.peak_step
+    AND o.step >= l.peak_step
+  UNION
+  SELECT l.module_id, l.value_id
+  FROM late AS l
+  JOIN scheduled AS r
+    ON r.module_id = l.module_id
+    AND r.instruction_id = l.reader_id
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE f.opcode LIKE '%-done'
 ),
 results AS (
   SELECT l.module_id, l.value_id, sum(r.size_bytes) AS result_bytes
