@@ -7,8 +7,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
+from tests.ingest.dumps import AFTER, write
 
 Connection = duckdb.DuckDBPyConnection
 Row = tuple[object, ...]
@@ -50,3 +52,27 @@ def test_a_collective_that_a_start_calls_is_asynchronous(
     scatters = [row for row in rows if row["opcode"] == "reduce-scatter"]
     assert [row["is_async"] for row in scatters] == [True]
     assert found["reduce-scatter-start"] == (held, 0)
+
+
+RAGGED = """\
+HloModule jit_f, num_partitions=4
+
+ENTRY %main (i: f32[128,64], o: f32[128,64], s: s64[2]) -> f32[128,64] {
+  %i = f32[128,64]{1,0} parameter(0)
+  %o = f32[128,64]{1,0} parameter(1)
+  %s = s64[2]{0} parameter(2)
+  ROOT %r = f32[128,64]{1,0} ragged-all-to-all(%i, %o, %s, %s, %s, %s), \
+channel_id=1, replica_groups={{0,1},{2,3}}
+}
+"""
+
+
+def test_a_ragged_all_to_all_sends_of_its_first_operand(tmp_path: Path) -> None:
+    """The second is what it writes into; the others say what goes where."""
+    dump = write(tmp_path / "dump", {f"{AFTER}.txt": RAGGED.encode()})
+    ingest([str(dump)], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        [row] = run_query(connection, "collective_inventory").dicts()
+    sent = 128 * 64 * 4
+    assert (row["operand_bytes"], row["payload_bytes"]) == (2 * sent + 4 * 16, sent)
+    assert row["wire_bytes"] == sent // 2
