@@ -22,7 +22,11 @@ FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 
 @dataclass(slots=True)
 class RunFacts:
-    """What `files`, given by path, say about their run; the first to speak wins."""
+    """What `files`, given by path, say about their run; the first to speak wins.
+
+    But the platform is the device's wherever there is one: its process may compile
+    programs for the host as well, and those first.
+    """
 
     files: set[str] = field(default_factory=set)
     facts: dict[str, str | int] = field(default_factory=dict)
@@ -34,6 +38,8 @@ class RunFacts:
 
     def learn(self, facts: Mapping[str, str | int | None]) -> None:
         """Keep facts not known yet."""
+        if facts.get("platform") and self.facts.get("platform") == "cpu":
+            del self.facts["platform"]
         for key, value in facts.items():
             if value:
                 self.facts.setdefault(key, value)

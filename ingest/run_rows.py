@@ -57,6 +57,11 @@ def finish_run(
         )
         for name in LABEL_COLUMNS
     }
+    platform = facts.facts.get("platform")
+    values["platform"] = (  # Files that come later may be of the host alone.
+        "coalesce(nullif(?, 'cpu'), nullif(platform, 'cpu'), ?, platform, ?)",
+        [platform, platform, request.labels.get("platform")],
+    )
     values["device_memory_bytes"] = (
         "coalesce(?, device_memory_bytes)",
         [facts.facts.get("device_memory_bytes")],

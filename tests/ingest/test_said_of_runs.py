@@ -9,10 +9,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
+from tests.ingest.dumps import write
 
 SAID = "name, series, commit_sha, branch, platform, labels, started_at"
 
@@ -64,3 +67,26 @@ def test_a_time_that_was_given_outlives_the_times_of_files(tmp_path: Path) -> No
     with (dump / "memory_analysis.json").open("w") as more:
         more.write("[]")
     assert said(dump, db)[0][-1] == given
+
+
+HOST = "module_0000.jit_h.cpu_after_optimizations.txt"
+DEVICE = (
+    "module_0001.jit_f.cl_933746096.after_optimizations.txt",
+    "module_0001.jit_f.sm_9.0a_gpu_after_optimizations.txt",
+)
+
+
+@pytest.mark.parametrize("device", DEVICE)
+@pytest.mark.parametrize("is_host_first", [True, False])
+def test_the_platform_is_the_devices_though_the_host_compiles_too(
+    tmp_path: Path, device: str, is_host_first: bool
+) -> None:
+    """At once, where the host's program has the lower number, or one by one."""
+    platform, dump, db = {}, tmp_path / "dump", tmp_path / "w.duckdb"
+    names = [HOST, device] if is_host_first else [device, HOST]
+    for name in names:
+        write(dump, {name: b"HloModule jit_f\n"})
+        platform[name] = said(dump, db)[0][4]
+    found = "tpu" if device == DEVICE[0] else "gpu"
+    assert platform == {device: found, HOST: "cpu" if is_host_first else found}
+    assert said(dump, tmp_path / "once.duckdb")[0][4] == found
