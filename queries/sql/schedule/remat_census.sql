@@ -5,14 +5,14 @@
 --   framework (op_name with rematted_computation), but for what only names or
 --   passes on a value, as a bitcast. Grouped by original: the name without
 --   .remat and what follows, else the op_path. recomputed_bytes are their
---   logical result sizes, flop that of dot_work, each once; total_flop
---   multiplies with the known trip counts of the loops around them. Of a
---   fusion the instructions that it fuses count, each by itself
---   (in_fusion_count); it counts in their place where none of them has its
---   original.
+--   logical result sizes, of tuples those of their arrays, flop that of
+--   dot_work, each once; total_flop multiplies with the known trip counts of
+--   the loops around them. Of a fusion the instructions that it fuses count,
+--   each by itself (in_fusion_count); it counts in their place where none of
+--   them has its original, as where the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
 -- needs: final_modules, instructions, called_computations, computations,
---   op_paths, dot_work, multiplicity
+--   op_paths, dot_work, tuple_sizes, multiplicity
 -- param run
 -- param program
 -- param top
@@ -35,13 +35,19 @@ WITH instructions_there AS MATERIALIZED (
   -- Fixed, lest the patterns are matched with the names of all runs.
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
-    f.op_name, f.logical_bytes
+    f.op_name,
+    -- What only starts has its operands in its tuple, too.
+    coalesce(
+      CASE WHEN f.opcode NOT LIKE '%-start' THEN t.array_bytes END,
+      f.logical_bytes
+    ) AS logical_bytes
   FROM (
     SELECT DISTINCT module_id
     FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
+  LEFT JOIN tuple_sizes() AS t USING (shape)
 ),
 clones AS MATERIALIZED (
   SELECT DISTINCT
@@ -64,7 +70,10 @@ clones AS MATERIALIZED (
   LEFT JOIN dot_work(run := $run, program := $program) AS w
     ON w.module_id = i.module_id
     AND w.instruction_id = i.instruction_id
-    AND i.opcode IN ('dot', 'convolution', 'custom-call')
+    AND (
+      i.opcode IN ('dot', 'convolution', 'custom-call')
+      OR i.name LIKE '%.remat%'
+    )
   LEFT JOIN multiplicity(run := $run, program := $program) AS t
     ON t.module_id = i.module_id
     AND t.computation_id = i.computation_id
