@@ -12,6 +12,7 @@ import duckdb
 
 from hlodb.errors import HlodbError
 from hlodb.queries.catalogue import Catalogue, read_queries
+from hlodb.queries.contracts import column_difference
 from hlodb.queries.macros import in_order, macro_sql
 from hlodb.queries.query import Query
 from hlodb.queries.sql_text import source_names
@@ -49,16 +50,9 @@ def _binding_faults(
     except (HlodbError, duckdb.Error) as error:
         yield str(error).removeprefix(f"{query.path}:1: ")
         return
-    found = [(d[0], str(d[1])) for d in described or ()]
-    declared = [(c.name, c.type) for c in query.columns]
-    if found != declared:
-        wrong = [f"{n} {t}" for n, t in found if (n, t) not in declared]
-        missing = [f"{n} {t}" for n, t in declared if (n, t) not in found]
-        said = [
-            *([f"the SQL gives {', '.join(wrong)}"] if wrong else []),
-            *([f"declared and not given: {', '.join(missing)}"] if missing else []),
-        ]
-        yield f"columns differ: {'; '.join(said) or 'the SQL gives another order'}"
+    fault = column_difference(query, [(d[0], str(d[1])) for d in described or ()])
+    if fault is not None:
+        yield fault
 
 
 def _need_faults(query: Query, known: set[str]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import duckdb
 
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
@@ -17,6 +18,9 @@ from hlodb.commands.options import (
 )
 from hlodb.errors import DataQualityError
 from hlodb.ingest.reread import Reread, reread
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.contracts import breaches
+from hlodb.queries.renewal import has_macros
 from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
 from hlodb.reports.sizes import counted
@@ -31,11 +35,22 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
     is_flag=True,
     help="Also read the original dumps again, where they still exist, and compare.",
 )
+@click.option(
+    "--queries",
+    "bound",
+    is_flag=True,
+    help="Also bind every canned query as the warehouse has it, and compare columns.",
+)
 @db_option
 @format_option
 @output_option
 def command(
-    run: str | None, deep: bool, db: Path, form: str, output: Path | None
+    run: str | None,
+    deep: bool,
+    bound: bool,
+    db: Path,
+    form: str,
+    output: Path | None,
 ) -> None:
     """Check that the data is sound and agrees with what XLA printed itself.
 
@@ -48,9 +63,14 @@ def command(
     hlodb check
     hlodb check --run nightly-7 --format json
     hlodb check --deep
+    hlodb check --queries
     """
     with open_for_reading(db) as connection:
+        # First: what answers a query may hide the macros of the warehouse.
+        broken = _broken(connection) if bound else None
         result = run_query(connection, "check_results", {"run": run})
+    if broken is not None:
+        result.rows.extend(_rows(result, *broken))
     if deep:
         result.rows.extend(_reread(result, reread(db, run)))
     faults = [row for row in result.dicts() if row["status"] == "fault"]
@@ -62,13 +82,49 @@ def command(
         raise DataQualityError(_summary_of(faults))
 
 
+def _broken(
+    connection: duckdb.DuckDBPyConnection,
+) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Bind the queries of the warehouse; give what all rows say, and the faults."""
+    catalogue = load_catalogue()
+    faults = [
+        {
+            "status": "fault",
+            "place": f"query {breach.query}: {breach.text}",
+            "expected": breach.promised_columns,
+            "found": breach.given_columns,
+            "fault_count": 1,
+        }
+        for breach in breaches(connection, catalogue.values())
+    ]
+    if faults and has_macros(connection):
+        narrate(
+            "queries of the warehouse changed since an ingest made them; without the"
+            " row 'macros' of warehouse_info the next one makes them anew"
+        )
+    elif faults:
+        narrate(
+            "the queries of the warehouse are those of another hlodb; the next ingest"
+            " makes them anew"
+        )
+    return {"check_name": "queries", "checked_count": len(catalogue)}, faults
+
+
+def _rows(
+    result: Result, always: dict[str, Any], faults: list[dict[str, Any]]
+) -> list[Row]:
+    """Give rows of the result: one for each fault, else one that says there is none."""
+    sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
+    rows = [always | row for row in faults or [sound]]
+    return [tuple(row.get(name) for name in result.names) for row in rows]
+
+
 def _reread(result: Result, found: Reread) -> list[Row]:
     """Give what reading dumps again came to as rows of the result."""
     for name in found.gone:
         narrate(f"the dump of run {name} is gone or has changed")
     count = len(found.read)
     narrate(f"read {counted(count, 'run')} again")
-    sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
     faults: list[dict[str, Any]] = [
         {
             "status": "fault",
@@ -81,9 +137,7 @@ def _reread(result: Result, found: Reread) -> list[Row]:
         }
         for difference in found.differences
     ]
-    always: dict[str, Any] = {"check_name": "deep", "checked_count": count}
-    rows = [always | row for row in faults or [sound]]
-    return [tuple(row.get(name) for name in result.names) for row in rows]
+    return _rows(result, {"check_name": "deep", "checked_count": count}, faults)
 
 
 def _write_tables(result: Result, faults: list[dict[str, Any]]) -> None:
