@@ -44,6 +44,10 @@ $(VENV)/junit-10.xsd: pyproject.toml | $(VENV)/oracle
 	@$(BIN)/python -m pip download -q --no-deps --no-binary pytest -d $(VENV) pytest==9.2.0
 	@tar -xmf $(VENV)/pytest-9.2.0.tar.gz -C $(VENV) --strip-components 3 pytest-9.2.0/testing/example_scripts/junit-10.xsd
 
+# Conbench's own client, in a folder apart: it brings a package called `tests`.
+$(VENV)/conbench: Makefile | $(VENV)/oracle
+	@$(BIN)/python -m pip install -q --target $@ benchadapt==2024.3.20
+
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
@@ -75,7 +79,7 @@ bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
 
-oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ## Hold modules against XLA's own parser, forms of reports against official schemas
+oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
 proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto

@@ -1,9 +1,10 @@
-"""Every form of the report: each a pure function from the model to text."""
+"""Every form of the report: each a pure function from the model to text or bytes."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
+from typing import Any
 
 from hlodb.reports.model import Report
 
@@ -18,9 +19,11 @@ FORMATS = {
     "junit": "hlodb.reports.render_junit:render",
     "sarif": "hlodb.reports.render_sarif:render",
     "slack": "hlodb.reports.render_slack:render",
+    "email": "hlodb.reports.render_email:render",
     "github": "hlodb.reports.render_github:render",
     "benchmark": "hlodb.reports.render_benchmark:render_benchmark",
     "bencher": "hlodb.reports.render_benchmark:render_bencher",
+    "conbench": "hlodb.reports.render_conbench:render",
     "openmetrics": "hlodb.reports.render_openmetrics:render",
     "csv": "hlodb.reports.render_csv:render_findings",
     "csv-gates": "hlodb.reports.render_csv:render_gates",
@@ -31,11 +34,32 @@ FORMATS = {
 html is a page with pictures, slack what its incoming webhooks take, github is
 annotations of a workflow, benchmark is customSmallerIsBetter."""
 
+BINARY_FORMATS = {
+    "parquet": "hlodb.reports.render_parquet:render_findings",
+    "parquet-gates": "hlodb.reports.render_parquet:render_gates",
+    "parquet-parts": "hlodb.reports.render_parquet:render_parts",
+    "parquet-programs": "hlodb.reports.render_parquet:render_programs",
+}
+"""Where forms that no terminal shows are written."""
+
 Renderer = Callable[[Report], str]
 
 
 def renderer(form: str) -> Renderer:
-    """Give the function that renders `form`."""
-    module, _, name = FORMATS[form].partition(":")
-    found: Renderer = getattr(import_module(module), name)
+    """Give the function that renders `form` as text."""
+    found: Renderer = _function(FORMATS[form])
+    return found
+
+
+def rendered(report: Report, form: str) -> bytes:
+    """Give a report in any form, as it is written."""
+    if form in FORMATS:
+        return renderer(form)(report).encode()
+    written: bytes = _function(BINARY_FORMATS[form])(report)
+    return written
+
+
+def _function(place: str) -> Callable[[Report], Any]:
+    module, _, name = place.partition(":")
+    found: Callable[[Report], Any] = getattr(import_module(module), name)
     return found

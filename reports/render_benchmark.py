@@ -24,7 +24,7 @@ def render_benchmark(report: Report) -> str:
         noise = {"range": f"± {row.noise_band_bytes}"} if row.noise_band_bytes else {}
         entries += [
             {"name": f"{name} {m}", "unit": "bytes", "value": size, **noise}
-            for m, size in _sizes(row)
+            for m, size in sizes(row)
         ]
     return json_text(entries, indent=1) + "\n"
 
@@ -32,7 +32,7 @@ def render_benchmark(report: Report) -> str:
 def render_bencher(report: Report) -> str:
     """Give measures by benchmark: one per program and memory space."""
     found = {
-        name: {f"{m.replace(' ', '-')}-bytes": {"value": n} for m, n in _sizes(row)}
+        name: {f"{m.replace(' ', '-')}-bytes": {"value": n} for m, n in sizes(row)}
         for name, row in measured(report)
     }
     return json_text(found, indent=1) + "\n"
@@ -51,7 +51,8 @@ def measured(report: Report) -> Iterable[tuple[str, ProgramRow]]:
     return largest.items()
 
 
-def _sizes(row: ProgramRow) -> Iterable[tuple[str, int]]:
+def sizes(row: ProgramRow) -> Iterable[tuple[str, int]]:
+    """Give what is known of a program, by measure."""
     for measure, column in _MEASURES.items():
         if (size := getattr(row, column)) is not None:
             yield measure, size

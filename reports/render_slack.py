@@ -11,17 +11,13 @@ from typing import Any
 
 from hlodb.queries.render import json_text, visible
 from hlodb.reports.escape import middle_cut, slack
+from hlodb.reports.message import MovedRow, compared, link_of, moved_rows
 from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Finding
-from hlodb.reports.names import called, shared_names
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
 from hlodb.reports.outline_brief import brief
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 HEADER_CHARACTERS = 150
 SECTION_CHARACTERS = 3000
-MOST_ROWS = 10
-_NAME_CHARACTERS = 60
 
 
 def render(report: Report) -> str:
@@ -56,27 +52,21 @@ def _brief(blocks: Iterable[Block]) -> str:
 
 
 def _table(report: Report) -> str:
-    moved = [f for f in report.findings if f.scope == "candidate" and f.delta_bytes]
-    shared = shared_names(report)
-    lines = [_row(f, called(f, shared)) for f in moved[:MOST_ROWS]]
-    if len(moved) > MOST_ROWS:
-        lines.append(f"[{len(moved) - MOST_ROWS} others]")
+    rows, others = moved_rows(report)
+    lines = [_row(row) for row in rows]
+    if others:
+        lines.append(f"[{others} others]")
     return f"```{_within(chr(10).join(lines), 6)}```" if lines else ""
 
 
-def _row(f: Finding, who: str) -> str:
-    name = middle_cut(who, _NAME_CHARACTERS)
-    sizes = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)}"
-    moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
-    return slack(f"{name} {f.space} {sizes}, {moved}, {f.state}")
+def _row(row: MovedRow) -> str:
+    sizes = f"{row.base} → {row.candidate}, {row.delta} ({row.ratio})"
+    return slack(f"{row.program} {row.space} {sizes}, {row.state}")
 
 
 def _context(report: Report) -> str:
-    c = report.comparison
-    base = f" against {c.base.name}" if c.base else ""
-    text = slack(middle_cut(f"{c.candidate.name}{base}", 500))
-    link = report.settings.get("link", "None")
-    if link == "None":
+    text, link = slack(compared(report)), link_of(report)
+    if link is None:
         return text
     return f"{text} · <{slack(link).replace('|', '%7C')}|the whole report>"
 

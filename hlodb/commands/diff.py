@@ -12,16 +12,18 @@ from hlodb.commands.options import (
     open_for_reading,
     output_option,
     output_stream,
+    refuse_terminal,
 )
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Run
 from hlodb.reports.read import find_run, read_runs
-from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.render import BINARY_FORMATS, FORMATS, rendered
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 
-_FORMATS = [form for form in FORMATS if form not in ("junit", "github", "csv-gates")]
+_OF_GATES = ("junit", "github", "csv-gates", "parquet-gates")
+_FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATES]
 
 
 @click.command("diff")
@@ -58,6 +60,8 @@ def command(
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
     """
+    if form in BINARY_FORMATS:
+        refuse_terminal(form, output)
     # Everything counts in a diff. Unsound data leaves it unknown, as it does a report.
     settings = Settings(floor_bytes=0, floor_ratio=0.0, top=top)
     with open_for_reading(db) as connection:
@@ -73,7 +77,7 @@ def command(
         )
         report = build_report(connection, request, settings)
     with output_stream(output) as stream:
-        stream.write(renderer(form)(report).encode())
+        stream.write(rendered(report, form))
     return report.exit_code
 
 

@@ -154,10 +154,16 @@ def write_result(result: Result, form: str, output: Path | None) -> None:
 
     Raises UsageError where a binary form would go to a terminal.
     """
-    if output is None and form in BINARY_FORMATS and sys.stdout.isatty():
-        raise UsageError(f"{form} is binary: give --output FILE, or redirect")
+    if form in BINARY_FORMATS:
+        refuse_terminal(form, output)
     with output_stream(output) as stream:
         writer(form)(result, stream)
+
+
+def refuse_terminal(form: str, output: Path | None) -> None:
+    """Raise UsageError where a binary form would go to a terminal."""
+    if output is None and sys.stdout.isatty():
+        raise UsageError(f"{form} is binary: give --output FILE, or redirect")
 
 
 @contextmanager

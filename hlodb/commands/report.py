@@ -13,6 +13,7 @@ from hlodb.commands.options import (
     open_for_reading,
     output_option,
     output_stream,
+    refuse_terminal,
 )
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.ingest.staging_folder import is_anything_staged, staging_folder
@@ -21,7 +22,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.gates import FILE_NAME, read_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outcome import FAIL_ON
-from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.render import BINARY_FORMATS, FORMATS, rendered
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.reports.triage import record
@@ -46,7 +47,7 @@ from hlodb.reports.triage import record
 @click.option(
     "--format",
     "form",
-    type=click.Choice(list(FORMATS)),
+    type=click.Choice([*FORMATS, *BINARY_FORMATS]),
     default="text",
     show_default=True,
     help="How the report is written.",
@@ -111,7 +112,10 @@ def command(
     hlodb report --series nightly --propose-budgets >> hlodb.toml
     """
     settings = read_settings(config)
-    sinks = [_sink(text) for text in more]
+    wanted = [*(_sink(text) for text in more), (form, output)]
+    for sink, path in wanted:
+        if sink in BINARY_FORMATS:
+            refuse_terminal(sink, path)
     request = Request(
         candidate=candidate,
         baseline=baseline,
@@ -131,10 +135,10 @@ def command(
         return 0
     if propose_budgets:
         _require_other(output, config)
-        _write(proposed_budgets(report, settings), output)
+        _write(proposed_budgets(report, settings).encode(), output)
         return 0
-    for sink, path in (*sinks, (form, output)):
-        _write(renderer(sink)(report), path)
+    for sink, path in wanted:
+        _write(rendered(report, sink), path)
     if not no_record:
         _record(db, report)
     return report.exit_code
@@ -142,8 +146,8 @@ def command(
 
 def _sink(text: str) -> tuple[str, Path | None]:
     form, equals, path = text.partition("=")
-    if not equals or not path or form not in FORMATS:
-        known = ", ".join(FORMATS)
+    known = ", ".join((*FORMATS, *BINARY_FORMATS))
+    if not equals or not path or form not in known.split(", "):
         raise UsageError(
             f"--write wants FORMAT=FILE, not {text!r}; formats are {known}"
         )
@@ -176,9 +180,9 @@ def _require_other(output: Path | None, config: Path | None) -> None:
         )
 
 
-def _write(text: str, output: Path | None) -> None:
+def _write(written: bytes, output: Path | None) -> None:
     with output_stream(output) as stream:
-        stream.write(text.encode())
+        stream.write(written)
 
 
 def _record(db: Path, report: Report) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.reports.gates import read_settings
-from hlodb.reports.render import FORMATS
+from hlodb.reports.render import BINARY_FORMATS, FORMATS
 from tests.cli.nights import build, configure, headline, held_open, listed
 from tests.reports.situations import MIB, STEP, night
 
@@ -94,9 +94,10 @@ def test_what_is_staged_is_told_to_be_missing(
 
 
 def test_every_form_to_its_file_in_one_go(nights: Path, tmp_path: Path) -> None:
-    wanted = [f"--write={form}={tmp_path}/out.{form}" for form in FORMATS]
+    forms = (*FORMATS, *BINARY_FORMATS)
+    wanted = [f"--write={form}={tmp_path}/out.{form}" for form in forms]
     assert main(["report", "--output", "out.main", *wanted]) == 1
-    for form in FORMATS:
+    for form in forms:
         assert (tmp_path / f"out.{form}").stat().st_size > 0
     assert (tmp_path / "out.main").read_text() == (tmp_path / "out.text").read_text()
 

@@ -22,11 +22,12 @@ from prometheus_client.parser import (
 from hlodb.queries.render import json_text, visible
 from hlodb.reports.build import build_report
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
+from hlodb.reports.message import MOST_ROWS
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
-from hlodb.reports.render_slack import MOST_ROWS, SECTION_CHARACTERS
+from hlodb.reports.render_slack import SECTION_CHARACTERS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
@@ -232,6 +233,27 @@ def test_benchmarks_name_what_is_needed(report: Report) -> None:
     assert sorted(values) == sorted(entry["value"] for entry in entries)
     needs = {p.candidate_bytes for p in report.programs} - {None}
     assert needs <= {0, *values}
+
+
+CONBENCH_NEEDS = {"run_id", "batch_id", "cluster_info", "tags", "stats", "context"}
+CONBENCH_MAY_HAVE = {"run_reason", "timestamp", "info"}
+
+
+def test_conbench_has_what_benchmarks_have(report: Report) -> None:
+    """Of its API's fields those that are needed, but github, which no dump tells."""
+    results = [json.loads(line) for line in renderer("conbench")(report).splitlines()]
+    for result in results:
+        assert result.keys() >= CONBENCH_NEEDS
+        assert result.keys() <= CONBENCH_NEEDS | CONBENCH_MAY_HAVE
+        assert {*result["cluster_info"]} == {"name", "info", "optional_info"}
+        assert {type(text) for text in result["tags"].values()} == {str}
+        assert result["stats"].keys() == {"data", "unit", "iterations"}
+        assert result["stats"]["unit"] == "B"
+    cases = [json.dumps(result["tags"], sort_keys=True) for result in results]
+    assert len(set(cases)) == len(cases)
+    entries = json.loads(renderer("benchmark")(report))
+    values = [n for result in results for n in result["stats"]["data"]]
+    assert values == [entry["value"] for entry in entries]
 
 
 def test_open_metrics_are_gauges_of_every_program(report: Report) -> None:
