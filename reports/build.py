@@ -82,6 +82,7 @@ def build_report(
         notes=notes(scene, settings, judged.programs),
         curves=judged.curves,
         arenas=judged.arenas,
+        flames=judged.flames,
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
 

@@ -16,7 +16,7 @@ import duckdb
 
 from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
-from hlodb.reports.contents import buffer_name, shown_contents
+from hlodb.reports.contents import Held, buffer_name, shown_contents
 from hlodb.reports.divergence import divergence
 from hlodb.reports.facts import Module
 from hlodb.reports.model_findings import (
@@ -95,6 +95,16 @@ def explain(
                     else _explained_by_profiles(fall)
                 )
     return found
+
+
+def held_of(
+    connection: duckdb.DuckDBPyConnection, pairs: Sequence[Modules], profiles: Profiles
+) -> list[dict[int, tuple[Held, ...]]]:
+    """Give by colour all that fills the memory of each pair; nothing of pruned ones."""
+    return [
+        {fall.color: fall.held for fall in of_colors.falls if fall.held}
+        for of_colors in _waterfalls(connection, pairs, profiles)
+    ]
 
 
 def _waterfalls(

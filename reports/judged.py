@@ -27,11 +27,13 @@ from hlodb.reports.donations import lost_bytes
 from hlodb.reports.facts import Module
 from hlodb.reports.finding_ids import former_ids
 from hlodb.reports.findings import in_order
+from hlodb.reports.flames import read_flames
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
 from hlodb.reports.missing import still_missing
 from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import Curve, Finding
+from hlodb.reports.model_flames import FlamePair
 from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
@@ -50,6 +52,7 @@ class Judged(NamedTuple):
     waivers: list[WaiverRow]
     curves: list[Curve]
     arenas: list[ArenaMap]
+    flames: list[FlamePair]
 
 
 def judge_scene(
@@ -77,6 +80,7 @@ def judge_scene(
     pictured = (
         read_curves(connection, told, findings),
         read_arena_maps(connection, told, findings),
+        read_flames(connection, told, findings, scene.profiles),
     )
     if not is_report:
         return Judged(findings, programs, trends, [], [], *pictured)

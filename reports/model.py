@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import CauseGroup, Curve, Finding
+from hlodb.reports.model_flames import FlamePair
 from hlodb.reports.model_sections import (
     Capacity,
     Health,
@@ -143,3 +144,4 @@ class Report:
     # Drawn, not published: not in report.json, nor in what the report's id is made of.
     curves: list[Curve] = field(repr=False)
     arenas: list[ArenaMap] = field(repr=False)
+    flames: list[FlamePair] = field(repr=False)

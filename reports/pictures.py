@@ -5,6 +5,7 @@ from __future__ import annotations
 from hlodb.reports.curves import drawn
 from hlodb.reports.draw_arenas import draw_arenas
 from hlodb.reports.draw_curves import draw_curves
+from hlodb.reports.draw_flames import draw_flames
 from hlodb.reports.draw_headroom import draw_headroom
 from hlodb.reports.draw_trend import draw_trend
 from hlodb.reports.draw_waterfall import draw_waterfall
@@ -18,14 +19,17 @@ MOST_TRENDS = 3
 
 
 def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
-    """Give by finding why its memory moved, how it moves, and what lies where."""
+    """Give by finding why its memory moved, in which part, when, and what is where."""
     shared = shared_names(report)
     curves = {curve.finding_id: curve for curve in report.curves}
     arenas = {arena_map.finding_id: arena_map for arena_map in report.arenas}
+    flames = {pair.finding_id: pair for pair in report.flames}
     found: dict[str, list[Picture]] = {}
     for f in drawn(report.findings):
         who = f"{called(f, shared)} {f.space}"
         pictures = [draw_waterfall(f, who)] if f.parts else []
+        if f.id in flames:
+            pictures.append(draw_flames(flames[f.id], who))
         if f.id in curves:
             pictures.append(draw_curves(curves[f.id], who))
         if f.id in arenas:

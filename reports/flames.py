@@ -1,0 +1,90 @@
+"""Sums up what fills the memory of base and candidate, along framework paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import duckdb
+
+from hlodb.reports.contents import Held
+from hlodb.reports.curves import drawn_verdicts
+from hlodb.reports.explain import held_of
+from hlodb.reports.facts import Buffer
+from hlodb.reports.model_findings import Finding
+from hlodb.reports.model_flames import FlamePair, Frame
+from hlodb.reports.pairs import Profiles, Verdict
+
+PATHLESS = "(no op_name)"
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Bytes of both sides at one part of a path, and below it."""
+
+    base: int = 0
+    candidate: int = 0
+    below: dict[str, _Sum] = field(default_factory=dict)
+
+
+def read_flames(
+    connection: duckdb.DuckDBPyConnection,
+    verdicts: Iterable[Verdict],
+    findings: Iterable[Finding],
+    profiles: Profiles,
+) -> list[FlamePair]:
+    """Give those of the findings that are drawn and are in both runs with details."""
+    wanted = [
+        (finding, (v.pair.base, v.pair.candidate))
+        for finding, v in drawn_verdicts(verdicts, findings)
+        if v.pair.base is not None and v.pair.candidate is not None
+    ]
+    pairs = [(b, c) for _, (b, c) in wanted if b is not None and c is not None]
+    found = []
+    for (finding, _), held in zip(
+        wanted, held_of(connection, pairs, profiles), strict=True
+    ):
+        if finding.color in held:
+            found.append(FlamePair(finding.id, frames_of(held[finding.color])))
+    return found
+
+
+def frames_of(held: Sequence[Held]) -> tuple[Frame, ...]:
+    """Give the frames of all that fills a memory space.
+
+    Each side is summed up by its own paths, whatever its buffers are matched with.
+    """
+    root = _Sum()
+    for each in held:
+        if each.base_bytes:
+            _add(root, each.base, base=each.base_bytes)
+        if each.candidate_bytes:
+            _add(root, each.candidate, candidate=each.candidate_bytes)
+    return _frames(root.below)
+
+
+def _add(at: _Sum, buffer: Buffer | None, base: int = 0, candidate: int = 0) -> None:
+    """Add what a buffer holds to each part of its path."""
+    path = (buffer.op_path if buffer else None) or PATHLESS
+    for part in [part for part in path.split("/") if part] or [path]:
+        at = at.below.setdefault(part, _Sum())
+        at.base += base
+        at.candidate += candidate
+
+
+def _frames(sums: Mapping[str, _Sum]) -> tuple[Frame, ...]:
+    frames = (_frame(name, each) for name, each in sums.items())
+    return tuple(sorted(frames, key=_largest_first))
+
+
+def _frame(name: str, each: _Sum) -> Frame:
+    while len(each.below) == 1:
+        ((part, only),) = each.below.items()
+        if (only.base, only.candidate) != (each.base, each.candidate):
+            break
+        name, each = f"{name}/{part}", only
+    return Frame(name, each.base, each.candidate, _frames(each.below))
+
+
+def _largest_first(frame: Frame) -> tuple[int, str]:
+    return -max(frame.base_bytes, frame.candidate_bytes), frame.name
