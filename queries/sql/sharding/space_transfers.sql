@@ -32,7 +32,19 @@
 --   average; NULL where all are synchronous.
 -- column round_trip_count BIGINT count lower_is_better: Those that come back.
 -- column round_trip_bytes BIGINT bytes lower_is_better: Their logical sizes.
-WITH copies AS MATERIALIZED (
+WITH there AS MATERIALIZED (
+  -- Fixed: else all instructions meet their forms and one another.
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, f.opcode, f.color,
+    f.logical_bytes
+  FROM (
+    SELECT DISTINCT module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
+copies AS MATERIALIZED (
   SELECT
     c.module_id, c.instruction_id, c.operand_id, c.logical_bytes, c.from_color,
     c.to_color
@@ -48,7 +60,7 @@ results AS MATERIALIZED (
   JOIN operands AS d
     ON d.module_id = c.module_id
     AND d.operand_id = c.instruction_id
-  JOIN instructions AS i
+  JOIN there AS i
     ON i.module_id = d.module_id
     AND i.instruction_id = d.instruction_id
     AND i.opcode = 'copy-done'
@@ -75,12 +87,16 @@ slices AS MATERIALIZED (
     i.module_id, i.instruction_id, i.computation_id, i.logical_bytes,
     CASE WHEN i.opcode = 'dynamic-update-slice' THEN 1 ELSE 0 END
       AS moved_operand
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
-  JOIN instructions AS i USING (module_id)
+  FROM there AS i
   WHERE i.opcode IN ('slice', 'dynamic-slice', 'dynamic-update-slice')
+),
+sources AS MATERIALIZED (
+  SELECT s.module_id, s.instruction_id, p.operand_id
+  FROM slices AS s
+  JOIN operands AS p
+    ON p.module_id = s.module_id
+    AND p.instruction_id = s.instruction_id
+    AND p.operand_index = s.moved_operand
 ),
 callers AS MATERIALIZED (
   SELECT
@@ -89,12 +105,12 @@ callers AS MATERIALIZED (
   FROM (SELECT DISTINCT module_id FROM slices) AS m
   JOIN called_computations AS c USING (module_id)
   JOIN computations AS d USING (module_id, computation_id)
-  JOIN store.instructions AS i
+  JOIN there AS i
     ON i.module_id = c.module_id
     AND i.instruction_id = c.instruction_id
   WHERE d.kind IN ('async', 'fusion')
 ),
-moving AS (
+moving AS MATERIALIZED (
   -- mover_id: the slice, or the async-start that calls it; root_id: what holds
   -- the result, as the slice does or a copy of it in the same fusion.
   SELECT s.*, s.instruction_id AS mover_id, s.instruction_id AS root_id
@@ -123,14 +139,11 @@ sliced AS (
       AS logical_bytes,
     FALSE AS is_round_trip, TRUE AS is_slice
   FROM moving AS s
-  JOIN operands AS p
-    ON p.module_id = s.module_id
-    AND p.instruction_id = s.instruction_id
-    AND p.operand_index = s.moved_operand
-  JOIN instructions AS o
+  JOIN sources AS p USING (module_id, instruction_id)
+  JOIN there AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
-  JOIN instructions AS r
+  JOIN there AS r
     ON r.module_id = s.module_id
     AND r.instruction_id = s.root_id
   WHERE o.color <> r.color
@@ -146,7 +159,7 @@ moved AS (
     UNION ALL BY NAME
     SELECT * FROM sliced
   ) AS t
-  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN there AS i USING (module_id, instruction_id)
   LEFT JOIN multiplicity(run := $run, program := $program) AS n
     ON n.module_id = i.module_id
     AND n.computation_id = i.computation_id
