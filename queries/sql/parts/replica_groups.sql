@@ -7,7 +7,7 @@
 --   and partitions together. The groups of a collective-permute are the
 --   devices that its source_target_pairs connect, such as the rings in it.
 -- grain: module content, instruction
--- needs: final_modules, instructions, modules
+-- needs: final_modules, instructions
 -- param run
 -- param program
 -- column module_id
@@ -15,28 +15,39 @@
 -- column replica_groups VARCHAR text neutral: As printed.
 -- column group_count BIGINT count neutral: Groups.
 -- column group_size BIGINT count neutral: Devices of the largest group.
-WITH RECURSIVE printed AS (
+WITH RECURSIVE forms AS MATERIALIZED (
+  -- Patterns are matched with each form, not with each instruction.
+  SELECT
+    form_id, replica_groups,
+    regexp_extract(attributes, 'source_target_pairs=\{([0-9{}, ]*)\}', 1)
+      AS pairs
+  FROM store.instruction_forms
+  WHERE regexp_matches(
+    opcode,
+    '^(all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter'
+      || '|collective-broadcast|collective-permute)(-start)?$'
+  )
+),
+chosen AS MATERIALIZED (
+  SELECT DISTINCT module_id
+  FROM final_modules(run := $run, program := $program)
+),
+printed AS (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.replica_groups,
+    i.module_id, i.instruction_id, f.replica_groups, f.pairs,
     greatest(coalesce(n.num_partitions, 1), 1)
       * greatest(coalesce(n.replica_count, 1), 1)
-      AS device_count,
-    regexp_extract(i.attributes, 'source_target_pairs=\{([0-9{}, ]*)\}', 1)
-      AS pairs
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN instructions AS i USING (module_id)
+      AS device_count
+  FROM chosen AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN forms AS f USING (form_id)
   JOIN (
     SELECT
       module_id, max(num_partitions) AS num_partitions,
       max(replica_count) AS replica_count
-    FROM modules
+    FROM store.snapshots
     GROUP BY module_id
   ) AS n USING (module_id)
-  WHERE regexp_matches(
-    i.opcode,
-    '^(all-gather|all-reduce|all-to-all|ragged-all-to-all|reduce-scatter'
-      || '|collective-broadcast|collective-permute)(-start)?$'
-  )
 ),
 lists AS MATERIALIZED (
   SELECT pairs, row_number() OVER (ORDER BY pairs) AS list_id

@@ -56,14 +56,22 @@ WITH collectives AS (
     USING (module_id, instruction_id)
   WHERE coalesce(a.part, 'start') = 'start'
 ),
+-- Fixed: else all instructions meet all operands.
+there AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.form_id
+  FROM (
+    SELECT DISTINCT module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+),
 read AS (
   SELECT
     c.module_id, c.instruction_id, sum(f.logical_bytes) AS operand_bytes,
-    sum(CASE WHEN p.operand_index = 0 THEN f.logical_bytes END)
-      AS first_bytes
+    sum(f.logical_bytes) FILTER (WHERE p.operand_index = 0) AS first_bytes
   FROM (SELECT DISTINCT module_id, instruction_id FROM collectives) AS c
   JOIN operands AS p USING (module_id, instruction_id)
-  JOIN store.instructions AS o
+  JOIN there AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
   LEFT JOIN store.instruction_forms AS f USING (form_id)
