@@ -37,6 +37,7 @@ class Traits(NamedTuple):
     remat_count: int
     remat_mentions: int
     alias_count: int
+    shardings: int | None
 
 
 class Compilation(NamedTuple):

@@ -144,7 +144,7 @@ def _source_blame(
 ) -> tuple[str, str]:
     """Tell who changed more where the source is not the same.
 
-    Other shapes or element types of the source are never of XLA's making.
+    Other shapes, element types or shardings of the source are never of XLA's making.
     """
     source = opcode_similarity(base.source_opcodes, candidate.source_opcodes)
     typed = opcode_similarity(base.source_typed, candidate.source_typed)
@@ -153,6 +153,8 @@ def _source_blame(
     if typed < source:
         alike += f" ({100 * typed:.0f} % with their shapes)"
     reason = f"{alike}, the results {100 * final:.0f} %"
+    if base.traits.shardings != candidate.traits.shardings:
+        return "framework", f"{reason}; the sources are sharded otherwise"
     shapes = base.module.source_shapes, candidate.module.source_shapes
     is_other = None not in shapes and shapes[0] != shapes[1]
     if is_other or typed < NEARLY_EQUAL or main_part in ("resized", "retyped"):

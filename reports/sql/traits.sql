@@ -1,6 +1,6 @@
 -- What tells compilations of the modules $modules apart beside their opcodes:
--- instructions recomputed on the user's demand (checkpoint) or by XLA (.remat), and
--- outputs that may share a parameter's memory.
+-- instructions recomputed on the user's demand (checkpoint) or by XLA (.remat), outputs
+-- that may share a parameter's memory, and what is said of sharding, as a digest.
 WITH wanted AS (
   SELECT DISTINCT unnest(from_json($modules, '["BIGINT"]')) AS module_id
 ),
@@ -17,7 +17,10 @@ marks AS (
       WHERE contains(f.op_name, 'rematted_computation')
         OR contains(i.name, '.remat')
     ) AS remat_count,
-    count(*) FILTER (WHERE contains(f.op_name, 'remat')) AS remat_mentions
+    count(*) FILTER (WHERE contains(f.op_name, 'remat')) AS remat_mentions,
+    hash(list_sort(
+      list(f.opcode || ' ' || f.sharding) FILTER (WHERE f.sharding IS NOT NULL)
+    )) AS shardings
   FROM named AS i
   JOIN store.instruction_forms AS f USING (form_id)
   GROUP BY i.module_id
@@ -30,7 +33,7 @@ shares AS (
 )
 SELECT
   w.module_id, coalesce(m.remat_count, 0), coalesce(m.remat_mentions, 0),
-  coalesce(s.alias_count, 0)
+  coalesce(s.alias_count, 0), m.shardings
 FROM wanted AS w
 LEFT JOIN marks AS m USING (module_id)
 LEFT JOIN shares AS s USING (module_id)

@@ -21,6 +21,7 @@ def compilation(
     source: dict[str, int] | None = None,
     aliases: int = 0,
     typed: dict[str, int] | None = None,
+    shardings: int | None = None,
     **more: Any,
 ) -> Compilation:
     return Compilation(
@@ -28,7 +29,7 @@ def compilation(
         snapshots,
         source or {"dot": 10},
         opcodes or {"fusion": 10},
-        Traits(0, 0, aliases),
+        Traits(0, 0, aliases, shardings),
         typed or {},
     )
 
@@ -156,6 +157,25 @@ def test_a_source_of_other_shapes_or_types_is_not_of_the_compiler() -> None:
         None,
         "framework",
         "the sources are 100 % alike (25 % with their shapes), the results 54 %",
+    )
+
+
+def test_a_source_that_is_sharded_otherwise_is_not_of_the_compiler() -> None:
+    gathered = {"fusion": 9, "all-gather-start": 1}
+    more: dict[str, Any] = {"opcodes": gathered, "source_graph": 99, **OTHER}
+    assert blame(compilation(shardings=1), compilation(shardings=1, **more)) == (
+        "partitioner"
+    )
+    found = divergence(
+        compilation(shardings=1),
+        compilation(shardings=2, **more),
+        "new",
+        flags_differ=False,
+    )
+    assert (found.blame, found.reason) == (
+        "framework",
+        "the sources are 100 % alike, the results 82 %; the sources are sharded"
+        " otherwise",
     )
 
 
