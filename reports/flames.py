@@ -16,6 +16,8 @@ from hlodb.reports.model_flames import FlamePair, Frame
 from hlodb.reports.pairs import Profiles, Verdict
 
 PATHLESS = "(no op_name)"
+_DEEPEST = 60
+"""Parts of a path; what is deeper is one with the last, however deep calls nest."""
 
 
 @dataclass(slots=True)
@@ -66,7 +68,7 @@ def frames_of(held: Sequence[Held]) -> tuple[Frame, ...]:
 def _add(at: _Sum, buffer: Buffer | None, base: int = 0, candidate: int = 0) -> None:
     """Add what a buffer holds to each part of its path."""
     path = (buffer.op_path if buffer else None) or PATHLESS
-    for part in [part for part in path.split("/") if part] or [path]:
+    for part in [part for part in path.split("/", _DEEPEST) if part] or [path]:
         at = at.below.setdefault(part, _Sum())
         at.base += base
         at.candidate += candidate

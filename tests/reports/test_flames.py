@@ -58,6 +58,22 @@ def test_buffers_are_summed_up_along_their_paths(tmp_path: Path) -> None:
     assert report.flames == [FlamePair(finding.id, FRAMES)]
 
 
+def test_paths_of_any_depth(tmp_path: Path) -> None:
+    """Each of many calls within one another holds something itself."""
+    nested = [
+        Buffer(f"v{n}", MIB, f"f32[{n + 1}]", "f/" * n + "x", offset=n * MIB)
+        for n in range(400)
+    ]
+    nights = (
+        night(number, Program("jit_f", tuple(nested[:count])))
+        for number, count in enumerate((300, 400), 1)
+    )
+    (pair,) = report_of(make(tmp_path / "hlodb.duckdb", *nights)).flames
+    assert (pair.base_bytes, pair.candidate_bytes) == (300 * MIB, 400 * MIB)
+    deepest = max(path.count("/") for f in pair.frames for path, _ in f.walk())
+    assert deepest == 399
+
+
 def test_frames_add_up_to_what_is_held(diffs: list[Report]) -> None:
     """As the contents of the finding say it."""
     checked = 0
