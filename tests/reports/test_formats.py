@@ -8,6 +8,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from email import message_from_string
+from email.message import EmailMessage
+from email.policy import default
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -164,7 +167,7 @@ def test_markdown_has_no_markup_of_others(report: Report, form: str) -> None:
     assert "@all" not in text
 
 
-def test_a_large_report_keeps_the_limits_of_github_and_slack(
+def test_a_large_report_keeps_the_limits_of_where_it_goes(
     reported: Callable[[str], Report],
 ) -> None:
     report = reported(LARGE)
@@ -177,6 +180,10 @@ def test_a_large_report_keeps_the_limits_of_github_and_slack(
     assert len(told.split("\n")) == MOST_ROWS + 1
     annotations = renderer("github")(report).splitlines()
     assert sum(line.startswith("::error") for line in annotations) == 11
+    mail = message_from_string(renderer("email")(report), EmailMessage, policy=default)
+    page = mail.get_body(("html",))
+    assert page is not None
+    assert page.get_content().count("<tr") == MOST_ROWS + 1
 
 
 @pytest.mark.parametrize("form", [f for f in FORMATS if not f.startswith("csv")])
