@@ -99,8 +99,8 @@ def _broken(
     ]
     if faults and has_macros(connection):
         narrate(
-            "queries of the warehouse changed since an ingest made them; without the"
-            " row 'macros' of warehouse_info the next one makes them anew"
+            "queries of the warehouse changed since an ingest made them; the next one"
+            " makes them anew after `DELETE FROM warehouse_info WHERE key = 'macros'`"
         )
     elif faults:
         narrate(

@@ -146,10 +146,10 @@ def command(
 
 def _sink(text: str) -> tuple[str, Path | None]:
     form, equals, path = text.partition("=")
-    known = ", ".join((*FORMATS, *BINARY_FORMATS))
-    if not equals or not path or form not in known.split(", "):
+    known = (*FORMATS, *BINARY_FORMATS)
+    if not equals or not path or form not in known:
         raise UsageError(
-            f"--write wants FORMAT=FILE, not {text!r}; formats are {known}"
+            f"--write wants FORMAT=FILE, not {text!r}; formats are {', '.join(known)}"
         )
     return form, None if path == "-" else Path(path)
 

@@ -98,8 +98,8 @@ def test_queries_that_somebody_changed(
     found = [(r["place"], r["expected"], r["found"]) for r in rows]
     assert (code, sorted(found)) == (3, [(f"query {p}", e, f) for p, e, f in faults])
     assert said == (
-        "hlodb: queries of the warehouse changed since an ingest made them; without"
-        " the row 'macros' of warehouse_info the next one makes them anew"
+        "hlodb: queries of the warehouse changed since an ingest made them; the next"
+        " one makes them anew after `DELETE FROM warehouse_info WHERE key = 'macros'`"
     )
 
 

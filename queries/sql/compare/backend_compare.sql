@@ -7,7 +7,7 @@
 --   is_same_graph: before_optimizations has the graph_fingerprint that most of
 --   them have.
 -- grain: program, colour, platform, device, compiler version
--- needs: module_memory, modules, renumbered_modules, runs, run_order
+-- needs: module_memory, modules, compiled_sources, runs, run_order
 -- param program
 -- param color
 -- column program
@@ -27,21 +27,7 @@
 --   the temporaries.
 -- column padding_bytes BIGINT bytes lower_is_better: Padding at the peak.
 -- column is_same_graph BOOLEAN flag neutral: Whether the input is the same.
-WITH sources AS (
-  SELECT
-    m.run_id, m.program AS program_name, m.rank, m.folder,
-    coalesce(n.next_number, m.module_number) AS module_number,
-    m.graph_fingerprint
-  FROM modules AS m
-  LEFT JOIN renumbered_modules(every_run := TRUE) AS n
-    ON n.run_id = m.run_id
-    AND n.program = m.program
-    AND n.rank IS NOT DISTINCT FROM m.rank
-    AND n.module_number = m.module_number
-    AND n.folder = m.folder
-  WHERE m.stage = 'before_optimizations'
-),
-held AS (
+WITH held AS (
   SELECT
     m.program AS program_name, m.color AS space_color, m.platform, r.device,
     r.compiler_version, m.run AS run_name, m.run_id, m.module_number, m.rank,
@@ -55,12 +41,12 @@ held AS (
   JOIN runs AS r USING (run_id)
   JOIN run_order() AS o USING (run_id)
   JOIN modules AS own USING (run_id, path, part)
-  LEFT JOIN sources AS b
+  LEFT JOIN compiled_sources(program := $program) AS b
     ON b.run_id = m.run_id
     AND b.folder = own.folder
     AND b.module_number = m.module_number
     AND b.rank IS NOT DISTINCT FROM m.rank
-    AND b.program_name = m.program
+    AND b.program = m.program
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
 ),

@@ -8,7 +8,7 @@
 --   exact_fingerprints of what they compiled to. Groups with fewer than
 --   min_compiles modules are left out. Bytes per colour.
 -- grain: input, colour
--- needs: modules, renumbered_modules, runs, compiler_flags, memory_profile
+-- needs: modules, compiled_sources, runs, compiler_flags, memory_profile
 -- param program
 -- param min_compiles BIGINT = 2: Only inputs compiled at least this often.
 -- param only_variants BOOLEAN = false: Only inputs with more than one result.
@@ -43,34 +43,19 @@ environments AS (
   FROM runs AS r
   LEFT JOIN flags AS f USING (run_id)
 ),
-sources AS (
-  SELECT
-    m.run_id, m.program AS program_name, m.rank, m.folder,
-    coalesce(n.next_number, m.module_number) AS module_number,
-    m.exact_fingerprint
-  FROM modules AS m
-  LEFT JOIN renumbered_modules(every_run := TRUE) AS n
-    ON n.run_id = m.run_id
-    AND n.program = m.program
-    AND n.rank IS NOT DISTINCT FROM m.rank
-    AND n.module_number = m.module_number
-    AND n.folder = m.folder
-  WHERE m.stage = 'before_optimizations'
-    AND ($program IS NULL OR m.program = $program)
-),
 compiled AS (
   SELECT
-    b.program_name, b.exact_fingerprint AS input, r.run_id,
+    b.program AS program_name, b.exact_fingerprint AS input, r.run_id,
     r.run_name, r.environment,
     coalesce(a.platform, r.run_platform) AS platform,
     a.exact_fingerprint AS output, p.color AS space_color, p.reserved_bytes
-  FROM sources AS b
+  FROM compiled_sources(program := $program) AS b
   JOIN modules AS a
     ON a.run_id = b.run_id
     AND a.module_number = b.module_number
     AND a.folder = b.folder
     AND a.rank IS NOT DISTINCT FROM b.rank
-    AND a.program = b.program_name
+    AND a.program = b.program
   JOIN environments AS r ON r.run_id = b.run_id
   JOIN memory_profile AS p ON p.module_id = a.module_id
   WHERE a.has_assignment

@@ -10,7 +10,7 @@
 --   they rise in step: (size - least) / (greatest - least) is the same in
 --   every module. The size of an axis is that of its first dimension.
 -- grain: subject, colour, module content, axis
--- needs: module_memory, modules, renumbered_modules, runs
+-- needs: module_memory, compiled_sources, runs
 -- param program
 -- param series
 -- column program
@@ -59,17 +59,10 @@ sources AS (
   FROM (
     SELECT DISTINCT run_id, program_name, module_number FROM several
   ) AS s
-  JOIN modules AS m
+  JOIN compiled_sources(program := $program) AS m
     ON m.run_id = s.run_id
     AND m.program = s.program_name
-  LEFT JOIN renumbered_modules(every_run := TRUE) AS n
-    ON n.run_id = m.run_id
-    AND n.program = m.program
-    AND n.rank IS NOT DISTINCT FROM m.rank
-    AND n.module_number = m.module_number
-    AND n.folder = m.folder
-  WHERE m.stage = 'before_optimizations'
-    AND coalesce(n.next_number, m.module_number) = s.module_number
+    AND m.module_number = s.module_number
   GROUP BY s.run_id, s.program_name, s.module_number
 ),
 layouts AS (
