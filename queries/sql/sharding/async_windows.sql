@@ -2,19 +2,21 @@
 -- question: How long are asynchronous buffers held, and how much work hides
 --   them?
 -- definition: From start to done (async_pairs). held_bytes are the temporary
---   values that the start, or the asynchronous computation it calls, defines;
---   tables of tuples are left out. hides_flop is the flop (dot_work) of the
---   instructions scheduled between start and done. hides_bytes are the logical
---   sizes of the values that these define, as the buffer assignment tells
---   them: a tuple's arrays count, what only names or passes on a value does
---   not, nor do parameters, constants, what is done asynchronously itself (of
---   async_collectives all that the fusions carry along), and custom calls that
---   write nothing (ConcatBitcast, AllocateBuffer).
---   is_at_peak: the peak of colour 0 lies in the window.
+--   values that the start, or the asynchronous computation it calls, defines,
+--   in the memory space that holds the most of them; a flag may lie in
+--   another. Tables of tuples are left out. hides_flop is the flop (dot_work)
+--   of the instructions scheduled between start and done. hides_bytes are the
+--   logical sizes of the values that these define, as the buffer assignment
+--   tells them: a tuple's arrays count, what only names or passes on a value
+--   does not, nor do parameters, constants, what is done asynchronously
+--   itself (of async_collectives all that the fusions carry along), and
+--   custom calls that write nothing (ConcatBitcast, AllocateBuffer).
+--   is_at_peak: the peak of that memory space lies in the window; of colour 0
+--   where nothing is held.
 -- grain: module occurrence, start
 -- needs: final_modules, async_pairs, async_collectives, called_computations,
---   computations, value_places, memory_profile, schedule, instructions,
---   dot_work
+--   computations, value_places, memory_profile, memory_spaces, schedule,
+--   instructions, dot_work
 -- param run
 -- param program
 -- param top
@@ -28,13 +30,14 @@
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
+-- column color
+-- column space_name
 -- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
---   or what it calls, defines.
+--   or what it calls, defines in this memory space.
 -- column hides_flop BIGINT flop higher_is_better: Work between them.
 -- column hides_bytes BIGINT bytes higher_is_better: Results written between
 --   them.
--- column is_at_peak BOOLEAN flag neutral: Whether the peak of colour 0 is in
---   between.
+-- column is_at_peak BOOLEAN flag neutral: Whether the peak is in between.
 WITH windows AS (
   SELECT *
   FROM async_pairs(run := $run, program := $program)
@@ -44,8 +47,8 @@ WITH windows AS (
 placed AS MATERIALIZED (
   -- Once: for what a start holds, and for what is written meanwhile.
   SELECT
-    v.module_id, v.instruction_id, v.shape_index, v.kind, v.size_bytes,
-    v.logical_bytes, v.is_phi
+    v.module_id, v.instruction_id, v.shape_index, v.kind, v.color,
+    v.size_bytes, v.logical_bytes, v.is_phi
   FROM value_places(run := $run, program := $program) AS v
   WHERE v.shape NOT LIKE '(%'
 ),
@@ -97,7 +100,8 @@ carried AS MATERIALIZED (
   LEFT JOIN store.instruction_forms AS f USING (form_id)
 ),
 held AS (
-  SELECT h.module_id, h.instruction_id, sum(p.size_bytes) AS held_bytes
+  SELECT
+    h.module_id, h.instruction_id, p.color, sum(p.size_bytes) AS held_bytes
   FROM holders AS h
   JOIN placed AS p
     ON p.module_id = h.module_id
@@ -107,7 +111,11 @@ held AS (
     AND c.instruction_id = p.instruction_id
     AND contains(c.attributes, p.shape_index || ': (')
   WHERE p.kind = 'temp'
-  GROUP BY h.module_id, h.instruction_id
+  GROUP BY h.module_id, h.instruction_id, p.color
+  QUALIFY row_number() OVER (
+    PARTITION BY h.module_id, h.instruction_id
+    ORDER BY sum(p.size_bytes) DESC, p.color
+  ) = 1
 ),
 written AS (
   SELECT
@@ -151,6 +159,7 @@ SELECT
   m.run, m.program, m.module_number, m.rank, w.instruction, w.done_instruction,
   w.wrapped, w.start_at_step, w.done_at_step,
   CAST(w.done_at_step - w.start_at_step AS BIGINT) AS window_steps,
+  h.color, coalesce(s.space_name, 'color_' || h.color) AS space_name,
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,
   CAST(b.flop_until - a.flop_until AS BIGINT) AS hides_flop,
   CAST(b.bytes_until - a.bytes_until AS BIGINT) AS hides_bytes,
@@ -159,6 +168,9 @@ SELECT
 FROM final_modules(run := $run, program := $program) AS m
 JOIN windows AS w USING (module_id)
 LEFT JOIN held AS h USING (module_id, instruction_id)
+LEFT JOIN memory_spaces AS s
+  ON s.platform = m.platform
+  AND s.color = h.color
 LEFT JOIN sums AS a
   ON a.module_id = w.module_id
   AND a.step = w.start_at_step
@@ -167,7 +179,7 @@ LEFT JOIN sums AS b
   AND b.step = w.done_at_step - 1
 LEFT JOIN memory_profile AS p
   ON p.module_id = w.module_id
-  AND p.color = 0
+  AND p.color = coalesce(h.color, 0)
 ORDER BY
   held_bytes DESC, window_steps DESC, m.program, m.module_number, m.rank,
   w.instruction_id
