@@ -113,3 +113,18 @@ def test_a_rank_that_reduces_over_another_channel_may_hang(tmp_path: Path) -> No
         (0, True, 2, None, None, None, None),
         (2, True, 2, None, None, None, None),
     ]
+
+
+def test_a_rank_that_sends_to_another_may_hang(tmp_path: Path) -> None:
+    def ring(pairs: str) -> bytes:
+        reduced = "all-reduce(%p), channel_id=1, replica_groups={{0,1}}, to_apply=%sum"
+        sent = f"collective-permute(%p), channel_id=1, source_target_pairs={pairs}"
+        return collectives(1).replace(reduced.encode(), sent.encode())
+
+    one, other = "{{0,1},{1,0}}", "{{1,0},{0,1}}"
+    label = "collective-permute channel 1 {} f32[8]"
+    assert parity(tmp_path, [ring(one), ring(one), ring(other)]) == [
+        (2, False, 1, 0, None, label.format(one), label.format(other)),
+        (0, True, 1, None, None, None, None),
+        (1, True, 1, None, None, None, None),
+    ]

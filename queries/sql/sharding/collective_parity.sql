@@ -1,12 +1,12 @@
 -- title: Same collectives on all ranks
 -- question: Do all ranks issue the same sequence of collectives, or may they
 --   hang?
--- definition: Per program and module (n-th by number on its rank) the sequence
---   of collectives (the parts of async_collectives as one, at their start) in
---   schedule order with opcode, channel, replica groups and shape, compared
---   with that of the lowest rank. A row per rank that differs, with the first
---   place where it does; with matching := true also those that don't. Runs of
---   one rank give no rows.
+-- definition: Per program and module (n-th by number on its rank) the
+--   sequence of collectives (the parts of async_collectives as one, at their
+--   start) in schedule order with opcode, channel, replica groups,
+--   source-target pairs and shape, compared with that of the lowest rank. A
+--   row per rank that differs, with the first place where it does; with
+--   matching := true also those that don't. Runs of one rank give no rows.
 -- grain: program, module, rank
 -- needs: final_modules, replica_groups, async_collectives, instructions
 -- param run
@@ -51,6 +51,11 @@ sequences AS (
     ) - 1 AS place,
     concat_ws(
       ' ', i.opcode, 'channel ' || i.channel_id, i.replica_groups,
+      nullif(
+        regexp_extract(
+          i.attributes, 'source_target_pairs=(\{[0-9{}, ]*\})', 1
+        ), ''
+      ),
       regexp_replace(i.shape, '\{[^}]*\}', '', 'g')
     ) AS label
   FROM modules_of_ranks AS m
