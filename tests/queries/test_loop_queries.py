@@ -78,12 +78,33 @@ CHANGES: dict[str, tuple[int | None, dict[str, str]]] = {
         },
     ),
     "begins with an argument": (None, {"tuple(a, zero)": "tuple(a, b)"}),
-    "two at a time": (None, {"constant(1)": "constant(2)"}),
+    "two at a time": (4, {"constant(1)": "constant(2)"}),
+    "seven at a time": (1, {"constant(1)": "constant(7)"}),
+    "eight at a time": (1, {"constant(1)": "constant(8)"}),
+    "none at a time": (None, {"constant(1)": "constant(0)"}),
+    "less than none at a time": (None, {"constant(1)": "constant(-1)"}),
     "doubled": (None, {"add(counter.2, one)": "add(counter.2, counter.2)"}),
     "never changes": (None, {"tuple(other.2, next)": "tuple(other.2, counter.2)"}),
     "begins anew": (None, {"add(counter.2, one)": "add(one, one)"}),
     "down": (None, {"add(counter.2, one)": "subtract(counter.2, one)"}),
-    "up to and with": (None, {"direction=LT": "direction=LE"}),
+    "up to and with": (8, {"direction=LT": "direction=LE"}),
+    "at once over": (0, {"direction=LT": "direction=LE", "constant(0)": "constant(8)"}),
+    "from one, two at a time, up to and with": (
+        4,
+        {
+            "direction=LT": "direction=LE",
+            "constant(1)": "constant(2)",
+            "constant(0)": "constant(1)",
+        },
+    ),
+    "limit first, up to and with": (
+        8,
+        {
+            "compare(counter.1, limit), direction=LT": (
+                "compare(limit, counter.1), direction=GE"
+            )
+        },
+    ),
     "as long as it is more": (None, {"direction=LT": "direction=GT"}),
     "up to a carried limit": (None, {"s32[] constant(7)": "s32[] convert(other.1)"}),
     "no integers": (None, {"s32[]": "f32[]"}),

@@ -1,10 +1,11 @@
 -- title: Loops that count up to a constant
 -- question: How often does a loop run, by its own condition?
--- definition: Loops whose condition's root is counter < limit or limit >
---   counter. The counter is an integer element of the carried tuple that
---   begins as a constant and to which the body adds 1; the limit is a
---   constant; each may be copied on the way. trip_count is limit less
---   beginning, at least 0. XLA counts these likewise
+-- definition: Loops whose condition's root is counter < limit, counter <=
+--   limit, or the same turned round. The counter is an integer element of the
+--   carried tuple that begins as a constant and to which the body adds a
+--   positive constant, the step; the limit is a constant; each may be copied
+--   on the way. trip_count is limit less beginning, one more for <=, over the
+--   step, rounded up, at least 0. XLA counts these likewise
 --   (while_loop_analysis.cc, MatchTrivialLoopTripCount). Loops of any other
 --   form have no row.
 -- grain: module content, while instruction
@@ -16,8 +17,8 @@
 -- column trip_count BIGINT count neutral: How often it runs.
 WITH RECURSIVE forms AS MATERIALIZED (
   -- Patterns are matched with each form, not with each instruction. number is
-  -- a constant's value, the element taken, or which operand of a comparison
-  -- is the lesser.
+  -- a constant's value, the element taken, or of a comparison which operand is
+  -- the lesser, 2 more where both may be equal.
   SELECT
     form_id, opcode,
     CASE opcode
@@ -25,7 +26,8 @@ WITH RECURSIVE forms AS MATERIALIZED (
       WHEN 'get-tuple-element'
         THEN TRY_CAST(regexp_extract(attributes, '^index=(\d+)', 1) AS BIGINT)
       WHEN 'compare' THEN list_position(
-        ['direction=LT', 'direction=GT'], attributes
+        ['direction=LT', 'direction=GT', 'direction=LE', 'direction=GE'],
+        attributes
       ) - 1
     END AS number
   FROM store.instruction_forms
@@ -98,25 +100,27 @@ elements AS MATERIALIZED (
 ),
 limits AS (
   SELECT
-    n.module_id, n.computation_id, e.number AS element, b.number AS bound
+    n.module_id, n.computation_id, e.number AS element,
+    CAST(b.number AS HUGEINT) + n.number // 2 AS bound
   FROM looping AS n
   JOIN reads AS a
     ON a.module_id = n.module_id
     AND a.instruction_id = n.instruction_id
-    AND a.operand_index = n.number
+    AND a.operand_index = n.number % 2
   JOIN elements AS e
     ON e.module_id = a.module_id
     AND e.instruction_id = a.read_id
   JOIN reads AS b
     ON b.module_id = n.module_id
     AND b.instruction_id = n.instruction_id
-    AND b.operand_index = 1 - n.number
+    AND b.operand_index = 1 - n.number % 2
   WHERE n.opcode = 'compare'
     AND n.is_root
     AND b.opcode = 'constant'
 ),
 steps AS (
-  SELECT DISTINCT n.module_id, n.computation_id, e.number AS element
+  SELECT DISTINCT
+    n.module_id, n.computation_id, e.number AS element, b.number AS step
   FROM looping AS n
   JOIN reads AS s
     ON s.module_id = n.module_id
@@ -136,7 +140,7 @@ steps AS (
     AND n.is_root
     AND s.opcode = 'add'
     AND b.opcode = 'constant'
-    AND b.number = 1
+    AND b.number > 0
 ),
 starts AS (
   SELECT w.module_id, w.instruction_id, c.operand_index AS element, c.number
@@ -151,8 +155,9 @@ starts AS (
 )
 SELECT
   s.module_id, s.instruction_id,
-  TRY_CAST(greatest(CAST(l.bound AS HUGEINT) - s.number, 0) AS BIGINT)
-    AS trip_count
+  TRY_CAST(
+    greatest(l.bound - s.number + t.step - 1, 0) // t.step AS BIGINT
+  ) AS trip_count
 FROM starts AS s
 JOIN called_computations AS c
   ON c.module_id = s.module_id
