@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from hlodb.errors import HlodbError, UsageError
@@ -43,6 +44,17 @@ def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
     Raises UsageError with `path:line` at the first file that is not a sound query. That
     the SQL of our own is sound is for `lint` to say: it takes longer than most answers.
     """
+    given = tuple(folders)
+    return _load_catalogue(given) if given else _own_catalogue()
+
+
+@cache
+def _own_catalogue() -> Catalogue:
+    """Give the queries of this release, which don't change while a process lives."""
+    return _load_catalogue(())
+
+
+def _load_catalogue(folders: Iterable[Path]) -> Catalogue:
     found: dict[str, Query] = {}
     for query in read_queries(folders, trusts_own=True):
         if isinstance(query, HlodbError):
