@@ -14,6 +14,7 @@ from concurrent.futures import BrokenExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from hlodb.collection import no_collection
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import parse_batch
 from hlodb.ingest.discover import RunSource
@@ -27,7 +28,6 @@ from hlodb.ingest.store import Store
 from hlodb.ingest.workers import (
     Units,
     default_jobs,
-    no_collection,
     parse_batches,
 )
 from hlodb.schema.warehouse import Preparation

@@ -15,7 +15,6 @@ import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from contextlib import contextmanager
 from itertools import chain, islice
 from threading import Thread
 from typing import TypeVar
@@ -51,18 +50,6 @@ def parse_batches(
         return
     for tag, batch in chain(begun, source):
         yield tag, parse_batch(batch)
-
-
-@contextmanager
-def no_collection() -> Iterator[None]:
-    """Keep Python from looking for cycles: records form none, and there are many."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _parse_in_pool(

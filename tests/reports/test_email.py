@@ -15,9 +15,7 @@ from hlodb.queries.render import visible
 from hlodb.reports.message import MOST_ROWS
 from hlodb.reports.model import Report
 from hlodb.reports.render_email import SUBJECT_CHARACTERS, render
-from tests.reports.situations import SITUATIONS
-
-LARGE = "ten_thousand_programs"
+from tests.reports.situations import LARGE, SITUATIONS
 
 Reported = Callable[[str], Report]
 

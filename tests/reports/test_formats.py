@@ -8,9 +8,6 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from email import message_from_string
-from email.message import EmailMessage
-from email.policy import default
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -25,25 +22,19 @@ from prometheus_client.parser import (
 from hlodb.queries.render import json_text, visible
 from hlodb.reports.build import build_report
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
-from hlodb.reports.message import MOST_ROWS
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
-from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
-from hlodb.reports.render_slack import SECTION_CHARACTERS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
-from tests.reports.situations import GROWN, SITUATIONS, STEP, night
+from tests.reports.situations import GROWN, LARGE, SITUATIONS, STEP, night
 from tests.reports.worlds import Program, make
 
 SARIF_SCHEMA = json.loads(
     (Path(__file__).parent / "sarif-2.1.0-used.schema.json").read_text()
 )
-
-
-LARGE = "ten_thousand_programs"
 
 
 @pytest.fixture(params=[name for name in SITUATIONS if name != LARGE])
@@ -165,25 +156,6 @@ def test_markdown_has_no_markup_of_others(report: Report, form: str) -> None:
     text = outside_fences(renderer(form)(report))
     assert "<script>" not in text
     assert "@all" not in text
-
-
-def test_a_large_report_keeps_the_limits_of_where_it_goes(
-    reported: Callable[[str], Report],
-) -> None:
-    report = reported(LARGE)
-    assert len(renderer("summary")(report).encode()) <= SUMMARY_BYTES
-    assert len(renderer("comment")(report).encode()) <= COMMENT_BYTES < 65_536
-    log = json.loads(renderer("sarif")(report))
-    assert len(log["runs"][0]["results"]) == MOST_RESULTS
-    told = json.loads(renderer("slack")(report))["blocks"][2]["text"]["text"]
-    assert len(told) <= SECTION_CHARACTERS
-    assert len(told.split("\n")) == MOST_ROWS + 1
-    annotations = renderer("github")(report).splitlines()
-    assert sum(line.startswith("::error") for line in annotations) == 11
-    mail = message_from_string(renderer("email")(report), EmailMessage, policy=default)
-    page = mail.get_body(("html",))
-    assert page is not None
-    assert page.get_content().count("<tr") == MOST_ROWS + 1
 
 
 @pytest.mark.parametrize("form", [f for f in FORMATS if not f.startswith("csv")])

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from email import message_from_string
+from email.message import EmailMessage
+from email.policy import default
 
 import pytest
 
+from hlodb.reports.message import MOST_ROWS
 from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
+from hlodb.reports.render_sarif import MOST_RESULTS
+from hlodb.reports.render_slack import SECTION_CHARACTERS
 from tests.gold_reports import FOLDER, kept
-from tests.reports.situations import SITUATIONS
+from tests.reports.situations import LARGE, SITUATIONS
 
 Reported = Callable[[str], Report]
 
@@ -56,7 +64,7 @@ EXIT_CODES = {
     "hostile_names": 1,
     "huge_bytes": 1,
     "ties": 1,
-    "ten_thousand_programs": 1,
+    LARGE: 1,
 }
 
 
@@ -71,3 +79,21 @@ def test_bytes_beyond_what_a_double_holds_stay_exact(reported: Reported) -> None
         2**53 + 3 + 2**20,
     )
     assert f'"base_bytes": {2**53 + 1},' in renderer("json")(reported("huge_bytes"))
+
+
+def test_a_large_report_keeps_the_limits_of_where_it_goes(reported: Reported) -> None:
+    """Here, where all else is that needs it: it takes long to make."""
+    report = reported(LARGE)
+    assert len(renderer("summary")(report).encode()) <= SUMMARY_BYTES
+    assert len(renderer("comment")(report).encode()) <= COMMENT_BYTES < 65_536
+    log = json.loads(renderer("sarif")(report))
+    assert len(log["runs"][0]["results"]) == MOST_RESULTS
+    told = json.loads(renderer("slack")(report))["blocks"][2]["text"]["text"]
+    assert len(told) <= SECTION_CHARACTERS
+    assert len(told.split("\n")) == MOST_ROWS + 1
+    annotations = renderer("github")(report).splitlines()
+    assert sum(line.startswith("::error") for line in annotations) == 11
+    mail = message_from_string(renderer("email")(report), EmailMessage, policy=default)
+    page = mail.get_body(("html",))
+    assert page is not None
+    assert page.get_content().count("<tr") == MOST_ROWS + 1

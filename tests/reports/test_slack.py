@@ -15,10 +15,7 @@ from hlodb.reports.render_slack import (
     SECTION_CHARACTERS,
     render,
 )
-from tests.reports.situations import SITUATIONS
-
-LARGE = "ten_thousand_programs"
-"""Takes long to make: test_formats.py has its limits."""
+from tests.reports.situations import LARGE, SITUATIONS
 
 Reported = Callable[[str], Report]
 

@@ -14,9 +14,8 @@ import pytest
 from hlodb.queries.render import plain
 from hlodb.reports.model import Report
 from hlodb.reports.render import BINARY_FORMATS, rendered, renderer
-from tests.reports.situations import SITUATIONS
+from tests.reports.situations import LARGE, SITUATIONS
 
-LARGE = "ten_thousand_programs"
 TYPES = {"id": "VARCHAR", "rank": "BIGINT", "delta_bytes": "BIGINT"}
 TYPES |= {"delta_ratio": "DOUBLE", "buffer_count": "BIGINT", "margin": "DOUBLE"}
 
