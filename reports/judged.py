@@ -68,7 +68,8 @@ def judge_scene(
     is_report = request.kind == "report"
     steps, lines = _history(scene, settings) if is_report else ([], {})
     trends = list(lines.values())
-    told = [v for v in verdicts if v.change != "same"]
+    has_base = scene.baseline.run is not None
+    told = [v for v in verdicts if has_base and v.change != "same"]
     if is_report and settings.donation_loss:
         told += _hidden_losses(connection, verdicts, settings)
     explained = explanations(connection, scene, told, steps, settings, environment)
@@ -93,7 +94,7 @@ def judge_scene(
         replicated=_replicated(connection, scene, settings),
         today=today,
     )
-    gates = gate_rows(facts, settings)
+    gates = gate_rows(facts, settings, has_base=has_base)
     standing = standing_rows(facts, settings)
     findings = _waived(findings, [*gates, *standing])
     programs = program_rows(verdicts, findings)

@@ -17,7 +17,8 @@ def notes(
 ) -> list[str]:
     """Give what a reader may wonder about: noise, unsound and late runs, budgets."""
     found = []
-    if not any(scene.bands.values()) and scene.pairs:
+    has_base = scene.baseline.run is not None
+    if has_base and scene.pairs and not any(scene.bands.values()):
         text = "Nothing was compiled twice with different memory"
         found.append(f"{text}: the noise band is 0.")
     if scene.passed_over:

@@ -66,9 +66,12 @@ def _verdict(report: Report) -> str:
 
 
 def _nothing_compared(report: Report) -> bool:
+    """Tell whether there is nothing to judge: limits need nothing to compare with."""
+    if report.comparison.base is None:
+        return not report.gates
     if any(g.gate == "budget" for g in report.gates):
         return False
-    return report.comparison.base is None or report.comparison.comparable == 0
+    return report.comparison.comparable == 0
 
 
 def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
@@ -105,9 +108,12 @@ def _unsound(report: Report) -> str:
 def _found(report: Report, counts: Counter[str]) -> str:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
-    first = _differences if report.kind == "diff" else _regressions
-    parts = [first(counts, failed, worst), *_others(counts)]
     headroom = _headroom(report)
+    if report.comparison.base is None:
+        parts = [_limits(failed), report.comparison.rule_text]
+    else:
+        first = _differences if report.kind == "diff" else _regressions
+        parts = [first(counts, failed, worst), *_others(counts)]
     return "; ".join([*parts, *([headroom] if headroom else [])])
 
 
@@ -147,11 +153,21 @@ def _regressions(
     elif worst is not None:
         text += f": {_worst_text(worst)}"
     elif failed:
-        g = failed[0]
-        text += f": {g.gate} of {g.program or 'the run'}"
-        if g.unit == "bytes":
-            over = plain_bytes(int(g.value - g.limit))
-            text += f" by {over} over {plain_bytes(int(g.limit))}"
+        text += f": {_failed_text(failed[0])}"
+    return text
+
+
+def _limits(failed: Sequence[Gate]) -> str:
+    if not failed:
+        return "no gate failed"
+    return f"{counted(len(failed), 'gate')} failed: {_failed_text(failed[0])}"
+
+
+def _failed_text(g: Gate) -> str:
+    text = f"{g.gate} of {g.program or 'the run'}"
+    if g.unit == "bytes":
+        over = plain_bytes(int(g.value - g.limit))
+        text += f" by {over} over {plain_bytes(int(g.limit))}"
     return text
 
 

@@ -190,6 +190,8 @@ def _cards(report: Report, top: int) -> list[Block]:
 
 
 def _programs(report: Report, top: int) -> list[Block]:
+    if report.comparison.base is None:
+        return more.needs(report, top)
     rows = sorted(
         (p for p in report.programs if p.change != "same" or p.delta_bytes),
         key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),

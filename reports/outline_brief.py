@@ -47,6 +47,8 @@ def _worst(report: Report) -> list[Block]:
         return _finding(report, worst)
     if failed:
         return _gate(report, failed[0])
+    if report.comparison.base is None:
+        return _nothing(report)
     return _ratchet(report)
 
 

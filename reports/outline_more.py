@@ -11,6 +11,28 @@ from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 from hlodb.reports.sparkline import sparkline
 
 
+def needs(report: Report, top: int) -> list[Block]:
+    """Give what every program of a candidate without a base needs, space by space."""
+    programs = sorted(
+        report.programs,
+        key=lambda p: (p.color, -(p.candidate_bytes or 0), p.program, p.rank or 0),
+    )
+    shared = shared_names(report)
+    rows = [
+        [
+            called(p, shared),
+            p.space,
+            plain_bytes(p.candidate_bytes),
+            plain_bytes(p.candidate_live_peak_bytes),
+            plain_bytes(p.fragmentation_bytes),
+            plain_bytes(p.padding_bytes),
+        ]
+        for p in programs
+    ]
+    header = ["program", "space", "reserved", "live peak", "fragmentation", "padding"]
+    return [table(header, rows, top, numeric=(2, 3, 4, 5))] if rows else []
+
+
 def capacity(report: Report) -> list[Block]:
     """Give the largest program of every memory space."""
     rows = [

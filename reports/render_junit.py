@@ -17,8 +17,8 @@ def render(report: Report) -> str:
     """Give the suite; a waived gate is skipped, unsound data is an error.
 
     Every program is a case of the gate `regression`, also where it passes; what cannot
-    be compared is skipped. Properties of cases are what pytest writes too; the rest
-    holds to Jenkins' junit-10.xsd.
+    be compared, or has nothing to be compared with, is skipped. Properties of cases are
+    what pytest writes too; the rest holds to Jenkins' junit-10.xsd.
     """
     suite = ET.Element("testsuite", {"name": visible(report.comparison.candidate.name)})
     findings = {f.id: f for f in report.findings}
@@ -36,8 +36,8 @@ def render(report: Report) -> str:
         if g.gate == "regression" and g.finding_id in findings
     }
     for row in report.programs:
-        if report.gates and place(row) not in failed:
-            suite.append(_passed(row, shared))
+        if report.kind == "report" and place(row) not in failed:
+            suite.append(_passed(row, shared, report.comparison.base is not None))
     for case in _unsound(report):
         suite.append(case)
     _count(suite)
@@ -102,12 +102,14 @@ def _card(finding: Finding | None) -> str:
     return visible("; ".join([*lines, *finding.commands]))
 
 
-def _passed(row: ProgramRow, shared: Names) -> ET.Element:
+def _passed(row: ProgramRow, shared: Names, has_base: bool) -> ET.Element:
     name = _name(row, shared)
     case = ET.Element("testcase", {"classname": "hlodb.regression", "name": name})
     case.append(_properties({"change": row.change, "value": str(row.candidate_bytes)}))
     if row.change == "not_comparable":
         ET.SubElement(case, "skipped", {"message": "not comparable"})
+    elif not has_base:
+        ET.SubElement(case, "skipped", {"message": "nothing to compare with"})
     return case
 
 

@@ -153,11 +153,13 @@ def _run_pairs(
     """Pair the modules of base and candidate; what has no base may be older still.
 
     A program that is compiled more often than before is held against its first
-    compilation there; one that is compiled less often is not missing.
+    compilation there; one that is compiled less often is not missing. Without a base
+    all stand alone: what they need is told, and held against limits.
     """
+    present = modules[candidate.run_id]
     if baseline.run is None:
-        return []
-    base, present = modules[baseline.run.run_id], modules[candidate.run_id]
+        return [Pair(None, m, None, None, None) for m in present if m.has_assignment]
+    base = modules[baseline.run.run_id]
     _require_program(baseline.run, base, request.base_program)
     _require_program(candidate, present, request.program)
     program = request.program or request.base_program

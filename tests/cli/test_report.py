@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -50,6 +52,57 @@ def test_a_budget_fails_where_nothing_else_does(nights: Path) -> None:
     assert main(["report", "--fail-on", "budget"]) == 1
     configure('[[budget]]\nprogram = "jit_eval"\nspace = "host"\nbytes = "5 MiB"\n')
     assert main(["report", "--fail-on", "budget"]) == 0
+
+
+def test_limits_hold_on_the_first_night(
+    nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What no other run is needed for is judged without one."""
+    first = ["report", "--run", "night-1"]
+    assert main([*first, "--propose-budgets", "-o", "hlodb.toml"]) == 0
+    budgets = read_settings(tmp_path / "hlodb.toml").budgets
+    assert [(b.program, b.space, b.bytes) for b in budgets] == [
+        ("jit_eval", "host", 5 * MIB),
+        ("jit_step", "host", 4 * MIB),
+    ]
+    assert main(first) == 0
+    alone = "there is no comparable run before the candidate"
+    assert headline(capsys) == f"✅ no gate failed; {alone}"
+    tight = (tmp_path / "hlodb.toml").read_text().replace("4194304", "3145728")
+    configure(tight)
+    assert main([*first, "--write", "junit=tests.xml", "--write", "json=all.json"]) == 1
+    assert headline(capsys) == (
+        "❌ 1 gate failed: budget of jit_step by 1.00 MiB over 3.00 MiB; " + alone
+    )
+    report = json.loads((tmp_path / "all.json").read_text())
+    assert report["findings"] == []
+    assert [(g["gate"], g["program"], g["status"]) for g in report["gates"]] == [
+        ("budget", "jit_eval", "pass"),
+        ("budget", "jit_step", "fail"),
+    ]
+    cases = ET.parse(tmp_path / "tests.xml").getroot().iter("testcase")
+    assert [
+        (c.get("classname"), c.get("name"), [e.tag for e in c if e.tag != "properties"])
+        for c in cases
+    ] == [
+        ("hlodb.budget", "jit_eval host", []),
+        ("hlodb.budget", "jit_step host", ["failure"]),
+        ("hlodb.regression", "jit_eval host", ["skipped"]),
+        ("hlodb.regression", "jit_step host", ["skipped"]),
+    ]
+
+
+def test_the_first_night_says_what_programs_need(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", "--run", "night-1", "--no-record"]) == 4
+    sections = capsys.readouterr().out.split("\n\n")
+    (programs,) = [s for s in sections if s.startswith("Programs\n")]
+    assert [re.split(r"  +", line.strip()) for line in programs.splitlines()[2:]] == [
+        ["program", "space", "reserved", "live peak", "fragmentation", "padding"],
+        ["jit_eval", "host", "5.00 MiB", "5.00 MiB", "0 B", "0 B"],
+        ["jit_step", "host", "4.00 MiB", "4.00 MiB", "0 B", "0 B"],
+    ]
 
 
 def test_a_mistake_in_the_settings_names_its_line(
