@@ -7,13 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import duckdb
-
 from hlodb.errors import UsageError
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.nearest import nearest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.sizes import parse_size, plain_bytes
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 
 _SHOWN = 3
@@ -125,7 +124,7 @@ class Peaks:
 
 
 def _largest(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     program: str,
     run: str | None,
     space: str | None,

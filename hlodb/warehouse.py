@@ -6,20 +6,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
-import duckdb
-
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import close_to_the_world, open_connection
 
 
 class Warehouse:
     """A warehouse opened for reading; `open` gives one, `with` closes it."""
 
-    def __init__(
-        self, connection: duckdb.DuckDBPyConnection, catalogue: Catalogue
-    ) -> None:
+    def __init__(self, connection: Connection, catalogue: Catalogue) -> None:
         self._connection = connection
         self._catalogue = catalogue
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import duckdb
 import pyarrow as pa
 
 from hlodb.errors import WarehouseLocked
 from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.run_records import recorded_files
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 
 def require_untouched(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-import duckdb
 import pyarrow as pa
 
 from hlodb.ingest.columns import arrow_schema
 from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 
 EVIDENCE_TABLES = ("oom_reports", "oom_buffers", "proto_comparisons")
 """Tables whose rows come with the files of a unit."""
@@ -24,7 +24,7 @@ class Evidence(NamedTuple):
 
 
 def load_evidence(
-    connection: duckdb.DuckDBPyConnection, found: Iterable[tuple[int, Evidence]]
+    connection: Connection, found: Iterable[tuple[int, Evidence]]
 ) -> None:
     """Store evidence, given with its runs. Belongs in a transaction."""
     rows: dict[str, list[dict[str, Any]]] = {}
@@ -35,7 +35,7 @@ def load_evidence(
         execute_on(connection, f"INSERT INTO {table} BY NAME FROM incoming", incoming)
 
 
-def copy_evidence(connection: duckdb.DuckDBPyConnection, files: pa.Table) -> None:
+def copy_evidence(connection: Connection, files: pa.Table) -> None:
     """Give runs the evidence of equal files that were read before.
 
     `files` holds run_id, path, kind and sha256.

@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 from hlodb.schema.stored import stored_tables
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 METRIC_TABLES = frozenset(("memory_profile", "memory_timeline"))
 """What stays of a module when the runs that hold it are pruned."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import duckdb
 import pyarrow as pa
+
+from hlodb.schema.connection import Connection
 
 
 def execute_on(
-    connection: duckdb.DuckDBPyConnection, text: str, incoming: pa.Table
+    connection: Connection, text: str, incoming: pa.Table
 ) -> list[tuple[Any, ...]]:
     """Execute SQL that reads the table `incoming` in one place; give its rows.
 

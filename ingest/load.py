@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence, Set
 from itertools import compress, pairwise
 from typing import NamedTuple
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
@@ -32,8 +31,9 @@ from hlodb.ingest.occurrences import (
 from hlodb.ingest.proto_rows import PROTO_TABLES
 from hlodb.ingest.records import Reject
 from hlodb.ingest.report_rows import REPORT_TABLES
+from hlodb.schema.connection import Connection
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 
 class _Group(NamedTuple):

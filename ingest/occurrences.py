@@ -6,7 +6,6 @@ each file.
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 
 from hlodb.ingest.columns import arrow_schema
@@ -15,8 +14,9 @@ from hlodb.ingest.evidence import copy_evidence
 from hlodb.ingest.incoming import execute_on
 from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import FileReport
+from hlodb.schema.connection import Connection
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 _OF_UNIT = (("run_id", pa.int64()), ("unit_digest", pa.int64()))
 

@@ -15,13 +15,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-import duckdb
-
 from hlodb.ingest.ingest import ingest_sources
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits
 from hlodb.ingest.retry import unchanged_source
 from hlodb.ingest.run_records import Passes, RunRequest, recorded_files
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 from hlodb.schema.stored import stored_tables
 from hlodb.schema.warehouse import connect
 
@@ -138,9 +137,7 @@ def _tables_with(key: str) -> list[str]:
     return [*stored, *_VIEWS[key]]
 
 
-def _sums(
-    connection: duckdb.DuckDBPyConnection, table: str, key: str, keys: Sequence[int]
-) -> _Sums:
+def _sums(connection: Connection, table: str, key: str, keys: Sequence[int]) -> _Sums:
     names = f"*COLUMNS(* EXCLUDE ({key}{_LEFT_OUT.get(table, '')}))"
     relation = ".".join(f'"{part}"' for part in table.split("."))
     rows = connection.execute(

@@ -5,9 +5,8 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 
 
 class Retention(NamedTuple):
@@ -22,9 +21,7 @@ class Retention(NamedTuple):
     series: str | None = None
 
 
-def runs_to_prune(
-    connection: duckdb.DuckDBPyConnection, retention: Retention
-) -> dict[int, str]:
+def runs_to_prune(connection: Connection, retention: Retention) -> dict[int, str]:
     """Give run_id → name of the runs that need not stay whole, in order."""
     rows = connection.execute(
         statement("list_prunable_runs"), retention._asdict()

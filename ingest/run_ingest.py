@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Set
 from time import perf_counter
 
-import duckdb
-
 from hlodb.ingest.alike_folders import alike_folders, note_of_alike
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
@@ -25,6 +23,7 @@ from hlodb.ingest.run_records import (
 )
 from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts, say_of_run
 from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.schema.connection import Connection
 
 
 class RunIngest:
@@ -53,7 +52,7 @@ class RunIngest:
         pattern = re.compile(rf"{re.escape(self.source.name)}(?:~\d+)?")
         return list(filter(pattern.fullmatch, taken))
 
-    def look_up(self, connection: duckdb.DuckDBPyConnection, taken: Set[str]) -> None:
+    def look_up(self, connection: Connection, taken: Set[str]) -> None:
         """Learn what the warehouse holds of runs that this one may complete."""
         for name in self.may_complete(taken):
             self.earlier[name] = EarlierRun(
@@ -63,9 +62,7 @@ class RunIngest:
                 self._to_be_read_again(connection, name),
             )
 
-    def _to_be_read_again(
-        self, connection: duckdb.DuckDBPyConnection, name: str
-    ) -> set[str]:
+    def _to_be_read_again(self, connection: Connection, name: str) -> set[str]:
         if self.request.retry_rejects:
             return rejected_files(connection, name)
         if self.request.passes == "full":
@@ -102,7 +99,7 @@ class RunIngest:
 
     # --- writing ---
 
-    def begin(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def begin(self, connection: Connection) -> None:
         """Begin the run, or make sure that it is as our last transaction left it."""
         run, source = self.summary, self.source
         self.is_new = False
@@ -131,7 +128,7 @@ class RunIngest:
         self.written.update(file.path for file in result.files)
         self.summary.new_modules += new_modules
 
-    def finish(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def finish(self, connection: Connection) -> None:
         """Write what the run says of itself, but for what its facts list."""
         run_id, reading = self.summary.run_id, self.reading
         self.summary.has_dump = self.source.has_dump

@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Literal, NamedTuple
 
-import duckdb
-
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 LABEL_COLUMNS = (
     "compiler_version",

@@ -6,16 +6,15 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
-import duckdb
-
 from hlodb.ingest.evidence import Evidence, load_evidence
 from hlodb.ingest.forget import forget_paths, restore_pruned
 from hlodb.ingest.run_facts import FACT_KINDS, RunFacts
 from hlodb.ingest.run_records import LABEL_COLUMNS, RunRequest, moment, run_id_of
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
-Connection = duckdb.DuckDBPyConnection
+Connection = Connection
 
 
 def begin_run(connection: Connection, name: str, origin: str) -> tuple[int, bool]:

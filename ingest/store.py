@@ -10,8 +10,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
-import duckdb
-
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.batching import BATCH_BYTES
 from hlodb.ingest.content_keys import Row, file_table
@@ -23,6 +21,7 @@ from hlodb.ingest.run_reading import KnownUnits
 from hlodb.ingest.run_records import Holdings, holdings
 from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import Preparation, connect, transaction
 
 FLUSH_BYTES = 48_000_000
@@ -129,13 +128,13 @@ class Store:
         with connect(self._database, read_only=False) as connection:
             self._prepare_once(connection)
 
-    def _prepare_once(self, connection: duckdb.DuckDBPyConnection) -> None:
+    def _prepare_once(self, connection: Connection) -> None:
         prepare, self._prepare = self._prepare, None
         if prepare is not None:
             prepare(connection)
 
 
-def _finish(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]) -> None:
+def _finish(connection: Connection, runs: Sequence[RunIngest]) -> None:
     for run in runs:
         run.finish(connection)
     load_facts(connection, [(run.summary.run_id, run.reading.facts) for run in runs])
@@ -144,9 +143,7 @@ def _finish(connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]) ->
         run.counted(counts[run.summary.run_id])
 
 
-def _load_unparsed(
-    connection: duckdb.DuckDBPyConnection, runs: Sequence[RunIngest]
-) -> None:
+def _load_unparsed(connection: Connection, runs: Sequence[RunIngest]) -> None:
     """Store known units of runs, and files that make no module."""
     by_id = {run.summary.run_id: run.reading for run in runs}
     known = {run_id: run.known_occurrences for run_id, run in by_id.items()}

@@ -15,14 +15,13 @@ from datetime import datetime
 from time import perf_counter
 from typing import Any, NamedTuple
 
-import duckdb
-
 from hlodb.ingest.discover import RunSource
 from hlodb.ingest.hashed_ahead import FileDigest, digest_of
 from hlodb.ingest.limits import Limits, Refusal
 from hlodb.ingest.run_records import RunRequest, moment
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.statements import statement
+from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
 _SUMMARISED = (
@@ -45,7 +44,7 @@ class WholeRun(NamedTuple):
 
 
 def whole_runs(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     sources: Sequence[RunSource],
     request: RunRequest,
 ) -> dict[str, WholeRun]:

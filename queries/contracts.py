@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.queries.query import Query
+from hlodb.schema.connection import Connection, DatabaseError
 
 Typed = tuple[str, str]
 """A column's name and its type."""
@@ -27,9 +26,7 @@ class Breach(NamedTuple):
     """Those of the promised ones that it gives."""
 
 
-def breaches(
-    connection: duckdb.DuckDBPyConnection, queries: Iterable[Query]
-) -> Iterator[Breach]:
+def breaches(connection: Connection, queries: Iterable[Query]) -> Iterator[Breach]:
     """Bind every query's macro, which reads no data, and compare."""
     there = _macro_parameters(connection)
     for query in queries:
@@ -40,7 +37,7 @@ def breaches(
                 rows = connection.execute(f"DESCRIBE FROM {query.name}()").fetchall()
                 given = [(row[0], row[1]) for row in rows]
                 text = text or column_difference(query, given)
-        except duckdb.Error as error:
+        except DatabaseError as error:
             text = str(error).partition("\n")[0]
         if text is not None:
             promised = {(c.name, c.type) for c in query.columns}
@@ -79,7 +76,7 @@ def _listed(names: list[str]) -> str:
 
 
 def _macro_parameters(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
 ) -> dict[str, list[str]]:
     """Give the parameters of each table macro that this database itself holds."""
     rows = connection.execute(

@@ -8,14 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import HlodbError
 from hlodb.queries.catalogue import Catalogue, read_queries
 from hlodb.queries.contracts import column_difference
 from hlodb.queries.macros import in_order, macro_sql
 from hlodb.queries.query import Query
 from hlodb.queries.sql_text import source_names
+from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
 
 
@@ -24,7 +23,7 @@ def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
     found = list(read_queries(folders))
     faults = [str(each) for each in found if isinstance(each, HlodbError)]
     catalogue = {q.name: q for q in found if isinstance(q, Query)}
-    with duckdb.connect() as connection:
+    with in_memory() as connection:
         create_schema(connection)
         known = _tables(connection) | catalogue.keys()
         made: set[str] = set()
@@ -38,7 +37,7 @@ def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
 def _binding_faults(
     query: Query,
     catalogue: Catalogue,
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     made: set[str],
 ) -> Iterator[str]:
     try:
@@ -47,7 +46,7 @@ def _binding_faults(
                 connection.execute(macro_sql(each))
                 made.add(each.name)
         described = connection.execute(f"SELECT * FROM {query.name}()").description
-    except (HlodbError, duckdb.Error) as error:
+    except (HlodbError, DatabaseError) as error:
         yield str(error).removeprefix(f"{query.path}:1: ")
         return
     fault = column_difference(query, [(d[0], str(d[1])) for d in described or ()])
@@ -67,7 +66,7 @@ def _need_faults(query: Query, known: set[str]) -> Iterator[str]:
         yield f"`-- needs` names what it doesn't read: {names}"
 
 
-def _tables(connection: duckdb.DuckDBPyConnection) -> set[str]:
+def _tables(connection: Connection) -> set[str]:
     rows = connection.execute(
         "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'"
     )

@@ -9,22 +9,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from weakref import WeakSet
 
-import duckdb
-
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.query import Query
 from hlodb.queries.renewal import has_macros
 from hlodb.queries.sql_text import macro_body, source_names
+from hlodb.schema.connection import Connection
 
-_HIDING: WeakSet[duckdb.DuckDBPyConnection] = WeakSet()
+_HIDING: WeakSet[Connection] = WeakSet()
 """Connections with macros of their own, which hide those of the warehouse."""
 
 _FEW = 4
 """So many are made as soon as it is told whether they are there."""
 
 
-def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
+def install_macros(connection: Connection) -> None:
     """Write every built-in query into the warehouse as a table macro.
 
     Each is made while what it reads is a row of nulls, which takes half of the time.
@@ -40,7 +39,7 @@ def install_macros(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def install_temporary(
-    connection: duckdb.DuckDBPyConnection, query: Query, catalogue: Catalogue
+    connection: Connection, query: Query, catalogue: Catalogue
 ) -> None:
     """Make `query`, and those it reads, as macros of this connection only.
 
@@ -55,7 +54,7 @@ def install_temporary(
         connection.execute(macro_sql(each, temporary=True))
 
 
-def _are_there(connection: duckdb.DuckDBPyConnection, queries: list[Query]) -> bool:
+def _are_there(connection: Connection, queries: list[Query]) -> bool:
     """Tell whether calling `queries` calls macros of the warehouse, of the same SQL."""
     return (
         len(queries) > _FEW

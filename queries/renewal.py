@@ -8,12 +8,12 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-import duckdb
+from hlodb.schema.connection import Connection, DatabaseError
 
 _log = logging.getLogger(__name__)
 
 
-def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
+def renew_macros(connection: Connection) -> None:
     """Install the macros unless the warehouse has these very ones already.
 
     Beside other writers every moment counts, and installing takes half a second.
@@ -33,14 +33,14 @@ def renew_macros(connection: duckdb.DuckDBPyConnection) -> None:
             "INSERT INTO warehouse_info VALUES ('macros', ?)", [_source_digest()]
         )
         connection.execute("COMMIT")
-    except duckdb.Error as error:
+    except DatabaseError as error:
         # On a full disk there is nothing left to roll back; who writes next says so.
-        with suppress(duckdb.Error):
+        with suppress(DatabaseError):
             connection.execute("ROLLBACK")
         _log.warning("queries are not installed as macros: %s", error)
 
 
-def has_macros(connection: duckdb.DuckDBPyConnection) -> bool:
+def has_macros(connection: Connection) -> bool:
     """Tell whether the macros of the warehouse are those of these very queries."""
     known = connection.execute(
         "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?",

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import duckdb
-
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.macros import in_order, install_temporary, macro_sql
 from hlodb.queries.nearest import nearest, not_held
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
+from hlodb.schema.connection import Connection, DatabaseError
 
 Value = str | int | float | bool | list[int] | None
 
@@ -21,7 +20,7 @@ _FALSE = {"false", "no", "0", "off"}
 
 
 def run_query(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     name: str,
     parameters: Mapping[str, Value] | None = None,
     catalogue: Catalogue | None = None,
@@ -40,12 +39,12 @@ def run_query(
         install_temporary(connection, query, catalogue)
         cursor = connection.execute(call_sql(query, parameters), [*parameters.values()])
         rows = cursor.fetchall()
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
     return Result(query.columns, rows)
 
 
-def run_sql(connection: duckdb.DuckDBPyConnection, sql: str) -> Result:
+def run_sql(connection: Connection, sql: str) -> Result:
     """Give the rows of SQL of one's own; UsageError says what DuckDB finds wrong.
 
     Columns that share a name get numbers, as in a table that DuckDB makes of them.
@@ -55,7 +54,7 @@ def run_sql(connection: duckdb.DuckDBPyConnection, sql: str) -> Result:
             raise UsageError("there is no statement in this SQL")
         cursor = connection.execute(sql)
         rows = cursor.fetchall()
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise UsageError(str(error)) from error
     columns = [plain_column(d[0], str(d[1])) for d in cursor.description or []]
     names = _distinct(column.name for column in columns)
@@ -143,7 +142,7 @@ def _require_parameters(query: Query, names: Iterable[str]) -> None:
 
 
 def _require_known_values(
-    connection: duckdb.DuckDBPyConnection, query: Query, values: Mapping[str, Value]
+    connection: Connection, query: Query, values: Mapping[str, Value]
 ) -> None:
     for parameter in query.parameters:
         value = values.get(parameter.name)

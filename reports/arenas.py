@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports.contents import buffer_name
 from hlodb.reports.curves import drawn_verdicts
 from hlodb.reports.facts import Buffer
@@ -29,6 +27,7 @@ from hlodb.reports.model_arenas import (
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.pairs import Verdict
 from hlodb.reports.read import read_arena_values, rows
+from hlodb.schema.connection import Connection
 
 MOST_VALUES = 250
 """How many values of an arena are drawn; what they are matched with is drawn, too."""
@@ -47,7 +46,7 @@ _Sides = Mapping[tuple[int, bool], _Side]
 
 
 def read_arena_maps(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
 ) -> list[ArenaMap]:
@@ -75,9 +74,7 @@ def _arena(sides: _Sides, key: tuple[int, bool]) -> Arena | None:
     return sides[key].arena if key in sides else None
 
 
-def _sides(
-    connection: duckdb.DuckDBPyConnection, shown: Sequence[tuple[Finding, Verdict]]
-) -> _Sides:
+def _sides(connection: Connection, shown: Sequence[tuple[Finding, Verdict]]) -> _Sides:
     wanted = [
         (number, module.module_id, finding.color, is_candidate)
         for number, (finding, verdict) in enumerate(shown)

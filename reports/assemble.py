@@ -7,8 +7,6 @@ from dataclasses import replace
 from itertools import dropwhile, islice
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports import history
 from hlodb.reports.explain import Explanations, Modules, explain
 from hlodb.reports.facts import Module, Run
@@ -27,10 +25,11 @@ from hlodb.reports.pairs import Verdict, counts
 from hlodb.reports.scene import Scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Track
+from hlodb.schema.connection import Connection
 
 
 def explanations(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     scene: Scene,
     verdicts: Sequence[Verdict],
     steps: Sequence[history.Step],

@@ -14,8 +14,6 @@ from datetime import date
 from hashlib import blake2b
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports import sections
 from hlodb.reports.definitions import METRICS
@@ -38,11 +36,12 @@ from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import quality
 from hlodb.reports.wastes import waste
+from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
 
 def build_report(
-    connection: duckdb.DuckDBPyConnection, request: Request, settings: Settings
+    connection: Connection, request: Request, settings: Settings
 ) -> Report:
     """Give the report on a candidate.
 
@@ -97,7 +96,7 @@ class _Beside(NamedTuple):
 
 
 def _sections_beside(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     scene: Scene,
     programs: Sequence[ProgramRow],
     settings: Settings,
@@ -120,9 +119,7 @@ def _today(request: Request, scene: Scene) -> date | None:
     return request.today or (started.date() if started else None)
 
 
-def _environment(
-    connection: duckdb.DuckDBPyConnection, scene: Scene
-) -> list[EnvironmentChange]:
+def _environment(connection: Connection, scene: Scene) -> list[EnvironmentChange]:
     if scene.baseline.run is None:
         return []
     return environment_changes(connection, scene.baseline.run, scene.candidate)

@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports.facts import Module
 from hlodb.reports.model_findings import Count
 from hlodb.reports.read import Opcodes, read_opcodes, rows
+from hlodb.schema.connection import Connection
 
 
 class Snapshot(NamedTuple):
@@ -52,7 +51,7 @@ class Compilation(NamedTuple):
 
 
 def read_compilations(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
+    connection: Connection, modules: Sequence[Module]
 ) -> dict[Module, Compilation]:
     """Give what is known of how each module was compiled."""
     sources = {m.source_id for m in modules if m.source_id is not None}
@@ -77,7 +76,7 @@ def read_compilations(
 
 
 def _read_snapshots(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
+    connection: Connection, modules: Sequence[Module]
 ) -> Mapping[int, list[Snapshot]]:
     found: dict[int, list[Snapshot]] = defaultdict(list)
     for key, *snapshot in rows(

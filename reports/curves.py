@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-import duckdb
-
 from hlodb.reports.assemble import place_of
 from hlodb.reports.facts import Module, Profile
 from hlodb.reports.model_findings import Curve, Finding, Schedule
 from hlodb.reports.names import place
 from hlodb.reports.pairs import Verdict
 from hlodb.reports.read import rows
+from hlodb.schema.connection import Connection
 
 MOST_DRAWN = 3
 """How many findings have pictures; those that follow are told by their tables."""
@@ -39,7 +38,7 @@ def drawn_verdicts(
 
 
 def read_curves(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
 ) -> list[Curve]:
@@ -65,7 +64,7 @@ def read_curves(
 
 
 def _points(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     findings: Iterable[Finding],
     sides: Iterable[tuple[_Side, _Side]],
 ) -> tuple[dict[tuple[int, bool], list[int]], dict[int, int]]:

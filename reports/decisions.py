@@ -6,8 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-import duckdb
-
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.pairs import counts
@@ -15,12 +13,13 @@ from hlodb.reports.read import rows
 from hlodb.reports.sentences import EXPIRED
 from hlodb.reports.settings import Settings
 from hlodb.reports.sizes import plain_bytes
+from hlodb.schema.connection import Connection
 
 Decisions = Mapping[str, Triage]
 """The last decision about every finding that has one, by its id."""
 
 
-def read_decisions(connection: duckdb.DuckDBPyConnection) -> dict[str, Triage]:
+def read_decisions(connection: Connection) -> dict[str, Triage]:
     """Give the last decisions, those to reopen a finding among them."""
     return {
         finding: Triage(status, reason or "", until, actor, candidate_bytes)

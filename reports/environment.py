@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import duckdb
-
 from hlodb.reports.baseline import branch, labels
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model import EnvironmentChange, RunFacts
 from hlodb.reports.read import rows
+from hlodb.schema.connection import Connection
 
 MEMORY_WORDS = (
     "alias",
@@ -64,7 +63,7 @@ def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
 
 
 def environment_changes(
-    connection: duckdb.DuckDBPyConnection, base: Run, candidate: Run
+    connection: Connection, base: Run, candidate: Run
 ) -> list[EnvironmentChange]:
     """Give facts, labels and flags that differ, those that may move memory first."""
     changes = [

@@ -12,8 +12,6 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
 from hlodb.reports.contents import Held, buffer_name, shown_contents
@@ -31,6 +29,7 @@ from hlodb.reports.pairs import Profiles
 from hlodb.reports.pruned import has_details, profile_cause, profile_waterfalls
 from hlodb.reports.read import read_buffers, read_outputs, rows
 from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls
+from hlodb.schema.connection import Connection
 
 BATCH = 200
 """How many pairs are explained at once: bounds memory, not results."""
@@ -68,7 +67,7 @@ Explanations = Mapping[tuple[Modules, int], Explanation]
 
 
 def explain(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     pairs: Iterable[Modules],
     profiles: Profiles,
     *,
@@ -98,7 +97,7 @@ def explain(
 
 
 def held_of(
-    connection: duckdb.DuckDBPyConnection, pairs: Sequence[Modules], profiles: Profiles
+    connection: Connection, pairs: Sequence[Modules], profiles: Profiles
 ) -> list[dict[int, tuple[Held, ...]]]:
     """Give by colour all that fills the memory of each pair; nothing of pruned ones."""
     return [
@@ -108,7 +107,7 @@ def held_of(
 
 
 def _waterfalls(
-    connection: duckdb.DuckDBPyConnection, pairs: Sequence[Modules], profiles: Profiles
+    connection: Connection, pairs: Sequence[Modules], profiles: Profiles
 ) -> list[_Falls]:
     ids = [(b.module_id, c.module_id) for b, c in pairs]
     buffers = read_buffers(connection, ids)
@@ -174,7 +173,7 @@ def _parts(changes: Iterable[Change]) -> list[Part]:
 
 
 def _source_lines(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     pairs: Sequence[Modules],
     falls: Sequence[_Falls],
     top: int,

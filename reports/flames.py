@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-import duckdb
-
 from hlodb.reports.contents import Held
 from hlodb.reports.curves import drawn_verdicts
 from hlodb.reports.explain import held_of
@@ -14,6 +12,7 @@ from hlodb.reports.facts import Buffer
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_flames import FlamePair, Frame
 from hlodb.reports.pairs import Profiles, Verdict
+from hlodb.schema.connection import Connection
 
 PATHLESS = "(no op_name)"
 _DEEPEST = 60
@@ -30,7 +29,7 @@ class _Sum:
 
 
 def read_flames(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
     profiles: Profiles,

@@ -10,8 +10,6 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports import history, sections
 from hlodb.reports.arenas import read_arena_maps
 from hlodb.reports.assemble import (
@@ -40,6 +38,7 @@ from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.waivers import waiver_rows
+from hlodb.schema.connection import Connection
 
 
 class Judged(NamedTuple):
@@ -56,7 +55,7 @@ class Judged(NamedTuple):
 
 
 def judge_scene(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     scene: Scene,
     request: Request,
     settings: Settings,
@@ -111,7 +110,7 @@ def _verdicts(scene: Scene, settings: Settings) -> list[Verdict]:
 
 
 def _hidden_losses(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     verdicts: Sequence[Verdict],
     settings: Settings,
 ) -> list[Verdict]:
@@ -144,7 +143,7 @@ def _history(
 
 
 def _replicated(
-    connection: duckdb.DuckDBPyConnection, scene: Scene, settings: Settings
+    connection: Connection, scene: Scene, settings: Settings
 ) -> list[tuple[str, int, int]]:
     """Give the replicated bytes of base and candidate of programs, if a gate asks.
 

@@ -9,13 +9,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-import duckdb
-
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
 from hlodb.queries.nearest import not_held
 from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
+from hlodb.schema.connection import Connection
 
 Opcodes = Mapping[str, int]
 
@@ -23,7 +22,7 @@ Side = tuple[int, bool]
 """The number of a pair, and whether it is its candidate."""
 
 
-def read_runs(connection: duckdb.DuckDBPyConnection) -> list[Run]:
+def read_runs(connection: Connection) -> list[Run]:
     """Give all runs, in the order in which they follow one another."""
     return [Run(*row) for row in rows(connection, "runs")]
 
@@ -37,7 +36,7 @@ def find_run(runs: Iterable[Run], name: str) -> Run:
 
 
 def read_modules(
-    connection: duckdb.DuckDBPyConnection, runs: Iterable[Run]
+    connection: Connection, runs: Iterable[Run]
 ) -> dict[int, list[Module]]:
     """Give the compiled modules of each run, by run_id; runs without any have []."""
     wanted = [run.run_id for run in runs]
@@ -51,7 +50,7 @@ def read_modules(
 
 
 def read_profiles(
-    connection: duckdb.DuckDBPyConnection, modules: Iterable[Module]
+    connection: Connection, modules: Iterable[Module]
 ) -> dict[int, dict[int, Profile]]:
     """Give the memory of modules by module_id and colour."""
     platforms = {m.module_id: m.platform for m in modules}
@@ -64,7 +63,7 @@ def read_profiles(
 
 
 def read_opcodes(
-    connection: duckdb.DuckDBPyConnection, modules: Iterable[int], typed: bool = False
+    connection: Connection, modules: Iterable[int], typed: bool = False
 ) -> dict[int, Opcodes]:
     """Give how often each opcode stands in each module, `typed` with its shape."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
@@ -75,7 +74,7 @@ def read_opcodes(
 
 
 def read_buffers(
-    connection: duckdb.DuckDBPyConnection, pairs: Sequence[tuple[int, int]]
+    connection: Connection, pairs: Sequence[tuple[int, int]]
 ) -> dict[Side, list[Buffer]]:
     """Give the buffers of (base, candidate) modules by pair number and side."""
     numbers = [*range(len(pairs)), *range(len(pairs))]
@@ -92,7 +91,7 @@ def read_buffers(
 
 
 def read_arena_values(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     arenas: Mapping[Side, tuple[int, int]],
     most: int,
 ) -> dict[Side, list[Buffer]]:
@@ -124,7 +123,7 @@ def _by_side(found: Iterable[tuple[Any, ...]]) -> dict[Side, list[Buffer]]:
 
 
 def read_outputs(
-    connection: duckdb.DuckDBPyConnection, modules: Iterable[int]
+    connection: Connection, modules: Iterable[int]
 ) -> dict[int, list[Output]]:
     """Give where the results of each module lie."""
     found: dict[int, list[Output]] = defaultdict(list)
@@ -134,9 +133,7 @@ def read_outputs(
     return found
 
 
-def rows(
-    connection: duckdb.DuckDBPyConnection, name: str, **parameters: Any
-) -> list[tuple[Any, ...]]:
+def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
     """Give the rows of `sql/NAME.sql`; parameters are bound, never pasted.
 
     Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and

@@ -6,8 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-import duckdb
-
 from hlodb.errors import NothingToCompare, UsageError
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.nearest import not_held
@@ -35,6 +33,7 @@ from hlodb.reports.tracks import (
     similarities_from,
 )
 from hlodb.reports.window import window_pairs
+from hlodb.schema.connection import Connection
 
 HISTORY_RUNS = 90
 """How many runs of a series the history goes back."""
@@ -100,9 +99,7 @@ class Scene:
         return late[::-1]
 
 
-def read_scene(
-    connection: duckdb.DuckDBPyConnection, request: Request, settings: Settings
-) -> Scene:
+def read_scene(connection: Connection, request: Request, settings: Settings) -> Scene:
     """Choose candidate and base, and read the modules of all runs that matter."""
     runs = read_runs(connection)
     series = request.series or settings.series

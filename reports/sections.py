@@ -6,13 +6,12 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-import duckdb
-
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model_sections import Capacity, Health
 from hlodb.reports.pairs import NoiseBands, Profiles
 from hlodb.reports.read import Opcodes, read_opcodes, rows
 from hlodb.reports.settings import Settings
+from hlodb.schema.connection import Connection
 
 NAMELESS = "SyncTensorsGraph"
 """What PyTorch/XLA calls every program."""
@@ -23,7 +22,7 @@ _SIZE = re.compile(r"(?<=[\[,])<?=?\d+(?=[\],])")
 
 
 def capacity(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     modules: Sequence[Module],
     profiles: Profiles,
     candidate: Run,
@@ -62,7 +61,7 @@ def capacity(
 
 
 def health(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     base: Run | None,
     candidate: Run,
     modules: Mapping[int, Sequence[Module]],
@@ -87,9 +86,7 @@ def health(
     return found + (_slower_passes(connection, base, candidate, top) if base else [])
 
 
-def compile_counts(
-    connection: duckdb.DuckDBPyConnection, modules: Sequence[Module]
-) -> dict[str, int]:
+def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[str, int]:
     """Give how many times each program was compiled, ranks counting as one.
 
     Of a name that all programs have, the one that was compiled most often.
@@ -119,7 +116,7 @@ def _likeness(module: Module, opcodes: Mapping[int, Opcodes]) -> tuple[Hashable,
 
 
 def _slower_passes(
-    connection: duckdb.DuckDBPyConnection, base: Run, candidate: Run, top: int
+    connection: Connection, base: Run, candidate: Run, top: int
 ) -> list[Health]:
     found = rows(connection, "pass_times", base=base.run_id, candidate=candidate.run_id)
     moved = [
@@ -132,7 +129,7 @@ def _slower_passes(
 
 
 def replicated_bytes(
-    connection: duckdb.DuckDBPyConnection, modules: Iterable[Module], least: int
+    connection: Connection, modules: Iterable[Module], least: int
 ) -> dict[int, int]:
     """Give the bytes of whole parameters on every device, by `earliest_id`."""
     ids = sorted({m.earliest_id for m in modules})

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import duckdb
-
 from hlodb.reports.findings import ALERTING
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.read import rows
+from hlodb.schema.connection import Connection
 
 SEEN, UNDONE, OUTGROWN, NOTED = "seen", "undone", "outgrown", "noted"
 
@@ -33,9 +32,7 @@ def _needs_decision(finding: Finding) -> bool:
     return is_bad and (finding.scope == "candidate" or finding.stands)
 
 
-def returned(
-    connection: duckdb.DuckDBPyConnection, report: Report
-) -> dict[str, ProgramRow]:
+def returned(connection: Connection, report: Report) -> dict[str, ProgramRow]:
     """Give the findings about missing programs that the candidate holds again.
 
     By their ids, with the row of the program. A report names what is still missing.

@@ -6,18 +6,17 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import duckdb
-
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.facts import Run
 from hlodb.reports.model_sections import QualityRow
 from hlodb.reports.read import rows
 from hlodb.reports.settings import Settings
+from hlodb.schema.connection import Connection
 
 
 def unsound_runs(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     runs: Iterable[Run],
     catalogue: Catalogue,
     settings: Settings,
@@ -40,7 +39,7 @@ def unsound_runs(
 
 
 def quality(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     runs: Sequence[Run],
     catalogue: Catalogue,
     settings: Settings,
@@ -75,7 +74,7 @@ def quality(
 
 
 def _lacking(
-    connection: duckdb.DuckDBPyConnection, run: Run, catalogue: Catalogue
+    connection: Connection, run: Run, catalogue: Catalogue
 ) -> list[QualityRow]:
     """Note what modules of a run lack, as `incomplete_modules` says it."""
     complete: dict[str, str | bool] = {"run": run.name, "complete": True}
@@ -97,7 +96,7 @@ def _lacking(
 
 
 def _faults(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     run: Run,
     catalogue: Catalogue,
     is_gating: bool,
@@ -119,7 +118,7 @@ def _faults(
 
 
 def _fault_rows(
-    connection: duckdb.DuckDBPyConnection, run: str | None, catalogue: Catalogue
+    connection: Connection, run: str | None, catalogue: Catalogue
 ) -> list[Mapping[str, Any]]:
     parameters = {"run": run, "only_faults": True}
     found = run_query(connection, "self_consistency", parameters, catalogue)

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.match import (
     Match,
@@ -17,6 +15,7 @@ from hlodb.reports.match import (
     opcode_similarity,
 )
 from hlodb.reports.read import Opcodes, read_opcodes
+from hlodb.schema.connection import Connection
 
 
 class Sighting(NamedTuple):
@@ -105,7 +104,7 @@ def follow(
     return tracks
 
 
-def similarities_from(connection: duckdb.DuckDBPyConnection) -> Similarities:
+def similarities_from(connection: Connection) -> Similarities:
     """Give a function that compares programs by their opcodes, sources if there are.
 
     It asks about each module once: night after night the same ones are compared.

@@ -10,8 +10,6 @@ from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import UsageError
 from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
@@ -20,6 +18,7 @@ from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Finding, Triage
 from hlodb.reports.read import rows
 from hlodb.reports.sightings import UNDONE, returned, sighting
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import transaction
 
 DECISIONS = {
@@ -68,9 +67,7 @@ def record(database: Path, report: Report) -> bool:
     return True
 
 
-def _follow(
-    connection: duckdb.DuckDBPyConnection, finding: str, triage: Triage
-) -> None:
+def _follow(connection: Connection, finding: str, triage: Triage) -> None:
     """Keep a decision that was made about an earlier id of the finding."""
     _add_event(
         connection,
@@ -125,7 +122,7 @@ def _finding_row(f: Finding, report: Report) -> list[object]:
 
 
 def _add_event(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     finding: str,
     *,
     event: str,
@@ -182,7 +179,7 @@ def decide(
     return found
 
 
-def _day(connection: duckdb.DuckDBPyConnection, today: date | None) -> date | None:
+def _day(connection: Connection, today: date | None) -> date | None:
     """Give the day that waivers are held against: that of the latest run, as reports
     hold them against the candidate's own."""
     if today is not None:
@@ -200,14 +197,14 @@ def _require_later(until: date | None, day: date | None) -> None:
         )
 
 
-def _last_seen(connection: duckdb.DuckDBPyConnection, finding: str) -> int | None:
+def _last_seen(connection: Connection, finding: str) -> int | None:
     """Give the bytes that the last report saw of a finding: what is decided about."""
     row = connection.execute(_LAST_SEEN, [finding]).fetchone()
     size: int | None = row[0] if row else None
     return size
 
 
-def _find(connection: duckdb.DuckDBPyConnection, beginning: str) -> str:
+def _find(connection: Connection, beginning: str) -> str:
     ids: Sequence[str] = [
         row[0]
         for row in connection.execute("SELECT finding_id FROM findings").fetchall()
@@ -239,7 +236,7 @@ _LISTED = {
 }
 
 
-def listing(connection: duckdb.DuckDBPyConnection, today: date | None = None) -> Result:
+def listing(connection: Connection, today: date | None = None) -> Result:
     """Give every finding with its last decision, the undecided and largest first."""
     columns = tuple(plain_column(name, kind) for name, kind in _LISTED.items())
     day = _day(connection, today)

@@ -6,8 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import duckdb
-
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.facts import Run
@@ -15,6 +13,7 @@ from hlodb.reports.model import ProgramRow
 from hlodb.reports.model_sections import Waste
 from hlodb.reports.settings import Settings
 from hlodb.reports.sizes import counted
+from hlodb.schema.connection import Connection
 
 Row = Mapping[str, Any]
 
@@ -22,7 +21,7 @@ _EVERY = 1 << 40
 
 
 def waste(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
     programs: Sequence[ProgramRow],
     candidate: Run,
     catalogue: Catalogue,

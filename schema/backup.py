@@ -6,9 +6,8 @@ import os
 import shutil
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.waiting import explain, lock_timeout, open_when_free
 from hlodb.schema.warehouse import connect
 
@@ -55,7 +54,7 @@ def _read_whole(draft: Path, path: Path) -> None:
                 connection.execute(
                     f'SELECT bit_xor(hash(t)) FROM "{schema}"."{table}" AS t'
                 ).fetchall()
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
 
 
@@ -84,14 +83,14 @@ def settle(path: Path) -> None:
     connection = open_when_free(path, read_only=False, timeout_seconds=lock_timeout())
     try:
         connection.execute("CHECKPOINT")
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
     finally:
         connection.close()
     sync(path)
 
 
-def keep_writers_out(path: Path) -> duckdb.DuckDBPyConnection:
+def keep_writers_out(path: Path) -> Connection:
     """Give a connection that holds a file which has no log besides itself.
 
     Raises WarehouseError where another process writes to it.

@@ -12,8 +12,6 @@ import time
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
     draft_beside,
@@ -22,6 +20,7 @@ from hlodb.schema.backup import (
     settle,
     sync,
 )
+from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.versions import require_version
 from hlodb.schema.waiting import (
     BLOCK_BYTES,
@@ -64,14 +63,14 @@ def compact(path: Path) -> Compaction:
         return Compaction(before, path.stat().st_size)
     except OSError as error:
         raise WarehouseError(f"cannot compact {path}: {error.strerror}") from error
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
     finally:
         held.close()
         remove_file(draft)
 
 
-def _write_anew(held: duckdb.DuckDBPyConnection, draft: Path) -> None:
+def _write_anew(held: Connection, draft: Path) -> None:
     [source] = held.execute("SELECT current_database()").fetchone() or ("",)
     target = f"{source} written anew"
     place = str(draft).replace("'", "''")
@@ -87,9 +86,7 @@ def _write_anew(held: duckdb.DuckDBPyConnection, draft: Path) -> None:
     held.execute(f"DETACH {_quoted(target)}")
 
 
-def _row_counts(
-    connection: duckdb.DuckDBPyConnection, database: str
-) -> dict[tuple[str, str], int]:
+def _row_counts(connection: Connection, database: str) -> dict[tuple[str, str], int]:
     tables = connection.execute(
         "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?",
         [database],

@@ -12,9 +12,8 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import UsageError, WarehouseError
+from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_when_free
@@ -70,7 +69,7 @@ def _give_name(draft: Path, path: Path) -> None:
             draft.rename(path)
 
 
-def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
+def create_schema(connection: Connection) -> None:
     """Make every table, view and comment in an empty database, in one transaction."""
     connection.execute("BEGIN")
     try:
@@ -80,12 +79,12 @@ def create_schema(connection: duckdb.DuckDBPyConnection) -> None:
         _fill_reference_tables(connection)
         connection.execute("COMMIT")
     except BaseException:
-        with suppress(duckdb.Error):  # On a full disk there is nothing left of it.
+        with suppress(DatabaseError):  # On a full disk there is nothing left of it.
             connection.execute("ROLLBACK")
         raise
 
 
-def _fill_reference_tables(connection: duckdb.DuckDBPyConnection) -> None:
+def _fill_reference_tables(connection: Connection) -> None:
     from hlodb.version import __version__
 
     for table in ("memory_spaces", "device_memory"):

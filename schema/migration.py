@@ -13,8 +13,6 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import NamedTuple
 
-import duckdb
-
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
     copy_open_file,
@@ -24,6 +22,7 @@ from hlodb.schema.backup import (
     settle,
     sync,
 )
+from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
@@ -89,7 +88,7 @@ def migrate(
         remove_file(draft)
 
 
-def _known_version(connection: duckdb.DuckDBPyConnection, path: Path) -> int:
+def _known_version(connection: Connection, path: Path) -> int:
     version = stored_version(connection)
     if version is None:
         raise WarehouseError(f"{path} is no hlodb warehouse")
@@ -126,14 +125,14 @@ def _carry_out(draft: Path, scripts: list[str]) -> None:
         connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
         connection.execute("COMMIT")
         _require_columns_of_a_new_one(connection)
-    except duckdb.Error as error:
+    except DatabaseError as error:
         raise WarehouseError(f"a migration script failed: {error}") from error
     finally:
         connection.close()
 
 
-def _require_columns_of_a_new_one(connection: duckdb.DuckDBPyConnection) -> None:
-    with duckdb.connect(":memory:") as new:
+def _require_columns_of_a_new_one(connection: Connection) -> None:
+    with in_memory() as new:
         create_schema(new)
         wanted = set(new.execute(_COLUMNS).fetchall())
     found = set(connection.execute(_COLUMNS).fetchall())

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import WarehouseError
+from hlodb.schema.connection import Connection
 
 SCHEMA_VERSION = 1
 """1: first version."""
 
 
-def stored_version(connection: duckdb.DuckDBPyConnection) -> int | None:
+def stored_version(connection: Connection) -> int | None:
     """Give the schema version of an open file, None where it is no warehouse."""
     # All rows are fetched: DuckDB 2 takes no tables while a result is unfinished.
     known = connection.execute(
@@ -28,12 +27,12 @@ def stored_version(connection: duckdb.DuckDBPyConnection) -> int | None:
     return rows[0][0] if rows else None
 
 
-def is_empty(connection: duckdb.DuckDBPyConnection) -> bool:
+def is_empty(connection: Connection) -> bool:
     """Tell whether an open file holds nothing at all."""
     return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
 
 
-def require_version(connection: duckdb.DuckDBPyConnection, path: Path) -> None:
+def require_version(connection: Connection, path: Path) -> None:
     """Raise WarehouseError unless the file has the schema that this hlodb reads."""
     version = stored_version(connection)
     if version == SCHEMA_VERSION:

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-import duckdb
 
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
@@ -24,6 +23,7 @@ from hlodb.queries.renewal import has_macros
 from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
 from hlodb.reports.sizes import counted
+from hlodb.schema.connection import Connection
 
 _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 
@@ -83,7 +83,7 @@ def command(
 
 
 def _broken(
-    connection: duckdb.DuckDBPyConnection,
+    connection: Connection,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Bind the queries of the warehouse; give what all rows say, and the faults."""
     catalogue = load_catalogue()

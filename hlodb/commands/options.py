@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
-import duckdb
 
 from hlodb.errors import UsageError
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import close_to_the_world, connect
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -142,7 +142,7 @@ output_option: Decorator = click.option(
 
 
 @contextmanager
-def open_for_reading(db: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+def open_for_reading(db: Path) -> Iterator[Connection]:
     """Give a read-only connection from which no other file can be reached."""
     with connect(db, read_only=True) as connection:
         close_to_the_world(connection)

@@ -6,7 +6,6 @@ from datetime import timedelta
 from pathlib import Path
 
 import click
-import duckdb
 
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
@@ -14,6 +13,7 @@ from hlodb.errors import UsageError
 from hlodb.ingest.forget import prune_runs
 from hlodb.ingest.retention import Retention, runs_to_prune
 from hlodb.queries.nearest import not_held
+from hlodb.schema.connection import Connection
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 
@@ -72,7 +72,7 @@ def command(
         narrate("no run is old enough to be pruned")
 
 
-def _require_series(connection: duckdb.DuckDBPyConnection, series: str | None) -> None:
+def _require_series(connection: Connection, series: str | None) -> None:
     """Raise for a series that no run has: a job would prune nothing for ever."""
     rows = connection.execute("SELECT DISTINCT series FROM runs").fetchall()
     known = {name for (name,) in rows}

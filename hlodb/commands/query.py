@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import click
-import duckdb
 
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
@@ -24,6 +23,7 @@ from hlodb.queries.query import Query
 from hlodb.queries.render import json_text
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import Value, explain, parse_parameters, run_query
+from hlodb.schema.connection import Connection
 
 
 @click.command("query", add_help_option=False)
@@ -115,7 +115,7 @@ def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None
 
 
 def _tell_of_pruned(
-    connection: duckdb.DuckDBPyConnection, query: Query, values: Mapping[str, Value]
+    connection: Connection, query: Query, values: Mapping[str, Value]
 ) -> None:
     """Say why a run that was asked for may have no answer."""
     runs = [
