@@ -32,19 +32,23 @@ def create_file(path: Path) -> None:
     _refuse_foreign_log(path)
     draft = path.with_name(f".{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
     try:
-        connection = open_when_free(draft, read_only=False, timeout_seconds=0)
-        try:
-            # Hundreds of small statements: others would only be woken for each.
-            connection.execute("SET threads = 1")
-            create_schema(connection)
-        finally:
-            connection.close()
+        _write_draft(draft)
         _give_name(draft, path)
     except OSError as error:
         raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
     finally:
         draft.unlink(missing_ok=True)
         Path(f"{draft}.wal").unlink(missing_ok=True)
+
+
+def _write_draft(draft: Path) -> None:
+    connection = open_when_free(draft, read_only=False, timeout_seconds=0)
+    try:
+        # Hundreds of small statements: others would only be woken for each.
+        connection.execute("SET threads = 1")
+        create_schema(connection)
+    finally:
+        connection.close()
 
 
 def _refuse_foreign_log(path: Path) -> None:

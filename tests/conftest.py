@@ -1,3 +1,4 @@
+import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,6 +9,7 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
+from hlodb.schema import creation
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
 
@@ -44,6 +46,26 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if item.get_closest_marker("shared"):
             # First: else the mark of an empty parameter set speaks for it.
             item.add_marker(pytest.mark.skip(reason=reason), append=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Copy the first empty warehouse that this process makes for all that follow.
+
+    They are the same, and to make one takes a tenth of a second. Commands that run as
+    processes make their own.
+    """
+    first = tmp_path_factory.mktemp("empty") / "empty.duckdb"
+    write_draft = creation._write_draft
+
+    def copy(draft: Path) -> None:
+        if not first.exists():
+            write_draft(first)
+        shutil.copyfile(first, draft)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(creation, "_write_draft", copy)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -17,6 +17,7 @@ from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render_sarif import MOST_RESULTS
 from hlodb.reports.render_slack import SECTION_CHARACTERS
 from tests.gold_reports import FOLDER, kept
+from tests.reports.pages import MOST_BYTES
 from tests.reports.situations import LARGE, SITUATIONS
 
 Reported = Callable[[str], Report]
@@ -97,3 +98,4 @@ def test_a_large_report_keeps_the_limits_of_where_it_goes(reported: Reported) ->
     page = mail.get_body(("html",))
     assert page is not None
     assert page.get_content().count("<tr") == MOST_ROWS + 1
+    assert len(renderer("html")(report).encode()) <= MOST_BYTES

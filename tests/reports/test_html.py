@@ -20,17 +20,16 @@ from hlodb.reports.render_html import TOP
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
-from tests.reports.pages import Element, read_page, rows
-from tests.reports.situations import SITUATIONS, WORK, night
+from tests.reports.pages import MOST_BYTES, Element, read_page, rows
+from tests.reports.situations import LARGE, SITUATIONS, WORK, night
 from tests.reports.worlds import Program, World, make
 
-MOST_BYTES = 2_000_000
 HOSTILE = (
     "\"'><img src=x onerror=alert(1)></title></style></svg>&amp;<!--\n\x1b[2J\u202e"
 )
 
 
-@pytest.fixture(params=SITUATIONS)
+@pytest.fixture(params=[name for name in SITUATIONS if name != LARGE])
 def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) -> Report:
     return reported(request.param)
 
