@@ -95,7 +95,7 @@ def run() -> NoReturn:
         code = main()
     # All objects go with the process; looking for cycles among them takes long.
     # DuckDB 2 complains of what would have been found.
-    duckdb = sys.modules.get("duckdb")
+    duckdb = sys.modules.get("_duckdb")
     if duckdb is None or duckdb.__version__.startswith("1."):
         gc.freeze()
     sys.exit(code)

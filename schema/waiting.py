@@ -13,9 +13,8 @@ import re
 import time
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
+from hlodb.schema.connection import Connection, DatabaseError, open_database
 
 LOCK_TIMEOUT_SECONDS = 60.0
 TELL_AFTER_SECONDS = 2.0
@@ -66,9 +65,7 @@ def require_file(path: str | Path) -> None:
         )
 
 
-def open_when_free(
-    path: Path, read_only: bool, timeout_seconds: float
-) -> duckdb.DuckDBPyConnection:
+def open_when_free(path: Path, read_only: bool, timeout_seconds: float) -> Connection:
     """Open `path` as soon as nobody is in the way.
 
     Raises WarehouseLocked after `timeout_seconds`, WarehouseError where it can't be
@@ -80,10 +77,10 @@ def open_when_free(
     told = False
     while True:
         try:
-            return duckdb.connect(
+            return open_database(
                 str(path), read_only=read_only, config={} if read_only else _WRITING
             )
-        except duckdb.Error as error:
+        except DatabaseError as error:
             if _LOCKED not in str(error).lower():
                 raise WarehouseError(explain(path, error)) from error
             waited = time.monotonic() - began
@@ -119,19 +116,19 @@ def _is_database(path: Path) -> bool:
         return True  # DuckDB says it better.
 
 
-def _holder(error: duckdb.Error) -> str:
+def _holder(error: DatabaseError) -> str:
     found = _HOLDER.search(str(error))
     return found.group(1) if found else "another process"
 
 
-def _locked(path: Path, error: duckdb.Error, waited: float) -> str:
+def _locked(path: Path, error: DatabaseError, waited: float) -> str:
     return (
         f"{path} is locked by {_holder(error)}, after {waited:.0f} s still; close it"
         " there, or wait longer (--lock-timeout or HLODB_LOCK_TIMEOUT, in seconds)"
     )
 
 
-def _waiting(path: Path, error: duckdb.Error, timeout_seconds: float) -> str:
+def _waiting(path: Path, error: DatabaseError, timeout_seconds: float) -> str:
     return (
         f"{path} is locked by {_holder(error)}; waiting for up to"
         f" {timeout_seconds:.0f} s"
@@ -154,12 +151,12 @@ _REASONS = (
 )
 
 
-def is_damage(error: duckdb.Error) -> bool:
+def is_damage(error: DatabaseError) -> bool:
     """Tell whether DuckDB found the file damaged."""
     return any(sign in str(error).lower() for sign in _DAMAGE)
 
 
-def explain(path: Path, error: duckdb.Error) -> str:
+def explain(path: Path, error: DatabaseError) -> str:
     """Say in the user's words why DuckDB can't use the file, and what to do."""
     text = str(error)
     for sign, reason in _REASONS:

@@ -9,9 +9,17 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-import duckdb
-
 from hlodb.errors import WarehouseError
+from hlodb.schema.connection import (
+    Connection,
+    DatabaseError,
+    FatalException,
+    InternalException,
+    InvalidInputException,
+    IOException,
+    OutOfMemoryException,
+    TransactionException,
+)
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
     explain,
@@ -22,21 +30,21 @@ from hlodb.schema.waiting import (
 )
 
 _STORAGE_ERRORS = (
-    duckdb.FatalException,
-    duckdb.InternalException,
-    duckdb.IOException,
-    duckdb.OutOfMemoryException,
-    duckdb.TransactionException,
+    FatalException,
+    InternalException,
+    IOException,
+    OutOfMemoryException,
+    TransactionException,
 )
 
-Preparation = Callable[[duckdb.DuckDBPyConnection], None]
+Preparation = Callable[[Connection], None]
 """What is done once with a connection for writing, beside or before all else."""
 
 
 @contextmanager
 def connect(
     path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
-) -> Iterator[duckdb.DuckDBPyConnection]:
+) -> Iterator[Connection]:
     """Open the warehouse at `path` for a block, waiting while it is locked.
 
     A missing file is created when `read_only` is false. `timeout_seconds` is
@@ -61,7 +69,7 @@ def connect(
 
 def open_connection(
     path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
-) -> duckdb.DuckDBPyConnection:
+) -> Connection:
     """Give a native connection to the warehouse at `path`.
 
     As `connect`, for longer than a block.
@@ -78,7 +86,7 @@ def open_connection(
     connection = open_when_free(path, read_only, timeout)
     try:
         # Without this DuckDB draws a bar into the standard output, amid our data.
-        with suppress(duckdb.InvalidInputException):  # locked, and so set before
+        with suppress(InvalidInputException):  # locked, and so set before
             connection.execute("SET enable_progress_bar = false")
         if not read_only and is_empty(connection):
             from hlodb.schema.creation import create_schema
@@ -97,7 +105,7 @@ def transaction(
     *,
     timeout_seconds: float | None = None,
     before: Preparation | None = None,
-) -> Iterator[duckdb.DuckDBPyConnection]:
+) -> Iterator[Connection]:
     """Open the warehouse for writing; what is done in the block is kept all or not.
 
     `before` is called first, and what it does is kept. Raises WarehouseError also where
@@ -114,7 +122,7 @@ def transaction(
                 connection.interrupt()  # as above: a roll-back waits as well
                 # A database that a full disk has made unusable can't even roll back;
                 # the log then lacks the commit, which comes to the same.
-                with suppress(duckdb.Error):
+                with suppress(DatabaseError):
                     connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
@@ -122,7 +130,7 @@ def transaction(
             raise WarehouseError(explain(Path(path), error)) from error
 
 
-def close_to_the_world(connection: duckdb.DuckDBPyConnection) -> None:
+def close_to_the_world(connection: Connection) -> None:
     """Keep SQL that others wrote from files, extensions, settings and our variables."""
     row = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
     if row == (True,):

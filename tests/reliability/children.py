@@ -26,6 +26,7 @@ from hlodb.errors import HlodbError
 from hlodb.ingest import batching, store, workers
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
+from hlodb.schema import waiting
 from hlodb.schema.warehouse import connect
 
 KILLED = -9
@@ -163,8 +164,12 @@ class _Moments:
 
     def watch(self) -> None:
         """Have everything that changes a file counted from now on."""
-        opened = duckdb.connect
-        setattr(duckdb, "connect", lambda *a, **k: _Watched(opened(*a, **k), self))  # noqa: B010
+        opened = vars(waiting)["open_database"]
+
+        def watched(*values: Any, **options: Any) -> _Watched:
+            return _Watched(opened(*values, **options), self)
+
+        setattr(waiting, "open_database", watched)  # noqa: B010
         for name in _RENAMING:
             setattr(os, name, self.around(getattr(os, name)))
         parse = vars(workers)["parse_batch"]
