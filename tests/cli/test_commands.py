@@ -16,6 +16,7 @@ from hlodb.queries.catalogue import load_catalogue
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect
 from hlodb.version import __version__
+from tests.conftest import DATA
 
 FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 # Files of that folder that commands share.
@@ -70,10 +71,31 @@ def test_a_process_ends_with_the_code_of_its_command(
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["hlodb", *arguments])
     monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
     with pytest.raises(SystemExit) as ended:
         run()
     assert ended.value.code == code
     assert hlodb(*arguments).returncode == code
+
+
+def test_pandas_is_never_imported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where it is installed, importing it would take longer than most commands."""
+    (tmp_path / "pandas.py").write_text("import os\nos._exit(99)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.setenv("HLODB_DB", str(tmp_path / "w.duckdb"))
+    dumps = DATA / "changes" / "donation"
+    commands = (
+        ["ingest", str(dumps / "base"), str(dumps / "dropped")],
+        ["runs"],
+        ["query", "peak_by_space", "-p", "run=dropped"],
+        ["diff", "base", "dropped"],
+        ["check"],
+        ["report", "--warn-only"],
+    )
+    codes = [hlodb(*arguments).returncode for arguments in commands]
+    assert codes == [0 for _ in commands]
 
 
 def test_a_process_without_memory_says_what_to_do(
