@@ -13,7 +13,6 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from types import SimpleNamespace
 from typing import NoReturn
 
 import click
@@ -22,6 +21,7 @@ from hlodb.commands.narration import Narrator, narrate
 from hlodb.commands.standard_streams import ReaderGone, watched_streams
 from hlodb.errors import HlodbError, UsageError
 from hlodb.version import __version__
+from hlodb.without_pandas import keep_pandas_out
 
 COMMANDS = {
     "ingest": "Bring dumps into the warehouse.",
@@ -92,7 +92,7 @@ def run() -> NoReturn:
     """Be the whole process: carry out its arguments, and end it with their code."""
     # Numpy is not asked for linear algebra, and idle threads for it spin at first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    sys.meta_path.insert(0, SimpleNamespace(find_spec=_find_no_pandas))
+    keep_pandas_out()
     with watched_streams():
         code = main()
     # All objects go with the process; looking for cycles among them takes long.
@@ -101,16 +101,6 @@ def run() -> NoReturn:
     if duckdb is None or duckdb.__version__.startswith("1."):
         gc.freeze()
     sys.exit(code)
-
-
-def _find_no_pandas(name: str, *_: object) -> None:
-    """Say of pandas that it isn't installed, whether it is or not.
-
-    DuckDB looks for it with each parameter that it is given, pyarrow with each array:
-    importing it would take longer than most commands, and none has a use for it.
-    """
-    if name == "pandas":
-        raise ModuleNotFoundError("hlodb has no use for pandas", name=name)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -21,6 +21,7 @@ from typing import TypeVar
 
 from hlodb.ingest.batch import BatchResult, parse_batch, start_process
 from hlodb.ingest.unit_files import UnitFile
+from hlodb.without_pandas import keep_pandas_out
 
 Units = Sequence[Sequence[UnitFile]]
 Tag = TypeVar("Tag")
@@ -78,6 +79,7 @@ def _parse_in_pool(
 
 
 def _start_worker(parent: int) -> None:
+    keep_pandas_out()
     start_process()
     Thread(target=_end_with, args=(parent,), daemon=True).start()
     gc.disable()  # as in `no_collection`
