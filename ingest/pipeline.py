@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from hlodb.collection import no_collection
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
 from hlodb.ingest.batch import parse_batch
+from hlodb.ingest.cores import default_jobs
 from hlodb.ingest.discover import RunSource
 from hlodb.ingest.limits import Limits
 from hlodb.ingest.retry import rejected_runs
@@ -25,11 +26,7 @@ from hlodb.ingest.run_records import Holdings, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.store import Store
-from hlodb.ingest.workers import (
-    Units,
-    default_jobs,
-    parse_batches,
-)
+from hlodb.ingest.workers import Units, parse_batches
 from hlodb.schema.warehouse import Preparation
 
 if TYPE_CHECKING:

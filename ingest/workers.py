@@ -32,13 +32,6 @@ _PARENT_SECONDS = 1.0
 """How often a worker looks whether its parent still lives."""
 
 
-def default_jobs() -> int:
-    """Give the number of cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return max(1, len(os.sched_getaffinity(0)))
-    return max(1, os.cpu_count() or 1)
-
-
 def parse_batches(
     batches: Iterable[tuple[Tag, Units]], jobs: int
 ) -> Iterator[tuple[Tag, BatchResult]]:

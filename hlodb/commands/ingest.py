@@ -23,6 +23,7 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import UsageError
+from hlodb.ingest.cores import MOST_JOBS
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import Passes, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
@@ -82,7 +83,9 @@ _MEGABYTE = 1e6
     help="When the dump was made (UTC without a zone); else the newest file's time.",
 )
 @click.option(
-    "--jobs", type=click.IntRange(1, 512), help="Worker processes; else one a core."
+    "--jobs",
+    type=click.IntRange(1, 512),
+    help=f"Worker processes; else one a core, at most {MOST_JOBS}.",
 )
 @click.option(
     "--retry-rejects",
