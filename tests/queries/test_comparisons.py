@@ -53,6 +53,19 @@ def test_a_difference_is_held_against_its_own_figure(tmp_path: Path) -> None:
     }
 
 
+def test_new_modules_of_a_program_come_in_the_order_of_their_numbers(
+    tmp_path: Path,
+) -> None:
+    sizes = [5, 1, 9, 3, 8, 2, 7, 4]
+    nights = night(1, EVAL), night(2, EVAL, *(sized(size) for size in sizes))
+    database = make(tmp_path / "w.duckdb", *nights)
+    shown = "program", "verdict", "candidate_reserved_bytes"
+    assert answer(database, "peak_regressions", *shown) == [
+        *(("jit_step", "new", size * MIB) for size in sizes),
+        ("jit_eval", "same", 5 * MIB),
+    ]
+
+
 def turns(folder: Path) -> Path:
     """Make a series in which two platforms take turns."""
     sizes = [("cpu", 4), ("tpu", 9), ("cpu", 4), ("tpu", 9), ("cpu", 6), ("tpu", 9)]

@@ -33,7 +33,7 @@ WITH pairs AS (
     m.rank, m.base_module_id, m.candidate_module_id,
     row_number() OVER (
       ORDER BY m.program, m.rank, m.base_module_number,
-        m.candidate_module_number
+        m.candidate_module_number, m.base_module_id, m.candidate_module_id
     ) AS pair
   FROM matched_modules(
     base := $base, candidate := $candidate, program := $program

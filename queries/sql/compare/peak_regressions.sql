@@ -57,6 +57,8 @@ sides AS (
     m.program AS program_name,
     m.rank, m.space_color,
     coalesce(s.space_name, 'color_' || m.space_color) AS space_name,
+    m.base_module_number AS base_number,
+    m.candidate_module_number AS candidate_number,
     m.base_module_id, m.candidate_module_id, m.is_comparable, m.is_identical,
     CASE WHEN m.base_module_id IS NOT NULL
       THEN coalesce(b.reserved_bytes, 0) END AS base_reserved_bytes,
@@ -143,4 +145,5 @@ ORDER BY
     WHEN 'new' THEN 4 WHEN 'gone' THEN 5 WHEN 'not_comparable' THEN 6 ELSE 7
   END,
   greatest(abs(j.reserved_delta), abs(j.live_delta)) DESC NULLS LAST,
-  j.program_name, j.rank, j.space_color, j.base_module_id
+  j.program_name, j.rank, j.base_number, j.candidate_number, j.space_color,
+  j.base_module_id, j.candidate_module_id
