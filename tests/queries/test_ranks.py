@@ -11,7 +11,7 @@ from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import AFTER, write
 from tests.queries.assignments import Allocation, Assignment, store
-from tests.queries.stored import Connection
+from tests.queries.stored import Connection, stored
 from tests.reports.situations import EVAL, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, make
 
@@ -59,6 +59,30 @@ def test_memory_of_the_host_is_not_that_of_the_device(
     assert sorted(row[3:] for row in rows) == [
         ("HBM", 2, 0, 8, 8, 0.0, None),
         ("host", 2, 0, 4, 4, 0.0, None),
+    ]
+
+
+def test_a_rank_with_nothing_in_a_memory_space_holds_the_program(
+    empty_warehouse: Connection,
+) -> None:
+    """Two of three put a value in the fast memory; the fourth has another program."""
+    spaces = {0: (0, 1), 1: (0, 1), 2: (0,)}
+    ranks = [
+        Assignment(
+            tuple(Allocation(c, 8 >> c, c, "temp") for c in colors), 1, "jit_step",
+            {"platform": "tpu", "rank": rank},
+        )
+        for rank, colors in spaces.items()
+    ]  # fmt: skip
+    other = Assignment(
+        (Allocation(0, 2, 0, "temp"),), 1, "jit_eval", {"platform": "tpu", "rank": 3}
+    )
+    with stored(empty_warehouse, *ranks, other) as connection:
+        rows = run_query(connection, "rank_skew").rows
+    assert [row[1:] for row in rows] == [
+        ("jit_step", 1, "VMEM", 3, 1, 0, 4, 1.0, "2, 3"),
+        ("jit_eval", 0, "HBM", 1, 3, 2, 2, 0.0, "0, 1, 2"),
+        ("jit_step", 0, "HBM", 3, 1, 8, 8, 0.0, "3"),
     ]
 
 

@@ -2,10 +2,11 @@
 -- question: Do ranks or partitions need different memory, and is a program
 --   missing on some?
 -- definition: Modules of a run by program and colour over its ranks; of
---   several modules of a program on one rank the greatest. skew_ratio is (max
---   - min) / max of reserved_bytes. odd_ranks are those without the program,
---   or whose bytes are not the most common ones. Runs of one rank give no
---   rows.
+--   several modules of a program on one rank the greatest. A rank that holds
+--   the program and nothing in the colour counts as 0 bytes. skew_ratio is
+--   (max - min) / max of reserved_bytes. odd_ranks are those without the
+--   program, or whose bytes are not the most common ones. Runs of one rank
+--   give no rows.
 -- grain: program, colour
 -- needs: chosen_run, module_memory, modules
 -- param run
@@ -28,45 +29,53 @@ WITH ranks AS (
   JOIN chosen_run(run := $run) AS c USING (run_id)
   WHERE m.rank IS NOT NULL
 ),
-points AS (
+points AS MATERIALIZED (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.color AS space_color,
-    m.space_name,
-    m.rank, max(m.reserved_bytes) AS reserved_bytes
+    m.run AS run_name, m.program AS program_name, m.platform,
+    m.color AS space_color, m.space_name, m.rank,
+    max(m.reserved_bytes) AS reserved_bytes
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
   WHERE m.rank IS NOT NULL
     AND ($program IS NULL OR m.program = $program)
   GROUP BY ALL
 ),
-common AS (
-  SELECT
-    program_name, space_color, space_name, reserved_bytes AS common_bytes
-  FROM (
-    SELECT
-      program_name, space_color, space_name, reserved_bytes,
-      row_number() OVER (
-        PARTITION BY program_name, space_color, space_name
-        ORDER BY count(*) DESC, reserved_bytes
-      ) AS place
-    FROM points
-    GROUP BY program_name, space_color, space_name, reserved_bytes
-  ) AS counted
-  WHERE place = 1
+holders AS (
+  SELECT DISTINCT program_name, platform, rank FROM points
 ),
 grid AS (
   SELECT
-    k.run_name, k.program_name, k.space_color, k.space_name, r.rank,
-    p.reserved_bytes
+    k.run_name, k.program_name, k.space_color, k.space_name, k.subject, r.rank,
+    CASE WHEN h.rank IS NOT NULL THEN coalesce(p.reserved_bytes, 0) END
+      AS reserved_bytes
   FROM (
-    SELECT DISTINCT run_name, program_name, space_color, space_name FROM points
+    -- A number for each: the platform may be unknown.
+    SELECT
+      run_name, program_name, platform, space_color, space_name,
+      row_number() OVER (ORDER BY program_name, platform, space_color)
+        AS subject
+    FROM points
+    GROUP BY run_name, program_name, platform, space_color, space_name
   ) AS k
   CROSS JOIN ranks AS r
+  LEFT JOIN holders AS h
+    ON h.program_name = k.program_name
+    AND h.platform IS NOT DISTINCT FROM k.platform
+    AND h.rank = r.rank
   LEFT JOIN points AS p
     ON p.program_name = k.program_name
+    AND p.platform IS NOT DISTINCT FROM k.platform
     AND p.space_color = k.space_color
-    AND p.space_name = k.space_name
     AND p.rank = r.rank
+),
+common AS (
+  SELECT subject, reserved_bytes AS common_bytes
+  FROM grid
+  WHERE reserved_bytes IS NOT NULL
+  GROUP BY subject, reserved_bytes
+  QUALIFY row_number() OVER (
+    PARTITION BY subject ORDER BY count(*) DESC, reserved_bytes
+  ) = 1
 )
 SELECT
   g.run_name AS run, g.program_name AS program, g.space_color AS color,
@@ -82,7 +91,8 @@ SELECT
     WHERE g.reserved_bytes IS DISTINCT FROM c.common_bytes
   ) AS odd_ranks
 FROM grid AS g
-JOIN common AS c USING (program_name, space_color, space_name)
-GROUP BY g.run_name, g.program_name, g.space_color, g.space_name
+JOIN common AS c USING (subject)
+GROUP BY
+  g.run_name, g.program_name, g.space_color, g.space_name, g.subject
 HAVING count(*) > 1
-ORDER BY skew_ratio DESC, missing_count DESC, g.program_name, g.space_color
+ORDER BY skew_ratio DESC, missing_count DESC, g.subject
