@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.queries.assignments import Allocation, Assignment, Value, store
-from tests.queries.stored import Connection, examples
+from tests.queries.stored import Connection, examples, stored
 
 PROGRAMS = ("jit_train", "jit_eval", "jit_eval_small")
 PATTERNS = (None, "jit_train", "jit_(train|eval)", "jit_eval.*", "eval")
@@ -32,6 +32,20 @@ def test_what_lies_in_another_memory_of_the_same_colour_is_not_shared_with_it(
     finally:
         empty_warehouse.execute("ROLLBACK")
     assert rows == [("HBM", 2, 200, 100, 100, 200), ("host", 1, 7, 7, 7, 7)]
+
+
+def test_what_pruned_modules_share_is_not_known(empty_warehouse: Connection) -> None:
+    weights = Allocation(0, 100, 0, "parameter", (Value(0, 0, 100, 0, 1),))
+    work = Allocation(0, 7, 1, "temp", (Value(0, 0, 7, 0, 1),))
+    with stored(
+        empty_warehouse, Assignment((weights,), 1), Assignment((work,), 1)
+    ) as connection:
+        connection.execute("DELETE FROM allocations")
+        rows = connection.execute(
+            "SELECT color, persistent_bytes, shared_persistent_bytes, lower_bytes,"
+            " upper_bytes FROM coresident_peak()"
+        ).fetchall()
+    assert rows == [(0, 100, None, None, 100), (1, 0, 0, 7, 7)]
 
 
 @st.composite

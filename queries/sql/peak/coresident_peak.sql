@@ -6,7 +6,8 @@
 --   Persistent are parameters and constants, transient is the rest of
 --   reserved_bytes. upper_bytes adds all persistent bytes and the greatest
 --   transient part; in lower_bytes persistent allocations of equal name, shape
---   and size in several modules are the same buffer.
+--   and size in several modules are the same buffer. What is shared is unknown
+--   where a module's allocations are pruned.
 -- grain: rank, memory space
 -- needs: chosen_run, module_memory, allocations, placed_values, instructions
 -- param run
@@ -20,11 +21,11 @@
 -- column persistent_bytes BIGINT bytes lower_is_better: Parameters and
 --   constants.
 -- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with
---   equal ones counted once.
+--   equal ones counted once; NULL where unknown.
 -- column transient_bytes BIGINT bytes lower_is_better: Greatest transient
 --   part.
 -- column lower_bytes BIGINT bytes lower_is_better: What they need if equal
---   ones are shared.
+--   ones are shared; NULL where unknown.
 -- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
 -- column dominating_program VARCHAR name neutral: Program of the greatest
 --   transient part.
@@ -35,7 +36,7 @@ WITH memory AS (
   WHERE $program IS NULL
     OR regexp_full_match(m.program, $program)
 ),
-held AS (
+held AS MATERIALIZED (
   SELECT
     m.rank, m.module_number, m.module_id, m.color AS space_color,
     m.space_name, a.allocation_id, a.size_bytes,
@@ -74,6 +75,9 @@ totals AS (
   SELECT
     m.run AS run_name, m.rank, m.color AS space_color, m.space_name,
     count(*) AS module_count,
+    bool_and(
+      m.parameter_bytes + m.constant_bytes = 0 OR d.module_id IS NOT NULL
+    ) AS is_described,
     sum(m.parameter_bytes + m.constant_bytes) AS persistent,
     max(m.reserved_bytes - m.parameter_bytes - m.constant_bytes) AS transient,
     arg_max(
@@ -82,15 +86,19 @@ totals AS (
         -m.module_number)
     ) AS dominating_program
   FROM memory AS m
+  LEFT JOIN (SELECT DISTINCT module_id FROM held) AS d USING (module_id)
   GROUP BY m.run, m.rank, m.color, m.space_name
 )
 SELECT
   t.run_name AS run, t.rank, t.space_color AS color, t.space_name,
   t.module_count,
   CAST(t.persistent AS BIGINT) AS persistent_bytes,
-  CAST(coalesce(s.shared_bytes, 0) AS BIGINT) AS shared_persistent_bytes,
+  CASE WHEN t.is_described THEN CAST(coalesce(s.shared_bytes, 0) AS BIGINT) END
+    AS shared_persistent_bytes,
   t.transient AS transient_bytes,
-  CAST(coalesce(s.shared_bytes, 0) + t.transient AS BIGINT) AS lower_bytes,
+  CASE WHEN t.is_described
+    THEN CAST(coalesce(s.shared_bytes, 0) + t.transient AS BIGINT) END
+    AS lower_bytes,
   CAST(t.persistent + t.transient AS BIGINT) AS upper_bytes,
   t.dominating_program
 FROM totals AS t
