@@ -88,6 +88,30 @@ def test_change_points_of_each_platform(tmp_path: Path) -> None:
     ]
 
 
+def test_a_change_beside_nights_without_live_ranges(tmp_path: Path) -> None:
+    """What they lack is no change, and hides none."""
+
+    def live(mebibytes: int, reserved: int = 9) -> Program:
+        offset = (reserved - mebibytes) * MIB
+        work = replace(WORK, size=mebibytes * MIB, offset=offset)
+        return replace(STEP, buffers=(work,))
+
+    peaks = [live(4), live(5), live(5), live(6), live(6, 10), live(7, 10)]
+    nights = [night(number, program) for number, program in enumerate(peaks, 1)]
+    database = make(tmp_path / "w.duckdb", *nights)
+    with duckdb.connect(str(database)) as connection:
+        connection.execute("""
+            UPDATE memory_profile SET live_peak_bytes = NULL
+            WHERE module_id // 1000000 IN (2, 3, 5)
+        """)
+    shown = "first_run", "last_run", "reserved_bytes", "live_peak_bytes"
+    assert answer(database, "history_segments", *shown) == [
+        ("night-1", "night-3", 9 * MIB, 4 * MIB),
+        ("night-4", "night-4", 9 * MIB, 6 * MIB),
+        ("night-5", "night-6", 10 * MIB, 7 * MIB),
+    ]
+
+
 def test_commits_between_which_a_change_lies(tmp_path: Path) -> None:
     shown = ("platform", "commit_before", "first_commit")
     assert answer(turns(tmp_path), "history_segments", *shown) == [

@@ -2,8 +2,9 @@
 -- question: Between which runs did a program's memory really change?
 -- definition: Points of peak_history cut into segments of consecutive runs
 --   with the same reserved_bytes and live_peak_bytes: exact change points of a
---   deterministic series. The change lies between the last commit of the
---   segment before and the first of this one.
+--   deterministic series. A live peak that is not known is no change. The
+--   change lies between the last commit of the segment
+--   before and the first of this one.
 -- grain: program, platform, colour, segment
 -- needs: peak_history, runs, run_order
 -- param series
@@ -30,7 +31,7 @@ WITH points AS (
     h.space_name, h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes,
     h.live_peak_bytes,
     coalesce(h.delta_reserved_bytes, 1) <> 0
-      OR coalesce(h.delta_live_peak_bytes, 0) <> 0 AS is_change
+      OR coalesce(h.delta_live_peak_bytes, 1) <> 0 AS is_cut
   FROM peak_history(series := $series, program := $program, color := $color)
     AS h
   JOIN runs AS r ON r.name = h.run
@@ -39,16 +40,16 @@ WITH points AS (
 numbered AS (
   SELECT
     *,
-    sum(CASE WHEN is_change THEN 1 ELSE 0 END) OVER history AS segment,
+    sum(CASE WHEN is_cut THEN 1 ELSE 0 END) OVER history AS piece,
     lag(commit_sha) OVER history AS commit_before
   FROM points
   WINDOW history AS (
     PARTITION BY program_name, platform, space_color ORDER BY place DESC
   )
 ),
-segments AS (
+pieces AS (
   SELECT
-    program_name, platform, space_color, space_name, segment,
+    program_name, platform, space_color, space_name, piece,
     count(*) AS run_count,
     arg_max(run_name, place) AS first_run,
     arg_min(run_name, place) AS last_run,
@@ -58,6 +59,58 @@ segments AS (
     first(commit_sha ORDER BY place DESC) AS first_commit,
     first(commit_before ORDER BY place DESC) AS commit_before
   FROM numbered
+  GROUP BY program_name, platform, space_color, space_name, piece
+),
+-- A piece may be cut off by nothing but a live peak that is not known.
+sized AS (
+  SELECT
+    *,
+    reserved_bytes IS DISTINCT FROM lag(reserved_bytes) OVER history
+      AS is_resized
+  FROM pieces
+  WINDOW history AS (
+    PARTITION BY program_name, platform, space_color ORDER BY piece
+  )
+),
+stretches AS (
+  SELECT
+    *,
+    count(*) FILTER (WHERE is_resized) OVER (
+      PARTITION BY program_name, platform, space_color ORDER BY piece
+    ) AS stretch
+  FROM sized
+),
+changes AS (
+  SELECT
+    *,
+    is_resized OR coalesce(
+      live_peak_bytes <> last_value(live_peak_bytes IGNORE NULLS) OVER (
+        PARTITION BY program_name, platform, space_color, stretch
+        ORDER BY piece
+        ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+      ), FALSE
+    ) AS is_change
+  FROM stretches
+),
+joined AS (
+  SELECT
+    *,
+    count(*) FILTER (WHERE is_change) OVER (
+      PARTITION BY program_name, platform, space_color ORDER BY piece
+    ) AS segment
+  FROM changes
+),
+segments AS (
+  SELECT
+    program_name, platform, space_color, space_name,
+    CAST(sum(run_count) AS BIGINT) AS run_count,
+    arg_min(first_run, piece) AS first_run,
+    arg_max(last_run, piece) AS last_run,
+    max(first_place) AS first_place, max(reserved_bytes) AS reserved_bytes,
+    max(live_peak_bytes) AS live_peak_bytes,
+    first(first_commit ORDER BY piece) AS first_commit,
+    first(commit_before ORDER BY piece) AS commit_before
+  FROM joined
   GROUP BY program_name, platform, space_color, space_name, segment
 )
 SELECT
