@@ -137,6 +137,21 @@ def test_backends_are_compared_by_the_source_of_the_same_rank(tmp_path: Path) ->
     ]
 
 
+def test_a_backend_counts_once_whatever_its_memory_spaces(tmp_path: Path) -> None:
+    """Two traced alike; the third, with three memory spaces, did not."""
+    spread = tuple(replace(WORK, color=color) for color in range(3))
+    other = replace(STEP, buffers=spread, source="other")
+    nights = [
+        night(1, other, platform="tpu"),
+        *(night(n, sized(4), device=device) for n, device in ((2, "x86"), (3, "arm"))),
+    ]
+    database = make(tmp_path / "w.duckdb", *nights)
+    shown = "color", "platform", "device", "is_same_graph"
+    main = [(0, "tpu", None, False), (0, "cpu", "x86", True), (0, "cpu", "arm", True)]
+    assert answer(database, "backend_compare", *shown, color=0) == main
+    assert answer(database, "backend_compare", *shown) == main
+
+
 def test_what_made_jax_trace_again(tmp_path: Path) -> None:
     shapes = [f"(f32[{size}]{{0}}, s32[]{{}})->f32[8]{{0}}" for size in (8, 16)]
     programs = [sized(4 * n, shapes=shape) for n, shape in enumerate(shapes, 1)]

@@ -5,7 +5,7 @@
 --   compiler version that holds it with a buffer assignment, per colour, of
 --   its first module. ratios are to the least of the same program and colour.
 --   is_same_graph: before_optimizations has the graph_fingerprint that most of
---   them have.
+--   these backends have, each counted once.
 -- grain: program, colour, platform, device, compiler version
 -- needs: module_memory, modules, compiled_sources, runs, run_order
 -- param program
@@ -63,7 +63,11 @@ latest AS (
 graphs AS (
   SELECT program_name, mode(graph_fingerprint) AS graph_fingerprint
   FROM (
-    SELECT * FROM latest ORDER BY graph_fingerprint
+    -- A backend counts once, however many memory spaces it has.
+    SELECT DISTINCT
+      program_name, platform, device, compiler_version, graph_fingerprint
+    FROM latest
+    ORDER BY graph_fingerprint
   ) AS ordered
   GROUP BY program_name
 )
