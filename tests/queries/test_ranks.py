@@ -115,6 +115,26 @@ def parity(tmp_path: Path, ranks: Sequence[bytes]) -> list[tuple[object, ...]]:
     return [row[3:] for row in rows]
 
 
+def test_snapshots_tell_their_rank(tmp_path: Path) -> None:
+    """The same module of two ranks, changed by a pass on one of them."""
+    passed = "module_0001.jit_f.0002.pipeline.after_dce.before_cse"
+    files = {
+        f"rank_{rank}/{name}.txt": collectives(*channels)
+        for rank, channels in enumerate(((1, 2), (1,)))
+        for name, channels in ((passed, (1, 2)), (AFTER, channels))
+    }
+    ingest([str(write(tmp_path / "dump", files))], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        rows = run_query(connection, "pass_history").dicts()
+    shown = "module_number", "rank", "snapshot", "stage", "is_changed"
+    assert [tuple(row[name] for name in shown) for row in rows] == [
+        (1, 0, 0, "pass", None),
+        (1, 0, 1, "after_optimizations", False),
+        (1, 1, 0, "pass", None),
+        (1, 1, 1, "after_optimizations", True),
+    ]
+
+
 def test_a_rank_that_reduces_over_another_channel_may_hang(tmp_path: Path) -> None:
     one = "all-reduce channel 1 {{0,1}} f32[8]"
     two, three = one.replace("1 {", "2 {"), one.replace("1 {", "3 {")

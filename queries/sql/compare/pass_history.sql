@@ -14,6 +14,7 @@
 -- column run
 -- column program
 -- column module_number
+-- column rank
 -- column snapshot BIGINT count neutral: Place among the snapshots of the
 --   module, from 0.
 -- column stage VARCHAR name neutral: Stage of compilation.
@@ -70,8 +71,8 @@ ordered AS (
   )
 )
 SELECT
-  o.run_name AS run, o.program_name AS program, o.module_number, o.snapshot,
-  o.stage, o.pass_step, o.pipeline, o.pass_after, o.pass_before,
+  o.run_name AS run, o.program_name AS program, o.module_number, o.rank,
+  o.snapshot, o.stage, o.pass_step, o.pipeline, o.pass_after, o.pass_before,
   o.module_id <> o.module_before AS is_changed, o.instruction_count,
   o.instruction_count - o.instructions_before AS delta_instruction_count,
   o.fusion_count, o.computation_count, p.reserved_bytes, p.live_peak_bytes
