@@ -16,7 +16,7 @@
 -- param grouped_by VARCHAR = 'source_line' in source_line, op_name,
 --   element_type, kind: What makes a set; op_name: every prefix of one, kind:
 --   of allocation.
--- param top BIGINT = 20: At most this many rows.
+-- param top BIGINT = 20: At most this many rows; NULL for all.
 --
 -- column run VARCHAR name neutral: Name of the run.
 -- column run_id BIGINT id neutral: Number of the run.

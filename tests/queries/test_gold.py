@@ -5,10 +5,12 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import open_connection
-from tests.gold_results import FOLDER, gold_text, is_ordered, queries
+from tests.gold_results import FOLDER, calls, gold_text, is_ordered, queries
 
 QUERIES = {query.name: query for query in queries()}
+LIMITED = [q.name for q in queries() if "top" in {p.name for p in q.parameters}]
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +32,13 @@ def test_every_answer_has_an_order() -> None:
 def test_gold(name: str, connection: duckdb.DuckDBPyConnection) -> None:
     expected = (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
     assert gold_text(connection, QUERIES[name]) == expected
+
+
+@pytest.mark.parametrize("name", LIMITED)
+def test_no_limit_gives_every_row(
+    name: str, connection: duckdb.DuckDBPyConnection
+) -> None:
+    asked = calls(QUERIES[name])[0]
+    every = run_query(connection, name, {**asked, "top": 1_000_000}).rows
+    assert run_query(connection, name, {**asked, "top": None}).rows == every
+    assert run_query(connection, name, {**asked, "top": 0}).rows == []

@@ -12,7 +12,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20: At most this many values per module and colour.
+-- param top BIGINT = 20: At most this many values per module and colour; NULL
+--   for all.
 -- column run
 -- column program
 -- column module_number
@@ -80,7 +81,8 @@ LEFT JOIN value_sources(run := $run, program := $program) AS s
   ON s.module_id = p.module_id
   AND s.locations_id = p.locations_id
   AND s.value_id = p.value_id
-WHERE p.place <= $top
+WHERE $top IS NULL
+  OR p.place <= $top
 ORDER BY
   p.live_peak_bytes DESC, p.program, p.module_number, p.rank, p.occurrence,
   p.color, p.place

@@ -13,7 +13,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20: At most this many values per module and colour.
+-- param top BIGINT = 20: At most this many values per module and colour; NULL
+--   for all.
 -- column run
 -- column program
 -- column module_number
@@ -85,7 +86,8 @@ LEFT JOIN store.schedule AS s
 LEFT JOIN instructions_there AS n
   ON n.module_id = s.module_id
   AND n.instruction_id = s.instruction_id
-WHERE r.place <= $top
+WHERE $top IS NULL
+  OR r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
   r.color, r.place

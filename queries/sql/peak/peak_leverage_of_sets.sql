@@ -14,7 +14,8 @@
 -- param program
 -- param color
 -- param grouped_by
--- param top BIGINT = 20: At most this many sets per module and colour.
+-- param top BIGINT = 20: At most this many sets per module and colour; NULL
+--   for all.
 -- column run
 -- column program
 -- column module_number
@@ -69,7 +70,8 @@ LEFT JOIN schedule AS c
 LEFT JOIN instructions AS i
   ON i.module_id = c.module_id
   AND i.instruction_id = c.instruction_id
-WHERE r.place <= $top
+WHERE $top IS NULL
+  OR r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
   r.color, r.place

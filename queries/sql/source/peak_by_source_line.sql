@@ -12,7 +12,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20: At most this many lines per module and colour.
+-- param top BIGINT = 20: At most this many lines per module and colour; NULL
+--   for all.
 -- column run
 -- column program
 -- column module_number
@@ -80,7 +81,8 @@ SELECT
   r.owned_bytes / nullif(r.live_peak_bytes, 0) AS peak_ratio,
   r.read_bytes, r.value_count, r.largest_instruction
 FROM ranked AS r
-WHERE r.place <= $top
+WHERE $top IS NULL
+  OR r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program, r.module_number, r.rank, r.occurrence,
   r.color, r.place

@@ -10,7 +10,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20: At most this many frames per module and colour.
+-- param top BIGINT = 20: At most this many frames per module and colour; NULL
+--   for all.
 -- column run
 -- column program
 -- column module_number
@@ -96,7 +97,8 @@ SELECT
   CAST(r.total_bytes AS BIGINT) AS total_bytes,
   r.total_bytes / nullif(r.live_peak_bytes, 0) AS peak_ratio
 FROM ranked AS r
-WHERE r.place <= $top
+WHERE $top IS NULL
+  OR r.place <= $top
 ORDER BY
   r.live_peak_bytes DESC, r.program_name, r.module_number, r.rank,
   r.occurrence, r.space_color, r.place
