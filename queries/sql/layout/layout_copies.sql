@@ -10,7 +10,7 @@
 --   colour.
 -- grain: module occurrence, instruction
 -- needs: final_modules, data_moves, computations, peak_values,
---   instruction_sources
+--   instruction_sources, memory_profile
 -- param run
 -- param program
 -- param top
@@ -27,7 +27,8 @@
 -- column read_bytes BIGINT bytes lower_is_better: Logical size of the operand.
 -- column written_bytes BIGINT bytes lower_is_better: Logical size of the
 --   result.
--- column is_at_peak BOOLEAN flag neutral: Whether it is live at the peak.
+-- column is_at_peak BOOLEAN flag neutral: Whether it is live at the peak;
+--   NULL without live ranges.
 -- column op_name
 -- column source_file
 -- column source_line
@@ -64,16 +65,23 @@ moved AS (
 peaks AS (
   SELECT DISTINCT module_id, instruction_id
   FROM peak_values(run := $run, program := $program)
+),
+measured AS (
+  SELECT DISTINCT module_id
+  FROM memory_profile
+  WHERE memory_profile.peak_step IS NOT NULL
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, v.instruction, v.opcode, v.reason,
   v.operand_shape, v.shape, v.logical_bytes AS read_bytes,
   v.logical_bytes AS written_bytes,
-  k.instruction_id IS NOT NULL AS is_at_peak, v.op_name, s.source_file,
-  s.source_line
+  CASE WHEN n.module_id IS NOT NULL THEN k.instruction_id IS NOT NULL END
+    AS is_at_peak,
+  v.op_name, s.source_file, s.source_line
 FROM final_modules(run := $run, program := $program) AS m
 JOIN moved AS v USING (module_id)
 LEFT JOIN peaks AS k USING (module_id, instruction_id)
+LEFT JOIN measured AS n USING (module_id)
 LEFT JOIN instruction_sources(run := $run, program := $program) AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id

@@ -10,7 +10,7 @@
 --   peaks, all colours.
 -- grain: module occurrence, reason
 -- needs: final_modules, data_moves, instructions, operands, computations,
---   peak_values
+--   peak_values, memory_profile
 -- param run
 -- param program
 -- column run
@@ -22,7 +22,7 @@
 -- column copy_count BIGINT count lower_is_better: Copies.
 -- column copied_bytes BIGINT bytes lower_is_better: Their logical sizes.
 -- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the
---   live peaks.
+--   live peaks; NULL without live ranges.
 -- column largest_instruction VARCHAR name neutral: The largest of them.
 WITH read AS MATERIALIZED (
   -- Once: operands are looked up in four ways.
@@ -78,10 +78,16 @@ peaks AS (
   WHERE instruction_id IS NOT NULL
   GROUP BY module_id, instruction_id
 ),
+measured AS (
+  SELECT DISTINCT module_id
+  FROM memory_profile
+  WHERE memory_profile.peak_step IS NOT NULL
+),
 reasons AS (
   SELECT
     c.module_id, c.instruction_id, c.instruction, c.logical_bytes,
-    coalesce(k.owned_bytes, 0) AS owned_bytes,
+    CASE WHEN n.module_id IS NOT NULL THEN coalesce(k.owned_bytes, 0) END
+      AS owned_bytes,
     CASE
       WHEN c.from_color <> c.to_color THEN 'space'
       WHEN regexp_replace(c.shape, 'S\([0-9]+\)', '', 'g')
@@ -99,6 +105,7 @@ reasons AS (
   LEFT JOIN readers AS r USING (module_id, instruction_id)
   LEFT JOIN tuples AS t USING (module_id, instruction_id)
   LEFT JOIN peaks AS k USING (module_id, instruction_id)
+  LEFT JOIN measured AS n USING (module_id)
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, r.reason, count(*) AS copy_count,
