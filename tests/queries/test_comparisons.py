@@ -157,7 +157,7 @@ def test_what_made_jax_trace_again(tmp_path: Path) -> None:
     programs = [sized(4 * n, shapes=shape) for n, shape in enumerate(shapes, 1)]
     database = make(tmp_path / "w.duckdb", night(1, *programs, EVAL))
     twice = (
-        *("jit_step", 2, 2, 2, 2, "0: f32[16], f32[8]"),
+        *("jit_step", None, 2, 2, 2, 2, "0: f32[16], f32[8]"),
         *(12 * MIB, 8 * MIB),
     )
     for least, expected in ((1, 2), (2, 1), (3, 0)):
@@ -166,6 +166,18 @@ def test_what_made_jax_trace_again(tmp_path: Path) -> None:
             rows = run_query(connection, "recompile_groups", asked).rows
         assert [row[1:] for row in rows][:1] == [twice][:expected]
         assert len(rows) == expected
+
+
+def test_what_every_rank_compiles_once_is_not_compiled_again(tmp_path: Path) -> None:
+    """Rank 1 alone traced a program again."""
+    shapes = [f"(f32[{size}]{{0}})->f32[8]{{0}}" for size in (8, 16)]
+    again = sized(8, shapes=shapes[1], rank=1)
+    everywhere = [sized(4, shapes=shapes[0], rank=rank) for rank in range(3)]
+    database = make(tmp_path / "w.duckdb", night(1, *everywhere, again))
+    shown = "program", "rank", "module_count", "varying_arguments"
+    assert answer(database, "recompile_groups", *shown) == [
+        ("jit_step", 1, 2, "0: f32[16], f32[8]")
+    ]
 
 
 def test_what_else_changed(tmp_path: Path) -> None:
