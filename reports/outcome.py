@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from hlodb.reports.findings import ALERTING
+from hlodb.reports.gate_rows import ABSOLUTE
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.sentences import gate_sentence, lack
@@ -39,13 +40,14 @@ def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
     """Give the report with verdict, exit code, counts and headline.
 
     Unsound data leaves the verdict unknown, whatever the gates say: neither a pass nor
-    a failure can be relied on.
+    a failure can be relied on. Where there is nothing to judge, no gate is.
     """
     counts = Counter(row.state for row in report.programs)
     verdict = _verdict(report)
     return replace(
         report,
         verdict=verdict,
+        gates=[] if verdict == "nothing" else report.gates,
         exit_code=_exit_code(report, verdict, fail_on, allow_empty),
         counts=dict(sorted(counts.items())),
         headline=f"{_mark(report, verdict)} {_headline(report, verdict, counts)}",
@@ -66,12 +68,16 @@ def _verdict(report: Report) -> str:
 
 
 def _nothing_compared(report: Report) -> bool:
-    """Tell whether there is nothing to judge: limits need nothing to compare with."""
-    if report.comparison.base is None:
-        return not report.gates
-    if any(g.gate == "budget" for g in report.gates):
+    """Tell whether there is nothing to judge: limits need programs, but no base."""
+    if _is_compared(report):
         return False
-    return report.comparison.comparable == 0
+    holds = any(p.candidate_bytes is not None for p in report.programs)
+    limits = [g for g in report.gates if g.gate in ABSOLUTE]
+    return not any(holds or g.program is not None for g in limits)
+
+
+def _is_compared(report: Report) -> bool:
+    return report.comparison.base is not None and report.comparison.comparable > 0
 
 
 def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
@@ -109,12 +115,14 @@ def _found(report: Report, counts: Counter[str]) -> str:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     headroom = _headroom(report)
-    if report.comparison.base is None:
-        parts = [_limits(failed), report.comparison.rule_text]
+    if not _is_compared(report):
+        parts = [_limits(failed), _why_nothing(report)]
+    elif report.kind == "diff":
+        parts = [_differences(counts, failed, worst)]
     else:
-        first = _differences if report.kind == "diff" else _regressions
-        parts = [first(counts, failed, worst), *_others(counts)]
-    return "; ".join([*parts, *([headroom] if headroom else [])])
+        parts = [_regressions(counts, failed, worst)]
+    others = _others(counts) if report.comparison.base is not None else []
+    return "; ".join([*parts, *others, *([headroom] if headroom else [])])
 
 
 def _why_nothing(report: Report) -> str:

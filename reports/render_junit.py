@@ -26,10 +26,7 @@ def render(report: Report) -> str:
     shared = shared_names(report)
     for gate in report.gates:
         if gate.program is not None or gate.gate != "regression":
-            case = _case(gate, findings.get(gate.finding_id or ""), shared)
-            if report.verdict == "nothing":
-                ET.SubElement(case, "skipped", {"message": "nothing to compare"})
-            suite.append(case)
+            suite.append(_case(gate, findings.get(gate.finding_id or ""), shared))
     failed = {
         place(findings[g.finding_id])
         for g in report.gates
@@ -37,7 +34,7 @@ def render(report: Report) -> str:
     }
     for row in report.programs:
         if report.kind == "report" and place(row) not in failed:
-            suite.append(_passed(row, shared, report.comparison.base is not None))
+            suite.append(_passed(row, shared))
     for case in _unsound(report):
         suite.append(case)
     _count(suite)
@@ -102,15 +99,25 @@ def _card(finding: Finding | None) -> str:
     return visible("; ".join([*lines, *finding.commands]))
 
 
-def _passed(row: ProgramRow, shared: Names, has_base: bool) -> ET.Element:
+def _passed(row: ProgramRow, shared: Names) -> ET.Element:
     name = _name(row, shared)
     case = ET.Element("testcase", {"classname": "hlodb.regression", "name": name})
-    case.append(_properties({"change": row.change, "value": str(row.candidate_bytes)}))
-    if row.change == "not_comparable":
-        ET.SubElement(case, "skipped", {"message": "not comparable"})
-    elif not has_base:
-        ET.SubElement(case, "skipped", {"message": "nothing to compare with"})
+    facts = {"change": row.change}
+    if row.candidate_bytes is not None:
+        facts["value"] = str(row.candidate_bytes)
+    case.append(_properties(facts))
+    if (reason := _uncompared(row)) is not None:
+        ET.SubElement(case, "skipped", {"message": reason})
     return case
+
+
+def _uncompared(row: ProgramRow) -> str | None:
+    """Say why a program is not compared; None where it is."""
+    if row.change == "not_comparable":
+        return "not comparable"
+    if row.candidate_bytes is None:
+        return "missing, or without its buffer assignment"
+    return "nothing to compare with" if row.base_bytes is None else None
 
 
 def _unsound(report: Report) -> Iterable[ET.Element]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -13,7 +14,8 @@ from hlodb.cli import main
 from hlodb.reports.gates import read_settings
 from hlodb.reports.render import BINARY_FORMATS, FORMATS
 from tests.cli.nights import build, configure, headline, held_open, listed
-from tests.reports.situations import MIB, STEP, night
+from tests.reports.situations import EXTRA, MIB, STEP, WORK, night
+from tests.reports.worlds import Program, World
 
 
 def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -90,6 +92,54 @@ def test_limits_hold_on_the_first_night(
         ("hlodb.regression", "jit_eval host", ["skipped"]),
         ("hlodb.regression", "jit_step host", ["skipped"]),
     ]
+
+
+@pytest.mark.parametrize(
+    ("limit", "said"),
+    [
+        (
+            0.5,
+            "❌ 1 gate failed: fragmentation of jit_step; no program is comparable"
+            " (entry shapes differ); 1 not comparable",
+        ),
+        (
+            1.0,
+            "✅ no gate failed; no program is comparable (entry shapes differ);"
+            " 1 not comparable",
+        ),
+    ],
+)
+def test_limits_hold_where_nothing_is_comparable(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    limit: float,
+    said: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    now = Program("jit_step", (WORK, replace(EXTRA, offset=20 * MIB)), "()->()", None)
+    build(tmp_path, night(1, replace(STEP, source=None)), night(2, now))
+    assert main(["report", "--no-record"]) == 4
+    capsys.readouterr()
+    configure(f"[gates]\nfragmentation_ratio = {limit}\n")
+    assert main(["report", "--no-record"]) == (1 if limit < 1 else 0)
+    assert headline(capsys) == said
+
+
+@pytest.mark.parametrize("worlds", [[night(1)], [night(1, STEP), night(2)]])
+def test_without_a_program_no_limit_is_judged(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    worlds: list[World],
+) -> None:
+    """A pass would say that all is well; forms for machines say no other than text."""
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, *worlds)
+    configure("[gates]\nrecompiles = 3\n")
+    assert main(["report", "--no-record", "--format", "json"]) == 4
+    report = json.loads(capsys.readouterr().out)
+    assert (report["verdict"], report["gates"]) == ("nothing", [])
 
 
 def test_the_first_night_says_what_programs_need(

@@ -139,8 +139,22 @@ def test_junit_has_a_case_for_every_rank_and_namesake(tmp_path: Path) -> None:
 def test_junit_skips_what_cannot_be_compared(
     reported: Callable[[str], Report],
 ) -> None:
-    report = reported("not_comparable")
-    assert set(junit_cases(report)) == {("jit_step host", "skipped")}
+    for name in ("not_comparable", "no_baseline", "zero_modules"):
+        assert junit_cases(reported(name)) == [("jit_step host", "skipped")]
+    for name in ("missing_program", "new_program"):
+        assert junit_cases(reported(name)) == [
+            ("jit_eval host", "skipped"), ("jit_step host", "")
+        ]  # fmt: skip
+
+
+def test_junit_knows_no_none(report: Report) -> None:
+    suites = ET.fromstring(renderer("junit")(report).encode())
+    assert "None" not in [p.get("value") for p in suites.iter("property")]
+
+
+def test_junit_says_one_thing_of_a_case(report: Report) -> None:
+    for case in ET.fromstring(renderer("junit")(report).encode()).iter("testcase"):
+        assert len([x for x in case if x.tag != "properties"]) <= 1
 
 
 @pytest.mark.parametrize("form", ["markdown", "summary", "comment"])
