@@ -13,6 +13,7 @@ from hlodb.reports.read import rows
 from hlodb.reports.sentences import EXPIRED
 from hlodb.reports.settings import Settings
 from hlodb.reports.sizes import plain_bytes
+from hlodb.reports.waivers import COVERED
 from hlodb.schema.connection import Connection
 
 Decisions = Mapping[str, Triage]
@@ -86,7 +87,9 @@ def _outgrown(finding: Finding, triage: Triage) -> Finding:
 
 
 def _with(finding: Finding, triage: Triage | None) -> Finding:
+    """Give a finding with its decision; one that allows nothing leaves its state."""
     if triage is None:
         return finding
-    state = triage.status if finding.change in ALERTING else finding.state
+    is_allowed = finding.change in ALERTING and triage.status in COVERED
+    state = triage.status if is_allowed else finding.state
     return replace(finding, triage=triage, state=state)

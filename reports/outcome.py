@@ -24,6 +24,7 @@ _WORDS = {
     "waived": "waived",
     "accepted": "accepted",
     "invalid": "invalid",
+    "duplicate": "duplicate",
     "new": "new",
     "failed": "missing",
     "recovered": "recovered",

@@ -35,7 +35,7 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
     "--reason",
     type=UTF8,
     metavar="TEXT",
-    help="Why; all but fixed and reopen need it.",
+    help="Why; accept, waive, invalid and duplicate need it.",
 )
 @click.option(
     "--until",

@@ -30,6 +30,29 @@ def test_accepted_is_the_new_normal(
     assert main(["report"]) == 1
 
 
+@pytest.mark.parametrize("decision", ["acknowledge", "fixed"])
+def test_a_decision_that_allows_nothing_leaves_a_regression_one(
+    nights: Path, capsys: pytest.CaptureFixture[str], decision: str
+) -> None:
+    assert main(["report"]) == 1
+    before = headline(capsys)
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], decision) == 0
+    assert main(["report"]) == 1
+    assert headline(capsys) == before
+    assert before.startswith("❌ 1 regression (1 gate failed): jit_step host +2.00 MiB")
+
+
+def test_a_duplicate_is_counted(
+    nights: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["report"])
+    (finding,) = listed(capsys)
+    decide(finding["finding_id"], "duplicate", "--reason", "of 06d73e61")
+    assert main(["report"]) == 0
+    assert headline(capsys) == "✅ no regression; 1 duplicate; 1 same"
+
+
 def test_what_still_stands_is_told_until_somebody_decides(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
