@@ -18,7 +18,7 @@ def proposed_budgets(report: Report, settings: Settings) -> str:
         if row.candidate_bytes is not None:
             key = (row.program, row.color, row.space)
             needs[key] = max(row.candidate_bytes, needs.get(key, 0))
-    if not report.programs:
+    if not needs:
         return "# The candidate holds no program with a buffer assignment.\n"
     name = report.comparison.candidate.name
     tables = []

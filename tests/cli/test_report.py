@@ -142,6 +142,19 @@ def test_without_a_program_no_limit_is_judged(
     assert (report["verdict"], report["gates"]) == ("nothing", [])
 
 
+def test_budgets_are_proposed_for_programs_of_the_candidate(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Not for those that only the base has."""
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2))
+    assert main(["report", "--propose-budgets"]) == 0
+    nothing = "# The candidate holds no program with a buffer assignment.\n"
+    assert capsys.readouterr().out == nothing
+
+
 def test_the_first_night_says_what_programs_need(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
