@@ -84,8 +84,9 @@ class Scene:
 
     @property
     def compared(self) -> list[Run]:
-        """Base, where there is one, and candidate."""
-        return [r for r in (self.baseline.run, self.candidate) if r is not None]
+        """Base, where there is one, and candidate; a run against itself once."""
+        both = dict.fromkeys((self.baseline.run, self.candidate))
+        return [run for run in both if run is not None]
 
     def late_runs(self) -> list[Run]:
         """Give runs of the series that were ingested after one that follows them."""

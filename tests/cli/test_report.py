@@ -155,6 +155,19 @@ def test_budgets_are_proposed_for_programs_of_the_candidate(
     assert capsys.readouterr().out == nothing
 
 
+def test_what_is_unsound_in_a_run_against_itself_is_told_once(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, replace(STEP, printed=17)))
+    assert main(["report", "--baseline", "night-1"]) == 3
+    assert headline(capsys) == (
+        "❓ unknown: the data is not sound (1 place, first fault total)"
+    )
+
+
 def test_the_first_night_says_what_programs_need(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
