@@ -95,7 +95,8 @@ def judge_scene(
     )
     gates = gate_rows(facts, settings, has_base=has_base)
     standing = standing_rows(facts, settings)
-    findings = _waived(findings, [*gates, *standing])
+    regressions = [g for g in gates if g.gate == "regression"]
+    findings = _waived(findings, [*regressions, *standing])
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, gates, waivers, *pictured)
@@ -163,11 +164,7 @@ def _replicated(
 
 def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:
     """Give findings whose gate is waived that state, unless triage said another."""
-    waived = {
-        g.finding_id
-        for g in gates
-        if g.gate == "regression" and g.status == "waived" and g.finding_id
-    }
+    waived = {g.finding_id for g in gates if g.status == "waived"}
     return [
         replace(f, state="waived") if f.id in waived and f.triage is None else f
         for f in findings

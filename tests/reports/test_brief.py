@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 
 import duckdb
@@ -16,10 +18,11 @@ from hlodb.reports.gates import read_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
 from hlodb.reports.outline_brief import brief
+from hlodb.reports.render import renderer
 from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.settings import Settings, Waiver
 from hlodb.schema.warehouse import connect
-from tests.reports.situations import GROWN, STEP, night
+from tests.reports.situations import EVAL, GROWN, STEP, night
 from tests.reports.worlds import make
 
 JAX = "/venv/lib/python3.11/site-packages/jax/_src"
@@ -91,6 +94,19 @@ def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
         "Next: name another run to compare with; these there are.",
         "$ hlodb runs",
     ]
+
+
+def test_a_waiver_covers_what_is_still_missing(tmp_path: Path) -> None:
+    """As it does a rise that is still there."""
+    nights = (night(1, STEP, EVAL), night(2, STEP), night(3, STEP))
+    waiver = Waiver("jit_eval", "eval", "it is gone for good", date(2027, 2, 1))
+    settings = Settings(waivers=(waiver,))
+    with connect(make(tmp_path / "hlodb.duckdb", *nights)) as connection:
+        report = build_report(connection, Request(), settings)
+    (finding,) = report.findings
+    assert (finding.change, finding.state, finding.stands) == ("failed", "waived", True)
+    assert lines(brief(report)) == []
+    assert json.loads(renderer("sarif")(report))["runs"][0]["results"] == []
 
 
 @pytest.mark.parametrize("name", SITUATIONS)
