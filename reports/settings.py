@@ -11,6 +11,18 @@ from hlodb.reports.facts import Run
 
 MEBIBYTE = 2**20
 
+GATES = (
+    "regression",
+    "missing_program",
+    "budget",
+    "donation_loss",
+    "fragmentation",
+    "padding",
+    "recompiles",
+    "replicated",
+)
+"""What a waiver can be about; the gate table has them in this order."""
+
 
 @dataclass(frozen=True, slots=True)
 class Device:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from datetime import date
 from typing import Any
 
-from hlodb.reports.settings import Budget, Device, Waiver
+from hlodb.reports.settings import GATES, Budget, Device, Waiver
 from hlodb.reports.sizes import parse_size
 
 Check = Callable[[Any], Any]
@@ -56,6 +56,12 @@ def _weight(value: Any) -> float:
     if not known or value < 0:
         raise ValueError("must be a number, 0 or more")
     return float(value)
+
+
+def _gate(value: Any) -> str:
+    if value not in ("*", *GATES):
+        raise ValueError(f"must be * or one of {', '.join(GATES)}")
+    return str(value)
 
 
 def _day(value: Any) -> date:
@@ -121,7 +127,7 @@ ENTRIES: dict[str, tuple[type, dict[str, Check], tuple[str, ...]]] = {
             "program": _text,
             "space": _text,
             "color": _count,
-            "gate": _text,
+            "gate": _gate,
             "finding": _text,
             "owner": _text,
             "reason": _text,

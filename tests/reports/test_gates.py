@@ -154,6 +154,12 @@ FAULTS = {
     "[[waiver]]\nprogram='a'\nowner='b'\nreason='c'\nuntil = 'soon'\n": (
         "hlodb.toml:5: 'until' must be a day such as 2027-01-31, not 'soon'"
     ),
+    "[[waiver]]\nprogram='a'\nowner='b'\nreason='c'\nuntil=2027-01-01\n"
+    "gate='fragmentation_ratio'\n": (
+        "hlodb.toml:6: 'gate' must be * or one of regression, missing_program, budget,"
+        " donation_loss, fragmentation, padding, recompiles, replicated, not"
+        " 'fragmentation_ratio'"
+    ),
     '[owners]\n"jit_*" = 3\n': "hlodb.toml:2: 'jit_*' must be text, not 3",
     "floors = 1\n": "hlodb.toml:1: write [floors] as a table of its own",
     "[floors\n": "hlodb.toml: line 1, column 8: Expected ']' at the end of a table"
