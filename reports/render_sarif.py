@@ -6,6 +6,7 @@ of the module in the dump. Its partial fingerprint is the finding's id.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from hashlib import blake2b
 from typing import Any
@@ -46,7 +47,8 @@ _LEVELS = {"fail": "error", "waived": "note", "pass": "note"}
 
 def render(report: Report) -> str:
     """Give one SARIF log with one run."""
-    results = sorted(_results(report), key=lambda r: -abs(r["rank"]))[:MOST_RESULTS]
+    found = _told_apart(_results(report))
+    results = sorted(found, key=lambda r: -abs(r["rank"]))[:MOST_RESULTS]
     highest = max((abs(r["rank"]) for r in results), default=0)
     for result in results:
         # SARIF's rank is a priority from 0 to 100.
@@ -68,6 +70,21 @@ def render(report: Report) -> str:
     }
     log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
     return json_text(log, indent=1) + "\n"
+
+
+def _told_apart(results: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Give results of which none has the fingerprint of another, in their order.
+
+    Of one program several ranks may exceed a budget, or one rank several budgets.
+    """
+    places: Counter[str] = Counter()
+    for result in results:
+        fingerprint = result["partialFingerprints"]["hlodbFinding/v1"]
+        places[fingerprint] += 1
+        if (place := places[fingerprint]) > 1:
+            own = {"hlodbFinding/v1": f"{fingerprint}/{place}"}
+            result = {**result, "partialFingerprints": own}
+        yield result
 
 
 def _category(report: Report) -> str:

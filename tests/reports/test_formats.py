@@ -26,10 +26,10 @@ from hlodb.reports.model import Report
 from hlodb.reports.render import FORMATS, renderer
 from hlodb.reports.render_sarif import MOST_RESULTS
 from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.settings import Budget, Settings
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
-from tests.reports.situations import GROWN, LARGE, SITUATIONS, STEP, night
+from tests.reports.situations import GROWN, LARGE, MIB, SITUATIONS, STEP, night
 from tests.reports.worlds import Program, make
 
 SARIF_SCHEMA = json.loads(
@@ -155,6 +155,28 @@ def test_junit_knows_no_none(report: Report) -> None:
 def test_junit_says_one_thing_of_a_case(report: Report) -> None:
     for case in ET.fromstring(renderer("junit")(report).encode()).iter("testcase"):
         assert len([x for x in case if x.tag != "properties"]) <= 1
+
+
+def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
+    """Who reads the forms may keep one of several that are called alike."""
+    worlds = night(1, *(replace(STEP, rank=r, source=f"{r}") for r in range(2)))
+    settings = Settings(budgets=(Budget("*", bytes=9 * MIB), Budget("jit*", bytes=1)))
+    with connect(make(tmp_path / "hlodb.duckdb", worlds)) as connection:
+        report = build_report(connection, Request(), settings)
+    cases = ET.fromstring(renderer("junit")(report).encode()).iter("testcase")
+    assert [
+        (case.get("name"), case.find("failure") is not None)
+        for case in cases
+        if case.get("classname") == "hlodb.budget"
+    ] == [
+        ("jit_step host", False),
+        ("jit_step host (2)", False),
+        ("jit_step host (3)", True),
+        ("jit_step host (4)", True),
+    ]
+    results = json.loads(renderer("sarif")(report))["runs"][0]["results"]
+    found = [r["partialFingerprints"]["hlodbFinding/v1"] for r in results]
+    assert found[1:] == [f"{found[0]}/2"]
 
 
 @pytest.mark.parametrize("form", ["markdown", "summary", "comment"])
