@@ -202,6 +202,12 @@ def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
             yield replace(row, reason="outputs no longer share parameters' memory")
 
 
+_SHARES = {
+    "fragmentation": "the share of its memory that is never live at once",
+    "padding": "the share of its memory that is room beyond its data",
+}
+
+
 def _shares(gate: str, column: str, limit: float, facts: GateFacts) -> Iterable[Gate]:
     for p in facts.programs:
         part: int | None = getattr(p, column)
@@ -215,13 +221,17 @@ def _shares(gate: str, column: str, limit: float, facts: GateFacts) -> Iterable[
                 program=p.program,
                 color=p.color,
                 space=p.space,
+                reason=_SHARES[gate],
             )
 
 
 def _recompiles(facts: GateFacts, limit: int) -> Iterable[Gate]:
     for program, count in sorted(facts.compiles.items()):
         if count > limit:
-            yield _row("recompiles", "count", limit, count, program=program)
+            reason = "how often it was compiled"
+            yield _row(
+                "recompiles", "count", limit, count, program=program, reason=reason
+            )
 
 
 def _replicated(facts: GateFacts, limit: int) -> Iterable[Gate]:

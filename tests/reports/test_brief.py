@@ -22,8 +22,8 @@ from hlodb.reports.render import renderer
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings, Waiver
 from hlodb.schema.warehouse import connect
-from tests.reports.situations import EVAL, GROWN, STEP, night
-from tests.reports.worlds import make
+from tests.reports.situations import EVAL, EXTRA, GROWN, MIB, STEP, WORK, night
+from tests.reports.worlds import Program, make
 
 JAX = "/venv/lib/python3.11/site-packages/jax/_src"
 
@@ -123,6 +123,35 @@ def report_of(tmp_path: Path, settings: Settings) -> Report:
     path = make(tmp_path / "hlodb.duckdb", *nights)
     with connect(path) as connection:
         return build_report(connection, Request(baseline="night-1"), settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "why"),
+    [
+        (
+            Settings(fragmentation_ratio=0.5),
+            "Why: jit_step host is 0.727273, the limit 0.5: the share of its memory"
+            " that is never live at once.",
+        ),
+        (
+            Settings(padding_ratio=0.01),
+            "Why: jit_step host is 0.045455, the limit 0.01: the share of its memory"
+            " that is room beyond its data.",
+        ),
+        (
+            Settings(recompiles=1),
+            "Why: jit_step is 2, the limit 1: how often it was compiled.",
+        ),
+    ],
+)
+def test_a_limit_says_what_it_is_about(
+    tmp_path: Path, settings: Settings, why: str
+) -> None:
+    """Of a share or a number nobody sees it."""
+    hollow = Program("jit_step", (WORK, replace(EXTRA, offset=20 * MIB)), padding=MIB)
+    with connect(make(tmp_path / "hlodb.duckdb", night(1, hollow, STEP))) as connection:
+        report = build_report(connection, Request(), settings)
+    assert lines(brief(report))[0] == why
 
 
 def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
