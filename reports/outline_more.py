@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import Trend
+from hlodb.reports.model_sections import Health, Trend
 from hlodb.reports.names import called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
@@ -74,13 +74,18 @@ def health(report: Report, top: int) -> list[Block]:
         [
             h.kind,
             h.name,
-            _health_amount(h.base, h.unit),
+            _health_amount(h.base, h.unit) if _has_base(report, h) else "-",
             _health_amount(h.candidate, h.unit),
         ]
         for h in report.health
     ]
     header = ["what", "name", "base", "candidate"]
     return [table(header, rows, 3 * top, numeric=(2, 3))] if rows else []
+
+
+def _has_base(report: Report, h: Health) -> bool:
+    """Tell whether the base is known: a noise band is no side's."""
+    return report.comparison.base is not None and h.kind != "nondeterministic"
 
 
 def _health_amount(value: int, unit: str) -> str:

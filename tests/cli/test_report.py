@@ -181,6 +181,25 @@ def test_the_first_night_says_what_programs_need(
     ]
 
 
+def test_the_first_night_knows_nothing_of_a_base(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """How often the base compiled a program is not 0 where there is no base."""
+    monkeypatch.chdir(tmp_path)
+    larger = replace(STEP, buffers=(WORK, EXTRA))
+    build(tmp_path, night(1, STEP, larger))
+    assert main(["report", "--no-record"]) == 4
+    sections = capsys.readouterr().out.split("\n\n")
+    (health,) = [s for s in sections if s.startswith("Compile health\n")]
+    assert [re.split(r"  +", line.strip()) for line in health.splitlines()[2:]] == [
+        ["what", "name", "base", "candidate"],
+        ["recompiled", "jit_step", "-", "2"],
+        ["nondeterministic", "jit_step", "-", "2.00 MiB"],
+    ]
+
+
 def test_a_mistake_in_the_settings_names_its_line(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
