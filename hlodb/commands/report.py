@@ -131,7 +131,8 @@ def command(
             f"what is staged in {staging_folder(db)} is not in this report: `hlodb"
             " ingest` without a PATH takes it in"
         )
-    report = _build(db, request, settings, may_be_empty=allow_empty or warn_only)
+    may_be_empty = allow_empty or request.fail_on == "none"
+    report = _build(db, request, settings, may_be_empty)
     if report is None:
         return 0
     if propose_budgets:

@@ -39,6 +39,8 @@ def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--run", "night-9"], 2),
         (["--series", "weekly"], 4),
         (["--series", "weekly", "--allow-empty"], 0),
+        (["--series", "weekly", "--warn-only"], 0),
+        (["--series", "weekly", "--fail-on", "none"], 0),
         (["--config", "missing.toml"], 2),
         (["--write", "pdf=x"], 2),
         (["--write", "json=no/such/folder/x"], 2),
