@@ -87,9 +87,12 @@ def _outgrown(finding: Finding, triage: Triage) -> Finding:
 
 
 def _with(finding: Finding, triage: Triage | None) -> Finding:
-    """Give a finding with its decision; one that allows nothing leaves its state."""
+    """Give a finding with its decision.
+
+    One that allows nothing leaves its state, and so does any where a rise is undone.
+    """
     if triage is None:
         return finding
-    is_allowed = finding.change in ALERTING and triage.status in COVERED
+    is_allowed = finding.state in ALERTING and triage.status in COVERED
     state = triage.status if is_allowed else finding.state
     return replace(finding, triage=triage, state=state)

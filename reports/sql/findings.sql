@@ -32,8 +32,9 @@ SELECT
     ELSE 'open'
   END AS status,
   f.change, f.program, f.space_name, f.candidate_bytes - f.base_bytes AS delta_bytes,
-  f.first_run, coalesce(s.seen_count, 0) AS seen_count, f.cause_title, d.until,
-  d.actor, d.reason
+  f.first_run, coalesce(s.seen_count, 0) AS seen_count, f.cause_title,
+  nullif(d.until, '') AS until, nullif(d.actor, '') AS actor,
+  nullif(d.reason, '') AS reason
 FROM findings AS f
 LEFT JOIN decisions AS d USING (finding_id)
 LEFT JOIN sightings AS s USING (finding_id)

@@ -286,3 +286,22 @@ def test_findings_are_a_table_like_any_other(nights: Path) -> None:
             " JOIN finding_events USING (finding_id)"
         ).fetchall()
     assert rows == [("jit_step", "worse", "fusion/new/exp", "seen")]
+
+
+def test_what_was_decided_about_is_undone_all_the_same(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Reopened it needs no decision: a later run took it back."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("USER", raising=False)
+    build(tmp_path, night(1, STEP), night(2, GROWN), night(3, STEP))
+    assert main(["report", "--run", "night-2"]) == 1
+    (finding,) = listed(capsys)
+    assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
+    assert main(["report"]) == 0
+    assert decide(finding["finding_id"], "reopen") == 0
+    (undone,) = [f for f in listed(capsys) if f["first_run"] == "night-2"]
+    keys = ("status", "until", "actor", "reason")
+    assert [undone[key] for key in keys] == ["undone", None, None, None]
