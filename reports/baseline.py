@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from hlodb.reports.facts import Run
 from hlodb.reports.read import find_run
 from hlodb.reports.settings import Settings
+from hlodb.reports.sizes import counted
 
 RULES = ("auto", "previous", "window")
 
@@ -112,7 +113,8 @@ def choose_baseline(
         return Baseline(None, rule, text)
     if rule == "window":
         window = tuple(earlier[-settings.window :])
-        text = f"per program and memory space, the least in {len(window)} runs before"
+        before = f"the least in {counted(len(window), 'run')} before"
+        text = f"per program and memory space, {before}"
         return Baseline(window[-1], rule, text, window)
     if rule == "previous":
         return Baseline(earlier[-1], rule, "the latest comparable run before")

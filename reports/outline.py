@@ -74,8 +74,8 @@ def _compared(report: Report) -> list[Block]:
     if c.series:
         text += f" Series {c.series}, {counted(len(c.series_runs), 'run')}."
     parity = (
-        f"{c.matched} programs matched, {c.comparable} comparable,"
-        f" {c.identical} identical, {c.same_source} from the same source."
+        f"{counted(c.matched, 'program')} matched, {c.comparable:,} comparable,"
+        f" {c.identical:,} identical, {c.same_source:,} from the same source."
     )
     blocks: list[Block] = [Paragraph(text), Paragraph(parity)]
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
