@@ -71,8 +71,9 @@ def _compared(report: Report) -> list[Block]:
     c = report.comparison
     base = c.base.name if c.base else "nothing"
     text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
-    if c.series:
-        text += f" Series {c.series}, {counted(len(c.series_runs), 'run')}."
+    # Whoever names a run may name one of another series than hlodb.toml says.
+    if series := c.candidate.series:
+        text += f" Series {series}, {counted(len(c.series_runs), 'run')}."
     parity = (
         f"{counted(c.matched, 'program')} matched, {c.comparable:,} comparable,"
         f" {c.identical:,} identical, {c.same_source:,} from the same source."

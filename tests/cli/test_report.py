@@ -202,6 +202,28 @@ def test_the_first_night_knows_nothing_of_a_base(
     ]
 
 
+@pytest.mark.parametrize(
+    ("series", "said"), [("nightly", " Series nightly, 2 runs."), (None, "")]
+)
+def test_a_run_that_is_named_is_of_its_own_series(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    series: str | None,
+    said: str,
+) -> None:
+    """Whatever series hlodb.toml takes runs from that nobody names."""
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP), night(2, STEP, series=series))
+    configure('[report]\nseries = "nightly"\n')
+    assert main(["report", "--no-record", "--run", "night-2"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    (compared,) = [line for line in lines if line.startswith("Candidate ")]
+    assert compared == (
+        "Candidate night-2, base night-1: the latest comparable run before." + said
+    )
+
+
 def test_a_mistake_in_the_settings_names_its_line(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
