@@ -48,11 +48,18 @@ def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
     return replace(
         report,
         verdict=verdict,
-        gates=[] if verdict == "nothing" else report.gates,
+        gates=[] if verdict == "nothing" else _judged(report),
         exit_code=_exit_code(report, verdict, fail_on, allow_empty),
         counts=dict(sorted(counts.items())),
         headline=f"{_mark(report, verdict)} {_headline(report, verdict, counts)}",
     )
+
+
+def _judged(report: Report) -> list[Gate]:
+    """Give the gates, without those that nothing fails as nothing was compared."""
+    if _is_compared(report):
+        return report.gates
+    return [g for g in report.gates if g.gate in ABSOLUTE or g.status != "pass"]
 
 
 def _mark(report: Report, verdict: str) -> str:

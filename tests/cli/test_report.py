@@ -124,8 +124,11 @@ def test_limits_hold_where_nothing_is_comparable(
     assert main(["report", "--no-record"]) == 4
     capsys.readouterr()
     configure(f"[gates]\nfragmentation_ratio = {limit}\n")
-    assert main(["report", "--no-record"]) == (1 if limit < 1 else 0)
+    command = ["report", "--no-record", "--write", "json=all.json"]
+    assert main(command) == (1 if limit < 1 else 0)
     assert headline(capsys) == said
+    gates = json.loads((tmp_path / "all.json").read_text())["gates"]
+    assert [g["gate"] for g in gates] == ["fragmentation"]
 
 
 @pytest.mark.parametrize("worlds", [[night(1)], [night(1, STEP), night(2)]])
