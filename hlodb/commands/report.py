@@ -29,6 +29,13 @@ from hlodb.reports.settings import Settings
 from hlodb.reports.triage import record
 
 
+def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Refuse an empty name: a variable that was never set, not a wish for the rest."""
+    if value == "":
+        raise click.BadParameter("it is empty; leave the option out for the default")
+    return value
+
+
 @click.command("report")
 @click.option(
     "--run", "candidate", metavar="RUN", help="The candidate; else the latest."
@@ -36,9 +43,12 @@ from hlodb.reports.triage import record
 @click.option(
     "--baseline",
     metavar="RULE|RUN",
+    callback=_named,
     help="auto, previous, window or a run; else what hlodb.toml says, else auto.",
 )
-@click.option("--series", metavar="S", help="Only runs of this series.")
+@click.option(
+    "--series", metavar="S", callback=_named, help="Only runs of this series."
+)
 @click.option(
     "--config",
     metavar="FILE",

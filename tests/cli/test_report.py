@@ -37,6 +37,8 @@ def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) ->
         (["--run", "night-1"], 4),
         (["--run", "night-1", "--allow-empty"], 0),
         (["--run", "night-9"], 2),
+        (["--baseline", ""], 2),
+        (["--series", ""], 2),
         (["--series", "weekly"], 4),
         (["--series", "weekly", "--allow-empty"], 0),
         (["--series", "weekly", "--warn-only"], 0),
