@@ -16,8 +16,6 @@ from hlodb.ingest.run_records import recorded_files
 from hlodb.ingest.statements import statement
 from hlodb.schema.connection import Connection
 
-Connection = Connection
-
 
 def require_untouched(
     connection: Connection, run_id: int, name: str, paths: set[str]

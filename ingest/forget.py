@@ -14,8 +14,6 @@ from hlodb.ingest.statements import statement
 from hlodb.schema.connection import Connection
 from hlodb.schema.stored import stored_tables
 
-Connection = Connection
-
 METRIC_TABLES = frozenset(("memory_profile", "memory_timeline"))
 """What stays of a module when the runs that hold it are pruned."""
 

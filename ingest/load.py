@@ -33,8 +33,6 @@ from hlodb.ingest.records import Reject
 from hlodb.ingest.report_rows import REPORT_TABLES
 from hlodb.schema.connection import Connection
 
-Connection = Connection
-
 
 class _Group(NamedTuple):
     """Tables whose rows are stored once per `key`; `stored` selects those that are.

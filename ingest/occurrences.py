@@ -16,8 +16,6 @@ from hlodb.ingest.statements import statement
 from hlodb.ingest.unit_files import FileReport
 from hlodb.schema.connection import Connection
 
-Connection = Connection
-
 _OF_UNIT = (("run_id", pa.int64()), ("unit_digest", pa.int64()))
 
 

@@ -11,8 +11,6 @@ from typing import Literal, NamedTuple
 from hlodb.ingest.statements import statement
 from hlodb.schema.connection import Connection
 
-Connection = Connection
-
 LABEL_COLUMNS = (
     "compiler_version",
     "framework_version",

@@ -14,8 +14,6 @@ from hlodb.ingest.statements import statement
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
-Connection = Connection
-
 
 def begin_run(connection: Connection, name: str, origin: str) -> tuple[int, bool]:
     """Give the id of the run called `name`, and whether it was begun just now.

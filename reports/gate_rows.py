@@ -42,11 +42,8 @@ ABSOLUTE = ("budget", "fragmentation", "padding", "recompiles", "replicated")
 """The gates that a candidate can be held against without a base."""
 
 
-def gate_rows(facts: GateFacts, settings: Settings, *, has_base: bool) -> list[Gate]:
-    """Give every row of the gate table, in the order of the gates.
-
-    Without a base only those that are ABSOLUTE.
-    """
+def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
+    """Give every row of the gate table, in the order of the gates."""
     rows: list[Gate] = []
     if settings.regression:
         rows += _or_passed("regression", _regressions(facts, settings))
@@ -64,8 +61,7 @@ def gate_rows(facts: GateFacts, settings: Settings, *, has_base: bool) -> list[G
         rows += _or_passed("recompiles", _recompiles(facts, settings.recompiles))
     if settings.replicated_bytes is not None:
         rows += _or_passed("replicated", _replicated(facts, settings.replicated_bytes))
-    judged = [row for row in rows if has_base or row.gate in ABSOLUTE]
-    return waived(judged, facts.findings, settings, facts.today)
+    return waived(rows, facts.findings, settings, facts.today)
 
 
 def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:

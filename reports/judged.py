@@ -93,7 +93,7 @@ def judge_scene(
         replicated=_replicated(connection, scene, settings),
         today=today,
     )
-    gates = gate_rows(facts, settings, has_base=has_base)
+    gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     regressions = [g for g in gates if g.gate == "regression"]
     findings = _waived(findings, [*regressions, *standing])

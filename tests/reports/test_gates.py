@@ -213,7 +213,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
         replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
         today=None,
     )
-    rows = gate_rows(facts, Settings(replicated_bytes=100), has_base=True)
+    rows = gate_rows(facts, Settings(replicated_bytes=100))
     assert [(r.gate, r.status, r.program, r.limit, r.value) for r in rows] == [
         ("regression", "pass", None, 0, 0),
         ("missing_program", "pass", None, 0, 0),
