@@ -78,6 +78,8 @@ def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
 def _row(gate: str, unit: str, limit: float, value: float, **more: object) -> Gate:
     fields = {
         "program": None,
+        "rank": None,
+        "module_number": None,
         "color": None,
         "space": None,
         "finding_id": None,
@@ -116,17 +118,18 @@ def _regression(f: Finding, settings: Settings) -> Gate:
 
 
 def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate:
-    return _row(
-        gate,
-        unit,
-        limit,
-        value,
-        program=f.program,
-        color=f.color,
-        space=f.space,
-        finding_id=f.id,
-        owner=f.owner,
-    )
+    return _row(gate, unit, limit, value, **_whose(f), finding_id=f.id, owner=f.owner)
+
+
+def _whose(row: Finding | ProgramRow) -> dict[str, object]:
+    """Give the fields that say which module and memory space a gate is about."""
+    return {
+        "program": row.program,
+        "rank": row.rank,
+        "module_number": row.module_number,
+        "color": row.color,
+        "space": row.space,
+    }
 
 
 def _missing(facts: GateFacts) -> Iterable[Gate]:
@@ -156,9 +159,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
                     "bytes",
                     limit,
                     p.candidate_bytes or 0,
-                    program=p.program,
-                    color=p.color,
-                    space=p.space,
+                    **_whose(p),
                     owner=budget.owner or settings.owner_of(p.program),
                 )
 
@@ -214,9 +215,7 @@ def _shares(gate: str, column: str, limit: float, facts: GateFacts) -> Iterable[
                 "ratio",
                 limit,
                 round(part / total, 6),
-                program=p.program,
-                color=p.color,
-                space=p.space,
+                **_whose(p),
                 reason=_SHARES[gate],
             )
 

@@ -22,7 +22,7 @@ from hlodb.reports.model_sections import (
     Waste,
 )
 
-REPORT_SCHEMA = "1.3.0"
+REPORT_SCHEMA = "1.4.0"
 """Version of the model: fields are only added within a major version."""
 
 
@@ -96,10 +96,15 @@ class ProgramRow:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One limit and how the candidate stands against it: pass, fail or waived."""
+    """One limit and how the candidate stands against it: pass, fail or waived.
+
+    Rank and module number are those of the program, where the gate is about one module.
+    """
 
     gate: str
     program: str | None
+    rank: int | None
+    module_number: int | None
     color: int | None
     space: str | None
     unit: str

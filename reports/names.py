@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Set
-from typing import Protocol
+from typing import Final, Protocol
 
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.model_findings import Finding
@@ -17,8 +17,8 @@ class Named(Protocol):
     """A row about one module of a run."""
 
     @property
-    def program(self) -> str:
-        """The program's name."""
+    def program(self) -> str | None:
+        """The program's name; None of a gate that is about the whole run."""
 
     @property
     def rank(self) -> int | None:
@@ -27,6 +27,10 @@ class Named(Protocol):
     @property
     def module_number(self) -> int | None:
         """XLA's number of the module."""
+
+
+RUN: Final = "run"
+"""What is said for the program where a gate is about the whole run."""
 
 
 def place(row: Finding | ProgramRow) -> tuple[object, ...]:
@@ -46,9 +50,10 @@ def shared_names(report: Report) -> Names:
 
 def numbered(row: Named, shared: Names) -> str:
     """Give a program's name, then `#` and its number if that is shared."""
-    if (row.program, row.rank) in shared and row.module_number is not None:
+    is_shared = row.program is not None and (row.program, row.rank) in shared
+    if is_shared and row.module_number is not None:
         return f"{row.program} #{row.module_number}"
-    return row.program
+    return row.program or RUN
 
 
 def called(row: Named, shared: Names) -> str:

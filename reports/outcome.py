@@ -10,6 +10,7 @@ from hlodb.reports.findings import ALERTING
 from hlodb.reports.gate_rows import ABSOLUTE
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.sentences import gate_sentence, lack
 from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
 
@@ -123,12 +124,13 @@ def _found(report: Report, counts: Counter[str]) -> str:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     headroom = _headroom(report)
+    shared = shared_names(report)
     if not _is_compared(report):
-        parts = [_limits(failed), _why_nothing(report)]
+        parts = [_limits(failed, shared), _why_nothing(report)]
     elif report.kind == "diff":
-        parts = [_differences(counts, failed, worst)]
+        parts = [_differences(counts, worst, shared)]
     else:
-        parts = [_regressions(counts, failed, worst)]
+        parts = [_regressions(counts, failed, worst, shared)]
     others = _others(counts) if report.comparison.base is not None else []
     return "; ".join([*parts, *others, *([headroom] if headroom else [])])
 
@@ -157,7 +159,7 @@ def worst_finding(
 
 
 def _regressions(
-    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
+    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None, shared: Names
 ) -> str:
     worse = counts["worse"] + counts["mixed"]
     text = counted(worse, "regression") if worse else "no regression"
@@ -165,42 +167,42 @@ def _regressions(
         text += f" ({counted(len(failed), 'gate')} failed)"
     gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
     if gate is not None and gate.gate == "donation_loss":
-        text += f": {gate_sentence(gate, worst)}"
+        text += f": {gate_sentence(gate, worst, shared)}"
     elif worst is not None:
-        text += f": {_worst_text(worst)}"
+        text += f": {_worst_text(worst, shared)}"
     elif failed:
-        text += f": {_failed_text(failed[0])}"
+        text += f": {_failed_text(failed[0], shared)}"
     return text
 
 
-def _limits(failed: Sequence[Gate]) -> str:
+def _limits(failed: Sequence[Gate], shared: Names) -> str:
     if not failed:
         return "no gate failed"
-    return f"{counted(len(failed), 'gate')} failed: {_failed_text(failed[0])}"
+    return f"{counted(len(failed), 'gate')} failed: {_failed_text(failed[0], shared)}"
 
 
-def _failed_text(g: Gate) -> str:
-    text = f"{g.gate} of {g.program or 'the run'}"
+def _failed_text(g: Gate, shared: Names) -> str:
+    who = called(g, shared) if g.program is not None else "the run"
+    text = f"{g.gate} of {who}"
     if g.unit == "bytes":
         over = plain_bytes(int(g.value - g.limit))
         text += f" by {over} over {plain_bytes(int(g.limit))}"
     return text
 
 
-def _differences(
-    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None
-) -> str:
+def _differences(counts: Counter[str], worst: Finding | None, shared: Names) -> str:
     worse = counts["worse"] + counts["mixed"]
     text = f"{worse:,} worse" if worse else "nothing worse"
-    return text + (f": {_worst_text(worst)}" if worst is not None else "")
+    return text + (f": {_worst_text(worst, shared)}" if worst is not None else "")
 
 
-def _worst_text(f: Finding) -> str:
+def _worst_text(f: Finding, shared: Names) -> str:
+    who = f"{called(f, shared)} {f.space}"
     if f.change == "failed":
-        return f"{f.program} {f.space} {lack(f)}"
+        return f"{who} {lack(f)}"
     if f.delta_bytes is None:
-        return f"{f.program} {f.space} is {_WORDS.get(f.change, f.change)}"
-    text = f"{f.program} {f.space} {signed_bytes(f.delta_bytes)}"
+        return f"{who} is {_WORDS.get(f.change, f.change)}"
+    text = f"{who} {signed_bytes(f.delta_bytes)}"
     text += f" ({signed_percent(f.delta_ratio)})"
     return text + (f", cause: {f.cause.title}" if f.cause else "")
 

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from hlodb.reports import outline_more as more
 from hlodb.reports.cards import finding_card
-from hlodb.reports.model import ProgramRow, Report, RunFacts
-from hlodb.reports.model_findings import CauseGroup
-from hlodb.reports.names import called, shared_names
+from hlodb.reports.model import Gate, ProgramRow, Report, RunFacts
+from hlodb.reports.model_findings import CauseGroup, Finding
+from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.outline_brief import brief
 from hlodb.reports.sentences import gate_sentence
@@ -107,18 +107,19 @@ def _gates(report: Report, top: int) -> list[Block]:
         return [Paragraph("Nothing was compared, so no gate was judged.")]
     order = {"fail": 0, "waived": 1, "pass": 2}
     findings = {f.id: f for f in report.findings}
+    shared = shared_names(report)
     passed = [g.gate for g in report.gates if g.status == "pass" and g.program is None]
     rows = [
         [
             g.status.upper(),
             g.gate,
-            g.program or "all",
+            called(g, shared) if g.program is not None else "all",
             g.space or "-",
             _amount(g.value, g.unit),
             _amount(g.limit, g.unit),
             _margin(g.margin, g.unit),
             g.owner or "-",
-            _gate_note(g.until, gate_sentence(g, findings.get(g.finding_id or ""))),
+            _gate_note(g, findings.get(g.finding_id or ""), shared),
         ]
         for g in sorted(report.gates, key=lambda g: order[g.status])
         if g.status != "pass" or g.program is not None
@@ -133,8 +134,9 @@ def _gates(report: Report, top: int) -> list[Block]:
     return blocks
 
 
-def _gate_note(until: str | None, text: str) -> str:
-    return f"{text} (until {until})" if until else text
+def _gate_note(g: Gate, finding: Finding | None, shared: Names) -> str:
+    text = gate_sentence(g, finding, shared)
+    return f"{text} (until {g.until})" if g.until else text
 
 
 def _amount(value: float, unit: str) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from hlodb.reports.findings import ALERTING, undecided
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.names import called, shared_names
 from hlodb.reports.outcome import worst_finding
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
 from hlodb.reports.sentences import (
@@ -110,7 +111,10 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
     if gate.program is not None:
         command = f"hlodb query peak_contents -p {run}"
         command += f" -p {shlex.quote(f'program={gate.program}')}"
-    lines = [f"Why: {gate_sentence(gate, None)}.", *([owner] if owner else [])]
+    lines = [
+        f"Why: {gate_sentence(gate, None, shared_names(report))}.",
+        *([owner] if owner else []),
+    ]
     return [*map(Paragraph, lines), Commands((command,))]
 
 
@@ -121,14 +125,16 @@ def _standing(report: Report) -> list[Block]:
         return []
     rises = [f for f in standing if f.change != "failed"]
     gone = {(f.program, f.rank, f.path): f for f in standing if f.change == "failed"}
+    shared = shared_names(report)
     texts = []
     if rises:
-        what = f"{rises[0].program} {rises[0].space}"
+        what = f"{called(rises[0], shared)} {rises[0].space}"
         what += f" {signed_bytes(rises[0].delta_bytes)}"
         texts.append(f"Still there: {what} {_undecided(rises)}")
     if gone:
         missing = list(gone.values())
-        texts.append(f"Still missing: {missing[0].program} {_undecided(missing)}")
+        who = called(missing[0], shared)
+        texts.append(f"Still missing: {who} {_undecided(missing)}")
     return [*map(Paragraph, texts), Commands(("hlodb triage",))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from hlodb.reports.escape import workflow_message, workflow_property
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import BufferChange, Finding
+from hlodb.reports.names import Names, shared_names
 from hlodb.reports.sentences import dominating_source, gate_sentence
 
 MOST = 10
@@ -16,16 +17,17 @@ def render(report: Report) -> str:
     findings = {f.id: f for f in report.findings}
     failed = [g for g in report.gates if g.status == "fail"]
     waived = [g for g in report.gates if g.status == "waived"]
+    shared = shared_names(report)
+
+    def gate(level: str, row: Gate) -> str:
+        return _gate(level, row, findings.get(row.finding_id or ""), shared)
+
     lines = [_command("notice", "hlodb", report.headline, None)]
-    lines += [
-        _gate("error", g, findings.get(g.finding_id or "")) for g in failed[:MOST]
-    ]
+    lines += [gate("error", g) for g in failed[:MOST]]
     if len(failed) > MOST:
         rest = f"{len(failed) - MOST} more gates failed: see the report"
         lines.append(_command("error", "hlodb", rest, None))
-    lines += [
-        _gate("notice", g, findings.get(g.finding_id or "")) for g in waived[:MOST]
-    ]
+    lines += [gate("notice", g) for g in waived[:MOST]]
     for row in report.quality:
         if row.is_gating:
             text = f"{row.count} {row.kind} {row.code} in {row.run}: {row.example}"
@@ -33,11 +35,10 @@ def render(report: Report) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _gate(level: str, gate: Gate, finding: Finding | None) -> str:
+def _gate(level: str, gate: Gate, finding: Finding | None, shared: Names) -> str:
     title = f"hlodb {gate.gate}" + (" waived" if gate.status == "waived" else "")
-    return _command(
-        level, title, gate_sentence(gate, finding), dominating_source(finding)
-    )
+    text = gate_sentence(gate, finding, shared)
+    return _command(level, title, text, dominating_source(finding))
 
 
 def _command(level: str, title: str, message: str, at: BufferChange | None) -> str:

@@ -65,14 +65,13 @@ def _properties(facts: dict[str, str]) -> ET.Element:
     return properties
 
 
-def _name(row: Finding | ProgramRow, shared: Names) -> str:
-    rank = f" rank {row.rank}" if row.rank is not None else ""
-    return visible(f"{numbered(row, shared)} {row.space}{rank}")
+def _name(row: Finding | ProgramRow | Gate, shared: Names) -> str:
+    rank = f"rank {row.rank}" if row.rank is not None else None
+    return visible(" ".join(filter(None, (numbered(row, shared), row.space, rank))))
 
 
 def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
-    who = visible(" ".join(x for x in (gate.program or "run", gate.space) if x))
-    name = _name(finding, shared) if finding is not None else who
+    name = _name(finding if finding is not None else gate, shared)
     names = {"classname": f"hlodb.{gate.gate}", "name": name}
     case = ET.Element("testcase", names)
     facts = {"limit": str(gate.limit), "value": str(gate.value), "unit": gate.unit}
@@ -81,7 +80,7 @@ def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
     if finding is not None:
         facts["finding"] = finding.id
     case.append(_properties(facts))
-    message = visible(gate_sentence(gate, finding))
+    message = visible(gate_sentence(gate, finding, shared))
     if gate.status == "fail":
         failure = ET.SubElement(
             case, "failure", {"message": message, "type": gate.gate}

@@ -16,6 +16,7 @@ from hlodb.queries.render import json_text, visible
 from hlodb.reports.findings import ALERTING, undecided
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
+from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.sentences import dominating_source, gate_sentence
 from hlodb.reports.sizes import signed_bytes, signed_percent
 
@@ -105,18 +106,20 @@ def _rule(name: str) -> dict[str, Any]:
 
 def _results(report: Report) -> Iterable[dict[str, Any]]:
     findings = {f.id: f for f in report.findings if f.scope == "candidate"}
-    paths = {p.program: p.path for p in report.programs}
+    paths = {(p.program, p.rank, p.module_number): p.path for p in report.programs}
+    shared = shared_names(report)
     for gate in report.gates:
         if gate.status != "pass":
             finding = findings.get(gate.finding_id or "")
-            path = paths.get(gate.program or "", report.comparison.candidate.name)
-            yield _gate_result(gate, finding, path)
+            which = gate.program or "", gate.rank, gate.module_number
+            path = paths.get(which, report.comparison.candidate.name)
+            yield _gate_result(gate, finding, path, shared)
     gated = {g.finding_id for g in report.gates if g.finding_id}
     for finding in findings.values():
         if finding.id not in gated:
-            yield _change_result(finding)
+            yield _change_result(finding, shared)
     for finding in _standing(report):
-        yield _standing_result(finding)
+        yield _standing_result(finding, shared)
 
 
 def _standing(report: Report) -> Iterator[Finding]:
@@ -130,15 +133,18 @@ def _standing(report: Report) -> Iterator[Finding]:
             gone.add((finding.program, finding.rank))
 
 
-def _gate_result(gate: Gate, finding: Finding | None, path: str) -> dict[str, Any]:
-    key = f"{gate.gate}|{gate.program}|{gate.color}"
+def _gate_result(
+    gate: Gate, finding: Finding | None, path: str, shared: Names
+) -> dict[str, Any]:
+    rank = "" if gate.rank is None else f"|{gate.rank}"
+    key = f"{gate.gate}|{gate.program}|{gate.color}{rank}"
     anonymous = blake2b(key.encode(), digest_size=6).hexdigest()
     fingerprint = f"{gate.gate}/{finding.id if finding else anonymous}"
     weight = finding.relevance if finding else int(gate.value - gate.limit)
     result = _result(
         gate.gate,
         _LEVELS[gate.status],
-        gate_sentence(gate, finding),
+        gate_sentence(gate, finding, shared),
         fingerprint,
         finding,
         _location(finding, gate.program, path),
@@ -150,28 +156,28 @@ def _gate_result(gate: Gate, finding: Finding | None, path: str) -> dict[str, An
     return {**result, "rank": weight}
 
 
-def _change_result(finding: Finding) -> dict[str, Any]:
-    return _finding_result("change", "note", finding, finding.change, "")
+def _change_result(finding: Finding, shared: Names) -> dict[str, Any]:
+    words = f"{called(finding, shared)} {finding.space} {finding.change}"
+    return _finding_result("change", "note", finding, words, "")
 
 
-def _standing_result(finding: Finding) -> dict[str, Any]:
+def _standing_result(finding: Finding, shared: Names) -> dict[str, Any]:
     """Give the result of the night that found the rise, or missed the program: without
     it, code scanning takes the alert for fixed."""
     is_gone = finding.change == "failed"
-    rule, change = ("missing_program", "missing") if is_gone else ("regression", "")
-    return _finding_result(
-        rule, "error", finding, change, f" since {finding.first_run}"
-    )
+    rule, change = ("missing_program", " missing") if is_gone else ("regression", "")
+    words = f"{called(finding, shared)} {finding.space}{change}"
+    return _finding_result(rule, "error", finding, words, f" since {finding.first_run}")
 
 
 def _finding_result(
-    rule: str, level: str, finding: Finding, change: str, since: str
+    rule: str, level: str, finding: Finding, words: str, since: str
 ) -> dict[str, Any]:
-    words = [finding.program, finding.space, change]
+    text = words
     if finding.delta_bytes is not None:
-        words += [signed_bytes(finding.delta_bytes)]
-        words += [f"({signed_percent(finding.delta_ratio)})"]
-    text = " ".join(word for word in words if word) + since
+        text += f" {signed_bytes(finding.delta_bytes)}"
+        text += f" ({signed_percent(finding.delta_ratio)})"
+    text += since
     if finding.cause is not None:
         text += f": {finding.cause.title}"
     fingerprint = f"{rule}/{finding.id}"

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from hlodb.reports.model import Gate
 from hlodb.reports.model_findings import BufferChange, Finding
+from hlodb.reports.names import Names, called
 from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"
 """How the tag of a finding begins that was waived until a day."""
 
 
-def gate_sentence(gate: Gate, finding: Finding | None) -> str:
-    """Say what a gate found, in a sentence.
+def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
+    """Say what a gate found, in a sentence; `shared` are names of several programs.
 
     The whole difference of its finding is what the gate `regression` is about; any
     other says its own value.
@@ -19,8 +20,8 @@ def gate_sentence(gate: Gate, finding: Finding | None) -> str:
     if gate.program is None:
         return gate.reason
     if gate.gate == "missing_program" and finding is not None:
-        return f"{gate.program} {lack(finding)}: {gate.reason}"
-    who = " ".join(x for x in (gate.program, gate.space) if x)
+        return f"{called(gate, shared)} {lack(finding)}: {gate.reason}"
+    who = " ".join(x for x in (called(gate, shared), gate.space) if x)
     delta = finding.delta_bytes if finding is not None else None
     if gate.gate == "regression" and finding is not None and delta is not None:
         text = f"{who} {signed_bytes(delta)} ({signed_percent(finding.delta_ratio)})"

@@ -130,12 +130,12 @@ def report_of(tmp_path: Path, settings: Settings) -> Report:
     [
         (
             Settings(fragmentation_ratio=0.5),
-            "Why: jit_step host is 0.727273, the limit 0.5: the share of its memory"
+            "Why: jit_step #1 host is 0.727273, the limit 0.5: the share of its memory"
             " that is never live at once.",
         ),
         (
             Settings(padding_ratio=0.01),
-            "Why: jit_step host is 0.045455, the limit 0.01: the share of its memory"
+            "Why: jit_step #1 host is 0.045455, the limit 0.01: the share of its memory"
             " that is room beyond its data.",
         ),
         (

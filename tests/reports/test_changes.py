@@ -85,7 +85,7 @@ def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
     (gate,) = [g for g in report.gates if g.gate == "donation_loss"]
     (finding,) = [f for f in report.findings if f.id == gate.finding_id]
     assert (finding.delta_bytes, gate.value) == (545_832, 1_077_288)
-    assert gate_sentence(gate, finding) == (
+    assert gate_sentence(gate, finding, set()) == (
         "jit_zoo_mlp host loses 1.03 MiB, the limit 0 B: outputs no longer share"
         " parameters' memory"
     )

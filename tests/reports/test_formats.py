@@ -158,7 +158,7 @@ def test_junit_says_one_thing_of_a_case(report: Report) -> None:
 
 
 def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
-    """Who reads the forms may keep one of several that are called alike."""
+    """Each form says which rank; who reads it may keep one of several called alike."""
     worlds = night(1, *(replace(STEP, rank=r, source=f"{r}") for r in range(2)))
     settings = Settings(budgets=(Budget("*", bytes=9 * MIB), Budget("jit*", bytes=1)))
     with connect(make(tmp_path / "hlodb.duckdb", worlds)) as connection:
@@ -169,14 +169,36 @@ def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
         for case in cases
         if case.get("classname") == "hlodb.budget"
     ] == [
-        ("jit_step host", False),
-        ("jit_step host (2)", False),
-        ("jit_step host (3)", True),
-        ("jit_step host (4)", True),
+        ("jit_step host rank 0", False),
+        ("jit_step host rank 1", False),
+        ("jit_step host rank 0 (2)", True),
+        ("jit_step host rank 1 (2)", True),
     ]
     results = json.loads(renderer("sarif")(report))["runs"][0]["results"]
+    said = [f"jit_step rank {r} host is 4.00 MiB, the limit 1 B" for r in range(2)]
+    assert [r["message"]["text"] for r in results] == said
     found = [r["partialFingerprints"]["hlodbFinding/v1"] for r in results]
-    assert found[1:] == [f"{found[0]}/2"]
+    assert len(set(found)) == 2 and not any("/2" in text for text in found)
+    assert report.headline.split(": ")[1].startswith("budget of jit_step rank 0 by")
+    told = renderer("github")(report).splitlines()[1:]
+    assert told == [f"::error title=hlodb budget::{text}" for text in said]
+    shown = [row for t in tables(renderer("markdown")(report)) for row in t]
+    assert [cells(row)[2].strip() for row in shown if "FAIL" in row] == [
+        r"jit\_step rank 0",
+        r"jit\_step rank 1",
+    ]
+
+
+def test_a_gate_names_the_one_of_several_namesakes(tmp_path: Path) -> None:
+    """All programs of PyTorch have one name; the number tells which is too large."""
+    several = night(1, STEP, replace(GROWN, source="other"))
+    settings = Settings(budgets=(Budget("*", bytes=5 * MIB),))
+    with connect(make(tmp_path / "hlodb.duckdb", several)) as connection:
+        report = build_report(connection, Request(), settings)
+    (failed,) = [g for g in report.gates if g.status == "fail"]
+    (row,) = [p for p in report.programs if p.candidate_bytes == failed.value]
+    assert (failed.program, failed.module_number) == ("jit_step", row.module_number)
+    assert f"budget of jit_step #{failed.module_number} by" in report.headline
 
 
 @pytest.mark.parametrize("form", ["markdown", "summary", "comment"])

@@ -98,7 +98,7 @@ def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
         Paragraph("Whose: nobody is named, see [owners] of hlodb.toml."),
         Commands((command,)),
     ]
-    assert [gate_sentence(g, finding) for g in report.gates if g.program] == [
+    assert [gate_sentence(g, finding, set()) for g in report.gates if g.program] == [
         f"jit_cnn has no buffer assignment: {why}"
     ]
 
