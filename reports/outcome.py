@@ -77,12 +77,20 @@ def _verdict(report: Report) -> str:
 
 
 def _nothing_compared(report: Report) -> bool:
-    """Tell whether there is nothing to judge: limits need programs, but no base."""
+    """Tell whether there is nothing to judge.
+
+    Limits need programs, but no base. A run without any program has lost those of its
+    base; of one that holds others nobody knows whether these were to be there.
+    """
     if _is_compared(report):
         return False
-    holds = any(p.candidate_bytes is not None for p in report.programs)
-    limits = [g for g in report.gates if g.gate in ABSOLUTE]
-    return not any(holds or g.program is not None for g in limits)
+    if not _holds_programs(report):
+        return not any(g.program is not None for g in report.gates)
+    return not any(g.gate in ABSOLUTE for g in report.gates)
+
+
+def _holds_programs(report: Report) -> bool:
+    return any(p.candidate_bytes is not None for p in report.programs)
 
 
 def _is_compared(report: Report) -> bool:
@@ -141,6 +149,8 @@ def _why_nothing(report: Report) -> str:
         return comparison.rule_text
     if not report.programs:
         return "neither run holds a program with a buffer assignment"
+    if not _holds_programs(report):
+        return f"{comparison.candidate.name} holds no program"
     reasons = {key for f in report.findings for key in f.differing_keys}
     if reasons:
         return f"no program is comparable ({', '.join(sorted(reasons))} differ)"

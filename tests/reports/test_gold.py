@@ -58,7 +58,7 @@ EXIT_CODES = {
     "consistency_failure": 3,
     "noise_inside": 0,
     "noise_outside": 1,
-    "zero_modules": 4,
+    "zero_modules": 1,
     "budget_failed": 1,
     "budget_waived": 0,
     "two_spaces": 1,
