@@ -117,7 +117,9 @@ def discover(
             if local.is_dir():
                 found.extend(_find_in_directory(local, limits))
             elif _is_archive(local, limits):
-                found.append(_archive(local_entry(local), limits))
+                found.append(
+                    _archive(local_entry(str(local), str(local.parent)), limits)
+                )
             elif local not in loose:
                 loose.append(local)
                 named = named or not has_magic(path)
@@ -175,19 +177,19 @@ def _find_in_directory(root: Path, limits: Limits) -> Iterator[_Found]:
     if is_rank_folder(whole.name):
         # The dump of one process, of several in a run: the folder says of which.
         root, home = whole, whole.parent
-    paths = list(files_below(root, home, refused.append))
-    entries = _entries(paths, home, refused)
+    paths = list(files_below(str(root), str(home), refused.append))
+    entries = _entries(paths, str(home), refused)
     return _find(origin, entries, refused, limits)
 
 
 def _find_loose(paths: list[Path], limits: Limits, required: bool) -> Iterator[_Found]:
     refused: list[RefusedFile] = []
-    folder = Path(os.path.commonpath([path.parent for path in paths]))
-    entries = _entries(paths, folder, refused)
-    return _find(str(folder), entries, refused, limits, required)
+    folder = os.path.commonpath([path.parent for path in paths])
+    entries = _entries([str(path) for path in paths], folder, refused)
+    return _find(folder, entries, refused, limits, required)
 
 
-def _entries(paths: list[Path], root: Path, refused: list[RefusedFile]) -> list[Entry]:
+def _entries(paths: list[str], root: str, refused: list[RefusedFile]) -> list[Entry]:
     found = [entry_at(path, root, refused.append) for path in paths]
     return [entry for entry in found if entry is not None]
 

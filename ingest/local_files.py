@@ -59,7 +59,7 @@ def _missing(path: Path, named: str) -> str:
     return f"{named}: no such file or directory. {hint}"
 
 
-def files_below(root: Path, home: Path, refuse: Refuse) -> Iterator[Path]:
+def files_below(root: str, home: str, refuse: Refuse) -> Iterator[str]:
     """Give all files below a directory; links to directories are not followed.
 
     What is refused is told by its path from `home`.
@@ -73,28 +73,35 @@ def files_below(root: Path, home: Path, refuse: Refuse) -> Iterator[Path]:
             refuse(_refused(folder, home, f"cannot be listed: {error.strerror}"))
             continue
         below = [entry for entry in found if entry.is_dir(follow_symlinks=False)]
-        folders.extend(Path(entry.path) for entry in reversed(below))
+        folders.extend(entry.path for entry in reversed(below))
         for entry in found:
-            path = Path(entry.path)
             if entry.is_dir(follow_symlinks=False):
                 continue
-            if entry.is_symlink() and path.is_dir():
-                refuse(_refused(path, home, "a link to a directory; not followed"))
+            if entry.is_symlink() and os.path.isdir(entry.path):
+                reason = "a link to a directory; not followed"
+                refuse(_refused(entry.path, home, reason))
             else:
-                yield path
+                yield entry.path
 
 
-def _refused(path: Path, root: Path, reason: str) -> RefusedFile:
-    return RefusedFile(printable(path.relative_to(root).as_posix()), reason)
+def _refused(path: str, root: str, reason: str) -> RefusedFile:
+    return RefusedFile(_below(path, root), reason)
 
 
-def entry_at(path: Path, root: Path, refuse: Refuse) -> Entry | None:
+def _below(path: str, root: str) -> str:
+    """Give a path as it is called below `root`, with `/`."""
+    # Strings: to make a Path of each file took as long as to look at them all.
+    name = path[len(os.path.join(root, "")) :]
+    return printable(name.replace(os.sep, "/"))
+
+
+def entry_at(path: str, root: str, refuse: Refuse) -> Entry | None:
     """Give a regular file below `root`, also behind a link; refuse all else.
 
     FIFOs and devices are never opened: that could wait for ever.
     """
     try:
-        status = path.stat()
+        status = os.stat(path)
     except OSError as error:
         refuse(_refused(path, root, f"cannot be read: {error.strerror}"))
         return None
@@ -104,14 +111,12 @@ def entry_at(path: Path, root: Path, refuse: Refuse) -> Entry | None:
     return local_entry(path, root, status)
 
 
-def local_entry(
-    path: Path, root: Path | None = None, status: os.stat_result | None = None
-) -> Entry:
-    """Give the entry of a file, named relative to `root` or by its last part."""
+def local_entry(path: str, root: str, status: os.stat_result | None = None) -> Entry:
+    """Give the entry of a file that lies below `root`."""
     return Entry(
-        printable(path.relative_to(root or path.parent).as_posix()),
+        _below(path, root),
         status.st_size if status else None,
         status.st_mtime if status else None,
-        lambda: path.open("rb"),
-        str(path),
+        lambda: open(path, "rb"),
+        path,
     )
