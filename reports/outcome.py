@@ -60,7 +60,8 @@ def _judged(report: Report) -> list[Gate]:
     """Give the gates, without those that nothing fails as nothing was compared."""
     if _is_compared(report):
         return report.gates
-    return [g for g in report.gates if g.gate in ABSOLUTE or g.status != "pass"]
+    judged = ABSOLUTE if _holds_programs(report) else ()
+    return [g for g in report.gates if g.gate in judged or g.status != "pass"]
 
 
 def _mark(report: Report, verdict: str) -> str:

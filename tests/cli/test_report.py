@@ -133,20 +133,30 @@ def test_limits_hold_where_nothing_is_comparable(
     assert [g["gate"] for g in gates] == ["fragmentation"]
 
 
-@pytest.mark.parametrize("worlds", [[night(1)], [night(1, STEP), night(2)]])
+@pytest.mark.parametrize(
+    ("worlds", "code", "verdict", "gates"),
+    [
+        ([night(1)], 4, "nothing", []),
+        ([night(1, STEP), night(2)], 1, "fail", ["missing_program"]),
+    ],
+)
 def test_without_a_program_no_limit_is_judged(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     worlds: list[World],
+    code: int,
+    verdict: str,
+    gates: list[str],
 ) -> None:
     """A pass would say that all is well; forms for machines say no other than text."""
     monkeypatch.chdir(tmp_path)
     build(tmp_path, *worlds)
     configure("[gates]\nrecompiles = 3\n")
-    assert main(["report", "--no-record", "--format", "json"]) == 4
+    assert main(["report", "--no-record", "--format", "json"]) == code
     report = json.loads(capsys.readouterr().out)
-    assert (report["verdict"], report["gates"]) == ("nothing", [])
+    found = [gate["gate"] for gate in report["gates"]]
+    assert (report["verdict"], found) == (verdict, gates)
 
 
 def test_budgets_are_proposed_for_programs_of_the_candidate(
