@@ -18,14 +18,13 @@ from typing import NamedTuple, TypeAlias
 
 from hlodb.errors import UsageError
 from hlodb.ingest.archives import Refuse, archive_form, is_archive_name
-from hlodb.ingest.file_kinds import READ_KINDS
+from hlodb.ingest.file_kinds import HEAD_BYTES, READ_KINDS
 from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.local_files import entry_at, expand, files_below, local_entry
 from hlodb.ingest.origins import without_secrets
 from hlodb.ingest.recognise import Recognised, is_rank_folder, recognise
 from hlodb.ingest.run_names import run_names
-from hlodb.ingest.sniff import HEAD_BYTES
 from hlodb.ingest.streams import LimitedReader
 from hlodb.ingest.units import DumpFile, Entry, Unit, read_units
 

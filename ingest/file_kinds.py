@@ -33,6 +33,9 @@ Kind: TypeAlias = Literal[
 ]
 """What a file is; `ignored` is known and of no use here, `unknown` is not known."""
 
+HEAD_BYTES = 1 << 16
+"""How much of a file's beginning tells its kind."""
+
 Stage: TypeAlias = Literal[
     "before_optimizations",
     "pass",

@@ -1,6 +1,7 @@
 """Files hashed while the warehouse is opened and asked what it has of them.
 
-Reading, hashing and DuckDB all leave the interpreter to others meanwhile.
+Reading, hashing and DuckDB all leave the interpreter to others meanwhile. Who needs the
+digests then begins with the last file, and meets the thread in the middle.
 """
 
 from __future__ import annotations

@@ -80,12 +80,14 @@ def ingest_sources(
     with HashedAhead(limits) as ahead, loading_ahead(_PIPELINE, is_needed=is_news):
         ahead.begin(local_files(older))
         whole, held = _open(sources, database, request, None if later else prepare)
-    found: list[RunSummary | None] = [
-        unchanged_run(source, run, request, limits, progress, ahead.digests)
-        if (run := whole.get(source.name))
-        else None
-        for source in sources
-    ]
+        found: list[RunSummary | None] = [
+            unchanged_run(source, run, request, limits, progress, ahead.digests)
+            if (run := whole.get(source.name))
+            else None
+            # The thread goes on from the other end.
+            for source in reversed(sources)
+        ]
+    found.reverse()
     rest = [s for s, known in zip(sources, found, strict=True) if known is None]
     if sources and not rest and not is_anything_staged(database):
         return [known for known in found if known is not None]

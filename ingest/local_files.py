@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import glob
 import os
 import stat
@@ -51,6 +50,8 @@ def _missing(path: Path, named: str) -> str:
         parent = parent.parent
     if parent != path.parent:
         return f"{named}: no such file or directory; of this path {parent} exists."
+    import difflib
+
     try:
         near = difflib.get_close_matches(path.name, os.listdir(parent), n=1)
     except OSError:

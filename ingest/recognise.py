@@ -11,10 +11,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.ingest.file_kinds import (
     COMPANION_KINDS,
+    HEAD_BYTES,
     PROTO_KINDS,
     READ_KINDS,
     STAGES,
@@ -23,7 +24,9 @@ from hlodb.ingest.file_kinds import (
     Stage,
 )
 from hlodb.ingest.file_names import NameParts, split_name
-from hlodb.ingest.sniff import HEAD_BYTES, Sniffed, looks_like_text, sniff
+
+if TYPE_CHECKING:
+    from hlodb.ingest.sniff import Sniffed
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ def recognise(path: str, data: bytes = b"") -> Recognised:
     Without data the name alone decides, and may leave `unknown`. Never fails.
     """
     name = split_name(path)
-    sniffed = sniff(data) if data else None
+    sniffed = _sniff(data) if data else None
     kind, description = _decide(name, sniffed, data[:HEAD_BYTES])
     return Recognised(
         kind,
@@ -93,6 +96,13 @@ def recognise(path: str, data: bytes = b"") -> Recognised:
         pass_step=name.pass_step,
         pass_text=name.pass_text,
     )
+
+
+def _sniff(data: bytes) -> Sniffed | None:
+    # Loaded when content is looked at: runs that are known are told by their digests.
+    from hlodb.ingest.sniff import sniff
+
+    return sniff(data)
 
 
 def _decide(name: NameParts, sniffed: Sniffed | None, head: bytes) -> tuple[Kind, str]:
@@ -128,10 +138,14 @@ def _check_form(
 ) -> tuple[Kind, str]:
     if sniffed is not None and sniffed.kind == kind:
         return kind, sniffed.description
-    if head and kind in TEXT_KINDS and not looks_like_text(head):
+    if not head:
+        return kind, description
+    from hlodb.ingest.sniff import looks_like_text
+
+    if kind in TEXT_KINDS and not looks_like_text(head):
         return "unknown", f"binary data under a name for {description}"
     # A message may begin with a line feed: the tag of its first field.
-    if kind in PROTO_KINDS and head[:1] not in (b"", b"\n") and looks_like_text(head):
+    if kind in PROTO_KINDS and head[:1] != b"\n" and looks_like_text(head):
         return "unknown", f"text under a name for {description}"
     return kind, description
 

@@ -8,10 +8,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from hlodb.ingest.file_kinds import Kind
-
-HEAD_BYTES = 1 << 16
-"""How far the rules about a file's beginning look."""
+from hlodb.ingest.file_kinds import HEAD_BYTES, Kind
 
 
 class Sniffed(NamedTuple):

@@ -2,100 +2,20 @@
 
 from __future__ import annotations
 
-import bz2
-import lzma
-import re
-import zlib
-from collections.abc import Callable, Iterator
-from typing import BinaryIO, NamedTuple, Protocol
-
-import zstandard
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 from hlodb.ingest.limits import Limits, Refusal
 
+if TYPE_CHECKING:
+    from hlodb.ingest.compressions import Compression
+
 _CHUNK = 1 << 18
 _PLAIN_CHUNK = 1 << 20
-_LZMA_MEMORY = 1 << 30
 
-
-class _Decompressor(Protocol):
-    """What lzma and bz2 offer; gzip and zstd are brought to it below."""
-
-    @property
-    def eof(self) -> bool: ...
-    @property
-    def needs_input(self) -> bool: ...
-    @property
-    def unused_data(self) -> bytes: ...
-    def decompress(self, data: bytes, max_length: int) -> bytes: ...
-
-
-class _Gunzip:
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(wbits=31)
-
-    @property
-    def eof(self) -> bool:
-        return self._zlib.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._zlib.unconsumed_tail
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zlib.unused_data
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        return self._zlib.decompress(self._zlib.unconsumed_tail + data, max_length)
-
-
-class _Unzstd:
-    # The library cannot bound its output, but 4 bytes become 128 KiB at most.
-    _STEP = 512
-
-    def __init__(self) -> None:
-        self._zstd = zstandard.ZstdDecompressor(max_window_size=1 << 31).decompressobj()
-        self._waiting = b""
-
-    @property
-    def eof(self) -> bool:
-        return self._zstd.eof
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._waiting
-
-    @property
-    def unused_data(self) -> bytes:
-        return self._zstd.unused_data + self._waiting
-
-    def decompress(self, data: bytes, max_length: int) -> bytes:
-        waiting = self._waiting + data
-        self._waiting = waiting[self._STEP :]
-        return self._zstd.decompress(waiting[: self._STEP])
-
-
-class _Method(NamedTuple):
-    start: re.Pattern[bytes]
-    name: str
-    make: Callable[[], _Decompressor]
-
-
-_METHODS: tuple[_Method, ...] = (
-    _Method(re.compile(rb"\x1f\x8b\x08"), "gzip", _Gunzip),
-    _Method(
-        re.compile(rb"\xfd7zXZ\x00"),
-        "xz",
-        lambda: lzma.LZMADecompressor(memlimit=_LZMA_MEMORY),
-    ),
-    _Method(re.compile(rb"\x28\xb5\x2f\xfd"), "zstd", _Unzstd),
-    _Method(
-        re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)"), "bzip2", bz2.BZ2Decompressor
-    ),
-)
+_STARTS = (b"\x1f\x8b", b"\xfd7z", b"\x28\xb5", b"BZh")
+"""How all that is compressed begins, and next to nothing else."""
 _START_BYTES = 10
-_BROKEN = (zlib.error, lzma.LZMAError, zstandard.ZstdError, OSError, EOFError)
 
 
 class LimitedReader:
@@ -153,9 +73,12 @@ class LimitedReader:
 
     def _decompressed(self) -> Iterator[bytes]:
         head = self._fill(b"")
-        for method in _METHODS:
-            if method.start.match(head):
-                return self._inflate(head, method)
+        if head.startswith(_STARTS):
+            # Loaded when met: most files are plain.
+            from hlodb.ingest.compressions import compression_of
+
+            if (compression := compression_of(head)) is not None:
+                return self._inflate(head, compression)
         return self._plain(head)
 
     def _plain(self, head: bytes) -> Iterator[bytes]:
@@ -164,13 +87,13 @@ class LimitedReader:
             yield data
             data = self._read_raw(_PLAIN_CHUNK)
 
-    def _inflate(self, data: bytes, method: _Method) -> Iterator[bytes]:
-        machine, produced = method.make(), 0
+    def _inflate(self, data: bytes, compression: Compression) -> Iterator[bytes]:
+        machine, produced = compression.make(), 0
         while True:
             try:
                 piece = machine.decompress(data, _CHUNK)
-            except _BROKEN as broken:
-                self.problem = f"its {method.name} data is broken ({broken})"
+            except compression.broken as broken:
+                self.problem = f"its {compression.name} data is broken ({broken})"
                 return
             if piece:
                 produced += len(piece)
@@ -179,16 +102,16 @@ class LimitedReader:
             if machine.eof:
                 # Another stream may follow, behind zeros as padding.
                 data = self._fill(machine.unused_data.lstrip(b"\0")).lstrip(b"\0")
-                if not method.start.match(data):
+                if not compression.start.match(data):
                     self.problem = (
-                        f"bytes follow its {method.name} data" if data else ""
+                        f"bytes follow its {compression.name} data" if data else ""
                     )
                     return
-                machine = method.make()
+                machine = compression.make()
                 continue
             data = self._read_raw() if machine.needs_input else b""
             if machine.needs_input and not data:
-                self.problem = f"its {method.name} data ends early"
+                self.problem = f"its {compression.name} data ends early"
                 return
 
     def _fill(self, data: bytes) -> bytes:

@@ -79,13 +79,14 @@ def unchanged_run(
 ) -> RunSummary | None:
     """Read a run; give its summary if nothing need be written of it, else None.
 
-    Files that `digests` has by their origins were read just now.
+    Files that `digests` has by their origins were read just now; more of them may come
+    in meanwhile, the first ones first, so this begins with the last.
     """
     began = perf_counter()
     if not _is_said_already(source, run, request):
         return None
     summary = RunSummary(**{name: run.row[name] for name in _SUMMARISED})
-    for entry in source.entries:
+    for entry in reversed(source.entries):
         try:
             file = digests.get(entry.origin) or digest_of(entry, limits)
         except (Refusal, OSError):

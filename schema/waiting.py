@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import os
-import random
 import re
 import time
 from pathlib import Path
@@ -89,6 +88,9 @@ def open_when_free(path: Path, read_only: bool, timeout_seconds: float) -> Conne
             if waited >= TELL_AFTER_SECONDS and not told:
                 told = True
                 _log.warning(_waiting(path, error, timeout_seconds))
+        # Loaded when needed: next to no warehouse is ever in use.
+        import random
+
         # Jitter, lest processes that were turned away together come back together.
         time.sleep(min(pause * random.uniform(0.5, 1.5), timeout_seconds))
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
