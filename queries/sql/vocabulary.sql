@@ -4,6 +4,8 @@
 --   for all.
 -- param module_ids BIGINT[] = NULL: Only modules of these contents; NULL for
 --   all.
+-- param every_run BOOLEAN = false: Those of module_ids, whichever run holds
+--   them; rows of others are not even read.
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
 --   the latest comparable one before the candidate.
 -- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for

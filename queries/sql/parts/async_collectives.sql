@@ -4,12 +4,14 @@
 -- definition: TPU compilers print such a collective in several fusions: in the
 --   one whose custom call AsyncCollectiveStart reads it, in those that compute
 --   meanwhile, and in that of AsyncCollectiveDone; always with the same
---   chain_id. part is start, done, or during for those between. Of the last
---   snapshot of every module.
+--   chain_id. part is start, done, or during for those between. Of
+--   final_contents.
 -- grain: module content, printed collective
--- needs: final_modules, instructions, operands, called_computations
+-- needs: final_contents, instructions, operands, called_computations
 -- param run
 -- param program
+-- param module_ids
+-- param every_run
 -- column module_id
 -- column instruction_id INTEGER id neutral: The collective.
 -- column opcode
@@ -32,12 +34,14 @@ nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, f.opcode,
     f.custom_call_target, f.chain_id
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
+  FROM final_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN forms AS f USING (form_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, i.module_id)
 ),
 ends AS (
   SELECT
@@ -51,12 +55,21 @@ ends AS (
   WHERE n.opcode = 'custom-call'
   GROUP BY p.module_id, p.operand_id
 ),
-callers AS (
+callers AS MATERIALIZED (
   SELECT
     c.module_id, c.computation_id, min(c.instruction_id) AS fusion_id
   FROM (SELECT DISTINCT module_id, computation_id FROM nodes) AS n
   JOIN called_computations AS c USING (module_id, computation_id)
   GROUP BY c.module_id, c.computation_id
+),
+-- Fixed, of modules with callers alone: names take long to read.
+fusions AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.name, i.computation_id, i.schedule_step
+  FROM (SELECT DISTINCT module_id FROM callers) AS c
+  JOIN store.instructions AS i USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, i.module_id)
 )
 SELECT
   n.module_id, n.instruction_id, n.opcode, coalesce(e.part, 'during') AS part,
@@ -64,7 +77,7 @@ SELECT
   f.computation_id AS fusion_computation_id, f.schedule_step AS step
 FROM nodes AS n
 JOIN callers AS c USING (module_id, computation_id)
-JOIN store.instructions AS f
+JOIN fusions AS f
   ON f.module_id = c.module_id
   AND f.instruction_id = c.fusion_id
 LEFT JOIN ends AS e

@@ -4,9 +4,11 @@
 --   has a buffer assignment, each content once: rows of instructions, without
 --   names, which take longest to read.
 -- grain: module content, instruction
--- needs: chosen_modules, instructions
+-- needs: chosen_contents, instructions
 -- param run
 -- param program
+-- param module_ids
+-- param every_run
 -- column module_id
 -- column instruction_id
 -- column computation_id INTEGER id neutral: Number of its computation.
@@ -21,8 +23,11 @@
 -- column literal VARCHAR text neutral: Of constants: what they hold.
 -- column attributes VARCHAR text neutral: What has no column of its own.
 WITH chosen AS MATERIALIZED (
-  SELECT DISTINCT module_id
-  FROM chosen_modules(run := $run, program := $program)
+  SELECT module_id
+  FROM chosen_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  )
 ),
 -- Fixed before they meet their forms: else those of all modules do.
 numbered AS MATERIALIZED (
@@ -31,6 +36,8 @@ numbered AS MATERIALIZED (
     i.schedule_step, i.form_id
   FROM chosen AS c
   JOIN store.instructions AS i USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, i.module_id)
 )
 SELECT
   n.module_id, n.instruction_id, n.computation_id, n.is_root, n.schedule_step,

@@ -10,16 +10,30 @@
 --   async_collectives the second result of the fusion that starts it, and that
 --   of the done. Data that passes another fusion is not followed.
 -- grain: module content, value
--- needs: final_modules, instructions, operands, called_computations,
+-- needs: final_contents, instructions, operands, called_computations,
 --   computations, values, async_collectives
 -- param run
 -- param program
+-- param module_ids
+-- param every_run
 -- column module_id
 -- column value_id
 -- column gather_instruction VARCHAR name neutral: The all-gather.
 -- column weight VARCHAR name neutral: op_name of the parameter, else its
 --   instruction.
-WITH RECURSIVE nodes AS MATERIALIZED (
+WITH RECURSIVE gathering AS MATERIALIZED (
+  -- Most modules have none: nothing more is read of these.
+  SELECT DISTINCT m.module_id
+  FROM final_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE f.opcode IN ('all-gather', 'all-gather-start')
+    AND (NOT $every_run OR list_contains($module_ids, i.module_id))
+),
+nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, i.computation_id, f.opcode,
     f.op_name, f.parameter_number,
@@ -32,17 +46,24 @@ WITH RECURSIVE nodes AS MATERIALIZED (
       'copy-done', 'async-start', 'async-done', 'async-update',
       'all-gather-done', 'call', 'parameter'
     ) AS is_passing
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM gathering AS m
   JOIN store.instructions AS i USING (module_id)
   LEFT JOIN store.instruction_forms AS f USING (form_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, i.module_id)
+),
+handed AS MATERIALIZED (
+  -- Fixed, as what follows: else a few instructions meet those of all modules.
+  SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
+  FROM gathering AS m
+  JOIN operands AS p USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, p.module_id)
 ),
 read AS MATERIALIZED (
   SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
   FROM nodes AS n
-  JOIN operands AS p USING (module_id, instruction_id)
+  JOIN handed AS p USING (module_id, instruction_id)
   WHERE p.operand_id IS NOT NULL
     AND (
       n.is_gather
@@ -50,15 +71,23 @@ read AS MATERIALIZED (
       OR n.opcode = 'fusion'
     )
 ),
-called AS MATERIALIZED (
+calls AS MATERIALIZED (
   SELECT
-    c.module_id, c.instruction_id, n.opcode, c.computation_id,
-    d.root_instruction_id
-  FROM nodes AS n
-  JOIN called_computations AS c USING (module_id, instruction_id)
+    c.module_id, c.instruction_id, c.computation_id, d.root_instruction_id
+  FROM gathering AS m
+  JOIN called_computations AS c USING (module_id)
   JOIN computations AS d
     ON d.module_id = c.module_id
     AND d.computation_id = c.computation_id
+  WHERE NOT $every_run
+    OR list_contains($module_ids, c.module_id)
+),
+called AS MATERIALIZED (
+  SELECT
+    c.module_id, c.instruction_id, n.opcode, c.computation_id,
+    c.root_instruction_id
+  FROM nodes AS n
+  JOIN calls AS c USING (module_id, instruction_id)
   WHERE n.opcode IN ('async-start', 'call', 'fusion')
 ),
 parameters AS MATERIALIZED (
@@ -131,7 +160,11 @@ weights AS MATERIALIZED (
   GROUP BY o.module_id, o.gather_id, o.element
 ),
 chains AS MATERIALIZED (
-  SELECT * FROM async_collectives(run := $run, program := $program)
+  SELECT *
+  FROM async_collectives(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  )
 ),
 followed AS (
   SELECT

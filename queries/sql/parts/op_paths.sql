@@ -1,6 +1,6 @@
 -- title: Framework path of every instruction, normalised
 -- question: To which part of the model does an instruction belong?
--- definition: Instructions of the last snapshot of every module. op_path is
+-- definition: Instructions of final_contents. op_path is
 --   op_name where numbers at the end of a part, and indices in brackets,
 --   become '*' (layer_12 is layer_*). phase: backward where the path contains
 --   transpose( (JAX) or gradient_tape/ (TensorFlow), or ends in _backward
@@ -8,10 +8,11 @@
 --   optimiser where a part is called like an optimiser or an update, other for
 --   any other path, none without a path.
 -- grain: module content, instruction
--- needs: final_modules, instructions
+-- needs: final_contents, instructions
 -- param run
 -- param program
 -- param module_ids
+-- param every_run
 -- column module_id
 -- column instruction_id
 -- column op_name
@@ -19,31 +20,36 @@
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
-WITH chosen AS (
-  SELECT DISTINCT m.module_id
-  FROM final_modules(
-    run := $run, program := $program, module_ids := $module_ids
+WITH numbered AS MATERIALIZED (
+  -- Fixed before they meet their forms: else those of all modules do.
+  SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id
+  FROM final_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   ) AS m
+  JOIN store.instructions AS i USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, i.module_id)
 )
 SELECT
-  i.module_id, i.instruction_id, i.op_name,
-  regexp_replace(i.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g')
+  i.module_id, i.instruction_id, f.op_name,
+  regexp_replace(f.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g')
     AS op_path,
   CASE
-    WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
-    WHEN i.op_name LIKE '%transpose(%'
-      OR i.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
-      OR i.op_name LIKE '%\_backward' ESCAPE '\'
+    WHEN f.op_name IS NULL OR f.op_name = '' THEN 'none'
+    WHEN f.op_name LIKE '%transpose(%'
+      OR f.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
+      OR f.op_name LIKE '%\_backward' ESCAPE '\'
       THEN 'backward'
-    WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
+    WHEN f.op_name LIKE '%jvp(%' THEN 'forward'
     -- dynamic_update_slice writes into an array, a cache for one.
     WHEN regexp_matches(
-      replace(lower(i.op_name), 'dynamic_update_', ''),
+      replace(lower(f.op_name), 'dynamic_update_', ''),
       '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
         || '|lion|adafactor|lamb)([/)_]|$)'
     ) THEN 'optimiser'
     ELSE 'other'
   END AS phase,
   i.schedule_step
-FROM instructions AS i
-JOIN chosen USING (module_id)
+FROM numbered AS i
+JOIN store.instruction_forms AS f USING (form_id)

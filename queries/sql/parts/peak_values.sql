@@ -8,10 +8,11 @@
 --   range: what no value covers is a row with value_id NULL. So owned_bytes of
 --   a module and colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
--- needs: chosen_modules, memory_profile, allocations, value_places
+-- needs: chosen_contents, memory_profile, allocations, value_places
 -- param run
 -- param program
 -- param module_ids
+-- param every_run
 -- column module_id
 -- column color
 -- column peak_step
@@ -33,10 +34,10 @@
 -- column start_step
 -- column end_step
 WITH peaks AS (
-  SELECT DISTINCT p.module_id, p.color AS space_color, p.peak_step,
-    p.live_peak_bytes
-  FROM chosen_modules(
-    run := $run, program := $program, module_ids := $module_ids
+  SELECT p.module_id, p.color AS space_color, p.peak_step, p.live_peak_bytes
+  FROM chosen_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   ) AS m
   JOIN memory_profile AS p USING (module_id)
   WHERE p.peak_step IS NOT NULL
@@ -48,7 +49,8 @@ placed AS (
       PARTITION BY module_id, allocation_id
     ) IS NULL AS is_standing
   FROM value_places(
-    run := $run, program := $program, module_ids := $module_ids
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   )
   WHERE kind <> 'thread_local'
 ),

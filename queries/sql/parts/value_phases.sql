@@ -7,6 +7,8 @@
 -- needs: value_places, op_paths, value_uses
 -- param run
 -- param program
+-- param module_ids
+-- param every_run
 -- column module_id
 -- column value_id
 -- column made_in VARCHAR name neutral: forward, backward, optimiser, other or
@@ -15,11 +17,17 @@
 --   without.
 WITH paths AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
-  FROM op_paths(run := $run, program := $program) AS o
+  FROM op_paths(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS o
 ),
 tenants AS (
   SELECT DISTINCT module_id, value_id, instruction_id
-  FROM value_places(run := $run, program := $program)
+  FROM value_places(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  )
 ),
 readers AS (
   SELECT
@@ -32,6 +40,7 @@ readers AS (
     AND p.instruction_id = u.instruction_id
   WHERE p.phase <> 'none'
     AND p.schedule_step IS NOT NULL
+    AND (NOT $every_run OR list_contains($module_ids, u.module_id))
   GROUP BY t.module_id, t.value_id
 )
 SELECT

@@ -4,10 +4,11 @@
 --   value's live range, of every module of the chosen run and program, each
 --   content once. Values without a live range have NULL steps.
 -- grain: module content, allocation, value
--- needs: chosen_modules, allocations, allocation_values, values, live_ranges
+-- needs: chosen_contents, allocations, allocation_values, values, live_ranges
 -- param run
 -- param program
 -- param module_ids
+-- param every_run
 -- column module_id
 -- column allocation_id
 -- column kind
@@ -25,9 +26,10 @@
 -- column start_step
 -- column end_step
 WITH chosen AS MATERIALIZED (
-  SELECT DISTINCT module_id
-  FROM chosen_modules(
-    run := $run, program := $program, module_ids := $module_ids
+  SELECT module_id
+  FROM chosen_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   )
 ),
 -- Each is fixed, and of the chosen modules alone: else allocations meet values
@@ -39,6 +41,8 @@ placed AS MATERIALIZED (
   FROM chosen AS m
   JOIN allocations AS a USING (module_id)
   JOIN allocation_values AS s USING (module_id, allocation_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, s.module_id)
 ),
 defined AS MATERIALIZED (
   SELECT
@@ -46,11 +50,15 @@ defined AS MATERIALIZED (
     v.is_phi, v.logical_bytes
   FROM chosen AS m
   JOIN store."values" AS v USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, v.module_id)
 ),
 ranges AS MATERIALIZED (
   SELECT l.module_id, l.value_id, l.start_step, l.end_step
   FROM chosen AS m
   JOIN store.live_ranges AS l USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, l.module_id)
 )
 SELECT
   p.module_id, p.allocation_id, p.kind, p.color, p.allocation_bytes,

@@ -1,0 +1,109 @@
+-- title: Role of what is live at the peak
+-- question: Which value at the live peak has which role, by which rule?
+-- definition: Values of peak_values that own bytes, with the role that the
+--   first rule of role_rules gives; what no rule takes is unclassified. What
+--   lies in a parameter's allocation belongs to the parameter. So owned_bytes
+--   of a module and colour add up to its live_peak_bytes.
+-- grain: module content, colour, allocation, value
+-- needs: chosen_contents, peak_values, role_rules, allocations,
+--   value_phases, gathered_values, chosen_instructions
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- column module_id
+-- column color
+-- column allocation_id
+-- column value_id
+-- column instruction_id
+-- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
+-- column role VARCHAR name neutral: The role.
+-- column rule_id VARCHAR name neutral: Rule that gave it; NULL where none did.
+WITH named AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,
+    i.parameter_number
+  FROM chosen_instructions(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS i
+),
+parameters AS (
+  SELECT
+    a.module_id, a.allocation_id,
+    bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
+    max(i.op_name) AS op_name
+  FROM chosen_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS c
+  JOIN allocations AS a USING (module_id)
+  JOIN (
+    SELECT DISTINCT module_id, entry_computation_id AS computation_id
+    FROM store.snapshots
+  ) AS m USING (module_id)
+  LEFT JOIN named AS i
+    ON i.module_id = a.module_id
+    AND i.computation_id = m.computation_id
+    AND i.opcode = 'parameter'
+    AND i.parameter_number = a.parameter_number
+  WHERE a.kind = 'parameter'
+  GROUP BY a.module_id, a.allocation_id
+),
+described AS (
+  SELECT
+    v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
+    v.instruction_id, v.owned_bytes, i.opcode,
+    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END
+      AS op_name,
+    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
+    g.value_id IS NOT NULL AS is_gathered
+  FROM peak_values(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS v
+  LEFT JOIN parameters AS p USING (module_id, allocation_id)
+  LEFT JOIN named AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  LEFT JOIN value_phases(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS h
+    ON h.module_id = v.module_id
+    AND h.value_id = v.value_id
+  LEFT JOIN gathered_values(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
+  WHERE v.owned_bytes > 0
+),
+ruled AS (
+  SELECT d.*, r.place, r.rule_id, r.role
+  FROM described AS d
+  LEFT JOIN role_rules() AS r
+    ON (r.kind IS NULL OR r.kind = d.kind)
+    AND (r.is_donated IS NULL OR r.is_donated = d.is_donated)
+    AND (r.is_gathered IS NULL OR r.is_gathered = d.is_gathered)
+    AND (r.made_in IS NULL OR r.made_in = d.made_in)
+    AND (r.last_read_in IS NULL OR r.last_read_in = d.last_read_in)
+    AND (
+      r.name_pattern IS NULL
+      OR regexp_matches(lower(coalesce(d.op_name, '')), r.name_pattern)
+    )
+    AND (
+      r.opcode_pattern IS NULL
+      OR regexp_matches(coalesce(d.opcode, ''), r.opcode_pattern)
+    )
+)
+SELECT
+  r.module_id, r.space_color AS color, r.allocation_id, r.value_id,
+  r.instruction_id, r.owned_bytes,
+  coalesce(arg_min(r.role, r.place), 'unclassified') AS role,
+  arg_min(r.rule_id, r.place) AS rule_id
+FROM ruled AS r
+GROUP BY
+  r.module_id, r.space_color, r.allocation_id, r.value_id, r.instruction_id,
+  r.owned_bytes
