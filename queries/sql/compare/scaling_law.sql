@@ -13,7 +13,7 @@
 --   the compiler's version: of these, name a series of one.
 -- grain: program, platform, device, compiler version, colour, axis, other
 --   axes, part
--- needs: size_axes, memory_profile, runs, device_memory
+-- needs: size_slices, memory_profile, runs, device_memory
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
 --   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
 --   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
@@ -23,6 +23,7 @@
 -- param color
 -- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0
 --   unless one is asked for; NULL for what the dump or the chip's maker says.
+-- param module_ids
 -- param min_sizes BIGINT = 3: Only laws from at least so many sizes.
 -- column program
 -- column platform
@@ -50,27 +51,17 @@
 --   off, at most.
 -- column usable_bytes BIGINT bytes neutral: The limit.
 -- column largest_size BIGINT count higher_is_better: The largest that fits.
-WITH axes AS MATERIALIZED (
+-- column subject BIGINT id neutral: Number of the subject, as size_slices has
+--   it for the same parameters.
+WITH slices AS MATERIALIZED (
   SELECT
-    a.program AS program_name, a.platform, a.device, a.compiler_version,
-    a.subject, a.color AS space_color, a.space_name, a.run_id, a.module_id,
-    a.axis, a.axis_size
-  FROM size_axes(program := $program, series := $series) AS a
-  WHERE $color IS NULL
-    OR a.color = $color
-),
-slices AS (
-  SELECT
-    a.subject, a.space_color, a.module_id, a.axis, a.axis_size,
-    string_agg(o.axis || ' = ' || o.axis_size, '; ' ORDER BY o.axis)
-      AS other_axes
-  FROM axes AS a
-  LEFT JOIN axes AS o
-    ON o.subject = a.subject
-    AND o.space_color = a.space_color
-    AND o.module_id = a.module_id
-    AND o.axis <> a.axis
-  GROUP BY a.subject, a.space_color, a.module_id, a.axis, a.axis_size
+    s.program AS program_name, s.platform, s.device, s.compiler_version,
+    s.subject, s.color AS space_color, s.space_name, s.run_id, s.module_id,
+    s.axis, s.axis_size, s.other_axes
+  FROM size_slices(
+    program := $program, series := $series, color := $color,
+    module_ids := $module_ids
+  ) AS s
 ),
 measured AS (
   SELECT
@@ -195,7 +186,7 @@ subjects AS (
       max(CASE WHEN a.space_color = 0 AND a.platform IS DISTINCT FROM 'cpu'
         THEN d.memory_bytes END)
     ) AS usable_bytes
-  FROM axes AS a
+  FROM slices AS a
   JOIN runs AS r USING (run_id)
   LEFT JOIN device_memory AS d ON d.device = a.device
   GROUP BY
@@ -235,7 +226,8 @@ SELECT
       l.linear ** 2 + 4 * l.quadratic * (l.usable_bytes - l.constant)
     ) - l.linear) / (2 * l.quadratic)
     WHEN l.linear > 1e-6 THEN (l.usable_bytes - l.constant) / l.linear
-  END + 1e-9) AS BIGINT) AS largest_size
+  END + 1e-9) AS BIGINT) AS largest_size,
+  l.subject
 FROM laws AS l
 ORDER BY
   l.program_name, l.platform, l.device, l.compiler_version, l.space_color,

@@ -13,6 +13,7 @@
 -- needs: module_memory, compiled_sources, runs
 -- param program
 -- param series
+-- param module_ids
 -- column program
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU architecture.
@@ -38,6 +39,7 @@ WITH latest AS (
   JOIN runs AS r USING (run_id)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($series IS NULL OR r.series = $series)
+    AND ($module_ids IS NULL OR list_contains($module_ids, m.module_id))
   GROUP BY
     m.program, m.program_key, m.platform, r.device, r.compiler_version,
     m.color, m.space_name
