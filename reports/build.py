@@ -28,10 +28,12 @@ from hlodb.reports.model import (
     ProgramRow,
     Report,
 )
+from hlodb.reports.model_history import ScalingLaw
 from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
 from hlodb.reports.notes import notes
 from hlodb.reports.outcome import conclude
 from hlodb.reports.pairs import is_identical
+from hlodb.reports.scaling import scaling_laws
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import quality
@@ -74,6 +76,8 @@ def build_report(
         waste=beside.waste,
         health=beside.health,
         trends=judged.trends,
+        role_histories=judged.role_histories,
+        scaling=beside.scaling,
         quality=beside.quality,
         waivers=judged.waivers,
         settings=settings.described(),
@@ -92,6 +96,7 @@ class _Beside(NamedTuple):
     capacity: list[Capacity]
     waste: list[Waste]
     health: list[Health]
+    scaling: list[ScalingLaw]
     quality: list[QualityRow]
 
 
@@ -109,6 +114,7 @@ def _sections_beside(
         ),
         waste(connection, programs, candidate, catalogue, settings),
         sections.health(connection, base, candidate, scene.modules, scene.bands, top),
+        scaling_laws(connection, scene.modules, scene.line, settings),
         quality(connection, scene.compared, catalogue, settings),
     )
 

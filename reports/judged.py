@@ -22,6 +22,7 @@ from hlodb.reports.assemble import (
 from hlodb.reports.curves import read_curves
 from hlodb.reports.decisions import decided, read_decisions
 from hlodb.reports.donations import lost_bytes
+from hlodb.reports.drawn_trends import read_role_histories
 from hlodb.reports.facts import Module
 from hlodb.reports.finding_ids import former_ids
 from hlodb.reports.findings import in_order
@@ -32,6 +33,7 @@ from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import Curve, Finding
 from hlodb.reports.model_flames import FlamePair
+from hlodb.reports.model_history import RoleHistory
 from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
@@ -47,6 +49,7 @@ class Judged(NamedTuple):
     findings: list[Finding]
     programs: list[ProgramRow]
     trends: list[Trend]
+    role_histories: list[RoleHistory]
     gates: list[Gate]
     waivers: list[WaiverRow]
     curves: list[Curve]
@@ -83,7 +86,10 @@ def judge_scene(
         read_flames(connection, told, findings, scene.profiles),
     )
     if not is_report:
-        return Judged(findings, programs, trends, [], [], *pictured)
+        return Judged(findings, programs, trends, [], [], [], *pictured)
+    roles = read_role_histories(
+        connection, scene.tracks, lines, findings, scene.profiles
+    )
     facts = GateFacts(
         findings=findings,
         programs=programs,
@@ -99,7 +105,7 @@ def judge_scene(
     findings = _waived(findings, [*regressions, *standing])
     programs = program_rows(verdicts, findings)
     waivers = waiver_rows([*gates, *standing], settings, today)
-    return Judged(findings, programs, trends, gates, waivers, *pictured)
+    return Judged(findings, programs, trends, roles, gates, waivers, *pictured)
 
 
 def _verdicts(scene: Scene, settings: Settings) -> list[Verdict]:

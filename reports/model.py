@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import CauseGroup, Curve, Finding
 from hlodb.reports.model_flames import FlamePair
+from hlodb.reports.model_history import RoleHistory, ScalingLaw
 from hlodb.reports.model_sections import (
     Capacity,
     Health,
@@ -141,6 +142,8 @@ class Report:
     waste: list[Waste]
     health: list[Health]
     trends: list[Trend]
+    role_histories: list[RoleHistory]
+    scaling: list[ScalingLaw]
     quality: list[QualityRow]
     waivers: list[WaiverRow]
     settings: dict[str, str]

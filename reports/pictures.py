@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hlodb.reports.curves import drawn
 from hlodb.reports.draw_arenas import draw_arenas
 from hlodb.reports.draw_curves import draw_curves
 from hlodb.reports.draw_flames import draw_flames
 from hlodb.reports.draw_headroom import draw_headroom
+from hlodb.reports.draw_roles import draw_roles
+from hlodb.reports.draw_scaling import draw_scaling
 from hlodb.reports.draw_trend import draw_trend
 from hlodb.reports.draw_waterfall import draw_waterfall
+from hlodb.reports.drawn_trends import drawn_trends
 from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Finding
-from hlodb.reports.model_sections import Trend
-from hlodb.reports.names import called, shared_names
+from hlodb.reports.model_history import ScalingLaw
+from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.picture import Picture
 
-MOST_TRENDS = 3
+MOST_LAWS = 3
 
 
 def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
@@ -39,31 +43,39 @@ def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
 
 
 def pictures_of_sections(report: Report) -> dict[str, list[Picture]]:
-    """Give by section how much room is left, and how the series moved."""
+    """Give by section how much room is left, how it shrinks, how the series moved."""
     limited = [c for c in report.capacity if c.limit_bytes]
     shared = shared_names(report)
     return {
-        "Capacity": [draw_headroom(limited)] if limited else [],
-        "History": [
-            draw_trend(trend, f"{called(trend, shared)} {trend.space}", f"trend-{n}")
-            for n, trend in enumerate(_moved_trends(report), 1)
+        "Capacity": [
+            *([draw_headroom(limited)] if limited else []),
+            *(
+                draw_scaling(law, f"scaling-{n}")
+                for n, law in enumerate(_drawn_laws(report), 1)
+            ),
         ],
+        "History": list(_pictures_of_trends(report, shared)),
     }
 
 
-def _moved_trends(report: Report) -> list[Trend]:
-    """Give the series to draw: those of findings first, then what moved furthest."""
-    places = [_place(f) for f in drawn(report.findings)]
-    moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
+def _pictures_of_trends(report: Report, shared: Names) -> Iterator[Picture]:
+    """Give every series that is drawn, and what fills its memory where that is known.
 
-    def order(trend: Trend) -> tuple[int, int]:
-        place = _place(trend)
-        first = places.index(place) if place in places else len(places)
-        sizes = [point.bytes for point in trend.points]
-        return first, min(sizes) - max(sizes)
+    Both are of the same trends, in the same order.
+    """
+    shown = drawn_trends(report.trends, report.findings)
+    for n, (trend, roles) in enumerate(
+        zip(shown, report.role_histories, strict=True), 1
+    ):
+        who = f"{called(trend, shared)} {trend.space}"
+        yield draw_trend(trend, who, f"trend-{n}")
+        if any(point.roles for point in roles.points):
+            yield draw_roles(roles, who, f"roles-{n}")
 
-    return sorted(moved, key=order)[:MOST_TRENDS]
 
-
-def _place(row: Finding | Trend) -> tuple[str, int | None, int | None, int]:
-    return row.program, row.rank, row.module_number, row.color
+def _drawn_laws(report: Report) -> list[ScalingLaw]:
+    """Give the tightest law of each program, memory space and axis."""
+    laws: dict[tuple[str, int, str], ScalingLaw] = {}
+    for law in report.scaling:
+        laws.setdefault((law.program, law.color, law.axis), law)
+    return list(laws.values())[:MOST_LAWS]
