@@ -110,6 +110,14 @@ def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def training_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Training steps compiled by TensorFlow 2.21.0, whose memory is known by roles."""
+    path = tmp_path_factory.mktemp("training") / "training.duckdb"
+    ingest([str(DATA / "frameworks" / "training.tar.xz")], path, jobs=1)
+    return path
+
+
+@pytest.fixture(scope="session")
 def gpu_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Two programs compiled for an H100 by three releases; one of them twice in."""
     path = tmp_path_factory.mktemp("gpu") / "gpu.duckdb"

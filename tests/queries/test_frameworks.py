@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.queries.run import run_query
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 
 OF_MODULES = (
@@ -129,14 +130,17 @@ def test_donations_that_early_releases_miss(
         (
             "tensorflow-2.21.0/second",
             1,
-            [("backward", 28_672), ("other", 17_412), ("parameter", 6_272)],
+            [
+                ("backward", 28_672), ("forward", 16_384), ("parameter", 6_272),
+                ("other", 1_028),
+            ],
         ),
         (
             "pytorch-2.9.0/second",
             1,
             [
-                ("other", 37_120), ("backward", 8_192), ("parameter", 6_404),
-                ("none", 256), ("constant", 4),
+                ("forward", 37_248), ("backward", 8_320), ("parameter", 6_404),
+                ("constant", 4),
             ],
         ),
     ],
@@ -153,3 +157,63 @@ def test_backward_passes_are_told(
         for row in rows
         if row["module_number"] == number
     ] == phases
+
+
+@pytest.mark.parametrize("release", ["2.13.1", "2.21.0"])
+def test_a_file_that_tensorflow_made_up_is_no_source(
+    framework_warehouse: Path, release: str
+) -> None:
+    """It says dummy_file_name:10 of all clusters that it finds itself."""
+    asked = {"run": f"tensorflow-{release}/first", "program": "cluster"}
+    with connect(framework_warehouse) as connection:
+        found = run_query(connection, "peak_by_source_line", asked).dicts()
+    assert {(row["source_file"], row["source_line"]) for row in found} == {(None, None)}
+
+
+WEIGHTS = 2 * 2 * 16 * 64 * 4
+"""Two matrices of two blocks, in float32."""
+
+
+def roles(connection: Connection, program: str) -> dict[str, int]:
+    """Give the bytes of each role at the peak of a program."""
+    answer = run_query(connection, "peak_by_role", {"program": program}).dicts()
+    found: Counter[str] = Counter()
+    for row in answer:
+        found[str(row["role"])] += int(str(row["owned_bytes"]))
+    return found
+
+
+def test_a_training_step_tells_its_state_from_its_weights(
+    training_warehouse: Path,
+) -> None:
+    """All are donated, and TensorFlow calls each of them XLA_Args."""
+    with connect(training_warehouse) as connection:
+        plain = roles(connection, "inference_plain")
+        sums = roles(connection, "inference_accumulate")
+        recurrent = roles(connection, "inference_recurrent")
+    assert (plain["weights"], plain["optimiser_state"]) == (WEIGHTS, WEIGHTS)
+    # Gradients are summed up; weights are read alone, as the images are.
+    assert (sums["weights"], sums["optimiser_state"]) == (0, WEIGHTS)
+    assert sums["inputs"] == WEIGHTS + 80 * 16 * 4
+    assert (recurrent["weights"], recurrent["optimiser_state"]) == (1024, 1024)
+
+
+def test_what_is_computed_once_more_is_not_saved(training_warehouse: Path) -> None:
+    """With recompute_grad only the results of both blocks are kept, [80, 16] each."""
+    with connect(training_warehouse) as connection:
+        plain = roles(connection, "inference_plain")
+        remat = roles(connection, "inference_remat")
+    assert remat["saved_activations"] == 2 * 80 * 16 * 4
+    # Each block keeps what its two products and functions of them are.
+    assert plain["saved_activations"] == 2 * (4 * 80 * 64 + 80 * 16) * 4
+    assert "backward_workspace" not in plain
+
+
+def test_a_loop_saves_its_steps(training_warehouse: Path) -> None:
+    """Of five steps the state before and after, the matrix, and where they are."""
+    asked = {"program": "inference_recurrent"}
+    with connect(training_warehouse) as connection:
+        found = run_query(connection, "fwd_bwd_split", asked).dicts()
+    saved = {row["phase"]: row["saved_activation_bytes"] for row in found}
+    assert saved.pop("forward") == 5 * (2 * 80 * 16 + 16 * 16) * 4 + 4
+    assert set(saved.values()) == {0}

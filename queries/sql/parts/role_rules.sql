@@ -6,9 +6,10 @@
 --   that of the allocation; is_donated: the parameter's allocation is
 --   live-out; name_pattern: regular expression on op_name, for what lies in a
 --   parameter's allocation on that of the parameter; opcode_pattern: on the
---   defining operation; made_in and last_read_in: phases of value_phases;
---   is_gathered: see gathered_values. A query of your own with the name
---   role_rules and these columns takes its place.
+--   defining operation; made_in and last_read_in: phases of value_phases, but
+--   for the last_read_in of what lies in a parameter's allocation, see
+--   peak_by_role; is_gathered: see gathered_values. A query of your own with
+--   the name role_rules and these columns takes its place.
 -- grain: rule
 -- needs: nothing
 -- column place BIGINT id neutral: Order of the rule.
@@ -43,6 +44,8 @@ FROM (VALUES
     '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
       || '([^a-z]|$)',
     NULL, NULL, NULL, NULL),
+  (26, 'state_by_readers', 'optimiser_state', 'parameter',
+    TRUE, NULL, NULL, NULL, 'optimiser', NULL),
   (30, 'donated', 'weights', 'parameter',
     TRUE, NULL, NULL, NULL, NULL, NULL),
   (40, 'weight_by_name', 'weights', 'parameter',
@@ -61,6 +64,10 @@ FROM (VALUES
   (90, 'recomputed', 'recomputed_activations', 'temp',
     NULL, 'rematted_computation', NULL, 'backward', NULL, NULL),
   (100, 'backward', 'gradients', 'temp',
+    NULL, '(transpose\(|gradient_tape/|_backward$|(^|/)addn(_[0-9]+)?$)',
+    NULL, 'backward', NULL, NULL),
+  -- Gradients and what is computed once more, in programs that mark neither.
+  (105, 'inside_backward', 'backward_workspace', 'temp',
     NULL, NULL, NULL, 'backward', NULL, NULL),
   (110, 'forward', 'activations', 'temp',
     NULL, NULL, NULL, 'forward', NULL, NULL),

@@ -1,10 +1,10 @@
 -- title: Phase in which a value is made and last read
 -- question: Is a value made forward and last read backward?
--- definition: made_in is the phase of the defining instruction's op_name
---   (op_paths); last_read_in that of the scheduled reader with the greatest
---   step and a phase.
+-- definition: made_in is the phase of the defining instruction
+--   (dataflow_phases); last_read_in that of the scheduled reader with the
+--   greatest step and a phase.
 -- grain: module content, value
--- needs: value_places, op_paths, value_uses
+-- needs: value_places, dataflow_phases, value_uses
 -- param run
 -- param program
 -- column module_id
@@ -15,7 +15,7 @@
 --   without.
 WITH paths AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
-  FROM op_paths(run := $run, program := $program) AS o
+  FROM dataflow_phases(run := $run, program := $program) AS o
 ),
 tenants AS (
   SELECT DISTINCT module_id, value_id, instruction_id

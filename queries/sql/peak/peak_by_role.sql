@@ -3,10 +3,12 @@
 --   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_values by the role that the first rule of
 --   role_rules gives; what no rule takes is unclassified. What lies in a
---   parameter's allocation belongs to the parameter.
+--   parameter's allocation belongs to the parameter. Its last_read_in is
+--   optimiser where nothing but the optimiser reads it (parameter_readers).
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_values, role_rules, allocations, modules,
---   instructions, value_phases, gathered_values, chosen_instructions
+--   instructions, value_phases, gathered_values, chosen_instructions,
+--   parameter_readers
 -- param run
 -- param program
 -- param color
@@ -27,7 +29,8 @@ WITH parameters AS (
   SELECT
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
-    max(i.op_name) AS op_name
+    max(i.op_name) AS op_name,
+    bool_or(coalesce(s.is_state, FALSE)) AS is_state
   FROM (
     SELECT DISTINCT module_id
     FROM chosen_memory(run := $run, program := $program, color := $color)
@@ -42,6 +45,9 @@ WITH parameters AS (
     AND i.computation_id = m.computation_id
     AND i.opcode = 'parameter'
     AND i.parameter_number = a.parameter_number
+  LEFT JOIN parameter_readers(run := $run, program := $program) AS s
+    ON s.module_id = a.module_id
+    AND s.parameter_number = a.parameter_number
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
@@ -51,7 +57,11 @@ described AS (
     i.name AS instruction, v.owned_bytes, v.live_peak_bytes, f.opcode,
     CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE f.op_name END
       AS op_name,
-    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
+    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.last_read_in
+      WHEN p.is_state THEN 'optimiser'
+    END AS last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(run := $run, program := $program) AS v
   LEFT JOIN parameters AS p USING (module_id, allocation_id)

@@ -2,11 +2,13 @@
 -- question: How is the peak split over forward pass, backward pass and
 --   optimiser?
 -- definition: owned_bytes of peak_values by the phase of the defining
---   instruction (op_paths): backward where its op_name contains transpose( or
+--   instruction: backward where its op_name contains transpose( or
 --   gradient_tape/, or ends in _backward; forward where it contains jvp(;
---   optimiser where a part is named like an optimiser or an update; other, or
---   none without op_name; parameters and constants are phases of their own. A
---   saved activation is made forward and last read backward.
+--   optimiser where a part is named like an optimiser or an update (op_paths).
+--   Programs that mark the backward pass alone, as those of TensorFlow and
+--   PyTorch do, tell the rest by who reads whom (dataflow_phases). Else other,
+--   or none without op_name; parameters and constants are phases of their own.
+--   A saved activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run

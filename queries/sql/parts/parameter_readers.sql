@@ -1,0 +1,122 @@
+-- title: Who reads the parameters
+-- question: Which parameters does nothing but the optimiser read, as its own
+--   state?
+-- definition: Readers of every parameter of the entry computation of programs
+--   that mark the backward pass alone (dataflow_phases). Copies, bitcasts,
+--   tuples and what has no op_name but no other operand than the parameter are
+--   passed, two at most. is_state: there are readers, and each is of the phase
+--   optimiser, or of other or none and reads what the backward pass makes. The
+--   tuple of results is no reader.
+-- grain: module content, parameter
+-- needs: chosen_modules, entry_parameters, dataflow_phases, operands,
+--   instructions, modules, computations
+-- param run
+-- param program
+-- column module_id
+-- column parameter_number INTEGER id neutral: The entry parameter.
+-- column reader_count BIGINT count neutral: Instructions that read it.
+-- column is_state BOOLEAN flag neutral: Whether only the optimiser reads it.
+WITH phases AS MATERIALIZED (
+  SELECT p.module_id, p.instruction_id, p.phase, p.reads_backward
+  FROM dataflow_phases(run := $run, program := $program) AS p
+  WHERE p.schedule_step IS NOT NULL
+    AND p.reads_backward IS NOT NULL
+),
+chosen AS MATERIALIZED (
+  SELECT DISTINCT m.module_id
+  FROM chosen_modules(run := $run, program := $program) AS m
+  SEMI JOIN phases AS p USING (module_id)
+),
+-- Each is fixed, and of these modules alone: else they meet those of all runs.
+described AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, f.opcode
+  FROM chosen
+  JOIN store.instructions AS i USING (module_id)
+  JOIN store.instruction_forms AS f USING (form_id)
+),
+read AS MATERIALIZED (
+  SELECT o.module_id, o.instruction_id, o.operand_id
+  FROM chosen
+  JOIN operands AS o USING (module_id)
+  WHERE o.operand_id IS NOT NULL
+),
+entries AS MATERIALIZED (
+  SELECT n.module_id, n.parameter_number, n.instruction_id
+  FROM chosen
+  JOIN entry_parameters(run := $run, program := $program) AS n
+    USING (module_id)
+),
+results AS MATERIALIZED (
+  SELECT DISTINCT m.module_id, c.root_instruction_id AS instruction_id
+  FROM chosen
+  JOIN modules AS m USING (module_id)
+  JOIN computations AS c
+    ON c.module_id = m.module_id
+    AND c.computation_id = m.entry_computation_id
+),
+edges AS MATERIALIZED (
+  SELECT
+    p.module_id, o.operand_id, p.instruction_id AS reader_id, p.phase,
+    p.reads_backward,
+    d.opcode IN ('bitcast', 'copy', 'tuple')
+    OR (
+      p.phase = 'none'
+      AND count(*) OVER (PARTITION BY p.module_id, p.instruction_id) = 1
+    ) AS is_moving
+  FROM phases AS p
+  JOIN described AS d USING (module_id, instruction_id)
+  JOIN read AS o USING (module_id, instruction_id)
+  ANTI JOIN results AS r USING (module_id, instruction_id)
+),
+first AS MATERIALIZED (
+  SELECT
+    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
+    e.is_moving
+  FROM entries AS n
+  JOIN edges AS e
+    ON e.module_id = n.module_id
+    AND e.operand_id = n.instruction_id
+),
+second AS MATERIALIZED (
+  SELECT
+    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
+    e.is_moving
+  FROM first AS n
+  JOIN edges AS e
+    ON e.module_id = n.module_id
+    AND e.operand_id = n.reader_id
+  WHERE n.is_moving
+),
+third AS MATERIALIZED (
+  SELECT
+    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
+    e.is_moving
+  FROM second AS n
+  JOIN edges AS e
+    ON e.module_id = n.module_id
+    AND e.operand_id = n.reader_id
+  WHERE n.is_moving
+),
+readers AS (
+  SELECT DISTINCT r.*
+  FROM (
+    FROM first
+    WHERE NOT is_moving
+    UNION ALL
+    FROM second
+    WHERE NOT is_moving
+    UNION ALL
+    FROM third
+  ) AS r
+)
+SELECT
+  module_id, parameter_number, count(*) AS reader_count,
+  bool_and(
+    phase = 'optimiser'
+    OR (
+      phase IN ('other', 'none')
+      AND reads_backward
+    )
+  ) AS is_state
+FROM readers
+GROUP BY module_id, parameter_number
