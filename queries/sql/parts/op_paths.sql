@@ -2,11 +2,11 @@
 -- question: To which part of the model does an instruction belong?
 -- definition: Instructions of the last snapshot of every module. op_path is
 --   op_name where numbers at the end of a part, and indices in brackets,
---   become '*' (layer_12 is layer_*). phase: backward where the path contains
---   transpose( (JAX) or gradient_tape/ (TensorFlow), or ends in _backward
---   (PyTorch); forward where it contains jvp( (JAX; others don't mark it);
---   optimiser where a part is called like an optimiser or an update, other for
---   any other path, none without a path.
+--   become '*' (layer_12 is layer_*, and so is Keras' layer_12_1). phase:
+--   backward where the path contains transpose( (JAX) or gradient_tape/
+--   (TensorFlow), or ends in _backward (PyTorch); forward where it contains
+--   jvp( (JAX; others don't mark it); optimiser where a part is called like an
+--   optimiser or an update, other for any other path, none without a path.
 -- grain: module content, instruction
 -- needs: final_modules, instructions
 -- param run
@@ -27,8 +27,9 @@ WITH chosen AS (
 )
 SELECT
   i.module_id, i.instruction_id, i.op_name,
-  regexp_replace(i.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g')
-    AS op_path,
+  regexp_replace(
+    i.op_name, '([_.\[])[0-9]+(?:_[0-9]+)*([/)\]]|$)', '\1*\2', 'g'
+  ) AS op_path,
   CASE
     WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
     WHEN i.op_name LIKE '%transpose(%'
@@ -40,7 +41,8 @@ SELECT
     WHEN regexp_matches(
       replace(lower(i.op_name), 'dynamic_update_', ''),
       '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
-        || '|lion|adafactor|lamb)([/)_]|$)'
+        || '|lion|adafactor|lamb|rmsprop|adagrad|adadelta|adamax|nadam|ftrl'
+        || '|muon)([/)_]|$)'
     ) THEN 'optimiser'
     ELSE 'other'
   END AS phase,
