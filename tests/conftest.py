@@ -110,7 +110,7 @@ def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def training_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def steps_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Training steps compiled by TensorFlow 2.21.0, whose memory is known by roles."""
     path = tmp_path_factory.mktemp("training") / "training.duckdb"
     ingest([str(DATA / "frameworks" / "training.tar.xz")], path, jobs=1)

@@ -174,7 +174,7 @@ WEIGHTS = 2 * 2 * 16 * 64 * 4
 """Two matrices of two blocks, in float32."""
 
 
-def roles(connection: Connection, program: str) -> dict[str, int]:
+def roles_of(connection: Connection, program: str) -> dict[str, int]:
     """Give the bytes of each role at the peak of a program."""
     answer = run_query(connection, "peak_by_role", {"program": program}).dicts()
     found: Counter[str] = Counter()
@@ -184,13 +184,13 @@ def roles(connection: Connection, program: str) -> dict[str, int]:
 
 
 def test_a_training_step_tells_its_state_from_its_weights(
-    training_warehouse: Path,
+    steps_warehouse: Path,
 ) -> None:
     """All are donated, and TensorFlow calls each of them XLA_Args."""
-    with connect(training_warehouse) as connection:
-        plain = roles(connection, "inference_plain")
-        sums = roles(connection, "inference_accumulate")
-        recurrent = roles(connection, "inference_recurrent")
+    with connect(steps_warehouse) as connection:
+        plain = roles_of(connection, "inference_plain")
+        sums = roles_of(connection, "inference_accumulate")
+        recurrent = roles_of(connection, "inference_recurrent")
     assert (plain["weights"], plain["optimiser_state"]) == (WEIGHTS, WEIGHTS)
     # Gradients are summed up; weights are read alone, as the images are.
     assert (sums["weights"], sums["optimiser_state"]) == (0, WEIGHTS)
@@ -198,21 +198,21 @@ def test_a_training_step_tells_its_state_from_its_weights(
     assert (recurrent["weights"], recurrent["optimiser_state"]) == (1024, 1024)
 
 
-def test_what_is_computed_once_more_is_not_saved(training_warehouse: Path) -> None:
+def test_what_is_computed_once_more_is_not_saved(steps_warehouse: Path) -> None:
     """With recompute_grad only the results of both blocks are kept, [80, 16] each."""
-    with connect(training_warehouse) as connection:
-        plain = roles(connection, "inference_plain")
-        remat = roles(connection, "inference_remat")
+    with connect(steps_warehouse) as connection:
+        plain = roles_of(connection, "inference_plain")
+        remat = roles_of(connection, "inference_remat")
     assert remat["saved_activations"] == 2 * 80 * 16 * 4
     # Each block keeps what its two products and functions of them are.
     assert plain["saved_activations"] == 2 * (4 * 80 * 64 + 80 * 16) * 4
     assert "backward_workspace" not in plain
 
 
-def test_a_loop_saves_its_steps(training_warehouse: Path) -> None:
+def test_a_loop_saves_its_steps(steps_warehouse: Path) -> None:
     """Of five steps the state before and after, the matrix, and where they are."""
     asked = {"program": "inference_recurrent"}
-    with connect(training_warehouse) as connection:
+    with connect(steps_warehouse) as connection:
         found = run_query(connection, "fwd_bwd_split", asked).dicts()
     saved = {row["phase"]: row["saved_activation_bytes"] for row in found}
     assert saved.pop("forward") == 5 * (2 * 80 * 16 + 16 * 16) * 4 + 4

@@ -44,7 +44,7 @@ FROM (VALUES
     '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
       || '([^a-z]|$)',
     NULL, NULL, NULL, NULL),
-  (26, 'state_by_readers', 'optimiser_state', 'parameter',
+  (28, 'state_by_readers', 'optimiser_state', 'parameter',
     TRUE, NULL, NULL, NULL, 'optimiser', NULL),
   (30, 'donated', 'weights', 'parameter',
     TRUE, NULL, NULL, NULL, NULL, NULL),
