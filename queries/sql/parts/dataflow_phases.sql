@@ -3,23 +3,23 @@
 --   also where the framework marks the backward pass alone?
 -- definition: The phase of op_paths, except in programs that mark the backward
 --   pass and no forward pass, as TensorFlow and PyTorch do. There, scheduled
---   instructions that op_paths calls other or none are backward where they
---   read what the backward pass makes, and are dots or convolutions or are
---   read by the backward pass: gradients of weights, sums of gradients, what
---   is computed once more. They are forward where the backward pass reads what
---   they make and they read nothing of it. A fusion that holds an instruction
---   of the backward pass counts as a reader of it. Instructions without a mark
---   are passed on the way; those that only move parameters or constants are
---   left as they are. What is made of constants alone is nothing of the
---   backward pass here, whatever it is called.
+--   instructions that op_paths calls other or none are forward where the
+--   backward pass reads what they make and they read nothing of it; between
+--   where they read what it makes, and it reads what they make: sums of
+--   gradients, what is computed once more; backward where they are dots or
+--   convolutions of what it makes for others: gradients of weights. A fusion
+--   that holds an instruction of the backward pass counts as a reader of it.
+--   Instructions without a mark are passed on the way; those that only move
+--   parameters or constants are left as they are. What is made of constants
+--   alone is nothing of the backward pass here, whatever it is called.
 -- grain: module content, instruction
 -- needs: op_paths, instructions, operands, called_computations, computations
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id
--- column phase VARCHAR name neutral: forward, backward, optimiser, other or
---   none.
+-- column phase VARCHAR name neutral: forward, backward, between, optimiser,
+--   other or none.
 -- column reads_backward BOOLEAN flag neutral: Whether it has no mark and reads
 --   what the backward pass makes; NULL in programs that mark both.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
@@ -219,13 +219,23 @@ before AS (
     ON l.module_id = b.module_id
     AND l.reader_id = b.instruction_id
   WHERE l.is_operand_unmarked
+),
+feeding AS (
+  SELECT DISTINCT l.module_id, l.operand_id AS instruction_id
+  FROM links AS l
+  LEFT JOIN before AS b
+    ON b.module_id = l.module_id
+    AND b.instruction_id = l.reader_id
+  WHERE b.instruction_id IS NOT NULL
+    OR NOT l.is_reader_unmarked
 )
 SELECT
   n.module_id, n.instruction_id,
   CASE
     WHEN b.instruction_id IS NULL THEN n.phase
     WHEN a.instruction_id IS NULL THEN 'forward'
-    ELSE 'backward'
+    WHEN f.instruction_id IS NULL THEN 'backward'
+    ELSE 'between'
   END AS phase,
   CASE
     WHEN h.module_id IS NOT NULL THEN a.instruction_id IS NOT NULL
@@ -235,3 +245,4 @@ FROM named AS n
 LEFT JOIN half_marked AS h USING (module_id)
 LEFT JOIN before AS b USING (module_id, instruction_id)
 LEFT JOIN after AS a USING (module_id, instruction_id)
+LEFT JOIN feeding AS f USING (module_id, instruction_id)

@@ -9,10 +9,10 @@
 -- param program
 -- column module_id
 -- column value_id
--- column made_in VARCHAR name neutral: forward, backward, optimiser, other or
---   none.
--- column last_read_in VARCHAR name neutral: The same of its last reader; NULL
---   without.
+-- column made_in VARCHAR name neutral: forward, backward, between, optimiser,
+--   other or none.
+-- column last_read_in VARCHAR name neutral: The same of its last reader,
+--   backward where that is between; NULL without.
 WITH paths AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
   FROM dataflow_phases(run := $run, program := $program) AS o
@@ -24,7 +24,10 @@ tenants AS (
 readers AS (
   SELECT
     t.module_id, t.value_id,
-    arg_max(p.phase, (p.schedule_step, p.instruction_id)) AS last_read_in
+    arg_max(
+      CASE p.phase WHEN 'between' THEN 'backward' ELSE p.phase END,
+      (p.schedule_step, p.instruction_id)
+    ) AS last_read_in
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
   JOIN paths AS p

@@ -6,9 +6,10 @@
 --   gradient_tape/, or ends in _backward; forward where it contains jvp(;
 --   optimiser where a part is named like an optimiser or an update (op_paths).
 --   Programs that mark the backward pass alone, as those of TensorFlow and
---   PyTorch do, tell the rest by who reads whom (dataflow_phases). Else other,
---   or none without op_name; parameters and constants are phases of their own.
---   A saved activation is made forward and last read backward.
+--   PyTorch do, tell the rest by who reads whom (dataflow_phases, where what
+--   is between is backward). Else other, or none without op_name; parameters
+--   and constants are phases of their own. A saved activation is made forward
+--   and last read backward.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
@@ -36,6 +37,7 @@ WITH phased AS (
       WHEN v.value_id IS NULL THEN v.kind
       WHEN i.opcode = 'parameter' AND v.kind = 'parameter' THEN 'parameter'
       WHEN i.opcode = 'constant' THEN 'constant'
+      WHEN p.made_in = 'between' THEN 'backward'
       ELSE coalesce(p.made_in, 'none')
     END AS phase
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m
