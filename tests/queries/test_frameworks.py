@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 
 OF_MODULES = (
@@ -129,14 +129,18 @@ def test_donations_that_early_releases_miss(
         (
             "tensorflow-2.21.0/second",
             1,
-            [("backward", 28_672), ("other", 17_412), ("parameter", 6_272)],
+            # Forward are two results of a layer, f32[32,64].
+            [
+                ("backward", 28_672), ("forward", 16_384), ("parameter", 6_272),
+                ("other", 1_028),
+            ],
         ),
         (
             "pytorch-2.9.0/second",
             1,
             [
-                ("other", 37_120), ("backward", 8_192), ("parameter", 6_404),
-                ("none", 256), ("constant", 4),
+                ("forward", 28_800), ("backward", 8_320), ("other", 8_192),
+                ("parameter", 6_404), ("none", 256), ("constant", 4),
             ],
         ),
     ],
@@ -153,3 +157,59 @@ def test_backward_passes_are_told(
         for row in rows
         if row["module_number"] == number
     ] == phases
+
+
+@pytest.mark.parametrize(
+    ("night", "layers", "expected"),
+    [
+        (
+            "first",
+            2,
+            {
+                "weights": 35_104, "optimiser_state": 70_432, "unclassified": 51_744,
+                "saved_activations": 24_576, "gradients": 9_216, "inputs": 8_232,
+                "constants": 4, "outputs": 4,
+            },
+        ),
+        (
+            "second",
+            3,
+            {
+                "weights": 52_000, "optimiser_state": 103_456, "unclassified": 35_360,
+                "saved_activations": 57_344, "gradients": 9_216, "inputs": 8_232,
+                "constants": 4, "outputs": 4,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_who_owns_the_peak_of_a_training_by_pytorch(
+    training_warehouse: Path, night: str, layers: int, expected: dict[str, int]
+) -> None:
+    """Its lines tell the passes, and where autograd has threads that they have none."""
+    with connect(training_warehouse) as connection:
+        asked: dict[str, Value] = {"run": night}
+        of_roles = run_query(connection, "peak_by_role", asked).dicts()
+        of_phases = run_query(connection, "fwd_bwd_split", asked).dicts()
+    roles = {r["role"]: r["owned_bytes"] for r in of_roles if r["module_number"] == 1}
+    assert roles == expected
+    # The parameters of a bias may hold nothing at the peak, where it is copied first.
+    bias, weights = 4 * 64, 4 * (layers * (64 * 64 + 64) + 64 * 8 + 8)
+    assert weights - layers * bias <= roles["weights"] <= weights
+    assert 2 * (weights - layers * bias) <= roles["optimiser_state"] <= 2 * weights
+    phases = [r for r in of_phases if r["module_number"] == 1]
+    # Each layer keeps three f32[32,64] for its gradients.
+    kept = {r["phase"]: r["saved_activation_bytes"] for r in phases}
+    assert kept.pop("forward") == layers * 3 * 4 * 32 * 64
+    assert set(kept.values()) == {0}
+
+
+def test_the_first_step_of_a_training_is_given_no_state(
+    training_warehouse: Path,
+) -> None:
+    with connect(training_warehouse) as connection:
+        rows = run_query(connection, "peak_by_role", {"run": "first"}).dicts()
+    roles = {r["role"]: r["owned_bytes"] for r in rows if r["module_number"] == 0}
+    assert roles == {
+        "outputs": 70_212, "weights": 32_800, "saved_activations": 16_384,
+        "gradients": 10_240, "inputs": 8_232, "constants": 4,
+    }  # fmt: skip

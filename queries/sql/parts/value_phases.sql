@@ -1,10 +1,12 @@
 -- title: Phase in which a value is made and last read
 -- question: Is a value made forward and last read backward?
--- definition: made_in is the phase of the defining instruction's op_name
---   (op_paths); last_read_in that of the scheduled reader with the greatest
---   step and a phase.
+-- definition: made_in is the phase of the defining instruction
+--   (instruction_phases); last_read_in that of the scheduled reader with the
+--   greatest step and a phase. Where nothing is marked forward, as TensorFlow
+--   and PyTorch do not, what is made in other and last read backward is made
+--   forward.
 -- grain: module content, value
--- needs: value_places, op_paths, value_uses
+-- needs: value_places, instruction_phases, value_uses
 -- param run
 -- param program
 -- column module_id
@@ -15,7 +17,7 @@
 --   without.
 WITH paths AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
-  FROM op_paths(run := $run, program := $program) AS o
+  FROM instruction_phases(run := $run, program := $program) AS o
 ),
 tenants AS (
   SELECT DISTINCT module_id, value_id, instruction_id
@@ -35,7 +37,16 @@ readers AS (
   GROUP BY t.module_id, t.value_id
 )
 SELECT
-  t.module_id, t.value_id, coalesce(p.phase, 'none') AS made_in, r.last_read_in
+  t.module_id, t.value_id,
+  CASE
+    WHEN p.phase = 'other' AND r.last_read_in = 'backward'
+      AND t.module_id NOT IN (
+        SELECT module_id FROM paths WHERE phase = 'forward'
+      )
+      THEN 'forward'
+    ELSE coalesce(p.phase, 'none')
+  END AS made_in,
+  r.last_read_in
 FROM tenants AS t
 LEFT JOIN paths AS p
   ON p.module_id = t.module_id

@@ -3,10 +3,13 @@
 --   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_values by the role that the first rule of
 --   role_rules gives; what no rule takes is unclassified. What lies in a
---   parameter's allocation belongs to the parameter.
+--   parameter's allocation belongs to the parameter, whose phase is unknown
+--   where the program has no backward pass: an optimiser by itself reads the
+--   weights as well as its state.
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_values, role_rules, allocations, modules,
---   instructions, value_phases, gathered_values, chosen_instructions
+--   instructions, instruction_phases, value_phases, gathered_values,
+--   chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -23,11 +26,15 @@
 -- column value_count BIGINT count neutral: Values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most.
-WITH parameters AS (
+WITH phases AS MATERIALIZED (
+  SELECT p.module_id, p.instruction_id, p.phase
+  FROM instruction_phases(run := $run, program := $program) AS p
+),
+parameters AS (
   SELECT
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
-    max(i.op_name) AS op_name
+    max(i.op_name) AS op_name, max(h.phase) AS made_in
   FROM (
     SELECT DISTINCT module_id
     FROM chosen_memory(run := $run, program := $program, color := $color)
@@ -42,6 +49,10 @@ WITH parameters AS (
     AND i.computation_id = m.computation_id
     AND i.opcode = 'parameter'
     AND i.parameter_number = a.parameter_number
+  LEFT JOIN phases AS h
+    ON h.module_id = i.module_id
+    AND h.instruction_id = i.instruction_id
+    AND h.module_id IN (SELECT module_id FROM phases WHERE phase = 'backward')
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
@@ -51,7 +62,10 @@ described AS (
     i.name AS instruction, v.owned_bytes, v.live_peak_bytes, f.opcode,
     CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE f.op_name END
       AS op_name,
-    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
+    coalesce(p.is_donated, FALSE) AS is_donated,
+    CASE WHEN v.kind = 'parameter' THEN p.made_in ELSE h.made_in END
+      AS made_in,
+    h.last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(run := $run, program := $program) AS v
   LEFT JOIN parameters AS p USING (module_id, allocation_id)
