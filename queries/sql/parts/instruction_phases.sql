@@ -4,14 +4,16 @@
 -- definition: The phase of op_paths. PyTorch gives operations of all phases
 --   the same names: what a path leaves at other is backward where its source
 --   line is the call of torch.autograd, or where it has none while others of
---   the module have one, as what the threads of autograd run; optimiser where
---   it is in torch.optim.
+--   the module have one, as what the threads of autograd run (what XLA makes
+--   of a scan has none either, and is left out); optimiser where it is in
+--   torch.optim.
 -- grain: module content, instruction
 -- needs: op_paths, final_modules
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id
+-- column op_name
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
@@ -41,10 +43,13 @@ lines AS MATERIALIZED (
   GROUP BY m.module_id, n.instruction_id
 )
 SELECT
-  n.module_id, n.instruction_id,
+  n.module_id, n.instruction_id, n.op_name,
   CASE
     WHEN n.phase <> 'other' OR s.module_id IS NULL THEN n.phase
-    WHEN coalesce(l.is_backward, TRUE) THEN 'backward'
+    WHEN l.is_backward THEN 'backward'
+    WHEN l.instruction_id IS NULL
+      AND n.op_name NOT LIKE '%xla\_\_scan%' ESCAPE '\'
+      THEN 'backward'
     WHEN l.is_optimiser THEN 'optimiser'
     ELSE n.phase
   END AS phase,

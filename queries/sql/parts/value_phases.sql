@@ -2,9 +2,9 @@
 -- question: Is a value made forward and last read backward?
 -- definition: made_in is the phase of the defining instruction
 --   (instruction_phases); last_read_in that of the scheduled reader with the
---   greatest step and a phase. Where nothing is marked forward, as TensorFlow
---   and PyTorch do not, what is made in other and last read backward is made
---   forward.
+--   greatest step and a phase. TensorFlow and PyTorch mark no forward passes:
+--   where no path contains jvp(, what is made in other and last read backward
+--   is made forward.
 -- grain: module content, value
 -- needs: value_places, instruction_phases, value_uses
 -- param run
@@ -16,7 +16,7 @@
 -- column last_read_in VARCHAR name neutral: The same of its last reader; NULL
 --   without.
 WITH paths AS MATERIALIZED (
-  SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
+  SELECT o.module_id, o.instruction_id, o.op_name, o.phase, o.schedule_step
   FROM instruction_phases(run := $run, program := $program) AS o
 ),
 tenants AS (
@@ -41,7 +41,7 @@ SELECT
   CASE
     WHEN p.phase = 'other' AND r.last_read_in = 'backward'
       AND t.module_id NOT IN (
-        SELECT module_id FROM paths WHERE phase = 'forward'
+        SELECT module_id FROM paths WHERE op_name LIKE '%jvp(%'
       )
       THEN 'forward'
     ELSE coalesce(p.phase, 'none')

@@ -2,14 +2,15 @@
 -- question: How is the peak split over forward pass, backward pass and
 --   optimiser?
 -- definition: owned_bytes of peak_values by the phase that they are made in
---   (value_phases): backward where the op_name contains transpose( or
---   gradient_tape/, or ends in _backward, or the source line is in PyTorch's
---   autograd; forward where it contains jvp(; optimiser where a part is named
---   like an optimiser or an update, or the source is in torch.optim; other, or
---   none without op_name; parameters and constants are phases of their own. A
---   saved activation is made forward and last read backward. Only JAX marks
---   forward passes: of other frameworks forward is what is kept for the
---   backward pass alone, the rest among other.
+--   (value_phases): backward where the op_name contains transpose(,
+--   gradient_tape/ or aot_backward, or ends in _backward, or the source line
+--   is in PyTorch's autograd; forward where it contains jvp( or aot_forward;
+--   optimiser where a part is named like an optimiser or an update, or the
+--   source is in torch.optim; other, or none without op_name; parameters and
+--   constants are phases of their own. A saved activation is made forward and
+--   last read backward. Only JAX marks whole forward passes: of other
+--   frameworks what is kept for the backward pass is forward, too, and the
+--   rest among other.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
