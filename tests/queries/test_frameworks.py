@@ -213,3 +213,22 @@ def test_the_first_step_of_a_training_is_given_no_state(
         "outputs": 70_212, "weights": 32_800, "saved_activations": 16_384,
         "gradients": 10_240, "inputs": 8_232, "constants": 4,
     }  # fmt: skip
+
+
+def test_gradients_that_are_added_up_are_no_weights(training_warehouse: Path) -> None:
+    """Though the program updates them alone: autograd is the first to read them."""
+    with connect(training_warehouse) as connection:
+        rows = run_query(connection, "peak_by_role", {"run": "second"}).dicts()
+    assert [
+        (row["role"], row["rule_id"], row["owned_bytes"])
+        for row in rows
+        if row["module_number"] == 3
+    ] == [
+        ("inputs", "argument", 60_160),
+        # Of all three layers and the head, but two that are copied first.
+        ("gradients", "gradient_by_line", 4 * (3 * 64 * 64 + 64 + 64 * 8 + 8)),
+        ("outputs", "live_out", 49_696),
+        ("saved_activations", "saved", 40_960),
+        ("unclassified", None, 16_384),
+        ("gradients", "backward", 9_216),
+    ]

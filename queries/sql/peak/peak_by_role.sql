@@ -3,9 +3,10 @@
 --   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_values by the role that the first rule of
 --   role_rules gives; what no rule takes is unclassified. What lies in a
---   parameter's allocation belongs to the parameter, whose phase is unknown
---   where the program has no backward pass: an optimiser by itself reads the
---   weights as well as its state.
+--   parameter's allocation belongs to the parameter, whose phase is that of
+--   its first reader where PyTorch names it; unknown in a program that reads
+--   no array forward, as an optimiser by itself, which is the first to read
+--   the weights as well as its state.
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_values, role_rules, allocations, modules,
 --   instructions, instruction_phases, value_phases, gathered_values,
@@ -26,14 +27,11 @@
 -- column value_count BIGINT count neutral: Values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most.
-WITH phases AS MATERIALIZED (
-  SELECT p.module_id, p.instruction_id, p.phase
-  FROM instruction_phases(run := $run, program := $program) AS p
-),
-parameters AS (
+WITH parameters AS (
   SELECT
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
+    bool_or(a.shape NOT LIKE '%[]%') AS is_array,
     max(i.op_name) AS op_name, max(h.phase) AS made_in
   FROM (
     SELECT DISTINCT module_id
@@ -49,10 +47,9 @@ parameters AS (
     AND i.computation_id = m.computation_id
     AND i.opcode = 'parameter'
     AND i.parameter_number = a.parameter_number
-  LEFT JOIN phases AS h
+  LEFT JOIN instruction_phases(run := $run, program := $program) AS h
     ON h.module_id = i.module_id
     AND h.instruction_id = i.instruction_id
-    AND h.module_id IN (SELECT module_id FROM phases WHERE phase = 'backward')
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
@@ -63,8 +60,13 @@ described AS (
     CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE f.op_name END
       AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated,
-    CASE WHEN v.kind = 'parameter' THEN p.made_in ELSE h.made_in END
-      AS made_in,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.made_in
+      WHEN v.module_id IN (
+        SELECT module_id FROM parameters WHERE is_array AND made_in = 'other'
+      )
+        THEN p.made_in
+    END AS made_in,
     h.last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(run := $run, program := $program) AS v
