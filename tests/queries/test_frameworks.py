@@ -232,3 +232,26 @@ def test_gradients_that_are_added_up_are_no_weights(training_warehouse: Path) ->
         ("unclassified", None, 16_384),
         ("gradients", "backward", 9_216),
     ]
+
+
+def test_programs_that_share_a_name_are_held_against_their_like(
+    framework_warehouse: Path,
+) -> None:
+    """As `hlodb diff` does, though what comes first in one night counts others up."""
+    nights: dict[str, Value] = {
+        "base": "pytorch-2.9.0/first",
+        "candidate": "pytorch-2.9.0/second",
+    }
+    with connect(framework_warehouse) as connection:
+        found = run_query(connection, "matched_modules", nights).dicts()
+    said = ("base_module_number", "candidate_module_number", "is_comparable")
+    pairs = {tuple(row[name] for name in said) for row in found}
+    assert pairs == {
+        (0, 1, True),
+        (1, 2, True),
+        (3, 4, False),
+        (4, 5, True),
+        (5, 6, True),
+        (6, 7, False),
+        (None, 0, False),
+    }
