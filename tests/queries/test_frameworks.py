@@ -244,6 +244,8 @@ def test_programs_that_share_a_name_are_held_against_their_like(
     }
     with connect(framework_warehouse) as connection:
         found = run_query(connection, "matched_modules", nights).dicts()
+        aliases = run_query(connection, "alias_changes", nights).rows
+    assert aliases == []  # None of them is another's.
     said = ("base_module_number", "candidate_module_number", "is_comparable")
     pairs = {tuple(row[name] for name in said) for row in found}
     assert pairs == {
