@@ -211,3 +211,26 @@ def test_a_step_of_pytorch_counts_at_each_of_its_sizes(tmp_path: Path) -> None:
         for program in (name, step):
             of_run = modules[runs[program].run_id]
             assert compile_counts(connection, of_run) == {program: 13}
+
+
+def test_a_training_with_a_layer_more_is_held_against_itself(
+    training_warehouse: Path,
+) -> None:
+    """Its first step, which makes the optimiser's state, against the first step.
+
+    By opcodes alone the first step of the base is most like a later one of the
+    candidate: what another layer adds is as much as what the optimiser does.
+    """
+    with connect(training_warehouse) as connection:
+        base, candidate = read_runs(connection)
+        modules = read_modules(connection, [base, candidate])
+        similarities = similarities_from(connection)
+        before, after = modules[base.run_id], modules[candidate.run_id]
+        found, gone, new = match_modules(before, after, similarities)
+        crossed, straight = similarities([(before[0], after[1]), (before[0], after[0])])
+    assert crossed > straight
+    assert sorted((m.base.module_number, m.candidate.module_number) for m in found) == [
+        (0, 0),
+        (1, 1),
+    ]
+    assert (gone, [m.module_number for m in new]) == ([], [2, 3])

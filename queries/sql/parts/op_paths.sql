@@ -3,9 +3,10 @@
 -- definition: Instructions of the last snapshot of every module. op_path is
 --   op_name where numbers at the end of a part, and indices in brackets,
 --   become '*' (layer_12 is layer_*, and so is Keras' layer_12_1). phase:
---   backward where the path contains transpose( (JAX) or gradient_tape/
---   (TensorFlow), or ends in _backward (PyTorch); forward where it contains
---   jvp( (JAX; others don't mark it); optimiser where a part is called like an
+--   backward where the path contains transpose( (JAX), gradient_tape/
+--   (TensorFlow) or aot_backward (a scan of PyTorch's), or ends in _backward
+--   (PyTorch); forward where it contains jvp( (JAX) or aot_forward (that scan;
+--   else others don't mark it); optimiser where a part is called like an
 --   optimiser or an update, other for any other path, none without a path.
 -- grain: module content, instruction
 -- needs: final_modules, instructions
@@ -34,9 +35,12 @@ SELECT
     WHEN i.op_name IS NULL OR i.op_name = '' THEN 'none'
     WHEN i.op_name LIKE '%transpose(%'
       OR i.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
+      OR i.op_name LIKE '%aot\_backward%' ESCAPE '\'
       OR i.op_name LIKE '%\_backward' ESCAPE '\'
       THEN 'backward'
-    WHEN i.op_name LIKE '%jvp(%' THEN 'forward'
+    WHEN i.op_name LIKE '%jvp(%'
+      OR i.op_name LIKE '%aot\_forward%' ESCAPE '\'
+      THEN 'forward'
     -- dynamic_update_slice writes into an array, a cache for one.
     WHEN regexp_matches(
       replace(lower(i.op_name), 'dynamic_update_', ''),

@@ -44,6 +44,11 @@ FROM (VALUES
     '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
       || '([^a-z]|$)',
     NULL, NULL, NULL, NULL),
+  -- PyTorch names no argument, but the line that reads it first.
+  (25, 'state_by_line', 'optimiser_state', 'parameter',
+    TRUE, '^xla__device_data$', NULL, 'optimiser', NULL, NULL),
+  (26, 'gradient_by_line', 'gradients', 'parameter',
+    TRUE, '^xla__device_data$', NULL, 'backward', NULL, NULL),
   (28, 'state_by_readers', 'optimiser_state', 'parameter',
     TRUE, NULL, NULL, NULL, 'optimiser', NULL),
   (30, 'donated', 'weights', 'parameter',

@@ -38,7 +38,9 @@ readers AS (
   GROUP BY t.module_id, t.value_id
 )
 SELECT
-  t.module_id, t.value_id, coalesce(p.phase, 'none') AS made_in, r.last_read_in
+  t.module_id, t.value_id,
+  coalesce(p.phase, 'none') AS made_in,
+  r.last_read_in
 FROM tenants AS t
 LEFT JOIN paths AS p
   ON p.module_id = t.module_id

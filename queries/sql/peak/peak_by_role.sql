@@ -3,12 +3,15 @@
 --   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_values by the role that the first rule of
 --   role_rules gives; what no rule takes is unclassified. What lies in a
---   parameter's allocation belongs to the parameter. Its last_read_in is
---   optimiser where nothing but the optimiser reads it (parameter_readers).
+--   parameter's allocation belongs to the parameter. Its made_in is the phase
+--   of its first reader where PyTorch names it; unknown in a program that
+--   reads no array forward, as an optimiser by itself, which is the first to
+--   read the weights as well as its state. Its last_read_in is optimiser where
+--   nothing but the optimiser reads it (parameter_readers).
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_values, role_rules, allocations, modules,
---   instructions, value_phases, gathered_values, chosen_instructions,
---   parameter_readers
+--   instructions, instruction_phases, value_phases, gathered_values,
+--   chosen_instructions, parameter_readers
 -- param run
 -- param program
 -- param color
@@ -29,7 +32,8 @@ WITH parameters AS (
   SELECT
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
-    max(i.op_name) AS op_name,
+    bool_or(a.shape NOT LIKE '%[]%') AS is_array,
+    max(i.op_name) AS op_name, max(h.phase) AS made_in,
     bool_or(coalesce(s.is_state, FALSE)) AS is_state
   FROM (
     SELECT DISTINCT module_id
@@ -48,6 +52,9 @@ WITH parameters AS (
   LEFT JOIN parameter_readers(run := $run, program := $program) AS s
     ON s.module_id = a.module_id
     AND s.parameter_number = a.parameter_number
+  LEFT JOIN instruction_phases(run := $run, program := $program) AS h
+    ON h.module_id = i.module_id
+    AND h.instruction_id = i.instruction_id
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
@@ -57,7 +64,14 @@ described AS (
     i.name AS instruction, v.owned_bytes, v.live_peak_bytes, f.opcode,
     CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE f.op_name END
       AS op_name,
-    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in,
+    coalesce(p.is_donated, FALSE) AS is_donated,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.made_in
+      WHEN v.module_id IN (
+        SELECT module_id FROM parameters WHERE is_array AND made_in = 'other'
+      )
+        THEN p.made_in
+    END AS made_in,
     CASE
       WHEN v.kind <> 'parameter' THEN h.last_read_in
       WHEN p.is_state THEN 'optimiser'

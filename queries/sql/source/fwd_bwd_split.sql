@@ -1,15 +1,15 @@
 -- title: Forward, backward, optimiser
 -- question: How is the peak split over forward pass, backward pass and
 --   optimiser?
--- definition: owned_bytes of peak_values by the phase of the defining
---   instruction: backward where its op_name contains transpose( or
---   gradient_tape/, or ends in _backward; forward where it contains jvp(;
---   optimiser where a part is named like an optimiser or an update (op_paths).
---   Programs that mark the backward pass alone, as those of TensorFlow and
---   PyTorch do, tell the rest by who reads whom (dataflow_phases, where what
---   is between is backward). Else other, or none without op_name; parameters
---   and constants are phases of their own. A saved activation is made forward
---   and last read backward.
+-- definition: owned_bytes of peak_values by the phase that they are made in
+--   (value_phases): backward where the op_name contains transpose(,
+--   gradient_tape/ or aot_backward, or ends in _backward, or the source line
+--   is in PyTorch's autograd; forward where it contains jvp( or aot_forward;
+--   optimiser where a part is named like an optimiser or an update, or the
+--   source is in torch.optim (instruction_phases). Programs without jvp( tell
+--   the rest by who reads whom (dataflow_phases). Else other, or none without
+--   op_name; parameters and constants are phases of their own. A saved
+--   activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
