@@ -15,12 +15,14 @@ _BUILD = re.compile(r"\.cl_\d+")
 # TensorFlow compiles `__inference_NAME_NUMBER[_XlaMustCompile=true,config_proto=…]`, a
 # gradient as `__inference___backward_NAME_NUMBER_NUMBER[…]`, a cluster that it found
 # itself as `cluster_0[_XlaCompiledKernel=true,…]`: XLA puts `_` for what names can't
-# have, and a letter first. The numbers count all functions before it in the process.
+# have, and a letter first. The numbers count all functions, and all clusters, before it
+# in the process.
 _SETTINGS = re.compile(r"__Xla[A-Z].*+", re.DOTALL)
 _FUNCTION = re.compile(
     r"a_(?:inference___(backward_.*)_\d+|((?:inference|forward|backward)_.*))_\d+",
     re.DOTALL,
 )
+_CLUSTER = re.compile(r"(cluster)_\d+__Xla[A-Z].*", re.DOTALL)
 
 # Source locations and pointers: what may differ between dumps of one program. Each
 # pattern begins with a literal, which the regex engine searches for at memory speed.
@@ -35,11 +37,14 @@ _EMPTY = re.compile(rb", metadata=\{\}")
 def program_name(module_name: str) -> str:
     """Give a module's name without number, build and unique suffixes.
 
-    Of a TensorFlow function also without its number and how it is to be compiled.
+    Of a TensorFlow function or cluster also without its number and how it is to be
+    compiled.
     """
     name = _BUILD.sub("", _PREFIX.sub("", module_name))
     unique = _UNIQUE.match(name[::-1])
     stem = name[: len(name) - unique.end()] if unique else name
+    if cluster := _CLUSTER.fullmatch(stem):
+        return cluster[1]
     stem = _SETTINGS.sub("", stem).rstrip("_")
     function = _FUNCTION.fullmatch(stem)
     return (function and (function[1] or function[2])) or stem or module_name

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.compilations import Compilation, Snapshot
-from hlodb.reports.match import opcode_similarity
+from hlodb.reports.match import similarity
 from hlodb.reports.model_findings import Divergence
 from hlodb.reports.read import Opcodes
 
@@ -146,9 +146,9 @@ def _source_blame(
 
     Other shapes, element types or shardings of the source are never of XLA's making.
     """
-    source = opcode_similarity(base.source_opcodes, candidate.source_opcodes)
-    typed = opcode_similarity(base.source_typed, candidate.source_typed)
-    final = opcode_similarity(base.opcodes, candidate.opcodes)
+    source = similarity(base.source_opcodes, candidate.source_opcodes)
+    typed = similarity(base.source_typed, candidate.source_typed)
+    final = similarity(base.opcodes, candidate.opcodes)
     alike = f"the sources are {100 * source:.0f} % alike"
     if typed < source:
         alike += f" ({100 * typed:.0f} % with their shapes)"
@@ -170,7 +170,7 @@ def _compiler_blame(base: Compilation, candidate: Compilation, main_part: str) -
         return "packing"
     if _collectives(base.opcodes) != _collectives(candidate.opcodes):
         return "partitioner"
-    alike = opcode_similarity(base.opcodes, candidate.opcodes)
+    alike = similarity(base.opcodes, candidate.opcodes)
     if main_part in ("life", "kind") and alike >= NEARLY_EQUAL:
         return "scheduler"
     return "fusion"

@@ -10,6 +10,7 @@ shapes the content tells first, and a name alone tells only where one program ha
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Generic, NamedTuple, TypeVar
@@ -21,6 +22,8 @@ ENOUGH_ALIKE = 0.5
 
 _NEAR = 100
 """How far apart, in the order of compilation, programs of one name are compared."""
+
+_ARRAY = re.compile(r"(\w+)\[([^\]]*)\]")
 
 Thing = TypeVar("Thing")
 Similarities = Callable[[Sequence[tuple[Module, Module]]], Sequence[float]]
@@ -104,11 +107,11 @@ def match_modules(
     return [*matches, *found], gone, new
 
 
-def opcode_similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
-    """Give the share of equal opcodes: Σ min ÷ Σ max of their counts (0 to 1)."""
-    opcodes = a.keys() | b.keys()
-    most = sum(max(a.get(o, 0), b.get(o, 0)) for o in opcodes)
-    least = sum(min(a.get(o, 0), b.get(o, 0)) for o in opcodes)
+def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """Give the share of equal things, as opcodes: Σ min ÷ Σ max of counts (0 to 1)."""
+    kinds = a.keys() | b.keys()
+    most = sum(max(a.get(kind, 0), b.get(kind, 0)) for kind in kinds)
+    least = sum(min(a.get(kind, 0), b.get(kind, 0)) for kind in kinds)
     return least / most if most else 1.0
 
 
@@ -148,7 +151,11 @@ def _among(
 def _by_likeness(
     base: Sequence[Module], candidate: Sequence[Module], similarities: Similarities
 ) -> tuple[list[Match], list[Module], list[Module]]:
-    """Match modules of equal shapes or equal names, the most alike first."""
+    """Match modules of equal shapes or equal names, the most alike first.
+
+    Of namesakes those come first that also take and give as many arrays: the first step
+    of a training makes the optimiser's state that the others are given.
+    """
     places = [
         (i, j)
         for i, b in enumerate(base)
@@ -156,17 +163,34 @@ def _by_likeness(
         if b.rank == c.rank and (_same_shapes(b, c) or _are_namesakes(b, c, i - j))
     ]
     alike = similarities([(base[i], candidate[j]) for i, j in places])
-    scored = [(-score, i, j) for score, (i, j) in zip(alike, places, strict=True)]
+    arrays = [[_arrays(m) for m in modules] for modules in (base, candidate)]
+    scored = [
+        (-score * similarity(arrays[0][i], arrays[1][j]), i, j, score)
+        for score, (i, j) in zip(alike, places, strict=True)
+        if score >= ENOUGH_ALIKE
+    ]
     matches: list[Match] = []
     bases, candidates = set(), set()
-    for score, i, j in sorted(scored, key=lambda s: (s[0], s[1] + s[2], s[1] * s[2])):
-        if -score >= ENOUGH_ALIKE and i not in bases and j not in candidates:
+    for _, i, j, score in sorted(
+        scored, key=lambda s: (s[0], s[1] + s[2], s[1] * s[2])
+    ):
+        if i not in bases and j not in candidates:
             b, c = base[i], candidate[j]
             what = "entry shapes" if _same_shapes(b, c) else "program name"
-            matches.append(Match(b, c, f"{what} and opcodes", round(-score, 4)))
+            matches.append(Match(b, c, f"{what} and opcodes", round(score, 4)))
             bases.add(i)
             candidates.add(j)
     return matches, _others(base, bases), _others(candidate, candidates)
+
+
+def _arrays(module: Module) -> Counter[str]:
+    """Count arguments and results by element type and rank, whatever their sizes."""
+    sides = (module.entry_shapes or "").split("->")
+    return Counter(
+        f"{side} {element_type} {sizes.count(',') if sizes else -1}"
+        for side, shapes in enumerate(sides)
+        for element_type, sizes in _ARRAY.findall(shapes)
+    )
 
 
 def _are_namesakes(b: Module, c: Module, distance: int) -> bool:

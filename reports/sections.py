@@ -13,8 +13,19 @@ from hlodb.reports.read import Opcodes, read_opcodes, rows
 from hlodb.reports.settings import Settings
 from hlodb.schema.connection import Connection
 
-NAMELESS = "SyncTensorsGraph"
-"""What PyTorch/XLA calls every program."""
+NAMELESS = frozenset(
+    {
+        "SyncTensorsGraph",
+        "cluster",
+        "inference_one_step_on_data",
+        "inference_run_step",
+    }
+)
+"""Names that tell no program from others.
+
+PyTorch/XLA calls every program so, TensorFlow the clusters that it finds itself, and
+Keras a step of fit, of evaluate and of predict, since 3 and before.
+"""
 
 NEAR_LIMIT = 0.95
 _MILLISECOND = 1000
@@ -91,12 +102,12 @@ def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[st
 
     Of a name that all programs have, the one that was compiled most often.
     """
-    nameless = [m for m in modules if m.program == NAMELESS]
+    nameless = [m for m in modules if m.program in NAMELESS]
     opcodes = read_opcodes(connection, (m.earliest_id for m in nameless))
     counts: dict[tuple[Hashable, ...], int] = defaultdict(int)
     most: dict[str, int] = {}
     for m in modules:
-        likeness = _likeness(m, opcodes) if m.program == NAMELESS else ()
+        likeness = _likeness(m, opcodes) if m.program in NAMELESS else ()
         key = (m.program, m.rank, *likeness)
         counts[key] += 1
         most[m.program] = max(counts[key], most.get(m.program, 0))

@@ -12,7 +12,7 @@ from hlodb.reports.match import (
     Similarities,
     comparable,
     match_modules,
-    opcode_similarity,
+    similarity,
 )
 from hlodb.reports.read import Opcodes, read_opcodes
 from hlodb.schema.connection import Connection
@@ -116,7 +116,7 @@ def similarities_from(connection: Connection) -> Similarities:
         if unknown := {i for both in ids for i in both} - counts.keys():
             counts.update({module_id: {} for module_id in unknown})
             counts.update(read_opcodes(connection, unknown))
-        return [opcode_similarity(counts[b], counts[c]) for b, c in ids]
+        return [similarity(counts[b], counts[c]) for b, c in ids]
 
     return similarities
 

@@ -99,6 +99,16 @@ def framework_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def training_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A training by PyTorch/XLA, two programs: runs first, and second, a layer more."""
+    path = tmp_path_factory.mktemp("training") / "training.duckdb"
+    for night in ("first", "second"):
+        archive = DATA / "frameworks" / "pytorch-2.9.0-training" / f"{night}.tar.xz"
+        ingest([str(archive)], path, request=RunRequest(name=night), jobs=1)
+    return path
+
+
+@pytest.fixture(scope="session")
 def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Three graphs compiled by six releases of TensorFlow, with XLA of 2019 to 2022."""
     folder = tmp_path_factory.mktemp("graphs")
@@ -106,6 +116,14 @@ def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
         archive.extractall(folder, filter="data")
     path = folder / "graphs.duckdb"
     ingest([str(dump) for dump in sorted(folder.iterdir())], path, jobs=1)
+    return path
+
+
+@pytest.fixture(scope="session")
+def steps_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Training steps compiled by TensorFlow 2.21.0, whose memory is known by roles."""
+    path = tmp_path_factory.mktemp("training") / "training.duckdb"
+    ingest([str(DATA / "frameworks" / "training.tar.xz")], path, jobs=1)
     return path
 
 

@@ -16,3 +16,5 @@ LEFT JOIN stack_frames AS f
 LEFT JOIN stack_frames AS u
   ON u.locations_id = l.locations_id
   AND u.stack_frame_id = f.user_frame_id
+-- TensorFlow's name for the source of clusters that it finds itself.
+WHERE l.source_file IS DISTINCT FROM 'dummy_file_name'

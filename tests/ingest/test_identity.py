@@ -34,10 +34,12 @@ HOW = (
         (
             "cluster_0__XlaCompiledKernel_true__XlaHasReferenceVars_false"
             "__XlaNumConstantArgs_0__XlaNumResourceArgs_0_.1",
-            "cluster_0",
+            "cluster",
         ),
         # Not TensorFlow's, though alike.
         ("jit_a_inference_step_68", "jit_a_inference_step_68"),
+        ("jit_cluster_0", "jit_cluster_0"),
+        ("cluster_0", "cluster_0"),
         ("a_inference_step", "a_inference_step"),
         ("a_3", "a_3"),
         # Nothing would be left.

@@ -277,10 +277,21 @@ def test_a_donation_that_one_of_two_compilations_lost(tmp_path: Path) -> None:
     what = ("{1}", None, 1, "{}", "v")
     size, shape = 64 * 128 * 4, "f32[64,128]"
     assert there == [
-        ("jit_update", None, "lost", *what, "realised", "missed", size, size, shape)
+        ("jit_update", 1, None, "lost", *what, "realised", "missed", size, size, shape)
     ]
     assert back == [
-        ("jit_update", None, "gained", *what, "missed", "realised", size, -size, shape)
+        (
+            "jit_update",
+            1,
+            None,
+            "gained",
+            *what,
+            "missed",
+            "realised",
+            size,
+            -size,
+            shape,
+        )
     ]
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import replace
+from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
 from tests.queries.assignments import Allocation, Assignment, Value, store
 from tests.queries.stored import Connection, examples, stored
 
@@ -46,6 +49,19 @@ def test_what_pruned_modules_share_is_not_known(empty_warehouse: Connection) -> 
             " upper_bytes FROM coresident_peak()"
         ).fetchall()
     assert rows == [(0, 100, None, None, 100), (1, 0, 0, 7, 7)]
+
+
+def test_a_donated_parameter_keeps_its_name(training_warehouse: Path) -> None:
+    """Whatever a program writes there: a later step is given all that the first is."""
+    with connect(training_warehouse) as connection:
+        first, later = connection.execute(
+            "SELECT parameter_bytes, constant_bytes FROM module_memory"
+            " JOIN runs USING (run_id) WHERE name = 'first' ORDER BY module_number"
+        ).fetchall()
+        found = run_query(connection, "coresident_peak", {"run": "first"}).dicts()
+    assert [(r["persistent_bytes"], r["shared_persistent_bytes"]) for r in found] == [
+        (sum(first) + sum(later), sum(later))
+    ]
 
 
 @st.composite

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
+from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 
 OF_MODULES = (
@@ -129,14 +130,18 @@ def test_donations_that_early_releases_miss(
         (
             "tensorflow-2.21.0/second",
             1,
-            [("backward", 28_672), ("other", 17_412), ("parameter", 6_272)],
+            # Forward are two results of a layer, f32[32,64].
+            [
+                ("backward", 28_672), ("forward", 16_384), ("parameter", 6_272),
+                ("other", 1_028),
+            ],
         ),
         (
             "pytorch-2.9.0/second",
             1,
             [
-                ("other", 37_120), ("backward", 8_192), ("parameter", 6_404),
-                ("none", 256), ("constant", 4),
+                ("forward", 37_248), ("backward", 8_320), ("parameter", 6_404),
+                ("constant", 4),
             ],
         ),
     ],
@@ -153,3 +158,161 @@ def test_backward_passes_are_told(
         for row in rows
         if row["module_number"] == number
     ] == phases
+
+
+@pytest.mark.parametrize("release", ["2.13.1", "2.21.0"])
+def test_a_file_that_tensorflow_made_up_is_no_source(
+    framework_warehouse: Path, release: str
+) -> None:
+    """It says dummy_file_name:10 of all clusters that it finds itself."""
+    asked = {"run": f"tensorflow-{release}/first", "program": "cluster"}
+    with connect(framework_warehouse) as connection:
+        found = run_query(connection, "peak_by_source_line", asked).dicts()
+    assert {(row["source_file"], row["source_line"]) for row in found} == {(None, None)}
+
+
+WEIGHTS = 2 * 2 * 16 * 64 * 4
+"""Two matrices of two blocks, in float32."""
+
+
+def roles_of(connection: Connection, program: str) -> dict[str, int]:
+    """Give the bytes of each role at the peak of a program."""
+    answer = run_query(connection, "peak_by_role", {"program": program}).dicts()
+    found: Counter[str] = Counter()
+    for row in answer:
+        found[str(row["role"])] += int(str(row["owned_bytes"]))
+    return found
+
+
+def test_a_training_step_tells_its_state_from_its_weights(
+    steps_warehouse: Path,
+) -> None:
+    """All are donated, and TensorFlow calls each of them XLA_Args."""
+    with connect(steps_warehouse) as connection:
+        plain = roles_of(connection, "inference_plain")
+        sums = roles_of(connection, "inference_accumulate")
+        recurrent = roles_of(connection, "inference_recurrent")
+    assert (plain["weights"], plain["optimiser_state"]) == (WEIGHTS, WEIGHTS)
+    # Gradients are summed up; weights are read alone, as the images are.
+    assert (sums["weights"], sums["optimiser_state"]) == (0, WEIGHTS)
+    assert sums["inputs"] == WEIGHTS + 80 * 16 * 4
+    assert (recurrent["weights"], recurrent["optimiser_state"]) == (1024, 1024)
+
+
+def test_what_is_computed_once_more_is_not_saved(steps_warehouse: Path) -> None:
+    """With recompute_grad only the results of both blocks are kept, [80, 16] each."""
+    with connect(steps_warehouse) as connection:
+        plain = roles_of(connection, "inference_plain")
+        remat = roles_of(connection, "inference_remat")
+    assert remat["saved_activations"] == 2 * 80 * 16 * 4
+    # Each block keeps what its two products and functions of them are.
+    assert plain["saved_activations"] == 2 * (4 * 80 * 64 + 80 * 16) * 4
+    assert "backward_workspace" not in plain
+
+
+def test_a_loop_saves_its_steps(steps_warehouse: Path) -> None:
+    """Of five steps the state before and after, the matrix, and where they are."""
+    asked = {"program": "inference_recurrent"}
+    with connect(steps_warehouse) as connection:
+        found = run_query(connection, "fwd_bwd_split", asked).dicts()
+    saved = {row["phase"]: row["saved_activation_bytes"] for row in found}
+    assert saved.pop("forward") == 5 * (2 * 80 * 16 + 16 * 16) * 4 + 4
+    assert set(saved.values()) == {0}
+@pytest.mark.parametrize(
+    ("night", "layers", "expected"),
+    [
+        (
+            "first",
+            2,
+            {
+                "weights": 35_104, "optimiser_state": 70_432, "unclassified": 51_744,
+                "saved_activations": 24_576, "gradients": 9_216, "inputs": 8_232,
+                "constants": 4, "outputs": 4,
+            },
+        ),
+        (
+            "second",
+            3,
+            {
+                "weights": 52_000, "optimiser_state": 103_456, "unclassified": 35_360,
+                "saved_activations": 57_344, "gradients": 9_216, "inputs": 8_232,
+                "constants": 4, "outputs": 4,
+            },
+        ),
+    ],
+)  # fmt: skip
+def test_who_owns_the_peak_of_a_training_by_pytorch(
+    training_warehouse: Path, night: str, layers: int, expected: dict[str, int]
+) -> None:
+    """Its lines tell the passes, and where autograd has threads that they have none."""
+    with connect(training_warehouse) as connection:
+        asked: dict[str, Value] = {"run": night}
+        of_roles = run_query(connection, "peak_by_role", asked).dicts()
+        of_phases = run_query(connection, "fwd_bwd_split", asked).dicts()
+    roles = {r["role"]: r["owned_bytes"] for r in of_roles if r["module_number"] == 1}
+    assert roles == expected
+    # The parameters of a bias may hold nothing at the peak, where it is copied first.
+    bias, weights = 4 * 64, 4 * (layers * (64 * 64 + 64) + 64 * 8 + 8)
+    assert weights - layers * bias <= roles["weights"] <= weights
+    assert 2 * (weights - layers * bias) <= roles["optimiser_state"] <= 2 * weights
+    phases = [r for r in of_phases if r["module_number"] == 1]
+    # Each layer keeps three f32[32,64] for its gradients.
+    kept = {r["phase"]: r["saved_activation_bytes"] for r in phases}
+    assert kept.pop("forward") == layers * 3 * 4 * 32 * 64
+    assert set(kept.values()) == {0}
+
+
+def test_the_first_step_of_a_training_is_given_no_state(
+    training_warehouse: Path,
+) -> None:
+    with connect(training_warehouse) as connection:
+        rows = run_query(connection, "peak_by_role", {"run": "first"}).dicts()
+    roles = {r["role"]: r["owned_bytes"] for r in rows if r["module_number"] == 0}
+    assert roles == {
+        "outputs": 70_212, "weights": 32_800, "saved_activations": 16_384,
+        "gradients": 10_240, "inputs": 8_232, "constants": 4,
+    }  # fmt: skip
+
+
+def test_gradients_that_are_added_up_are_no_weights(training_warehouse: Path) -> None:
+    """Though the program updates them alone: autograd is the first to read them."""
+    with connect(training_warehouse) as connection:
+        rows = run_query(connection, "peak_by_role", {"run": "second"}).dicts()
+    assert [
+        (row["role"], row["rule_id"], row["owned_bytes"])
+        for row in rows
+        if row["module_number"] == 3
+    ] == [
+        ("inputs", "argument", 60_160),
+        # Of all three layers and the head, but two that are copied first.
+        ("gradients", "gradient_by_line", 4 * (3 * 64 * 64 + 64 + 64 * 8 + 8)),
+        ("outputs", "live_out", 49_696),
+        ("saved_activations", "saved", 40_960),
+        ("unclassified", None, 16_384),
+        ("gradients", "backward", 9_216),
+    ]
+
+
+def test_programs_that_share_a_name_are_held_against_their_like(
+    framework_warehouse: Path,
+) -> None:
+    """As `hlodb diff` does, though what comes first in one night counts others up."""
+    nights: dict[str, Value] = {
+        "base": "pytorch-2.9.0/first",
+        "candidate": "pytorch-2.9.0/second",
+    }
+    with connect(framework_warehouse) as connection:
+        found = run_query(connection, "matched_modules", nights).dicts()
+        aliases = run_query(connection, "alias_changes", nights).rows
+    assert aliases == []  # None of them is another's.
+    said = ("base_module_number", "candidate_module_number", "is_comparable")
+    pairs = {tuple(row[name] for name in said) for row in found}
+    assert pairs == {
+        (0, 1, True),
+        (1, 2, True),
+        (3, 4, False),
+        (4, 5, True),
+        (5, 6, True),
+        (6, 7, False),
+        (None, 0, False),
+    }

@@ -51,11 +51,19 @@ VALUES = [
 ]
 
 
-def test_an_operand_is_followed_to_the_parameter_it_comes_from(tmp_path: Path) -> None:
-    """Through what is called, and each operand of a gather of several by itself."""
+@pytest.mark.parametrize("op_name", ["", "xla__device_data"])
+def test_an_operand_is_followed_to_the_parameter_it_comes_from(
+    tmp_path: Path, op_name: str
+) -> None:
+    """Through what is called, and each operand of a gather of several by itself.
+
+    PyTorch/XLA calls every argument the same, so that its own name tells more.
+    """
+    weight = "%w = f32[4]{0} parameter(0)"
+    text = TEXT.replace(weight, f'{weight}, metadata={{op_name="{op_name}"}}')
     dump, db = tmp_path / "dump", tmp_path / "w.duckdb"
     dump.mkdir()
-    (dump / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(TEXT)
+    (dump / "module_0001.jit_f.cpu_after_optimizations.txt").write_text(text)
     ingest([str(dump)], db, jobs=1)
     with transaction(db) as connection:
         for value_id, (name, index) in enumerate(VALUES):

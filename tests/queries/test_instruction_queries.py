@@ -41,6 +41,7 @@ def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
     ("op_name", "op_path", "phase"),
     [
         ("jit(f)/layer_12/dot", "jit(f)/layer_*/dot", "other"),
+        ("functional_1/up_0_1/MatMul_1", "functional_*/up_*/MatMul_*", "other"),
         ("jit(f)/layers.3/mlp.0/add", "jit(f)/layers.*/mlp.*/add", "other"),
         ("params['blocks'][7]['w']", "params['blocks'][*]['w']", "other"),
         ("jit(f)/jvp(layer_0)/tanh", "jit(f)/jvp(layer_*)/tanh", "forward"),
@@ -50,6 +51,7 @@ def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
             "backward",
         ),
         ("jit(f)/adamw/mul", "jit(f)/adamw/mul", "optimiser"),
+        ("rmsprop/Square_3", "rmsprop/Square_*", "optimiser"),
         ("jit(f)/apply_updates/add", "jit(f)/apply_updates/add", "optimiser"),
         ("jit(f)/conv2d/add", "jit(f)/conv2d/add", "other"),
         ("jit(f)/dynamic_update_slice", "jit(f)/dynamic_update_slice", "other"),

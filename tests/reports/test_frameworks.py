@@ -6,6 +6,7 @@ have one name: that a function more comes first must not hide which one grew.
 
 from __future__ import annotations
 
+import re
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,8 @@ from hlodb.reports.model import Report
 from hlodb.reports.names import called, shared_names
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
-from hlodb.reports.sections import NAMELESS, compile_counts
+from hlodb.reports.sections import compile_counts
+from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import similarities_from
 from hlodb.schema.warehouse import connect
@@ -72,7 +74,7 @@ def test_a_tensorflow_function_keeps_its_name(
         "inference_nothing",
         "forward_layer_2",
         "backward_layer_2",
-        "cluster_0",
+        "cluster",
     )
     same = [(n, at, n, at + 1, "program") for at, n in enumerate(names)]
     new = (None, None, "inference_double", 0, None)
@@ -94,6 +96,7 @@ def test_pytorch_programs_are_told_apart(framework_warehouse: Path) -> None:
 
 
 PYTHON = "/lib/python3.11/site-packages/tensorflow/python/framework/ops.py"
+KERAS = "_one_step_on_data_"
 SCRIPT = "/opt/programs/frameworks/train.py"
 
 
@@ -145,6 +148,19 @@ def test_what_moved(
     assert {f.residual_bytes for f in report.findings} <= {0, None}
 
 
+def test_a_line_of_tensorflow_itself_is_nobodys(reports: dict[str, Report]) -> None:
+    """Releases since 2.15 name one for whatever the user wrote."""
+    lines = {}
+    for framework, report in reports.items():
+        source = dominating_source(report.findings[0])
+        lines[framework] = source and (source.source_file, source.source_line)
+    assert lines == {
+        "tensorflow-2.13.1": (SCRIPT, 51),
+        "tensorflow-2.21.0": None,
+        "pytorch-2.9.0": (SCRIPT, 106),
+    }
+
+
 def test_a_recompiled_program_is_told_from_others_of_its_name(
     reports: dict[str, Report],
 ) -> None:
@@ -159,9 +175,28 @@ def test_a_recompiled_program_is_told_from_others_of_its_name(
     }
 
 
+def test_steps_of_keras_are_no_recompilations(tmp_path: Path) -> None:
+    """Those of fit, evaluate and predict share a name."""
+    with tarfile.open(DATA / "frameworks" / "training.tar.xz") as archive:
+        archive.extractall(tmp_path / "run", filter="data")
+    for path in (tmp_path / "run").iterdir():
+        text = re.sub("_(plain|remat|accumulate)_", KERAS, path.read_text())
+        path.rename(new := Path(re.sub("_(plain|remat|accumulate)_", KERAS, str(path))))
+        new.write_text(text)
+    database = tmp_path / "w.duckdb"
+    ingest([str(tmp_path / "run")], database, jobs=1)
+    with connect(database) as connection:
+        [run] = read_runs(connection)
+        of_run = read_modules(connection, [run])[run.run_id]
+        assert compile_counts(connection, of_run) == {
+            "inference_one_step_on_data": 1,
+            "inference_recurrent": 1,
+        }
+
+
 def test_a_step_of_pytorch_counts_at_each_of_its_sizes(tmp_path: Path) -> None:
     """As does one of another name."""
-    name, step = NAMELESS, "jit_train_step"
+    name, step = "SyncTensorsGraph", "jit_train_step"
     with tarfile.open(DATA / "sizes" / "cpu.tar.xz") as archive:
         archive.extractall(tmp_path / step, filter="data")
     (tmp_path / name).mkdir()
@@ -176,3 +211,26 @@ def test_a_step_of_pytorch_counts_at_each_of_its_sizes(tmp_path: Path) -> None:
         for program in (name, step):
             of_run = modules[runs[program].run_id]
             assert compile_counts(connection, of_run) == {program: 13}
+
+
+def test_a_training_with_a_layer_more_is_held_against_itself(
+    training_warehouse: Path,
+) -> None:
+    """Its first step, which makes the optimiser's state, against the first step.
+
+    By opcodes alone the first step of the base is most like a later one of the
+    candidate: what another layer adds is as much as what the optimiser does.
+    """
+    with connect(training_warehouse) as connection:
+        base, candidate = read_runs(connection)
+        modules = read_modules(connection, [base, candidate])
+        similarities = similarities_from(connection)
+        before, after = modules[base.run_id], modules[candidate.run_id]
+        found, gone, new = match_modules(before, after, similarities)
+        crossed, straight = similarities([(before[0], after[1]), (before[0], after[0])])
+    assert crossed > straight
+    assert sorted((m.base.module_number, m.candidate.module_number) for m in found) == [
+        (0, 0),
+        (1, 1),
+    ]
+    assert (gone, [m.module_number for m in new]) == ([], [2, 3])

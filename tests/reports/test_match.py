@@ -10,7 +10,7 @@ from hlodb.reports.match import (
     Match,
     differing_keys,
     match_modules,
-    opcode_similarity,
+    similarity,
 )
 from hlodb.reports.tracks import follow
 
@@ -231,8 +231,8 @@ def test_ranks_of_renamed_programs_are_matched_apart() -> None:
 
 
 def test_similarity_counts_equal_opcodes() -> None:
-    assert opcode_similarity({"add": 3, "dot": 1}, {"add": 1, "exp": 1}) == 1 / 5
-    assert opcode_similarity({}, {}) == 1.0
+    assert similarity({"add": 3, "dot": 1}, {"add": 1, "exp": 1}) == 1 / 5
+    assert similarity({}, {}) == 1.0
 
 
 def test_a_track_goes_on_after_a_missed_night_and_a_new_name() -> None:

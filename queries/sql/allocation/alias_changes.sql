@@ -1,7 +1,7 @@
 -- title: Aliases lost and gained
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
---   donation_ledger in both runs, by program, rank, module (n-th by number),
+--   donation_ledger in both runs, of modules matched by matched_modules, by
 --   parameter and output, or by parameter where its output is another. change:
 --   lost (realised in the base only), gained (realised in the candidate only),
 --   reordered (the parameter is aliased in both, with an output of another
@@ -9,11 +9,13 @@
 --   status (declared or missed otherwise). Where nothing changed there is no
 --   row, nor for a module that one of the runs lacks.
 -- grain: program, rank, module, parameter, output
--- needs: chosen_pair, chosen_modules, donation_ledger
+-- needs: chosen_pair, matched_modules, donation_ledger
 -- param base
 -- param candidate
 -- param program
 -- column program
+-- column module_number INTEGER id neutral: XLA's number of the module in the
+--   candidate.
 -- column rank
 -- column change VARCHAR name neutral: lost, gained, reordered, moved or
 --   status.
@@ -37,36 +39,44 @@ WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
-numbered AS MATERIALIZED (
-  -- All modules, also those that donate nothing.
-  SELECT DISTINCT
-    m.is_candidate, m.program AS program_name, m.rank, m.module_number,
-    dense_rank() OVER (
-      PARTITION BY m.is_candidate, m.program, m.rank ORDER BY m.module_number
-    ) AS ordinal
+pairs AS MATERIALIZED (
+  SELECT
+    m.program AS program_name, m.rank, m.base_module_number,
+    m.candidate_module_number, m.base_module_id, m.candidate_module_id,
+    row_number() OVER (
+      ORDER BY
+        m.program, m.rank, m.candidate_module_number, m.base_module_number,
+        m.candidate_module_id, m.base_module_id
+    ) AS pair
   FROM (
-    SELECT false AS is_candidate, b.program, b.rank, b.module_number
-    FROM chosen_modules(
-      run := (SELECT c.base FROM the_pair AS c), program := $program
-    ) AS b
-    UNION ALL
-    SELECT true, c.program, c.rank, c.module_number
-    FROM chosen_modules(
-      run := (SELECT c.candidate FROM the_pair AS c), program := $program
-    ) AS c
+    SELECT DISTINCT
+      a.program, a.rank, a.base_module_number, a.candidate_module_number,
+      a.base_module_id, a.candidate_module_id
+    FROM matched_modules(
+      base := (SELECT c.base FROM the_pair AS c),
+      candidate := (SELECT c.candidate FROM the_pair AS c),
+      program := $program
+    ) AS a
+    WHERE a.base_module_id IS NOT NULL
+      AND a.candidate_module_id IS NOT NULL
   ) AS m
 ),
-there_in_both AS (
-  SELECT program_name, rank, ordinal
-  FROM numbered
-  GROUP BY program_name, rank, ordinal
-  HAVING count(*) = 2
+sides AS (
+  SELECT
+    false AS is_candidate, pair, program_name, rank, candidate_module_number,
+    base_module_number AS module_number, base_module_id AS module_id
+  FROM pairs
+  UNION ALL
+  SELECT
+    true, pair, program_name, rank, candidate_module_number,
+    candidate_module_number, candidate_module_id
+  FROM pairs
 ),
 donations AS MATERIALIZED (
   SELECT DISTINCT
-    d.is_candidate, d.program AS program_name, d.rank, n.ordinal,
-    d.output_index, d.parameter_number, d.parameter_index, d.op_name,
-    d.status, d.donated_bytes, d.shape
+    d.is_candidate, d.program AS program_name, d.rank,
+    n.candidate_module_number, n.pair, d.output_index, d.parameter_number,
+    d.parameter_index, d.op_name, d.status, d.donated_bytes, d.shape
   FROM (
     SELECT false AS is_candidate, *
     FROM donation_ledger(
@@ -78,15 +88,12 @@ donations AS MATERIALIZED (
       run := (SELECT c.candidate FROM the_pair AS c), program := $program
     )
   ) AS d
-  JOIN numbered AS n
+  JOIN sides AS n
     ON n.is_candidate = d.is_candidate
     AND n.program_name = d.program
     AND n.rank IS NOT DISTINCT FROM d.rank
     AND n.module_number IS NOT DISTINCT FROM d.module_number
-  JOIN there_in_both AS t
-    ON t.program_name = n.program_name
-    AND t.rank IS NOT DISTINCT FROM n.rank
-    AND t.ordinal = n.ordinal
+    AND n.module_id = d.module_id
 ),
 twins AS (
   SELECT
@@ -95,9 +102,7 @@ twins AS (
       AS has_twin
   FROM donations
   WINDOW same_place AS (
-    PARTITION BY
-      program_name, rank, ordinal, output_index, parameter_number,
-      parameter_index
+    PARTITION BY pair, output_index, parameter_number, parameter_index
   )
 ),
 -- Of what has no twin, the n-th of a parameter goes with its n-th elsewhere.
@@ -109,8 +114,7 @@ placed AS MATERIALIZED (
       WHEN has_twin THEN 0
       ELSE row_number() OVER (
         PARTITION BY
-          is_candidate, program_name, rank, ordinal, parameter_number,
-          parameter_index, has_twin
+          is_candidate, pair, parameter_number, parameter_index, has_twin
         ORDER BY status = 'realised' DESC, status, output_index
       )
     END AS nth
@@ -120,7 +124,9 @@ compared AS (
   SELECT
     coalesce(b.program_name, c.program_name) AS program_name,
     coalesce(b.rank, c.rank) AS rank,
-    coalesce(b.ordinal, c.ordinal) AS ordinal,
+    coalesce(b.candidate_module_number, c.candidate_module_number)
+      AS module_number,
+    coalesce(b.pair, c.pair) AS pair,
     b.output_index AS base_output, c.output_index AS candidate_output,
     coalesce(b.output_index, c.output_index)
       IS DISTINCT FROM coalesce(c.output_index, b.output_index)
@@ -133,9 +139,7 @@ compared AS (
     coalesce(c.shape, b.shape) AS shape
   FROM (SELECT * FROM placed WHERE NOT is_candidate) AS b
   FULL JOIN (SELECT * FROM placed WHERE is_candidate) AS c
-    ON c.program_name = b.program_name
-    AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.ordinal = b.ordinal
+    ON c.pair = b.pair
     AND c.parameter_number = b.parameter_number
     AND c.parameter_index = b.parameter_index
     AND c.own_output IS NOT DISTINCT FROM b.own_output
@@ -168,14 +172,14 @@ named AS (
   FROM judged
   WINDOW same_output AS (
     PARTITION BY
-      program_name, rank, ordinal,
+      pair,
       CASE WHEN change = 'lost' THEN base_output ELSE candidate_output END,
       CASE WHEN coalesce(base_output, candidate_output) IS NULL
         THEN parameter_number END
   )
 )
 SELECT
-  j.program_name AS program, j.rank, j.change,
+  j.program_name AS program, j.module_number, j.rank, j.change,
   coalesce(j.candidate_output, j.base_output) AS output_index,
   CASE WHEN j.is_elsewhere THEN j.base_output END AS base_output_index,
   j.parameter_number, j.parameter_index, j.op_name, j.base_status,
@@ -187,6 +191,6 @@ SELECT
 FROM named AS j
 WHERE j.change IS NOT NULL
 ORDER BY
-  j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.ordinal,
+  j.donated_bytes DESC NULLS LAST, j.program_name, j.rank, j.pair,
   coalesce(j.candidate_output, j.base_output), j.parameter_number,
   j.parameter_index

@@ -16,6 +16,8 @@
 -- column base
 -- column candidate
 -- column program
+-- column module_number INTEGER id neutral: XLA's number of the module in the
+--   candidate, else in the base.
 -- column rank
 -- column color
 -- column part VARCHAR name neutral: Which part.
@@ -30,6 +32,8 @@ WITH pairs AS (
   SELECT
     m.base AS base_run, m.candidate AS candidate_run,
     m.program AS program_name,
+    coalesce(m.candidate_module_number, m.base_module_number)
+      AS module_number,
     m.rank, m.base_module_id, m.candidate_module_id,
     row_number() OVER (
       ORDER BY m.program, m.rank, m.base_module_number,
@@ -67,8 +71,8 @@ names AS (
 ),
 deltas AS (
   SELECT
-    a.base_run, a.candidate_run, a.program_name, a.rank, a.pair, s.space_color,
-    n.part, coalesce(b.part_bytes, 0) AS base_bytes,
+    a.base_run, a.candidate_run, a.program_name, a.module_number, a.rank,
+    a.pair, s.space_color, n.part, coalesce(b.part_bytes, 0) AS base_bytes,
     coalesce(c.part_bytes, 0) AS candidate_bytes,
     coalesce(c.part_bytes, 0) - coalesce(b.part_bytes, 0) AS delta_bytes,
     coalesce(c.reserved_bytes, 0) - coalesce(b.reserved_bytes, 0)
@@ -87,8 +91,8 @@ deltas AS (
 )
 SELECT
   d.base_run AS base, d.candidate_run AS candidate, d.program_name AS program,
-  d.rank, d.space_color AS color, d.part, d.base_bytes, d.candidate_bytes,
-  d.delta_bytes,
+  d.module_number, d.rank, d.space_color AS color, d.part, d.base_bytes,
+  d.candidate_bytes, d.delta_bytes,
   d.delta_bytes / nullif(d.total_delta_bytes, 0) AS delta_ratio,
   d.total_delta_bytes
 FROM deltas AS d

@@ -20,6 +20,8 @@
 -- column base
 -- column candidate
 -- column program
+-- column module_number INTEGER id neutral: XLA's number of the module in the
+--   candidate, else in the base.
 -- column rank
 -- column color
 -- column space_name
@@ -122,7 +124,8 @@ judged AS (
 )
 SELECT
   j.base_run AS base, j.candidate_run AS candidate, j.program_name AS program,
-  j.rank, j.space_color AS color, j.space_name,
+  coalesce(j.candidate_number, j.base_number) AS module_number, j.rank,
+  j.space_color AS color, j.space_name,
   CASE j.rule
     WHEN 'only_in_candidate' THEN 'new'
     WHEN 'only_in_base' THEN 'gone'

@@ -35,6 +35,9 @@
 --   4[0], 5[0]: number of the array parameter, then of the dimension.
 -- column other_axes VARCHAR text neutral: Sizes of the others, such as
 --   4[1], 5[1] = 128; NULL where there is none.
+-- column example_run VARCHAR name neutral: Run of the greatest size.
+-- column module_number INTEGER id neutral: XLA's number of the module there:
+--   which one it is of several that share a name.
 -- column part VARCHAR name neutral: reserved, live_peak, parameter, constant,
 --   live_out or temp.
 -- column size_count BIGINT count neutral: Sizes that were compiled.
@@ -56,7 +59,8 @@
 WITH slices AS MATERIALIZED (
   SELECT
     s.program AS program_name, s.platform, s.device, s.compiler_version,
-    s.subject, s.color AS space_color, s.space_name, s.run_id, s.module_id,
+    s.subject, s.color AS space_color, s.space_name, s.run_id,
+    s.module_number, s.module_id,
     s.axis, s.axis_size, s.other_axes
   FROM size_slices(
     program := $program, series := $series, color := $color,
@@ -66,6 +70,8 @@ WITH slices AS MATERIALIZED (
 measured AS (
   SELECT
     s.subject, s.space_color, s.axis, s.other_axes,
+    struct_pack(run_id := s.run_id, module_number := s.module_number)
+      AS sighting,
     CAST(s.axis_size AS DOUBLE) AS size,
     unnest([
       'reserved', 'live_peak', 'parameter', 'constant', 'live_out', 'temp'
@@ -98,7 +104,8 @@ sums AS (
   SELECT
     law, subject, space_color, axis, other_axes, part, count(*) AS n,
     count(DISTINCT size) AS size_count, min(size) AS min_size,
-    max(size) AS max_size, max(bytes) AS max_bytes, sum(x) AS s1,
+    max(size) AS max_size, arg_max(sighting, (size, sighting)) AS greatest,
+    max(bytes) AS max_bytes, sum(x) AS s1,
     sum(x * x) AS s2, sum(x ** 3) AS s3, sum(x ** 4) AS s4, sum(y) AS t0,
     sum(x * y) AS t1, sum(x * x * y) AS t2, sum(y * y) AS yy
   FROM points
@@ -213,7 +220,8 @@ laws AS (
 )
 SELECT
   l.program_name AS program, l.platform, l.device, l.compiler_version,
-  l.space_color AS color, l.space_name, l.axis, l.other_axes, l.part,
+  l.space_color AS color, l.space_name, l.axis, l.other_axes,
+  r.name AS example_run, l.greatest.module_number AS module_number, l.part,
   l.size_count, CAST(l.min_size AS BIGINT) AS min_size,
   CAST(l.max_size AS BIGINT) AS max_size,
   CAST(round(l.constant) AS BIGINT) AS constant_bytes,
@@ -229,6 +237,8 @@ SELECT
   END + 1e-9) AS BIGINT) AS largest_size,
   l.subject
 FROM laws AS l
+JOIN runs AS r ON r.run_id = l.greatest.run_id
 ORDER BY
   l.program_name, l.platform, l.device, l.compiler_version, l.space_color,
-  l.axis, l.other_axes, l.max_bytes DESC, l.part
+  l.axis, l.other_axes, l.greatest.run_id, module_number, l.subject,
+  l.max_bytes DESC, l.part

@@ -5,9 +5,11 @@
 --   graph_fingerprints, distinct_layouts entry layouts. varying_arguments
 --   lists the array parameters (counted from 0 in print order, tuples
 --   flattened) whose shape differs between the modules, with all their shapes:
---   what made JAX trace again. PyTorch/XLA calls all its programs alike: of
---   these a group is no function compiled again. Bytes are XLA's 'Total bytes
---   used', over all memory spaces of a module.
+--   what made JAX trace again. PyTorch/XLA calls all its programs alike,
+--   TensorFlow the clusters that it finds itself (cluster), Keras the steps of
+--   fit, evaluate and predict (inference_one_step_on_data): of these a group
+--   is no function compiled again. Bytes are XLA's 'Total bytes used', over
+--   all memory spaces of a module.
 -- grain: program, rank
 -- needs: final_modules, modules
 -- param run

@@ -148,7 +148,11 @@ origins AS (
 weights AS MATERIALIZED (
   SELECT
     o.module_id, o.gather_id, o.element,
-    min(coalesce(nullif(n.op_name, ''), n.name)) AS weight
+    -- PyTorch calls every argument the same.
+    min(
+      CASE WHEN n.op_name NOT IN ('', 'xla__device_data') THEN n.op_name
+        ELSE n.name END
+    ) AS weight
   FROM origins AS o
   JOIN nodes AS n
     ON n.module_id = o.module_id

@@ -2,8 +2,9 @@
 -- question: From which line of the user's code does each instruction come?
 -- definition: The innermost frame that is not in a framework's own file, from
 --   the stack frames of newer releases; else source_file and source_line of
---   the metadata. Of the last snapshot of every module of the chosen run and
---   program.
+--   the metadata, unless that is the dummy_file_name which TensorFlow puts
+--   where it compiles clusters that it finds itself. Of the last snapshot of
+--   every module of the chosen run and program.
 -- grain: module content, source locations, instruction
 -- needs: final_modules, stack_frames
 -- param run
@@ -36,6 +37,7 @@ lists AS MATERIALIZED (
     l.stack_frame_id
   FROM (SELECT DISTINCT list_id FROM chosen) AS c
   JOIN store.location_lists AS l USING (list_id)
+  WHERE l.source_file IS DISTINCT FROM 'dummy_file_name'
 )
 SELECT
   c.module_id, c.locations_id, n.instruction_id,

@@ -1,9 +1,13 @@
 -- title: Modules of two runs, side by side
 -- question: Which module of the candidate corresponds to which of the base?
 -- definition: Modules with a buffer assignment. Matched by program,
---   program_key (entry shapes and num_partitions) and rank, the n-th by module
---   number with the n-th; then the rest by program and rank alone, which is
---   not comparable; what remains is new or gone.
+--   program_key (entry shapes and num_partitions), rank and
+--   exact_fingerprint, the n-th by module number with the n-th; then the rest
+--   without the fingerprint; then by program, rank and the element types and
+--   ranks of entry arrays, whatever their sizes; then by program and rank
+--   alone where each run has one left, as programs of PyTorch/XLA share a
+--   name. Of these two the shapes differ, which is not comparable; what
+--   remains is new or gone.
 -- grain: pair of module occurrences
 -- needs: chosen_pair, modules
 -- param base
@@ -38,8 +42,13 @@ WITH occurrences AS (
     row_number() OVER (
       ORDER BY m.run_id, m.module_number, m.path, m.part
     ) AS occurrence,
+    regexp_replace(
+      regexp_replace(m.entry_layout, '\{[^}]*\}|/\*.*?\*/|\s', '', 'g'),
+      '([\[,])[0-9<=?]+', '\1n', 'g'
+    ) AS arrays,
     row_number() OVER (
-      PARTITION BY m.run_id, m.program, m.program_key, m.rank
+      PARTITION BY
+        m.run_id, m.program, m.program_key, m.rank, m.exact_fingerprint
       ORDER BY m.module_number, m.path, m.part
     ) AS ordinal
   FROM chosen_pair(base := $base, candidate := $candidate) AS p
@@ -47,10 +56,33 @@ WITH occurrences AS (
   WHERE m.has_assignment
     AND ($program IS NULL OR m.program = $program)
 ),
-equal_shapes AS (
+equal_content AS (
   SELECT b.occurrence AS base_occurrence, c.occurrence AS candidate_occurrence
   FROM occurrences AS b
   JOIN occurrences AS c
+    ON c.program_name = b.program_name
+    AND c.program_key IS NOT DISTINCT FROM b.program_key
+    AND c.rank IS NOT DISTINCT FROM b.rank
+    AND c.exact_fingerprint = b.exact_fingerprint
+    AND c.ordinal = b.ordinal
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+),
+other_content AS (
+  SELECT
+    o.* EXCLUDE (ordinal),
+    row_number() OVER (
+      PARTITION BY o.is_candidate, o.program_name, o.program_key, o.rank
+      ORDER BY o.occurrence
+    ) AS ordinal
+  FROM occurrences AS o
+  WHERE o.occurrence NOT IN (SELECT base_occurrence FROM equal_content)
+    AND o.occurrence NOT IN (SELECT candidate_occurrence FROM equal_content)
+),
+equal_shapes AS (
+  SELECT b.occurrence AS base_occurrence, c.occurrence AS candidate_occurrence
+  FROM other_content AS b
+  JOIN other_content AS c
     ON c.program_name = b.program_name
     AND c.program_key IS NOT DISTINCT FROM b.program_key
     AND c.rank IS NOT DISTINCT FROM b.rank
@@ -58,26 +90,56 @@ equal_shapes AS (
   WHERE NOT b.is_candidate
     AND c.is_candidate
 ),
-unpaired AS (
+other_shapes AS (
   SELECT
-    o.occurrence, o.is_candidate, o.program_name, o.rank,
+    o.* EXCLUDE (ordinal),
     row_number() OVER (
-      PARTITION BY o.is_candidate, o.program_name, o.rank ORDER BY o.occurrence
+      PARTITION BY o.is_candidate, o.program_name, o.rank, o.arrays
+      ORDER BY o.occurrence
     ) AS ordinal
-  FROM occurrences AS o
+  FROM other_content AS o
   WHERE o.occurrence NOT IN (SELECT base_occurrence FROM equal_shapes)
     AND o.occurrence NOT IN (SELECT candidate_occurrence FROM equal_shapes)
 ),
+equal_arrays AS (
+  SELECT b.occurrence AS base_occurrence, c.occurrence AS candidate_occurrence
+  FROM other_shapes AS b
+  JOIN other_shapes AS c
+    ON c.program_name = b.program_name
+    AND c.rank IS NOT DISTINCT FROM b.rank
+    AND c.arrays = b.arrays
+    AND c.ordinal = b.ordinal
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+),
+unpaired AS (
+  SELECT
+    o.occurrence, o.is_candidate, o.rank,
+    CASE
+      WHEN count(*) OVER (
+        PARTITION BY o.is_candidate, o.program_name, o.rank
+      ) = 1
+        THEN o.program_name
+    END AS own_name
+  FROM other_shapes AS o
+  WHERE o.occurrence NOT IN (SELECT base_occurrence FROM equal_arrays)
+    AND o.occurrence NOT IN (SELECT candidate_occurrence FROM equal_arrays)
+),
 pairs AS (
   SELECT base_occurrence, candidate_occurrence, TRUE AS is_comparable
+  FROM equal_content
+  UNION ALL
+  SELECT base_occurrence, candidate_occurrence, TRUE
   FROM equal_shapes
+  UNION ALL
+  SELECT base_occurrence, candidate_occurrence, FALSE
+  FROM equal_arrays
   UNION ALL
   SELECT b.occurrence, c.occurrence, FALSE
   FROM (SELECT * FROM unpaired WHERE NOT is_candidate) AS b
   FULL JOIN (SELECT * FROM unpaired WHERE is_candidate) AS c
-    ON c.program_name = b.program_name
+    ON c.own_name = b.own_name
     AND c.rank IS NOT DISTINCT FROM b.rank
-    AND c.ordinal = b.ordinal
 )
 SELECT
   coalesce(b.base, c.base) AS base,

@@ -2,11 +2,12 @@
 -- question: To which part of the model does an instruction belong?
 -- definition: Instructions of final_contents. op_path is
 --   op_name where numbers at the end of a part, and indices in brackets,
---   become '*' (layer_12 is layer_*). phase: backward where the path contains
---   transpose( (JAX) or gradient_tape/ (TensorFlow), or ends in _backward
---   (PyTorch); forward where it contains jvp( (JAX; others don't mark it);
---   optimiser where a part is called like an optimiser or an update, other for
---   any other path, none without a path.
+--   become '*' (layer_12 is layer_*, and so is Keras' layer_12_1). phase:
+--   backward where the path contains transpose( (JAX), gradient_tape/
+--   (TensorFlow) or aot_backward (a scan of PyTorch's), or ends in _backward
+--   (PyTorch); forward where it contains jvp( (JAX) or aot_forward (that scan;
+--   else others don't mark it); optimiser where a part is called like an
+--   optimiser or an update, other for any other path, none without a path.
 -- grain: module content, instruction
 -- needs: final_contents, instructions
 -- param run
@@ -33,20 +34,25 @@ WITH numbered AS MATERIALIZED (
 )
 SELECT
   i.module_id, i.instruction_id, f.op_name,
-  regexp_replace(f.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g')
-    AS op_path,
+  regexp_replace(
+    f.op_name, '([_.\[])[0-9]+(?:_[0-9]+)*([/)\]]|$)', '\1*\2', 'g'
+  ) AS op_path,
   CASE
     WHEN f.op_name IS NULL OR f.op_name = '' THEN 'none'
     WHEN f.op_name LIKE '%transpose(%'
       OR f.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
+      OR f.op_name LIKE '%aot\_backward%' ESCAPE '\'
       OR f.op_name LIKE '%\_backward' ESCAPE '\'
       THEN 'backward'
-    WHEN f.op_name LIKE '%jvp(%' THEN 'forward'
+    WHEN f.op_name LIKE '%jvp(%'
+      OR f.op_name LIKE '%aot\_forward%' ESCAPE '\'
+      THEN 'forward'
     -- dynamic_update_slice writes into an array, a cache for one.
     WHEN regexp_matches(
       replace(lower(f.op_name), 'dynamic_update_', ''),
       '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
-        || '|lion|adafactor|lamb)([/)_]|$)'
+        || '|lion|adafactor|lamb|rmsprop|adagrad|adadelta|adamax|nadam|ftrl'
+        || '|muon)([/)_]|$)'
     ) THEN 'optimiser'
     ELSE 'other'
   END AS phase,

@@ -2,11 +2,16 @@
 -- question: Which value at the live peak has which role, by which rule?
 -- definition: Values of peak_values that own bytes, with the role that the
 --   first rule of role_rules gives; what no rule takes is unclassified. What
---   lies in a parameter's allocation belongs to the parameter. So owned_bytes
---   of a module and colour add up to its live_peak_bytes.
+--   lies in a parameter's allocation belongs to the parameter. Its made_in is
+--   the phase of its first reader where PyTorch names it; unknown in a program
+--   that reads no array forward, as an optimiser by itself, which is the first
+--   to read the weights as well as its state. Its last_read_in is optimiser
+--   where nothing but the optimiser reads it (parameter_readers). So
+--   owned_bytes of a module and colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
 -- needs: chosen_contents, peak_values, role_rules, allocations,
---   value_phases, gathered_values, chosen_instructions
+--   instruction_phases, value_phases, gathered_values, chosen_instructions,
+--   parameter_readers
 -- param run
 -- param program
 -- param module_ids
@@ -32,7 +37,9 @@ parameters AS (
   SELECT
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
-    max(i.op_name) AS op_name
+    bool_or(a.shape NOT LIKE '%[]%') AS is_array,
+    max(i.op_name) AS op_name, max(h.phase) AS made_in,
+    bool_or(coalesce(s.is_state, FALSE)) AS is_state
   FROM chosen_contents(
     run := $run, program := $program, module_ids := $module_ids,
     every_run := $every_run
@@ -47,6 +54,18 @@ parameters AS (
     AND i.computation_id = m.computation_id
     AND i.opcode = 'parameter'
     AND i.parameter_number = a.parameter_number
+  LEFT JOIN parameter_readers(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS s
+    ON s.module_id = a.module_id
+    AND s.parameter_number = a.parameter_number
+  LEFT JOIN instruction_phases(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
+  ) AS h
+    ON h.module_id = i.module_id
+    AND h.instruction_id = i.instruction_id
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
@@ -56,7 +75,18 @@ described AS (
     v.instruction_id, v.owned_bytes, i.opcode,
     CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END
       AS op_name,
-    coalesce(p.is_donated, FALSE) AS is_donated, h.made_in, h.last_read_in,
+    coalesce(p.is_donated, FALSE) AS is_donated,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.made_in
+      WHEN v.module_id IN (
+        SELECT module_id FROM parameters WHERE is_array AND made_in = 'other'
+      )
+        THEN p.made_in
+    END AS made_in,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.last_read_in
+      WHEN p.is_state THEN 'optimiser'
+    END AS last_read_in,
     g.value_id IS NOT NULL AS is_gathered
   FROM peak_values(
     run := $run, program := $program, module_ids := $module_ids,

@@ -6,9 +6,10 @@
 --   that of the allocation; is_donated: the parameter's allocation is
 --   live-out; name_pattern: regular expression on op_name, for what lies in a
 --   parameter's allocation on that of the parameter; opcode_pattern: on the
---   defining operation; made_in and last_read_in: phases of value_phases;
---   is_gathered: see gathered_values. A query of your own with the name
---   role_rules and these columns takes its place.
+--   defining operation; made_in and last_read_in: phases of value_phases, but
+--   for the last_read_in of what lies in a parameter's allocation, see
+--   peak_by_role; is_gathered: see gathered_values. A query of your own with
+--   the name role_rules and these columns takes its place.
 -- grain: rule
 -- needs: nothing
 -- column place BIGINT id neutral: Order of the rule.
@@ -43,6 +44,13 @@ FROM (VALUES
     '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
       || '([^a-z]|$)',
     NULL, NULL, NULL, NULL),
+  -- PyTorch names no argument, but the line that reads it first.
+  (25, 'state_by_line', 'optimiser_state', 'parameter',
+    TRUE, '^xla__device_data$', NULL, 'optimiser', NULL, NULL),
+  (26, 'gradient_by_line', 'gradients', 'parameter',
+    TRUE, '^xla__device_data$', NULL, 'backward', NULL, NULL),
+  (28, 'state_by_readers', 'optimiser_state', 'parameter',
+    TRUE, NULL, NULL, NULL, 'optimiser', NULL),
   (30, 'donated', 'weights', 'parameter',
     TRUE, NULL, NULL, NULL, NULL, NULL),
   (40, 'weight_by_name', 'weights', 'parameter',
@@ -62,6 +70,10 @@ FROM (VALUES
     NULL, 'rematted_computation', NULL, 'backward', NULL, NULL),
   (100, 'backward', 'gradients', 'temp',
     NULL, NULL, NULL, 'backward', NULL, NULL),
+  (102, 'gradient_sum', 'gradients', 'temp',
+    NULL, '(^|/)addn(_[0-9]+)?$', NULL, 'between', NULL, NULL),
+  (104, 'between', 'backward_workspace', 'temp',
+    NULL, NULL, NULL, 'between', NULL, NULL),
   (110, 'forward', 'activations', 'temp',
     NULL, NULL, NULL, 'forward', NULL, NULL),
   (120, 'optimiser', 'optimiser_workspace', 'temp',

@@ -22,6 +22,7 @@
 -- column color
 -- column space_name
 -- column run_id
+-- column module_number
 -- column module_id
 -- column axis VARCHAR name neutral: Its dimensions, such as 4[0], 5[0]: number
 --   of the array parameter, then of the dimension, both from 0.
@@ -153,8 +154,8 @@ axes AS (
 )
 SELECT
   s.program_name AS program, s.platform, s.device, s.compiler_version,
-  s.subject, s.space_color AS color, s.space_name, s.run_id, s.module_id,
-  a.axis, v.dimension_size AS axis_size
+  s.subject, s.space_color AS color, s.space_name, s.run_id,
+  s.module_number, s.module_id, a.axis, v.dimension_size AS axis_size
 FROM subjects AS s
 JOIN axes AS a USING (subject)
 JOIN varying AS v

@@ -18,6 +18,7 @@
 -- column color
 -- column space_name
 -- column run_id
+-- column module_number
 -- column module_id
 -- column axis VARCHAR name neutral: Dimensions that grow together.
 -- column axis_size BIGINT count neutral: Size of the first of them.
@@ -26,8 +27,8 @@
 WITH axes AS MATERIALIZED (
   SELECT
     a.program AS program_name, a.platform, a.device, a.compiler_version,
-    a.subject, a.color AS space_color, a.space_name, a.run_id, a.module_id,
-    a.axis, a.axis_size
+    a.subject, a.color AS space_color, a.space_name, a.run_id,
+    a.module_number, a.module_id, a.axis, a.axis_size
   FROM size_axes(
     program := $program, series := $series, module_ids := $module_ids
   ) AS a
@@ -36,8 +37,8 @@ WITH axes AS MATERIALIZED (
 )
 SELECT
   a.program_name AS program, a.platform, a.device, a.compiler_version,
-  a.subject, a.space_color AS color, a.space_name, a.run_id, a.module_id,
-  a.axis, a.axis_size,
+  a.subject, a.space_color AS color, a.space_name, a.run_id,
+  a.module_number, a.module_id, a.axis, a.axis_size,
   string_agg(o.axis || ' = ' || o.axis_size, '; ' ORDER BY o.axis)
     AS other_axes
 FROM axes AS a

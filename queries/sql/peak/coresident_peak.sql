@@ -40,7 +40,13 @@ held AS MATERIALIZED (
   SELECT
     m.rank, m.module_number, m.module_id, m.color AS space_color,
     m.space_name, a.allocation_id, a.size_bytes,
-    a.shape, min(coalesce(i.op_name, v.instruction)) AS label
+    a.shape,
+    -- What a donated parameter holds later is called otherwise.
+    coalesce(
+      min(nullif(i.op_name, '')),
+      min(v.instruction) FILTER (WHERE i.opcode IS NOT NULL),
+      min(v.instruction)
+    ) AS label
   FROM memory AS m
   JOIN allocations AS a USING (module_id, color)
   LEFT JOIN placed_values(run := $run) AS v

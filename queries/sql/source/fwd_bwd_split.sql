@@ -1,12 +1,15 @@
 -- title: Forward, backward, optimiser
 -- question: How is the peak split over forward pass, backward pass and
 --   optimiser?
--- definition: owned_bytes of peak_values by the phase of the defining
---   instruction (op_paths): backward where its op_name contains transpose( or
---   gradient_tape/, or ends in _backward; forward where it contains jvp(;
---   optimiser where a part is named like an optimiser or an update; other, or
---   none without op_name; parameters and constants are phases of their own. A
---   saved activation is made forward and last read backward.
+-- definition: owned_bytes of peak_values by the phase that they are made in
+--   (value_phases): backward where the op_name contains transpose(,
+--   gradient_tape/ or aot_backward, or ends in _backward, or the source line
+--   is in PyTorch's autograd; forward where it contains jvp( or aot_forward;
+--   optimiser where a part is named like an optimiser or an update, or the
+--   source is in torch.optim (instruction_phases). Programs without jvp( tell
+--   the rest by who reads whom (dataflow_phases). Else other, or none without
+--   op_name; parameters and constants are phases of their own. A saved
+--   activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
 -- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
@@ -34,6 +37,7 @@ WITH phased AS (
       WHEN v.value_id IS NULL THEN v.kind
       WHEN i.opcode = 'parameter' AND v.kind = 'parameter' THEN 'parameter'
       WHEN i.opcode = 'constant' THEN 'constant'
+      WHEN p.made_in = 'between' THEN 'backward'
       ELSE coalesce(p.made_in, 'none')
     END AS phase
   FROM chosen_memory(run := $run, program := $program, color := $color) AS m

@@ -2,10 +2,13 @@
 
     pip install tensorflow-cpu==2.21.0 && python make_dumps.py tensorflow FOLDER
     pip install torch==2.9.0 torch_xla==2.9.0 && python make_dumps.py pytorch FOLDER
+    python make_dumps.py pytorch_training FOLDER
 
 Each night is compiled in a process of its own, and packed as FOLDER/NIGHT.tar.xz. In
 the second one another function comes first, which counts all others up by one, and
-`step` holds a matrix more; of PyTorch also one program is as wide again.
+`step` holds a matrix more; of PyTorch also one program is as wide again. The training
+has a layer more, autograd runs in threads of its own, and gradients of two batches are
+added up at the end.
 """
 
 from __future__ import annotations
@@ -26,7 +29,11 @@ KEPT = (
     "after_optimizations.hlo.pb",
 )
 
-FORMS = "--xla_dump_hlo_as_text --xla_dump_hlo_as_proto"
+FORMS = {
+    "tensorflow": "--xla_dump_hlo_as_text --xla_dump_hlo_as_proto",
+    "pytorch": "--xla_dump_hlo_as_text --xla_dump_hlo_as_proto",
+    "pytorch_training": "--xla_dump_hlo_as_text",
+}
 
 
 def tensorflow(is_second: bool) -> None:
@@ -118,7 +125,37 @@ def pytorch(is_second: bool) -> None:
     print(updated.sum(), noise.sum(), reached.sum())
 
 
-PROGRAMS = {"tensorflow": tensorflow, "pytorch": pytorch}
+def pytorch_training(is_second: bool) -> None:
+    """Compile the first step of a training, which makes Adam's state, and another."""
+    import torch
+    import torch_xla
+    from torch import nn
+
+    torch.autograd.set_multithreading_enabled(is_second)
+    layers = [nn.Linear(64, 64) for _ in range(3 if is_second else 2)]
+    pairs = [part for layer in layers for part in (layer, nn.GELU())]
+    model = nn.Sequential(*pairs, nn.Linear(64, 8)).to(torch_xla.device())
+    optimiser = torch.optim.Adam(model.parameters(), lr=0.1)
+    torch_xla.sync()
+    for _ in range(2):
+        images = torch.ones(32, 64).to(torch_xla.device())
+        loss = model(images).square().mean()
+        loss.backward()
+        optimiser.step()
+        optimiser.zero_grad()
+        del images
+        torch_xla.sync()
+    for _ in range(2 if is_second else 0):
+        model(torch.ones(32, 64).to(torch_xla.device())).sum().backward()
+        torch_xla.sync()
+    print(loss)
+
+
+PROGRAMS = {
+    "tensorflow": tensorflow,
+    "pytorch": pytorch,
+    "pytorch_training": pytorch_training,
+}
 
 
 def pack(dump: Path, archive: Path) -> None:
@@ -141,7 +178,7 @@ def main(framework: str, folder: Path) -> None:
     for night in ("first", "second"):
         dump = folder / night
         environment = {
-            "XLA_FLAGS": f"--xla_dump_to={dump} {FORMS}",
+            "XLA_FLAGS": f"--xla_dump_to={dump} {FORMS[framework]}",
             "TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit",
             "PJRT_DEVICE": "CPU",
             "XLA_IR_DEBUG": "1",
