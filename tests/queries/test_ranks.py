@@ -172,3 +172,20 @@ def test_a_rank_that_sends_to_another_may_hang(tmp_path: Path) -> None:
         (0, True, 1, None, None, None, None),
         (1, True, 1, None, None, None, None),
     ]
+
+
+def test_a_program_more_on_one_rank_moves_no_other(tmp_path: Path) -> None:
+    """As where the first rank alone logs something, and all programs share a name."""
+    layout = b"HloModule jit_f, entry_computation_layout={(f32[8]{0})->f32[8]{0}}"
+    step = collectives(1, 2).replace(b"HloModule jit_f", layout)
+    other = step.replace(b"f32[8]", b"f32[4]").replace(b"all-reduce(%p)", b"copy(%p)")
+    second = AFTER.replace("module_0001", "module_0002")
+    files = {
+        f"rank_0/{AFTER}.txt": other,
+        f"rank_0/{second}.txt": step,
+        f"rank_1/{AFTER}.txt": step,
+    }
+    ingest([str(write(tmp_path / "dump", files))], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        rows = run_query(connection, "collective_parity", {"matching": True}).rows
+    assert [row[2:6] for row in rows] == [(1, 1, True, 2), (2, 0, True, 2)]

@@ -1,14 +1,17 @@
 -- title: Same collectives on all ranks
 -- question: Do all ranks issue the same sequence of collectives, or may they
 --   hang?
--- definition: Per program and module (n-th by number on its rank) the
---   sequence of collectives (the parts of async_collectives as one, at their
---   start) in schedule order with opcode, channel, replica groups,
---   source-target pairs and shape, compared with that of the lowest rank. A
---   row per rank that differs, with the first place where it does; with
---   matching := true also those that don't. Runs of one rank give no rows.
+-- definition: Per program and module the sequence of collectives (the parts of
+--   async_collectives as one, at their start) in schedule order with opcode,
+--   channel, replica groups, source-target pairs and shape, compared with that
+--   of the lowest rank. Modules go together by program_key (entry shapes and
+--   num_partitions), the n-th by number on each rank; then the n-th of those
+--   that no other rank has. A row per rank that differs, with the first place
+--   where it does; with matching := true also those that don't. Runs of one
+--   rank give no rows.
 -- grain: program, module, rank
--- needs: final_modules, replica_groups, async_collectives, instructions
+-- needs: final_modules, modules, replica_groups, async_collectives,
+--   instructions
 -- param run
 -- param program
 -- param matching BOOLEAN = false: Also ranks that agree.
@@ -25,15 +28,39 @@
 --   past its end.
 -- column found VARCHAR text neutral: Collective of this rank; NULL past its
 --   end.
-WITH modules_of_ranks AS (
+WITH keyed AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.module_id,
-    dense_rank() OVER (
-      PARTITION BY m.program, m.rank ORDER BY m.module_number, m.path
-    ) AS ordinal
+    m.module_id, m.path,
+    CASE WHEN min(m.rank) OVER same_shapes < max(m.rank) OVER same_shapes
+      THEN o.program_key END AS shared_key
   FROM final_modules(run := $run, program := $program) AS m
+  JOIN (
+    SELECT DISTINCT run_id, module_id, path, modules.program, program_key
+    FROM modules
+  ) AS o
+    ON o.run_id = m.run_id
+    AND o.module_id = m.module_id
+    AND o.path = m.path
+    AND o.program = m.program
   WHERE m.rank IS NOT NULL
+  WINDOW same_shapes AS (PARTITION BY m.program, o.program_key)
+),
+numbered AS (
+  SELECT
+    *,
+    dense_rank() OVER (
+      PARTITION BY program_name, shared_key, rank ORDER BY module_number, path
+    ) AS nth
+  FROM keyed
+),
+modules_of_ranks AS (
+  SELECT
+    run_name, program_name, module_number, rank, module_id,
+    dense_rank() OVER (
+      PARTITION BY program_name ORDER BY shared_key, nth
+    ) AS ordinal
+  FROM numbered
 ),
 leaders AS (
   SELECT program_name, ordinal, min(rank) AS lead_rank, count(*) AS rank_count
@@ -127,4 +154,4 @@ LEFT JOIN compared AS c
   AND c.nearest = 1
 WHERE NOT coalesce(c.is_equal, TRUE)
   OR $matching
-ORDER BY is_same, m.program_name, m.ordinal, m.rank
+ORDER BY is_same, m.program_name, m.module_number, m.rank, m.ordinal
