@@ -36,11 +36,16 @@ WITH RECURSIVE named AS MATERIALIZED (
   ) AS o
 ),
 half_marked AS MATERIALIZED (
-  SELECT module_id
-  FROM named
-  GROUP BY module_id
-  HAVING bool_or(phase = 'backward')
-    AND NOT bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
+  -- Unnested, it is taken for a few rows, and hash tables are made of these
+  -- rather than of what all modules have.
+  SELECT unnest(list(module_id)) AS module_id
+  FROM (
+    SELECT module_id
+    FROM named
+    GROUP BY module_id
+    HAVING bool_or(phase = 'backward')
+      AND NOT bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
+  )
 ),
 -- Each is fixed, and of these modules alone: else they meet those of all runs.
 described AS MATERIALIZED (

@@ -22,8 +22,10 @@
 -- column weight VARCHAR name neutral: op_name of the parameter, else its
 --   instruction.
 WITH RECURSIVE gathering AS MATERIALIZED (
-  -- Most modules have none: nothing more is read of these.
-  SELECT DISTINCT m.module_id
+  -- Most modules have none: nothing more is read of these. Unnested, they are
+  -- taken for a few rows, and hash tables are made of these rather than of
+  -- what all modules have.
+  SELECT unnest(list(DISTINCT m.module_id)) AS module_id
   FROM final_contents(
     run := $run, program := $program, module_ids := $module_ids,
     every_run := $every_run

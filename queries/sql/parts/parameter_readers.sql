@@ -27,9 +27,12 @@ WITH phases AS MATERIALIZED (
     AND p.reads_backward IS NOT NULL
 ),
 chosen AS MATERIALIZED (
-  SELECT DISTINCT
-    module_id, s.entry_computation_id AS computation_id
-  FROM (SELECT DISTINCT module_id FROM phases)
+  SELECT DISTINCT m.module_id, s.entry_computation_id AS computation_id
+  FROM (
+    -- Unnested, as in dataflow_phases.
+    SELECT unnest(list(DISTINCT module_id)) AS module_id
+    FROM phases
+  ) AS m
   JOIN store.snapshots AS s USING (module_id)
 ),
 -- Each is fixed, and of these modules alone: else they meet those of all runs.
