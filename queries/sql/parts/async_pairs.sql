@@ -30,8 +30,10 @@ nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.name, f.opcode, i.schedule_step
   FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
+    -- Unnested, they are taken for a few, and hash tables are made of these
+    -- rather than of what all modules have.
+    SELECT unnest(list(DISTINCT module_id)) AS module_id
+    FROM final_modules(run := $run, program := $program)
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN forms AS f USING (form_id)
@@ -71,17 +73,27 @@ dones AS (
   WHERE opcode LIKE '%-done'
   GROUP BY module_id, start_id
 ),
+roots AS MATERIALIZED (
+  SELECT c.module_id, c.computation_id, f.opcode
+  FROM (
+    SELECT unnest(list(DISTINCT module_id)) AS module_id
+    FROM nodes
+    WHERE opcode = 'async-start'
+  ) AS m
+  JOIN computations AS c USING (module_id)
+  JOIN store.instructions AS i
+    ON i.module_id = c.module_id
+    AND i.instruction_id = c.root_instruction_id
+  JOIN store.instruction_forms AS f USING (form_id)
+),
 called AS (
   SELECT
     s.module_id, s.instruction_id, min(r.opcode) AS wrapped
   FROM nodes AS s
   JOIN called_computations AS c USING (module_id, instruction_id)
-  JOIN computations AS d
-    ON d.module_id = c.module_id
-    AND d.computation_id = c.computation_id
-  JOIN instructions AS r
-    ON r.module_id = d.module_id
-    AND r.instruction_id = d.root_instruction_id
+  JOIN roots AS r
+    ON r.module_id = c.module_id
+    AND r.computation_id = c.computation_id
   WHERE s.opcode = 'async-start'
   GROUP BY s.module_id, s.instruction_id
 ),

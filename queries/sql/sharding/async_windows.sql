@@ -53,11 +53,13 @@ placed AS MATERIALIZED (
   WHERE v.shape NOT LIKE '(%'
 ),
 modules_there AS MATERIALIZED (
-  SELECT DISTINCT module_id FROM windows
+  -- Unnested, they are taken for a few, and hash tables are made of these
+  -- rather than of what all modules have.
+  SELECT unnest(list(DISTINCT module_id)) AS module_id FROM windows
 ),
 instructions_there AS MATERIALIZED (
   SELECT
-    i.module_id, i.instruction_id, i.computation_id, f.opcode,
+    i.module_id, i.instruction_id, i.computation_id, i.form_id, f.opcode,
     f.custom_call_target
   FROM modules_there AS m
   JOIN store.instructions AS i USING (module_id)
@@ -94,7 +96,7 @@ carried AS MATERIALIZED (
   SELECT DISTINCT
     a.module_id, a.fusion_id AS instruction_id, a.part, f.attributes
   FROM async_collectives(run := $run, program := $program) AS a
-  JOIN store.instructions AS i
+  JOIN instructions_there AS i
     ON i.module_id = a.module_id
     AND i.instruction_id = a.fusion_id
   LEFT JOIN store.instruction_forms AS f USING (form_id)

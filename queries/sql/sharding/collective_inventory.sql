@@ -38,7 +38,18 @@
 -- column op_name
 -- column source_file
 -- column source_line
-WITH collectives AS (
+WITH there AS MATERIALIZED (
+  -- Fixed, and of modules that are unnested and so taken for a few: else the
+  -- instructions of all modules meet all operands.
+  SELECT
+    i.module_id, i.instruction_id, i.name, i.computation_id, i.form_id
+  FROM (
+    SELECT unnest(list(DISTINCT module_id)) AS module_id
+    FROM final_modules(run := $run, program := $program)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id)
+),
+collectives AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.module_id, m.locations_id, i.instruction_id, i.name, i.computation_id,
@@ -48,22 +59,13 @@ WITH collectives AS (
     f.channel_id, f.op_name, g.group_count, g.group_size
   FROM final_modules(run := $run, program := $program) AS m
   JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
-  JOIN store.instructions AS i USING (module_id, instruction_id)
+  JOIN there AS i USING (module_id, instruction_id)
   -- LEFT, lest all instructions meet their forms first.
   LEFT JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN computations AS c USING (module_id, computation_id)
   LEFT JOIN async_collectives(run := $run, program := $program) AS a
     USING (module_id, instruction_id)
   WHERE coalesce(a.part, 'start') = 'start'
-),
--- Fixed: else all instructions meet all operands.
-there AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, i.form_id
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
-  JOIN store.instructions AS i USING (module_id)
 ),
 read AS (
   SELECT

@@ -34,7 +34,10 @@ WITH gathered AS (
 ),
 instructions_there AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.name, i.schedule_step
-  FROM (SELECT DISTINCT module_id FROM gathered) AS g
+  FROM (
+    -- Unnested, they are taken for a few, and a hash table is made of these.
+    SELECT unnest(list(DISTINCT module_id)) AS module_id FROM gathered
+  ) AS g
   JOIN store.instructions AS i USING (module_id)
 ),
 first_uses AS (
