@@ -218,6 +218,8 @@ def test_a_loop_saves_its_steps(steps_warehouse: Path) -> None:
     saved = {row["phase"]: row["saved_activation_bytes"] for row in found}
     assert saved.pop("forward") == 5 * (2 * 80 * 16 + 16 * 16) * 4 + 4
     assert set(saved.values()) == {0}
+
+
 @pytest.mark.parametrize(
     ("night", "layers", "expected"),
     [

@@ -6,7 +6,7 @@
 --   last read no later than the output's allocation is first held.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
--- needs: chosen_modules, chosen_memory, donation_ledger, result_places,
+-- needs: chosen_contents, chosen_memory, donation_ledger, result_places,
 --   allocations, value_places, memory_timeline, value_uses, instructions,
 --   entry_parameters, instruction_sources
 -- param run
@@ -103,10 +103,7 @@ readers AS MATERIALIZED (
 ),
 scheduled AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.schedule_step
-  FROM (
-    SELECT DISTINCT module_id
-    FROM chosen_modules(run := $run, program := $program)
-  ) AS c
+  FROM chosen_contents(run := $run, program := $program) AS c
   JOIN store.instructions AS i USING (module_id)
 ),
 uses AS (

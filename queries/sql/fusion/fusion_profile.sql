@@ -10,8 +10,8 @@
 --   passes on are not. A tuple counts by its arrays (tuple_sizes). All sizes
 --   are logical.
 -- grain: module occurrence, fusion
--- needs: final_modules, instructions, operands, called_computations,
---   computations, tuple_sizes
+-- needs: final_contents, final_modules, instructions, operands,
+--   called_computations, computations, tuple_sizes
 -- param run
 -- param program
 -- param top
@@ -33,10 +33,7 @@ WITH sized AS MATERIALIZED (
     i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
     f.fusion_kind, f.op_name, coalesce(t.array_count, 1) AS array_count,
     coalesce(t.array_bytes, f.logical_bytes) AS result_bytes
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN tuple_sizes() AS t USING (shape)

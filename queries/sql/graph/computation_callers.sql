@@ -4,8 +4,8 @@
 --   module, with the caller's computation and the number of times of
 --   multiplicity.
 -- grain: module occurrence, computation, caller
--- needs: final_modules, computations, called_computations, instructions,
---   multiplicity
+-- needs: final_contents, final_modules, computations, called_computations,
+--   instructions, multiplicity
 -- param run
 -- param program
 -- param computation VARCHAR = NULL: Only this computation; NULL for all.
@@ -30,10 +30,7 @@ WITH callers AS (
     c.module_id, c.computation_id, c.role, c.ordinal, i.name AS caller,
     f.opcode AS caller_opcode, i.computation_id AS caller_computation_id,
     i.instruction_id AS caller_id
-  FROM (
-    SELECT DISTINCT m.module_id
-    FROM final_modules(run := $run, program := $program) AS m
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN called_computations AS c USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   -- LEFT, lest all instructions meet their forms first.

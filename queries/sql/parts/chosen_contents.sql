@@ -9,7 +9,9 @@
 -- param module_ids
 -- param every_run
 -- column module_id
-SELECT DISTINCT m.module_id
+SELECT unnest(list(DISTINCT m.module_id)) AS module_id
+-- Unnested, they are taken for a few rows, and hash tables are made of these
+-- rather than of what all modules have.
 FROM chosen_modules(
   run := $run, program := $program, module_ids := $module_ids
 ) AS m

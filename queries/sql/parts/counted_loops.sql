@@ -9,7 +9,7 @@
 --   (while_loop_analysis.cc, MatchTrivialLoopTripCount). Loops of any other
 --   form have no row.
 -- grain: module content, while instruction
--- needs: final_modules, instructions, operands, called_computations
+-- needs: final_contents, instructions, operands, called_computations
 -- param run
 -- param program
 -- column module_id
@@ -45,10 +45,7 @@ nodes AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.is_root, f.opcode,
     f.number
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN forms AS f USING (form_id)
 ),

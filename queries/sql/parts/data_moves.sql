@@ -6,7 +6,7 @@
 --   copy-start is the first array of its tuple, which its done gives. Memory
 --   spaces are those of the layouts (S(n), 0 where none is printed).
 -- grain: module content, instruction
--- needs: final_modules, instructions, operands
+-- needs: final_contents, instructions, operands
 -- param run
 -- param program
 -- column module_id
@@ -26,10 +26,7 @@ WITH there AS MATERIALIZED (
   -- Fixed, lest moves and operands meet the instructions of all runs.
   SELECT
     i.module_id, i.instruction_id, i.name, i.computation_id, i.form_id
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
 ),
 moves AS MATERIALIZED (

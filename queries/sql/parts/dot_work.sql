@@ -11,7 +11,7 @@
 --   has the sum of the computations it calls directly; all else has no row. Of
 --   the last snapshot of every module.
 -- grain: module content, instruction
--- needs: final_modules, instructions, operands, called_computations
+-- needs: final_contents, instructions, operands, called_computations
 -- param run
 -- param program
 -- column module_id
@@ -33,10 +33,7 @@ WITH dots AS MATERIALIZED (
         i.backend_config, '"lhs_contracting_dimensions":\s*\[([0-9," ]*)\]', 1
       ), '"', '')
     END AS contracting
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode IN ('dot', 'convolution')
     OR (

@@ -6,7 +6,7 @@
 --   NULL where unknown. steps are those of the flattened schedule that the
 --   body's own instructions take.
 -- grain: module content, while instruction
--- needs: final_modules, instructions, called_computations, counted_loops
+-- needs: final_contents, instructions, called_computations, counted_loops
 -- param run
 -- param program
 -- column module_id
@@ -25,10 +25,7 @@ WITH whiles AS MATERIALIZED (
     TRY_CAST(regexp_extract(
       f.backend_config, '"known_trip_count":\s*\{\s*"n":\s*"?([0-9]+)', 1
     ) AS BIGINT) AS trip_count
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
   WHERE f.opcode = 'while'

@@ -7,7 +7,8 @@
 --   known trip count is on the way: it counts as 1. Both branches of a
 --   conditional count.
 -- grain: module content, computation
--- needs: final_modules, computations, called_computations, instructions, loops
+-- needs: final_contents, computations, called_computations, instructions,
+--   loops
 -- param run
 -- param program
 -- column module_id
@@ -19,10 +20,7 @@ WITH RECURSIVE callers AS MATERIALIZED (
     c.module_id, i.computation_id AS caller_id, c.computation_id,
     coalesce(w.trip_count, 1) AS factor,
     w.instruction_id IS NULL OR w.trip_count IS NOT NULL AS is_known
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN called_computations AS c USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   LEFT JOIN loops(run := $run, program := $program) AS w
@@ -35,10 +33,7 @@ paths AS (
     d.module_id, d.computation_id, CAST(1 AS BIGINT) AS times,
     TRUE AS is_known,
     0 AS depth
-  FROM (
-    SELECT DISTINCT module_id
-      FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN computations AS d USING (module_id)
   WHERE d.kind = 'entry'
   UNION ALL

@@ -9,8 +9,8 @@
 --   again after it is overwritten). at_peak_bytes are own bytes of the live
 --   peaks, all colours.
 -- grain: module occurrence, reason
--- needs: final_modules, data_moves, instructions, operands, computations,
---   peak_values, memory_profile
+-- needs: final_contents, final_modules, data_moves, instructions, operands,
+--   computations, peak_values, memory_profile
 -- param run
 -- param program
 -- column run
@@ -27,10 +27,7 @@
 WITH read AS MATERIALIZED (
   -- Once: operands are looked up in four ways.
   SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
-  FROM (
-    SELECT DISTINCT m.module_id
-    FROM final_modules(run := $run, program := $program) AS m
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN operands AS p USING (module_id)
 ),
 copies AS MATERIALIZED (

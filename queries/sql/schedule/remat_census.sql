@@ -11,8 +11,8 @@
 --   each by itself (in_fusion_count); it counts in their place where none of
 --   them has its original, as where the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
--- needs: final_modules, instructions, called_computations, computations,
---   op_paths, dot_work, tuple_sizes, multiplicity
+-- needs: final_contents, final_modules, instructions, called_computations,
+--   computations, op_paths, dot_work, tuple_sizes, multiplicity
 -- param run
 -- param program
 -- param top
@@ -41,10 +41,7 @@ WITH instructions_there AS MATERIALIZED (
       CASE WHEN f.opcode NOT LIKE '%-start' THEN t.array_bytes END,
       f.logical_bytes
     ) AS logical_bytes
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN tuple_sizes() AS t USING (shape)

@@ -10,8 +10,9 @@
 --   from start to done. A transfer is a round trip where its operand is itself
 --   the result of a copy in the opposite direction.
 -- grain: module occurrence, pair of spaces
--- needs: final_modules, data_moves, instructions, operands, computations,
---   called_computations, async_pairs, multiplicity, memory_spaces
+-- needs: final_contents, final_modules, data_moves, instructions, operands,
+--   computations, called_computations, async_pairs, multiplicity,
+--   memory_spaces
 -- param run
 -- param program
 -- column run
@@ -37,10 +38,7 @@ WITH there AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, f.opcode, f.color,
     f.logical_bytes
-  FROM (
-    SELECT DISTINCT module_id
-    FROM final_modules(run := $run, program := $program)
-  ) AS m
+  FROM final_contents(run := $run, program := $program) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
