@@ -11,6 +11,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -65,7 +66,7 @@ def store_sources(
         for group in (staged, [*again, *runs]):
             store = Store(database, None if staged else held, prepare)
             prepare = None if group else prepare
-            with no_collection():
+            with no_collection(), closing(store):
                 for summary in _store(group, store, jobs or default_jobs()):
                     if len(done) < len(packages):
                         _absorbed(packages[len(done)], summary)

@@ -1,7 +1,9 @@
 """What runs bring, gathered and written: many batches and runs in one transaction.
 
 The file is opened late and closed early, since no other process can use it meanwhile;
-and seldom, because each closing writes a checkpoint and leaves half-filled blocks.
+and seldom, because each closing writes a checkpoint and leaves half-filled blocks. A
+new one is held from when it is prepared until something is in it: else what is written
+of macros would be written again, and its blocks left empty, a tenth of a small file.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from hlodb.ingest.run_records import Holdings, holdings
 from hlodb.ingest.run_rows import count_runs, load_facts
 from hlodb.ingest.run_summary import RunSummary
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import Preparation, connect, transaction
+from hlodb.schema.warehouse import Preparation, connect, open_connection, transaction
 
 FLUSH_BYTES = 48_000_000
 """Weight of what is parsed before a transaction, up to four times as much once much is
@@ -33,7 +35,7 @@ class Store:
     """Takes results of runs, in the order of the runs, and writes them now and then.
 
     `held` is what the warehouse was found to hold just now, if it was asked. `prepare`
-    is done once with a connection for writing, while workers parse.
+    is done once with a connection for writing, while workers parse. To be closed.
     """
 
     def __init__(
@@ -45,7 +47,7 @@ class Store:
         self._database = database
         self._held = held
         self._prepare = prepare
-        self._prepared: Future[None] | None = None
+        self._prepared: Future[Connection] | None = None
         self._gathered: list[tuple[RunIngest, BatchResult]] = []
         self._ended: list[RunIngest] = []
         self._written = 0
@@ -102,6 +104,18 @@ class Store:
             return []
         if self._prepared is not None:
             self._prepared.result()
+        try:
+            self._write(runs, gathered, ended)
+        finally:
+            self.close()
+        return [run.summary for run in ended]
+
+    def _write(
+        self,
+        runs: Sequence[RunIngest],
+        gathered: Sequence[tuple[RunIngest, BatchResult]],
+        ended: Sequence[RunIngest],
+    ) -> None:
         with transaction(self._database, before=self._prepare_once) as connection:
             # One thread packs blocks fuller, and the other cores are busy parsing.
             connection.execute("SET threads = 1")
@@ -117,16 +131,26 @@ class Store:
             finally:
                 # Connections of one process to one file share their settings.
                 connection.execute("RESET threads")
-        return [run.summary for run in ended]
+
+    def close(self) -> None:
+        """Let go of a file that was prepared; what failed there `flush` raises."""
+        prepared, self._prepared = self._prepared, None
+        if prepared is not None and prepared.exception() is None:
+            prepared.result().close()
 
     def _prepare_meanwhile(self) -> None:
         # All workers have been forked, so none can lose the foreign threads of this.
         if self._prepare is not None and self._prepared is None:
             self._prepared = ThreadPoolExecutor(1).submit(self._open_and_prepare)
 
-    def _open_and_prepare(self) -> None:
-        with connect(self._database, read_only=False) as connection:
+    def _open_and_prepare(self) -> Connection:
+        connection = open_connection(self._database, read_only=False)
+        try:
             self._prepare_once(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def _prepare_once(self, connection: Connection) -> None:
         prepare, self._prepare = self._prepare, None

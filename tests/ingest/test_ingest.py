@@ -10,6 +10,7 @@ import pytest
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest import store
 from hlodb.ingest.ingest import ingest
+from hlodb.queries.renewal import renew_macros
 from hlodb.schema.warehouse import connect
 from tests.ingest.loading import BEFORE, SEEDS, load
 
@@ -159,6 +160,22 @@ def test_a_new_warehouse_is_prepared_once(
     with connect(db) as connection:
         found = connection.execute("SELECT count(*) FROM modules, prepared").fetchall()
         assert found == [(0,)]
+
+
+def test_a_new_warehouse_is_written_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not its macros first, and again with the rows: that left a third of it empty."""
+    monkeypatch.setattr(store, "BATCH_BYTES", 0)
+    db = tmp_path / "w.duckdb"
+    ingest([str(SEEDS)], db, prepare=renew_macros)
+    with connect(db) as connection:
+        found = connection.execute(
+            "SELECT used_blocks, free_blocks FROM pragma_database_size()"
+        ).fetchone()
+    assert found is not None
+    used, free = found
+    assert free * 8 < used
 
 
 def test_what_fails_beside_the_parsing_is_told(
