@@ -7,9 +7,9 @@
 --   live-out; name_pattern: regular expression on op_name, for what lies in a
 --   parameter's allocation on that of the parameter; opcode_pattern: on the
 --   defining operation; made_in and last_read_in: phases of value_phases, but
---   for what lies in a parameter's allocation, see peak_roles; is_gathered: see
---   gathered_values. A query of your own with the name role_rules and these
---   columns takes its place.
+--   for what lies in a parameter's allocation, see peak_roles; is_gathered:
+--   see gathered_values. A query of your own with the name role_rules and
+--   these columns takes its place.
 -- grain: rule
 -- needs: nothing
 -- column place BIGINT id neutral: Order of the rule.
