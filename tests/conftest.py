@@ -6,6 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, settings
 
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.run_records import RunRequest
@@ -35,6 +36,16 @@ BY_NUMBER = frozenset(
 
 # Columns that say when, not what.
 _CLOCK = {"runs": {"ingested_at"}, "warehouse_info": {"value"}}
+
+
+# No test depends on how fast the machine is, or on what else it does.
+settings.register_profile(
+    "any speed",
+    settings.get_profile(settings.get_current_profile_name()),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("any speed")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

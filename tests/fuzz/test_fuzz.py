@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fuzz.__main__ import attempt
@@ -77,9 +77,7 @@ def test_mutated_dumps(name: str) -> None:
         assert attempt(TARGETS[name], data) == "", data[:2000]
 
 
-@settings(
-    max_examples=INPUTS, deadline=None, suppress_health_check=[HealthCheck.too_slow]
-)
+@settings(max_examples=INPUTS)
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
 def test_anything_at_all(data: bytes) -> None:
     for name, target in TARGETS.items():

@@ -244,7 +244,7 @@ def live_at(assignment: BufferAssignment, allocation: Allocation, step: int) -> 
     return allocation.size_bytes if now or not has_ranges else 0
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(small_assignments())
 def test_facts_equal_what_every_step_holds(assignment: BufferAssignment) -> None:
     facts = memory_facts(assignment, {})
@@ -272,7 +272,7 @@ def test_facts_equal_what_every_step_holds(assignment: BufferAssignment) -> None
             assert profile.fragmentation_bytes == profile.temp_bytes - max(temp)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(small_assignments(), st.randoms())
 def test_the_order_of_records_changes_nothing(
     assignment: BufferAssignment, random: random.Random

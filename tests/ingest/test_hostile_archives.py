@@ -69,7 +69,7 @@ PACKED = {
 }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.sampled_from(sorted(PACKED)),
     st.lists(

@@ -68,13 +68,13 @@ def derived(found: list[Slot]) -> list[int]:
     return list(accumulate(changes.get(step, 0) for step in range(STEPS + 1)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(slots() | sound_slots())
 def test_live_bytes_are_the_union_of_addresses_at_every_step(found: list[Slot]) -> None:
     assert derived(found) == counted(found)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(slots() | sound_slots())
 def test_conflicts_are_the_pairs_that_overlap_strictly(found: list[Slot]) -> None:
     pairs = [(a, b) for a, b in combinations(sorted(found), 2) if clash(a, b)]
@@ -93,7 +93,7 @@ def test_conflicts_are_the_pairs_that_overlap_strictly(found: list[Slot]) -> Non
     assert is_sound(found) == (not pairs)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(slots(), st.dictionaries(st.integers(0, 7), st.integers(0, 6)))
 def test_padding_counts_every_byte_for_its_newest_value(
     found: list[Slot], logical: dict[int, int]

@@ -16,8 +16,7 @@ Connection = duckdb.DuckDBPyConnection
 
 examples = settings(
     max_examples=int(os.environ.get("HLODB_TEST_EXAMPLES", "20")),
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
 

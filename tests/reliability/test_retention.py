@@ -90,7 +90,7 @@ def carry_out(
             held[run] = (held[run][0], False)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=3)
 @given(st.data())
 def test_what_is_left_is_as_if_the_rest_had_never_been(
     empty: Path, data: st.DataObject

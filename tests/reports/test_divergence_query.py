@@ -275,8 +275,7 @@ def rows_of(run_id: int, number: int, compilation: dict[str, Any]) -> Iterator[A
 
 @settings(
     max_examples=60,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(runs=RUNS)
 def test_any_two_runs(

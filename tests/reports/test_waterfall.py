@@ -230,7 +230,7 @@ def of_candidate(one: Side) -> Side:
 
 
 @given(modules(), modules())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_every_byte_falls_into_a_part(base: Side, candidate: Side) -> None:
     for fall in waterfalls(base, of_candidate(candidate)):
         assert fall.residual_bytes == 0
@@ -238,7 +238,7 @@ def test_every_byte_falls_into_a_part(base: Side, candidate: Side) -> None:
 
 
 @given(modules(), modules())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_what_fills_the_memory_adds_up_on_each_side(
     base: Side, candidate: Side
 ) -> None:
@@ -255,7 +255,7 @@ def test_what_fills_the_memory_adds_up_on_each_side(
 
 
 @given(modules(), modules())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_other_way_round_it_is_the_opposite(base: Side, candidate: Side) -> None:
     there = waterfalls(base, of_candidate(candidate))
     back = waterfalls(candidate, of_candidate(base))
@@ -263,7 +263,7 @@ def test_the_other_way_round_it_is_the_opposite(base: Side, candidate: Side) -> 
 
 
 @given(modules())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_nothing_changes_between_a_module_and_itself(one: Side) -> None:
     assert [w.changes for w in waterfalls(one, of_candidate(one))] == [
         () for _ in one.profiles
@@ -280,8 +280,7 @@ def connection() -> duckdb.DuckDBPyConnection:
 @given(assignments(), assignments())
 @settings(
     max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 def test_assignments_of_a_warehouse_close(
     connection: duckdb.DuckDBPyConnection, base: Assignment, candidate: Assignment

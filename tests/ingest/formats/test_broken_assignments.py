@@ -148,7 +148,7 @@ def test_a_text_of_another_kind_is_rejected_once() -> None:
     assert parsed.assignment == BufferAssignment()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(sorted(STYLES)), assignments())
 def test_line_by_line_reads_what_is_read_at_once(
     style_name: str, records: BufferAssignment
@@ -163,7 +163,7 @@ def test_line_by_line_reads_what_is_read_at_once(
 LINES = st.sampled_from(SMALL.splitlines()) | st.text(max_size=30)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.lists(LINES, max_size=30), st.booleans())
 def test_lines_in_any_order_end_in_records_and_rejects(
     lines: list[str], ends_in_line_break: bool
@@ -180,7 +180,7 @@ def test_lines_in_any_order_end_in_records_and_rejects(
     assert len({r[:2] for r in found.live_ranges}) == len(found.live_ranges)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, len(SMALL)), st.integers(0, 40), st.text(max_size=8))
 def test_a_damaged_file_ends_in_records_and_rejects(
     start: int, length: int, text: str

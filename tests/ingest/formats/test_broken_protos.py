@@ -41,7 +41,7 @@ def test_no_bytes_and_other_bytes_are_rejected() -> None:
     ]
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), max_size=20),
     st.integers(0, len(CG.message)),
@@ -56,7 +56,7 @@ def test_altered_bytes_end_in_records_or_rejects(
         check_sound(parse_hlo_proto(message))
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.binary(max_size=200))
 def test_any_bytes_end_in_records_or_rejects(data: bytes) -> None:
     check_sound(parse_hlo_proto(data))

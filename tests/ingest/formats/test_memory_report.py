@@ -138,7 +138,7 @@ def test_a_cut_report_gives_its_rows_up_to_the_cut() -> None:
     assert parsed.report.rows == ROWS_OF_2024[:1]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     st.lists(st.sampled_from((OF_2024 + OF_2026).splitlines()) | st.text(max_size=20))
 )

@@ -3,7 +3,7 @@
 from itertools import chain
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
@@ -84,7 +84,6 @@ def test_a_truncated_report_gives_its_whole_entries() -> None:
     assert [r.code for r in parsed.rejects] == ["broken_message"]
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), max_size=10),
     st.integers(0, len(RING)),

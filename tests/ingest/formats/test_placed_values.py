@@ -143,7 +143,7 @@ def test_values_of_autumn_2019_stand_whole_where_they_are_placed() -> None:
     assert parse_assignment(PLACED) == ParsedAssignment(PLACED_RECORDS, [], [], 18)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(assignments())
 def test_what_was_printed_in_autumn_2019_is_read(records: BufferAssignment) -> None:
     parsed = parse_assignment(print_placed(records))

@@ -1,6 +1,6 @@
 """Profiles: the modules in their metadata plane."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.hlo_pb2 import XSpace
@@ -55,7 +55,6 @@ def test_a_truncated_profile_gives_what_is_whole() -> None:
     assert set(parsed.modules) <= {RING.message, STAGE.message}
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=300))
 def test_any_bytes_end_in_modules_or_rejects(data: bytes) -> None:
     parsed = parse_xplane(data)
