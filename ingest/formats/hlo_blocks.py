@@ -88,31 +88,30 @@ class BlockCache(ABC, Generic[Items]):
         None for a text that is not a head and sound instructions of one line each.
         """
         known = self._blocks
-        new = {text: text.split("\n") for text in texts if text not in known}
+        new = [text for text in dict.fromkeys(texts) if text not in known]
         self._characters += sum(map(len, new))
         if self._characters > _MAX_BLOCK_CHARACTERS:
             known.clear()
-            new = {text: text.split("\n") for text in texts}
+            new = list(dict.fromkeys(texts))
             self._characters = sum(map(len, new))
-        known.update(zip(new, self._read_blocks(list(new.values())), strict=True))
+        known.update(zip(new, self._read_blocks(new), strict=True))
         return list(map(known.__getitem__, texts))
 
-    def _read_blocks(self, texts: list[list[str]]) -> list[Block[Items] | None]:
+    def _read_blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
         """Read the lines of all texts at once, or of each where one is unsound."""
         try:
-            bodies = [_whole(lines) for _, *lines in texts]
+            bodies = list(map(_body, texts))
             items = self.read([line for body in bodies for line in body.lines])
         except ParseError:
             if len(texts) == 1:
                 return [None]
-            return [block for lines in texts for block in self._read_blocks([lines])]
+            return [block for text in texts for block in self._read_blocks([text])]
         blocks: list[Block[Items] | None] = []
         start = 0
-        for (head_line, *lines), body in zip(texts, bodies, strict=True):
-            head = computation_head(head_line)
-            stop = start + len(body.lines)
+        for head, lines, line_count, places in bodies:
+            stop = start + len(lines)
             part = items[start:stop]
-            blocks.append(Block(head, part, len(lines), body.places) if head else None)
+            blocks.append(Block(head, part, line_count, places) if head else None)
             start = stop
         return blocks
 
@@ -120,14 +119,19 @@ class BlockCache(ABC, Generic[Items]):
 class _Body(NamedTuple):
     """Lines of a computation, those of tuple elements included, and their places."""
 
+    head: Head | None
     lines: Sequence[str]
+    line_count: int
     places: list[int] | None
 
 
-def _whole(lines: list[str]) -> _Body:
-    if not any(ELEMENT_MARK in line for line in lines):
-        return _Body(lines, None)
-    return _Body(*with_elements(lines))
+def _body(text: str) -> _Body:
+    head, *lines = text.split("\n")
+    places = None
+    count = len(lines)
+    if ELEMENT_MARK in text:
+        lines, places = with_elements(lines)
+    return _Body(computation_head(head), lines, count, places)
 
 
 class InstructionCache(BlockCache[list[Instruction]]):
