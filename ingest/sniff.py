@@ -87,24 +87,25 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
     _rule(rb"--[A-Za-z]\w*(?:=|\s*\n|\Z)", "flagfile", "compiler flags", False),
 )
 
-# Tried anywhere in what looks like a text proto.
+# Tried anywhere in what looks like a text proto, behind a line break before it. A rule
+# that begins with `^` is tried at each character, one with a literal is looked for.
 _TEXT_PROTO_MARKS: tuple[_Rule, ...] = (
-    _rule(rb"(?m)^tpu_topology_args \{", "target_arguments", "TPU target", False),
-    _rule(rb"(?m)^gpu_device_info \{", "gpu_target_config", "GPU target", False),
+    _rule(rb"\ntpu_topology_args \{", "target_arguments", "TPU target", False),
+    _rule(rb"\ngpu_device_info \{", "gpu_target_config", "GPU target", False),
     _rule(
-        rb"(?m)^(?:canonical_module_id: |pass_metadata \{)",
+        rb"\n(?:canonical_module_id: |pass_metadata \{)",
         "module_metadata",
         "passes and their timings",
         False,
     ),
     _rule(
-        rb"(?m)^entry_computation_layout \{",
+        rb"\nentry_computation_layout \{",
         "module_config",
         "HloModuleConfigProto",
         False,
     ),
-    _rule(rb"(?m)^xla_(?:jf|tpu)_", "tpu_comp_env", "TpuCompilationEnvironment", False),
-    _rule(rb"(?m)^xla_\w+: ", "debug_options", "DebugOptions", False),
+    _rule(rb"\nxla_(?:jf|tpu)_", "tpu_comp_env", "TpuCompilationEnvironment", False),
+    _rule(rb"\nxla_\w+: ", "debug_options", "DebugOptions", False),
 )
 
 # Tried anywhere in text that nothing else took.
@@ -169,7 +170,7 @@ def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
     if _is_computation(lines):
         return Sniffed("hlo_text", "HLO text without its HloModule line", False)
     if _is_text_proto(lines):
-        mark = _anywhere(_TEXT_PROTO_MARKS, data)
+        mark = _anywhere(_TEXT_PROTO_MARKS, b"\n" + data)
         return mark or Sniffed("text_proto", "text proto", certain=False)
     return _anywhere(_LOG_MARKS, data)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlodb.ingest.file_kinds import NESTED_KINDS, TEXT_KINDS, Kind
-from hlodb.ingest.formats.scan import deepest
+from hlodb.ingest.formats.scan import deepest, remembered
 from hlodb.ingest.limits import Limits, Refusal
 
 
@@ -26,4 +26,11 @@ def _has_long_line(data: bytes, most: int) -> bool:
 
 
 def _nests_deeper(data: bytes, most: int) -> bool:
-    return deepest(data.decode("utf-8", "replace")) > most
+    brackets = sum(map(data.count, (b"{", b"[", b"(")))
+    return brackets > most and _deepest(data) > most
+
+
+# The modules of a run mostly have equal flags and targets.
+@remembered
+def _deepest(data: bytes) -> int:
+    return deepest(data.decode("utf-8", "replace"))
