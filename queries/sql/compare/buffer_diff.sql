@@ -18,7 +18,7 @@
 -- param program
 -- param only_peak BOOLEAN = true: Only buffers that own bytes of either peak.
 -- param only_changes BOOLEAN = true: Leave out buffers that are the same.
--- param top BIGINT = 100: At most this many rows; NULL for all.
+-- param top BIGINT = 100 from 0: At most this many rows; NULL for all.
 -- column program
 -- column rank
 -- column status VARCHAR name neutral: What happened to it.

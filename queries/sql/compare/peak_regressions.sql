@@ -14,9 +14,10 @@
 -- param base
 -- param candidate
 -- param program
--- param min_delta_bytes BIGINT = 0: A difference counts only above this many
---   bytes …
--- param min_delta_ratio DOUBLE = 0.0: … and above this share of the base.
+-- param min_delta_bytes BIGINT = 0 from 0: A difference counts only above this
+--   many bytes …
+-- param min_delta_ratio DOUBLE = 0.0 from 0: … and above this share of the
+--   base.
 -- column base
 -- column candidate
 -- column program
