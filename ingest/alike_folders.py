@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from collections.abc import Iterable
 
+from hlodb.arguments import positional
 from hlodb.ingest.recognise import rank
 
 
@@ -25,8 +27,9 @@ def note_of_alike(name: str, folders: list[str]) -> str:
     """Say that a run may be several, and what to do then."""
     first = ", ".join(folders[:3])
     shown = first if len(folders) < 4 else f"{first} and {len(folders) - 3} more"
+    forgetting = shlex.join(["hlodb", "rm", *positional(name)])
     return (
         f"run {name}: {shown} hold files of the same names, and count as processes of"
-        f" one run; if they are runs of their own, `hlodb rm {name}` and ingest each"
+        f" one run; if they are runs of their own, `{forgetting}` and ingest each"
         " folder by itself"
     )

@@ -6,6 +6,7 @@ import textwrap
 from itertools import groupby
 from typing import Any
 
+from hlodb.queries.bounds import bounds_text
 from hlodb.queries.catalogue import GROUPS, Catalogue
 from hlodb.queries.query import Column, Parameter, Query
 
@@ -61,6 +62,8 @@ def _query_object(query: Query) -> dict[str, Any]:
                 "type": p.type,
                 "default": p.default,
                 "choices": list(p.choices),
+                "least": p.least,
+                "most": p.most,
                 "doc": p.doc,
             }
             for p in query.parameters
@@ -77,7 +80,10 @@ def _parameter_lines(query: Query) -> str:
 
 
 def _parameter_text(p: Parameter) -> str:
-    return f"{p.doc} One of {', '.join(p.choices)}." if p.choices else p.doc
+    if p.choices:
+        return f"{p.doc} One of {', '.join(p.choices)}."
+    allowed = bounds_text(p.least, p.most)
+    return f"{p.doc} {allowed.capitalize()}." if allowed else p.doc
 
 
 def _column_lines(query: Query) -> str:

@@ -9,6 +9,7 @@
     -- empty: What to do where there are no rows (may be left out).
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
+    -- param slop DOUBLE = 0.0 from 0 to 1: Share that is kept free (or: from 0).
     -- column reserved_bytes BIGINT bytes lower_is_better: What is reserved.
     SELECT … WHERE r.name = $run
 
@@ -26,6 +27,7 @@ from typing import NamedTuple, NoReturn
 from hlodb.errors import UsageError
 from hlodb.queries.query import (
     COLUMN_TYPES,
+    NUMERIC_TYPES,
     PARAMETER_TYPES,
     POLARITIES,
     UNITS,
@@ -44,7 +46,8 @@ _OPTIONAL = "empty"
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
 _PARAMETER = re.compile(
-    r" (\w+(?:\[\])?) = (.+?)(?: of (\w+)\.(\w+)| in ([\w, ]+))?: (\S.*)"
+    r" (\w+(?:\[\])?) = (.+?)(?: of (\w+)\.(\w+)| in ([\w, ]+)"
+    r"| from (-?\d+)(?: to (-?\d+))?)?: (\S.*)"
 )
 _COLUMN = re.compile(r" (\w+) (\w+) (\w+): (\S.*)")
 _CONTINUATION = "--   "
@@ -175,12 +178,22 @@ def _parameters(
 def _parameter(name: str, entry: _Entry, path: str) -> Parameter:
     match = _PARAMETER.fullmatch(entry.rest)
     if not match:
-        form = "-- param NAME TYPE = DEFAULT [of TABLE.COLUMN | in A, B]: text"
-        _fail(path, entry.line, f"expected `{form}`")
-    _require_known("type", match[1], PARAMETER_TYPES, entry, path)
-    source = (match[3], match[4]) if match[3] else None
-    choices = tuple(re.split(r",\s*", match[5])) if match[5] else ()
-    return Parameter(name, match[1], match[2], source, choices, match[6])
+        form = "-- param NAME TYPE = DEFAULT [of TABLE.COLUMN | in A, B | from 0 to 1]"
+        _fail(path, entry.line, f"expected `{form}: text`")
+    kind, default, table, column, words, least, most, doc = match.groups()
+    _require_known("type", kind, PARAMETER_TYPES, entry, path)
+    if least and kind not in NUMERIC_TYPES:
+        _fail(path, entry.line, f"only numbers go `from` one to another, not {kind}")
+    return Parameter(
+        name,
+        kind,
+        default,
+        (table, column) if table else None,
+        tuple(re.split(r",\s*", words)) if words else (),
+        doc,
+        int(least) if least else None,
+        int(most) if most else None,
+    )
 
 
 def _columns(

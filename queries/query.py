@@ -26,13 +26,15 @@ UNITS = (
 
 POLARITIES = ("lower_is_better", "higher_is_better", "neutral")
 PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR")
+NUMERIC_TYPES = ("BIGINT", "BIGINT[]", "DOUBLE")
 COLUMN_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "INTEGER", "TIMESTAMP", "VARCHAR")
 
 
 class Parameter(NamedTuple):
     """A parameter: `default` is SQL; `source` names the column it is a value of.
 
-    Where it has `choices` it is one of them, or NULL.
+    Where it has `choices` it is one of them, or NULL. A number is neither below `least`
+    nor above `most`.
     """
 
     name: str
@@ -41,6 +43,8 @@ class Parameter(NamedTuple):
     source: tuple[str, str] | None
     choices: tuple[str, ...]
     doc: str
+    least: float | None = None
+    most: float | None = None
 
 
 class Column(NamedTuple):

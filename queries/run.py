@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hlodb.errors import HlodbError, UsageError
+from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.macros import in_order, install_temporary, macro_sql
 from hlodb.queries.nearest import nearest, not_held
@@ -28,7 +29,8 @@ def run_query(
     """Give the answer of the query `name`; parameters are bound, never pasted.
 
     `catalogue` is the built-in one unless given. Raises UsageError for an unknown query
-    or parameter, and for a run or program that the warehouse doesn't hold.
+    or parameter, for a run or program that the warehouse doesn't hold, and for a number
+    that is too small or too large.
     """
     catalogue = load_catalogue() if catalogue is None else catalogue
     parameters = parameters or {}
@@ -148,6 +150,7 @@ def _require_known_values(
         value = values.get(parameter.name)
         if value is None:
             continue
+        require_within(parameter, value)
         if parameter.choices and value not in parameter.choices:
             one_of = ", ".join(parameter.choices)
             hint = nearest(str(value), parameter.choices)

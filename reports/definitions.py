@@ -45,8 +45,9 @@ METRICS = (
         "noise_band_bytes",
         "bytes",
         "neutral",
-        "How far duplicate compiles of one source within one run differ. 0 where"
-        " nothing was compiled twice: compilation is assumed deterministic.",
+        "How far duplicate compiles of one source within one run differ, in the base"
+        " and the runs before the candidate. 0 where nothing was compiled twice there:"
+        " compilation is assumed deterministic.",
     ),
     Metric(
         "relevance",

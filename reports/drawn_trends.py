@@ -8,12 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
 from hlodb.reports.curves import drawn
-from hlodb.reports.facts import Module
+from hlodb.reports.facts import Module, Profiles
 from hlodb.reports.history import Lines
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_history import RoleHistory, RolePoint
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.pairs import Profiles
 from hlodb.reports.read import rows
 from hlodb.reports.tracks import Track
 from hlodb.schema.connection import Connection

@@ -16,7 +16,7 @@ from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
 from hlodb.reports.contents import Held, buffer_name, shown_contents
 from hlodb.reports.divergence import divergence
-from hlodb.reports.facts import Module
+from hlodb.reports.facts import Module, Profiles
 from hlodb.reports.model_findings import (
     BufferChange,
     Cause,
@@ -25,7 +25,6 @@ from hlodb.reports.model_findings import (
     Divergence,
     Part,
 )
-from hlodb.reports.pairs import Profiles
 from hlodb.reports.pruned import has_details, profile_cause, profile_waterfalls
 from hlodb.reports.read import read_buffers, read_outputs, rows
 from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
@@ -82,6 +83,16 @@ class Profile(NamedTuple):
     fragmentation_bytes: int | None
     padding_bytes: int | None
     conflict_count: int
+
+
+Profiles = Mapping[int, Mapping[int, Profile]]
+"""Profiles by module and colour."""
+
+
+def reserved(module: Module, color: int, profiles: Profiles) -> int:
+    """Give the reserved bytes of a module in a memory space, 0 where it uses none."""
+    profile = profiles.get(module.module_id, {}).get(color)
+    return profile.reserved_bytes if profile else 0
 
 
 class Buffer(NamedTuple):

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from hlodb.arguments import positional
 from hlodb.reports.explain import UNEXPLAINED, Explanation
 from hlodb.reports.facts import Run
 from hlodb.reports.finding_ids import METRIC
@@ -133,9 +134,9 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
         return [f"hlodb query incomplete_modules -p {run} -p {name}"]
     commands = []
     if base is not None and base.has_assignment and v.pair.base_run:
-        old = shlex.quote(f"{v.pair.base_run.name}:{base.program}")
-        new = shlex.quote(f"{candidate_run.name}:{candidate.program}")
-        commands.append(f"hlodb diff {old} {new}")
+        old = f"{v.pair.base_run.name}:{base.program}"
+        new = f"{candidate_run.name}:{candidate.program}"
+        commands.append(shlex.join(["hlodb", "diff", *positional(old, new)]))
     return [*commands, f"hlodb query peak_contents -p {run} -p {name}"]
 
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from hlodb.reports.contents import Held
 from hlodb.reports.curves import drawn_verdicts
 from hlodb.reports.explain import held_of
-from hlodb.reports.facts import Buffer
+from hlodb.reports.facts import Buffer, Profiles
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_flames import FlamePair, Frame
-from hlodb.reports.pairs import Profiles, Verdict
+from hlodb.reports.pairs import Verdict
 from hlodb.schema.connection import Connection
 
 PATHLESS = "(no op_name)"

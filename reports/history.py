@@ -12,19 +12,11 @@ from dataclasses import replace
 from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Module, Profiles, Run, reserved
 from hlodb.reports.match import comparable
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.pairs import (
-    NoiseBands,
-    Pair,
-    Profiles,
-    Verdict,
-    counts,
-    followed_pair,
-    judge,
-    reserved,
-)
+from hlodb.reports.noise import NoiseBands
+from hlodb.reports.pairs import Pair, Verdict, counts, followed_pair, judge
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
 
@@ -65,7 +57,10 @@ def absences(
         Step(verdict, run)
         for last, run in vanished
         for verdict in judge(
-            Pair(last.module, None, last.run, None, None), profiles, {}, settings
+            Pair(last.module, None, last.run, None, None),
+            profiles,
+            NoiseBands({}, []),
+            settings,
         )
     ]
 

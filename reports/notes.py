@@ -18,7 +18,8 @@ def notes(
     """Give what a reader may wonder about: noise, unsound and late runs, budgets."""
     found = []
     has_base = scene.baseline.run is not None
-    if has_base and scene.pairs and not any(scene.bands.values()):
+    widths = (w for by_run in scene.bands.widths.values() for w in by_run.values())
+    if has_base and scene.pairs and not any(widths):
         text = "Nothing was compiled twice with different memory"
         found.append(f"{text}: the noise band is 0.")
     if scene.passed_over:

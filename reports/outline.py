@@ -73,7 +73,7 @@ def _compared(report: Report) -> list[Block]:
     text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
     # Whoever names a run may name one of another series than hlodb.toml says.
     if series := c.candidate.series:
-        text += f" Series {series}, {counted(len(c.series_runs), 'run')}."
+        text += f" Series {series}, history of {counted(len(c.series_runs), 'run')}."
     parity = (
         f"{counted(c.matched, 'program')} matched, {c.comparable:,} comparable,"
         f" {c.identical:,} identical, {c.same_source:,} from the same source."

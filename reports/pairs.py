@@ -1,22 +1,19 @@
 """Pairs of modules that are compared, and what the comparison of each says.
 
 A verdict is per program and memory space. It mirrors when base and candidate change
-places: worse and improved swap, new and failed swap, the rest stays.
+places: worse and improved swap, new and failed swap, the rest stays, but for noise: of
+that only what is not judged bears witness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
-from hlodb.reports.facts import Module, Profile, Run
+from hlodb.reports.facts import Module, Profile, Profiles, Run
 from hlodb.reports.match import Match, differing_keys
+from hlodb.reports.noise import NoiseBands
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting
-
-Profiles = Mapping[int, Mapping[int, Profile]]
-NoiseBands = Mapping[tuple[str, int | None, int, int], int]
-"""Bytes by program, rank, exact source and colour."""
 
 
 class Pair(NamedTuple):
@@ -99,12 +96,6 @@ def _known_bytes(module: Module | None, profile: Profile | None) -> int | None:
     return profile.reserved_bytes if profile else 0
 
 
-def reserved(module: Module, color: int, profiles: Profiles) -> int:
-    """Give the reserved bytes of a module in a memory space, 0 where it uses none."""
-    profile = profiles.get(module.module_id, {}).get(color)
-    return profile.reserved_bytes if profile else 0
-
-
 def judge(
     pair: Pair, profiles: Profiles, bands: NoiseBands, settings: Settings
 ) -> list[Verdict]:
@@ -114,7 +105,7 @@ def judge(
     verdicts = []
     used = base.keys() | candidate.keys()
     for color in sorted(used if pair.colors is None else used & pair.colors):
-        band = _band(pair, color, bands)
+        band = bands.of(pair.base, pair.candidate, color)
         verdict = Verdict(
             pair, color, base.get(color), candidate.get(color), "same", "", band
         )
@@ -227,12 +218,3 @@ def tags(v: Verdict) -> list[str]:
 def held_against(run: Run, base: Run) -> str:
     """Say which run a program is held against that is not comparable in the base."""
     return f"held against {run.name}, as not comparable in {base.name}"
-
-
-def _band(pair: Pair, color: int, bands: NoiseBands) -> int:
-    widths = [
-        bands.get((m.program, m.rank, m.source_exact, color), 0)
-        for m in (pair.base, pair.candidate)
-        if m is not None and m.source_exact is not None
-    ]
-    return max(widths, default=0)

@@ -17,11 +17,11 @@ from hlodb.reports.baseline import (
     may_be_same_device,
     sound_runs,
 )
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Module, Profiles, Run
 from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.missing import kind, missing_pairs
-from hlodb.reports.noise import noise_bands
-from hlodb.reports.pairs import NoiseBands, Pair, Profiles, followed_pair
+from hlodb.reports.noise import NoiseBands, noise_bands
+from hlodb.reports.pairs import Pair, followed_pair
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import unsound_runs
@@ -126,7 +126,7 @@ def read_scene(connection: Connection, request: Request, settings: Settings) -> 
         if baseline.window
         else _run_pairs(modules, tracks, candidate, baseline, similarities, request)
     )
-    bands = noise_bands(modules.values(), profiles)
+    bands = noise_bands(modules, profiles, [run.run_id for run in line])
     return Scene(
         candidate,
         baseline,

@@ -6,9 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Module, Profiles, Run
 from hlodb.reports.model_sections import Capacity, Health
-from hlodb.reports.pairs import NoiseBands, Profiles
+from hlodb.reports.noise import NoiseBands
 from hlodb.reports.read import Opcodes, read_opcodes, rows
 from hlodb.reports.settings import Settings
 from hlodb.schema.connection import Connection
@@ -88,11 +88,11 @@ def health(
         if count > 1
     ][:top]
     widest: dict[str, int] = defaultdict(int)
-    for (program, *_), width in bands.items():
-        widest[program] = max(widest[program], width)
+    for ((program, *_), _), widths in bands.widths.items():
+        widest[program] = max(widest[program], *widths.values())
     for program, width in sorted(widest.items(), key=lambda i: (-i[1], i[0]))[:top]:
         if width and program in now:
-            note = "duplicate compiles differ by this much: the noise band"
+            note = "duplicate compiles of one run differ by this much"
             found.append(Health("nondeterministic", program, 0, width, "bytes", note))
     return found + (_slower_passes(connection, base, candidate, top) if base else [])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Module, Profiles, Run, reserved
 from hlodb.reports.match import comparable
 from hlodb.reports.missing import missing_pairs
-from hlodb.reports.pairs import Pair, Profiles, reserved
+from hlodb.reports.pairs import Pair
 from hlodb.reports.tracks import Sighting, Track, sightings_before
 
 

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from hlodb.arguments import positional
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.discover import HOW_TO_DUMP
 from hlodb.ingest.run_summary import RunSummary
@@ -23,7 +24,7 @@ def sentences(run: RunSummary, db: Path) -> Iterator[str]:
             f" {loaded}; {shown} says what and where"
         )
     elif not run.has_dump:
-        forgetting = _command("rm", run.name, db=db)
+        forgetting = _command("rm", db=db, behind=positional(run.name))
         yield f"run {run.name} holds no XLA dump; {forgetting} forgets it"
     elif not run.modules:
         yield f"run {run.name} holds no module"
@@ -49,5 +50,5 @@ def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
         raise UsageError(f"nothing that was named holds an XLA dump. {HOW_TO_DUMP}")
 
 
-def _command(*words: str, db: Path) -> str:
-    return f"`{shlex.join(['hlodb', *words, '--db', str(db)])}`"
+def _command(*words: str, db: Path, behind: Sequence[str] = ()) -> str:
+    return f"`{shlex.join(['hlodb', *words, '--db', str(db), *behind])}`"

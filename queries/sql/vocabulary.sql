@@ -12,13 +12,14 @@
 --   the latest.
 -- param series VARCHAR = NULL of runs.series: Only runs of this series; NULL
 --   for all.
--- param color BIGINT = NULL: Only this memory space number; NULL for all.
+-- param color BIGINT = NULL from 0: Only this memory space number; NULL for
+--   all.
 -- param stage VARCHAR = NULL of modules.stage: Only this stage of compilation;
 --   NULL for all.
 -- param grouped_by VARCHAR = 'source_line' in source_line, op_name,
 --   element_type, kind: What makes a set; op_name: every prefix of one, kind:
 --   of allocation.
--- param top BIGINT = 20: At most this many rows; NULL for all.
+-- param top BIGINT = 20 from 0: At most this many rows; NULL for all.
 --
 -- column run VARCHAR name neutral: Name of the run.
 -- column run_id BIGINT id neutral: Number of the run.

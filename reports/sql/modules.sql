@@ -1,6 +1,7 @@
 -- The last snapshot of every compiled module of the runs $runs, with what it was
 -- compiled from: the before_optimizations snapshot of the same run, folder, rank,
--- program and number, or of the number before (see renumbered_modules).
+-- program and number, or of the number before (see renumbered_modules). The order is
+-- that of the query ranked_snapshots, which asks about one run.
 WITH numbered AS (
   SELECT
     m.*, coalesce(n.next_number, m.module_number) AS last_number,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -89,3 +90,27 @@ def test_a_diff_of_a_program_that_its_run_does_not_hold(
     assert main(["diff", *sides]) == 2
     said = "hlodb: run night-1 has no program 'jit_stp'; did you mean jit_step?\n"
     assert capsys.readouterr().err == said
+
+
+def test_commands_that_are_told_can_be_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Runs may be called like options, and with blanks."""
+    monkeypatch.chdir(tmp_path)
+    names = ("-x", "--a night", "--")
+    programs = ((STEP,), (GROWN,), ())
+    worlds = [
+        replace(night(n, *own), name=name)
+        for n, (name, own) in enumerate(zip(names, programs, strict=True), 1)
+    ]
+    build(tmp_path, *worlds)
+    told = []
+    for sides in (["-x", "--a night"], ["-x", "--"]):
+        main(["diff", "--", *sides])
+        lines = capsys.readouterr().out.splitlines()
+        told += [line.strip()[2:] for line in lines if line.strip()[:1] == "$"]
+    commands = [*dict.fromkeys(told)]
+    assert [command for command in commands if command.startswith("hlodb diff")] == [
+        "hlodb diff -- -x:jit_step '--a night:jit_step'"
+    ]
+    assert [main(shlex.split(command)[1:]) for command in commands] == [0, 0, 0, 0]

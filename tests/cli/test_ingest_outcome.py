@@ -133,10 +133,22 @@ def test_an_archive_without_a_dump(
         2,
         [0],
         [
-            "run dump holds no XLA dump; `hlodb rm dump --db w.duckdb` forgets it",
+            "run dump holds no XLA dump; `hlodb rm --db w.duckdb dump` forgets it",
             f"nothing that was named holds an XLA dump. {HOW}",
         ],
     )
+
+
+def test_a_run_that_is_called_like_an_option_can_be_forgotten(
+    folder: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    fill(folder, "x.py")
+    with tarfile.open("dump.tar", "w") as archive:
+        archive.add(folder, "dump")
+    _, _, said = ingest(capfd, "dump.tar", "--run", "-x")
+    forgetting = "hlodb rm --db w.duckdb -- -x"
+    assert said[0] == f"run -x holds no XLA dump; `{forgetting}` forgets it"
+    assert main(forgetting.split()[1:]) == 0
 
 
 def test_a_broken_archive_beside_a_dump(

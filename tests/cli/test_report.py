@@ -218,7 +218,12 @@ def test_the_first_night_knows_nothing_of_a_base(
 
 
 @pytest.mark.parametrize(
-    ("series", "said"), [("nightly", " Series nightly, 2 runs."), (None, "")]
+    ("series", "said"),
+    [
+        ("nightly", " Series nightly, history of 2 runs."),
+        ("weekly", " Series weekly, history of 2 runs."),
+        (None, ""),
+    ],
 )
 def test_a_run_that_is_named_is_of_its_own_series(
     tmp_path: Path,
@@ -227,7 +232,10 @@ def test_a_run_that_is_named_is_of_its_own_series(
     series: str | None,
     said: str,
 ) -> None:
-    """Whatever series hlodb.toml takes runs from that nobody names."""
+    """Whatever series hlodb.toml takes runs from that nobody names.
+
+    The first of a series follows runs of others: its history has more than its series.
+    """
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, STEP), night(2, STEP, series=series))
     configure('[report]\nseries = "nightly"\n')

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.alike_folders import alike_folders
+from hlodb.ingest.alike_folders import alike_folders, note_of_alike
 from hlodb.ingest.ingest import ingest
 from tests.conftest import DATA
 
@@ -42,3 +42,7 @@ def test_nights_in_one_folder_are_told_of_once(tmp_path: Path) -> None:
         " ingest each folder by itself"
     ]
     assert not any("same names" in note for note in notes[1])
+
+
+def test_the_command_that_forgets_several_can_be_typed() -> None:
+    assert "`hlodb rm -- '-a night'`" in note_of_alike("-a night", ["01", "02"])

@@ -157,6 +157,8 @@ def test_the_catalogue_as_objects(tmp_path: Path) -> None:
                 "type": "VARCHAR",
                 "default": "NULL",
                 "choices": [],
+                "least": None,
+                "most": None,
                 "doc": "Name of the run; NULL for the latest one.",
             },
             {
@@ -164,6 +166,8 @@ def test_the_catalogue_as_objects(tmp_path: Path) -> None:
                 "type": "BIGINT",
                 "default": "0",
                 "choices": [],
+                "least": None,
+                "most": None,
                 "doc": "Only with at least so many.",
             },
         ],

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import duckdb
+import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.run import Value, run_query
@@ -150,6 +152,24 @@ def test_a_backend_counts_once_whatever_its_memory_spaces(tmp_path: Path) -> Non
     main = [(0, "tpu", None, False), (0, "cpu", "x86", True), (0, "cpu", "arm", True)]
     assert answer(database, "backend_compare", *shown, color=0) == main
     assert answer(database, "backend_compare", *shown) == main
+
+
+@pytest.mark.parametrize("order", [*permutations(["one", "two", "three"])])
+def test_of_equally_many_graphs_that_of_the_latest_run_counts(
+    tmp_path: Path, order: tuple[str, ...]
+) -> None:
+    """The first run, whose source is not there, is of no graph."""
+    nights = [
+        night(n, replace(STEP, source=source), device=f"chip-{n}")
+        for n, source in enumerate([None, *order], 1)
+    ]
+    database = make(tmp_path / "w.duckdb", *nights)
+    assert answer(database, "backend_compare", "run", "is_same_graph") == [
+        ("night-1", False),
+        ("night-2", False),
+        ("night-3", False),
+        ("night-4", True),
+    ]
 
 
 def test_what_made_jax_trace_again(tmp_path: Path) -> None:

@@ -35,10 +35,11 @@ def read(text: str) -> Query:
 def test_whole_query() -> None:
     text = (
         HEADER
-        + "-- param run\n-- param top BIGINT = 20: At most this many rows.\n"
+        + "-- param run\n-- param top BIGINT = 20 from 0: At most this many rows.\n"
+        + "-- param share DOUBLE = 0.5 from -1 to 1: A share.\n"
         + "-- column program\n"
         + COLUMN
-        + "SELECT p.program, p.steps FROM $run LIMIT $top\n"
+        + "SELECT p.program, p.steps FROM $run LIMIT $top * $share\n"
     )
     assert read(text) == Query(
         name="steps",
@@ -53,13 +54,16 @@ def test_whole_query() -> None:
             Parameter(
                 "run", "VARCHAR", "NULL", ("runs", "name"), (), "Name of the run."
             ),
-            Parameter("top", "BIGINT", "20", None, (), "At most this many rows."),
+            Parameter(
+                "top", "BIGINT", "20", None, (), "At most this many rows.", 0, None
+            ),
+            Parameter("share", "DOUBLE", "0.5", None, (), "A share.", -1, 1),
         ),
         columns=(
             Column("program", "VARCHAR", "name", "neutral", "Name of the program."),
             Column("steps", "BIGINT", "count", "lower_is_better", "How many steps."),
         ),
-        sql="SELECT p.program, p.steps FROM $run LIMIT $top",
+        sql="SELECT p.program, p.steps FROM $run LIMIT $top * $share",
     )
 
 
@@ -95,7 +99,11 @@ def test_nothing_is_needed() -> None:
         (
             HEADER + "-- param top BIGINT: no default\n" + COLUMN + SQL,
             "steps.sql:7: expected `-- param NAME TYPE = DEFAULT [of TABLE.COLUMN |"
-            " in A, B]: text`",
+            " in A, B | from 0 to 1]: text`",
+        ),
+        (
+            HEADER + "-- param word VARCHAR = 'a' from 0: no number\n" + COLUMN + SQL,
+            "steps.sql:7: only numbers go `from` one to another, not VARCHAR",
         ),
         (
             HEADER + "-- param top TEXT = 1: wrong type\n" + COLUMN + SQL,

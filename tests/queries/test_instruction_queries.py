@@ -9,18 +9,19 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.ingest.dumps import write
 from tests.occurrences import store_modules
-from tests.queries.stored import add
 
 Connection = duckdb.DuckDBPyConnection
 MOVED = ("operand_bytes", "payload_bytes", "wire_bytes")
 
 
-def store_instruction(connection: Connection, opcode: str, **form: str) -> None:
+def store_instruction(
+    connection: Connection, opcode: str, **form: str | int | None
+) -> None:
     """Store a module of four partitions with one instruction."""
     connection.execute("INSERT INTO runs BY NAME SELECT 1 AS run_id, 'run' AS name")
     module = {"run_id": 1, "module_id": 1, "path": "m", "part": 0, "program": "jit_f"}
@@ -213,36 +214,56 @@ SELECT
 """
 
 
-def test_a_custom_call_without_an_assignment_has_results(
-    warehouse: Connection,
-) -> None:
-    """Its workspace is told by the buffer assignment alone."""
-    form = {"element_type": "tuple", "custom_call_target": "Eigh"}
-    store_instruction(warehouse, "custom-call", shape="(f32[8,8], f32[8])", **form)
-    rows = warehouse.execute(
-        "SELECT custom_call_target, result_bytes, workspace_bytes"
-        " FROM custom_call_inventory()"
-    ).fetchall()
-    assert rows == [("Eigh", 288, 0)]
-
-
 @pytest.mark.parametrize(
-    ("target", "workspace_bytes"), [("__cublas$lt$matmul", 4096), ("ours", 0)]
+    ("target", "shape", "result_bytes", "workspace_bytes"),
+    [
+        ("Eigh", "(f32[8,8], f32[8])", 288, None),
+        ("__cublas$gemm", "f32[8,8]", 256, None),
+        ("__cublas$gemm", "(f32[8], s8[0])", 32, 0),
+        ("__cublas$lt$matmul", "(s8[8,8], s8[4096]{0})", 64 + 4096, 4096),
+        ("ours", "(s8[8,8], s8[4096]{0})", 64 + 4096, None),
+        ("__cudnn$conv", "(f32[8], (u8[16], u8[2,3]), u8[])", 55, 23),
+    ],
 )
-def test_what_cublas_works_in_is_bytes_with_a_sign(
-    warehouse: Connection, target: str, workspace_bytes: int
+def test_workspace_of_a_custom_call_is_what_its_shape_tells(
+    warehouse: Connection,
+    target: str,
+    shape: str,
+    result_bytes: int,
+    workspace_bytes: int | None,
 ) -> None:
-    """Other calls may give such arrays as results."""
-    form = {"element_type": "tuple", "custom_call_target": target}
-    store_instruction(warehouse, "custom-call", shape="(s8[8,8], s8[4096])", **form)
-    for value_id, (shape, size) in enumerate([("s8[8,8]", 64), ("s8[4096]", 4096)]):
-        row = {"module_id": 1, "instruction_id": 0, "value_id": value_id}
-        add(warehouse, 'store."values"', **row, shape=shape, logical_bytes=size)
+    """Bytes with a sign may be results of others; without any element none is known."""
+    element = "tuple" if shape.startswith("(") else "f32"
+    form = {"element_type": element, "custom_call_target": target}
+    logical = None if element == "tuple" else result_bytes
+    store_instruction(
+        warehouse, "custom-call", shape=shape, logical_bytes=logical, **form
+    )
     rows = warehouse.execute(
         "SELECT result_bytes, workspace_bytes, max_workspace_bytes"
         " FROM custom_call_inventory()"
     ).fetchall()
-    assert rows == [(64 + 4096, workspace_bytes, workspace_bytes)]
+    assert rows == [(result_bytes, workspace_bytes, workspace_bytes)]
+
+
+def test_workspace_takes_what_the_buffer_assignment_says(reading: Connection) -> None:
+    asked: dict[str, Value] = {"run": "jaxlib-0.4.30"}
+    rows = run_query(reading, "custom_call_inventory", asked).dicts()
+    found = {
+        (row["program"], row["module_number"]): row["workspace_bytes"]
+        for row in rows
+        if row["custom_call_target"] == "__onednn$matmul"
+    }
+    assigned = reading.execute(
+        "SELECT m.program, m.module_number, CAST(sum(v.logical_bytes) AS BIGINT)"
+        " FROM modules AS m JOIN runs USING (run_id)"
+        " JOIN instructions AS i USING (module_id)"
+        ' JOIN "values" AS v USING (module_id, instruction_id)'
+        " WHERE runs.name = 'jaxlib-0.4.30' AND v.shape LIKE 'u8[%'"
+        " AND i.custom_call_target = '__onednn$matmul' GROUP BY ALL"
+    ).fetchall()
+    assert found == {(program, number): size for program, number, size in assigned}
+    assert len(found) == 5
 
 
 def test_a_users_rules_give_the_roles(reading: Connection, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tarfile
+from collections import Counter
 from functools import partial
 from pathlib import Path
 
@@ -14,14 +15,16 @@ from tests.conftest import DUMPS
 NIGHTS = ("jaxlib-0.4.35", "jaxlib-0.5.3")
 
 
-def give_ranks(folder: Path, night: str, ranks: int) -> Path:
+def give_ranks(folder: Path, night: str, ranks: int, called: str = "rank_") -> Path:
     """Unpack one program of a release, as if each rank had compiled it."""
     with tarfile.open(DUMPS / "cpu" / f"{night}.tar.xz") as archive:
         members = [m for m in archive.getmembers() if ".jit_cnn." in m.name]
         for rank in range(ranks):
             for member in members:
                 member.name = Path(member.name).name
-                archive.extract(member, folder / night / f"rank_{rank}", filter="data")
+                archive.extract(
+                    member, folder / night / f"{called}{rank}", filter="data"
+                )
     return folder / night
 
 
@@ -39,6 +42,41 @@ def test_a_program_counts_once_however_many_ranks_compile_it(tmp_path: Path) -> 
     assert [tuple(row[name] for name in sums) for row in rows] == [
         (1, 7_789_504, 7_789_504)
     ]
+
+
+def test_hosts_without_ranks_are_counted(tmp_path: Path) -> None:
+    """What equal modules of theirs have in common is one row."""
+    db = tmp_path / "w.duckdb"
+    for night in NIGHTS:
+        ingest([str(give_ranks(tmp_path, night, 3, "zone_"))], db, jobs=1)
+    with open_warehouse(db) as warehouse:
+        asked = dict(zip(("base", "candidate"), NIGHTS, strict=True))
+        (grown,) = warehouse.query("peak_regressions", **asked).dicts()
+        (cause,) = warehouse.query("top_movers", **asked).dicts()
+    assert (grown["module_count"], grown["delta_reserved_bytes"]) == (3, 7_789_504)
+    counts = "program_count", "module_count", "sum_delta_bytes"
+    assert tuple(cause[name] for name in counts) == (1, 3, 7_789_504)
+
+
+def test_buffers_of_modules_that_share_a_name_have_their_numbers(
+    training_warehouse: Path,
+) -> None:
+    """By number they add up to what each module grew by."""
+    nights = {"base": "first", "candidate": "second"}
+    with open_warehouse(training_warehouse) as warehouse:
+        grown = warehouse.query("peak_regressions", **nights).dicts()
+        buffers = warehouse.query(
+            "buffer_diff", **nights, only_changes=False, top=None
+        ).dicts()
+    sums: Counter[int] = Counter()
+    for row in buffers:
+        sums[row["module_number"]] += row["delta_peak_bytes"]
+    expected: Counter[int] = Counter()
+    for row in grown:
+        before, now = row["base_live_peak_bytes"], row["candidate_live_peak_bytes"]
+        expected[row["module_number"]] += (now or 0) - (before or 0)
+    assert sums == expected
+    assert len(expected) > 1
 
 
 def test_what_is_the_same_is_left_out_and_nothing_else(tmp_path: Path) -> None:
@@ -64,5 +102,5 @@ def test_what_is_the_same_is_left_out_and_nothing_else(tmp_path: Path) -> None:
     ]
     assert changed == expected
     assert {row["rank"] for row in everything} == {0, 1}
-    assert {row[1] for row in changed} == {1}
+    assert {row[2] for row in changed} == {1}
     assert same == []

@@ -64,6 +64,26 @@ def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
     ]
 
 
+def test_one_odd_compile_of_several_does_not_excuse_itself(tmp_path: Path) -> None:
+    """What the runs before did is noise; the night after, the rise still stands."""
+    path = tmp_path / "hlodb.duckdb"
+    odd = [sized(48), sized(48), sized(60)]
+    nights = [night(1, *[sized(48)] * 3), night(2, *odd)]
+    report = report_of(path, *nights)
+    (finding,) = report.findings
+    assert (finding.change, finding.delta_bytes) == ("worse", 12 * MIB)
+    assert [h.candidate for h in report.health if h.kind == "nondeterministic"] == [
+        12 * MIB
+    ]
+    later = report_of(path, *nights, night(3, *odd))
+    assert [(f.id, f.first_run, f.stands) for f in later.findings] == [
+        (finding.id, "night-2", True)
+    ]
+    assert {p.noise_band_bytes for p in later.programs} == {12 * MIB}
+    noisy = [night(1, sized(48), sized(61)), night(2, *odd)]
+    assert report_of(path, *noisy).findings == []
+
+
 def test_a_program_that_each_rank_compiles_is_no_recompilation(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     each = [sized(5, rank=rank) for rank in range(4)]

@@ -11,10 +11,11 @@ import pytest
 
 from hlodb.ingest.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.facts import Module, Run
+from hlodb.reports.facts import Module, Profiles, Run
 from hlodb.reports.match import Match, match_modules
 from hlodb.reports.model import ProgramRow, Report
-from hlodb.reports.pairs import Pair, Profiles, judge
+from hlodb.reports.noise import NoiseBands
+from hlodb.reports.pairs import Pair, judge
 from hlodb.reports.read import (
     read_buffers,
     read_modules,
@@ -157,7 +158,10 @@ def swapped(match: Match) -> Match:
 
 def changes(world: World, match: Match) -> list[tuple[int, str]]:
     pair = Pair(match.base, match.candidate, None, None, None)
-    return [(v.color, v.change) for v in judge(pair, world.profiles, {}, EXACT)]
+    return [
+        (v.color, v.change)
+        for v in judge(pair, world.profiles, NoiseBands({}, []), EXACT)
+    ]
 
 
 def check_all_pairs(world: World) -> int:

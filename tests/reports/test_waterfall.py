@@ -10,9 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hlodb.reports.facts import Buffer, Output, Profile
+from hlodb.reports.facts import Buffer, Output, Profile, Profiles
 from hlodb.reports.ownership import owned_bytes
-from hlodb.reports.pairs import Profiles
 from hlodb.reports.read import (
     read_buffers,
     read_modules,

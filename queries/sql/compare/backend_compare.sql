@@ -5,7 +5,8 @@
 --   compiler version that holds it with a buffer assignment, per colour, of
 --   its first module. ratios are to the least of the same program and colour.
 --   is_same_graph: before_optimizations has the graph_fingerprint that most of
---   these backends have, each counted once.
+--   these backends have, each counted once; of several that equally many have,
+--   that of the latest run.
 -- grain: program, colour, platform, device, compiler version
 -- needs: module_memory, modules, compiled_sources, runs, run_order
 -- param program
@@ -36,7 +37,8 @@ WITH held AS (
     row_number() OVER (
       PARTITION BY m.program, m.color, m.platform, r.device, r.compiler_version
       ORDER BY o.place, m.rank, m.module_number, m.path, m.part
-    ) AS place
+    ) AS place,
+    o.place AS run_place
   FROM module_memory AS m
   JOIN runs AS r USING (run_id)
   JOIN run_order() AS o USING (run_id)
@@ -61,15 +63,23 @@ latest AS (
   WINDOW same_program AS (PARTITION BY program_name, space_color)
 ),
 graphs AS (
-  SELECT program_name, mode(graph_fingerprint) AS graph_fingerprint
+  SELECT
+    program_name, graph_fingerprint,
+    row_number() OVER (
+      PARTITION BY program_name
+      ORDER BY count(*) DESC, min(run_place), graph_fingerprint
+    ) AS place
   FROM (
     -- A backend counts once, however many memory spaces it has.
-    SELECT DISTINCT
-      program_name, platform, device, compiler_version, graph_fingerprint
+    SELECT
+      program_name, platform, device, compiler_version, graph_fingerprint,
+      min(run_place) AS run_place
     FROM latest
-    ORDER BY graph_fingerprint
-  ) AS ordered
-  GROUP BY program_name
+    WHERE graph_fingerprint IS NOT NULL
+    GROUP BY
+      program_name, platform, device, compiler_version, graph_fingerprint
+  ) AS backends
+  GROUP BY program_name, graph_fingerprint
 )
 SELECT
   l.program_name AS program, l.space_color AS color, l.platform, l.device,
@@ -80,6 +90,8 @@ SELECT
   l.fragmentation_ratio, l.padding_bytes,
   coalesce(l.graph_fingerprint = g.graph_fingerprint, FALSE) AS is_same_graph
 FROM latest AS l
-JOIN graphs AS g USING (program_name)
+LEFT JOIN graphs AS g
+  ON g.program_name = l.program_name
+  AND g.place = 1
 WHERE l.backend_count > 1
 ORDER BY l.program_name, l.space_color, l.reserved_bytes, l.run_name

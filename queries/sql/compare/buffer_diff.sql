@@ -18,8 +18,10 @@
 -- param program
 -- param only_peak BOOLEAN = true: Only buffers that own bytes of either peak.
 -- param only_changes BOOLEAN = true: Leave out buffers that are the same.
--- param top BIGINT = 100: At most this many rows; NULL for all.
+-- param top BIGINT = 100 from 0: At most this many rows; NULL for all.
 -- column program
+-- column module_number INTEGER id neutral: XLA's number of the module in the
+--   candidate, else in the base.
 -- column rank
 -- column status VARCHAR name neutral: What happened to it.
 -- column color INTEGER id neutral: Memory space in the candidate, else in the
@@ -125,8 +127,9 @@ candidate_sources AS (
 ),
 matches AS (
   SELECT
-    m.program AS program_name, m.rank, m.pair, m.base_module_id,
-    m.candidate_module_id, m.base_locations_id, m.candidate_locations_id,
+    m.program AS program_name, m.module_number, m.rank, m.pair,
+    m.base_module_id, m.candidate_module_id, m.base_locations_id,
+    m.candidate_locations_id,
     m.base_value_id, m.candidate_value_id, m.base_instruction, m.instruction,
     m.opcode AS operation, m.op_name AS path, m.match_method,
     m.match_confidence
@@ -141,8 +144,8 @@ matches AS (
 ),
 valued AS (
   SELECT
-    m.program_name, m.rank, m.pair, m.base_module_id, m.candidate_module_id,
-    m.operation, m.match_method, m.match_confidence,
+    m.program_name, m.module_number, m.rank, m.pair, m.base_module_id,
+    m.candidate_module_id, m.operation, m.match_method, m.match_confidence,
     coalesce(c.color, b.color) AS space_color,
     b.color AS base_color, c.color AS candidate_color,
     b.value_id AS base_value_id, c.value_id AS candidate_value_id,
@@ -182,26 +185,29 @@ valued AS (
     AND t.value_id = m.candidate_value_id
 ),
 modules_compared AS (
-  SELECT DISTINCT program_name, rank, pair, base_module_id, candidate_module_id
+  SELECT DISTINCT
+    program_name, module_number, rank, pair, base_module_id,
+    candidate_module_id
   FROM matches
 ),
 uncovered AS (
   SELECT
-    m.program_name, m.rank, m.pair, x.color AS space_color,
+    m.program_name, m.module_number, m.rank, m.pair, x.color AS space_color,
     x.owned_bytes AS base_bytes,
     0 AS candidate_bytes
   FROM modules_compared AS m
   JOIN base_peaks AS x ON x.module_id = m.base_module_id
   WHERE x.value_id IS NULL
   UNION ALL
-  SELECT m.program_name, m.rank, m.pair, y.color, 0, y.owned_bytes
+  SELECT
+    m.program_name, m.module_number, m.rank, m.pair, y.color, 0, y.owned_bytes
   FROM modules_compared AS m
   JOIN candidate_peaks AS y ON y.module_id = m.candidate_module_id
   WHERE y.value_id IS NULL
 ),
 judged AS (
   SELECT
-    v.program_name, v.rank, v.pair,
+    v.program_name, v.module_number, v.rank, v.pair,
     CASE
       WHEN v.base_value_id IS NULL THEN 'new'
       WHEN v.candidate_value_id IS NULL THEN 'gone'
@@ -226,15 +232,17 @@ judged AS (
   FROM valued AS v
   UNION ALL
   SELECT
-    u.program_name, u.rank, u.pair, 'uncovered', u.space_color, NULL, NULL,
-    NULL, NULL, NULL, NULL, sum(u.base_bytes), sum(u.candidate_bytes),
-    sum(u.base_bytes), sum(u.candidate_bytes), NULL, 'none', 0.0, NULL, NULL,
-    NULL, NULL, NULL
+    u.program_name, u.module_number, u.rank, u.pair, 'uncovered',
+    u.space_color, NULL, NULL, NULL, NULL, NULL, NULL, sum(u.base_bytes),
+    sum(u.candidate_bytes), sum(u.base_bytes), sum(u.candidate_bytes), NULL,
+    'none', 0.0, NULL, NULL, NULL, NULL, NULL
   FROM uncovered AS u
-  GROUP BY u.program_name, u.rank, u.pair, u.space_color
+  GROUP BY
+    u.program_name, u.module_number, u.rank, u.pair, u.space_color
 )
 SELECT
-  j.program_name AS program, j.rank, j.status, j.space_color AS color,
+  j.program_name AS program, j.module_number, j.rank, j.status,
+  j.space_color AS color,
   j.base_instruction, j.instruction, j.shape_index, j.opcode, j.base_shape,
   j.shape,
   CAST(j.base_bytes AS BIGINT) AS base_bytes,

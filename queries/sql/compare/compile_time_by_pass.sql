@@ -3,7 +3,9 @@
 --   often?
 -- definition: Passes that the modules' metadata files list, by pipeline and
 --   pass over all modules of a run (and program), beside those of base where
---   one is named. Runs without metadata files give no rows.
+--   one is named. These files are known by the number of the module alone, so
+--   that ranks count together, with a program what any rank has of its
+--   numbers. Runs without metadata files give no rows.
 -- grain: pipeline, pass
 -- needs: chosen_run, passes, modules, runs
 -- param run

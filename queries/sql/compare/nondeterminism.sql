@@ -10,7 +10,8 @@
 -- grain: input, colour
 -- needs: modules, compiled_sources, runs, compiler_flags, memory_profile
 -- param program
--- param min_compiles BIGINT = 2: Only inputs compiled at least this often.
+-- param min_compiles BIGINT = 2 from 0: Only inputs compiled at least this
+--   often.
 -- param only_variants BOOLEAN = false: Only inputs with more than one result.
 -- column program
 -- column color

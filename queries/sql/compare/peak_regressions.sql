@@ -14,15 +14,18 @@
 -- param base
 -- param candidate
 -- param program
--- param min_delta_bytes BIGINT = 0: A difference counts only above this many
---   bytes …
--- param min_delta_ratio DOUBLE = 0.0: … and above this share of the base.
+-- param min_delta_bytes BIGINT = 0 from 0: A difference counts only above this
+--   many bytes …
+-- param min_delta_ratio DOUBLE = 0.0 from 0: … and above this share of the
+--   base.
 -- column base
 -- column candidate
 -- column program
 -- column module_number INTEGER id neutral: XLA's number of the module in the
 --   candidate, else in the base.
 -- column rank
+-- column module_count BIGINT count neutral: Pairs of equal modules that the
+--   row stands for, as of hosts whose ranks are not known.
 -- column color
 -- column space_name
 -- column verdict VARCHAR name neutral: worse, mixed, improved, same, new, gone
@@ -42,12 +45,17 @@
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
 -- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
 --   base.
-WITH colors AS (
-  SELECT
-    m.*, p.color AS space_color
+WITH alike AS (
+  SELECT m.*, count(*) AS module_count
   FROM matched_modules(
     base := $base, candidate := $candidate, program := $program
   ) AS m
+  GROUP BY ALL
+),
+colors AS (
+  SELECT
+    m.*, p.color AS space_color
+  FROM alike AS m
   JOIN (
     SELECT DISTINCT module_id, memory_profile.color FROM memory_profile
   ) AS p ON p.module_id IN (m.base_module_id, m.candidate_module_id)
@@ -57,7 +65,7 @@ sides AS (
   SELECT
     m.base AS base_run, m.candidate AS candidate_run,
     m.program AS program_name,
-    m.rank, m.space_color,
+    m.rank, m.module_count, m.space_color,
     coalesce(s.space_name, 'color_' || m.space_color) AS space_name,
     m.base_module_number AS base_number,
     m.candidate_module_number AS candidate_number,
@@ -125,7 +133,7 @@ judged AS (
 SELECT
   j.base_run AS base, j.candidate_run AS candidate, j.program_name AS program,
   coalesce(j.candidate_number, j.base_number) AS module_number, j.rank,
-  j.space_color AS color, j.space_name,
+  j.module_count, j.space_color AS color, j.space_name,
   CASE j.rule
     WHEN 'only_in_candidate' THEN 'new'
     WHEN 'only_in_base' THEN 'gone'

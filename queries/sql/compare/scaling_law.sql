@@ -21,10 +21,11 @@
 -- param program
 -- param series
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0
---   unless one is asked for; NULL for what the dump or the chip's maker says.
+-- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Bytes that
+--   the colour has, which is 0 unless one is asked for; NULL for what the dump
+--   or the chip's maker says.
 -- param module_ids
--- param min_sizes BIGINT = 3: Only laws from at least so many sizes.
+-- param min_sizes BIGINT = 3 from 0: Only laws from at least so many sizes.
 -- column program
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU architecture.

@@ -15,6 +15,8 @@
 -- column cause VARCHAR name neutral: Framework path, or (packing).
 -- column color
 -- column program_count BIGINT count lower_is_better: Programs that grew.
+-- column module_count BIGINT count lower_is_better: Modules of theirs that
+--   grew, of all ranks and hosts.
 -- column sum_delta_bytes BIGINT bytes lower_is_better: Their growth together.
 -- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the worst.
 -- column worst_program VARCHAR name neutral: The worst.
@@ -22,7 +24,9 @@ WITH grown AS (
   SELECT
     r.program AS program_name, r.rank, r.color AS space_color,
     sum(r.delta_reserved_bytes) AS delta_bytes,
-    sum(r.delta_live_peak_bytes) AS live_delta
+    sum(r.delta_live_peak_bytes) AS live_delta,
+    sum(sum(r.module_count)) OVER (PARTITION BY r.program, r.color)
+      AS module_count
   FROM peak_regressions(
     base := $base, candidate := $candidate, program := $program
   ) AS r
@@ -60,6 +64,7 @@ SELECT
   coalesce(CASE WHEN g.live_delta > 0 THEN c.op_path END, '(packing)')
     AS cause,
   g.space_color AS color, count(*) AS program_count,
+  CAST(sum(g.module_count) AS BIGINT) AS module_count,
   CAST(sum(g.delta_bytes) AS BIGINT) AS sum_delta_bytes,
   CAST(max(g.delta_bytes) AS BIGINT) AS max_delta_bytes,
   arg_max(g.program_name, (g.delta_bytes, g.program_name)) AS worst_program

@@ -11,7 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param min_arenas BIGINT = 1: Only colours with at least this many arenas.
+-- param min_arenas BIGINT = 1 from 0: Only colours with at least this many
+--   arenas.
 -- column run
 -- column program
 -- column module_number

@@ -9,7 +9,8 @@
 -- param run
 -- param program
 -- param color
--- param at_step BIGINT = NULL: The step; NULL for every arena's own peak.
+-- param at_step BIGINT = NULL from 0 to 2147483647: The step; NULL for every
+--   arena's own peak.
 -- column run
 -- column program
 -- column module_number

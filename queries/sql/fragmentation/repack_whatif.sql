@@ -15,8 +15,8 @@
 -- param run
 -- param program
 -- param color
--- param max_blocks BIGINT = 1000: Leave out arenas of more blocks: the work
---   grows with their square.
+-- param max_blocks BIGINT = 1000 from 0: Leave out arenas of more blocks: the
+--   work grows with their square.
 -- column run
 -- column program
 -- column module_number

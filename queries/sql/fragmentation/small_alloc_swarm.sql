@@ -10,7 +10,7 @@
 -- param run
 -- param program
 -- param color
--- param align BIGINT = 64: Alignment to round up to.
+-- param align BIGINT = 64 from 1 to 1073741824: Alignment to round up to.
 -- column run
 -- column program
 -- column module_number

@@ -4,9 +4,11 @@
 --   by target. operand_bytes and result_bytes are logical sizes; a
 --   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
 --   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
---   one dimension, from the buffer assignment.
+--   one dimension. What a call takes beside operands and results, as cuBLAS
+--   did in 2022 and LAPACK and kernels do, no dump says: without such an
+--   element the workspace is not known.
 -- grain: module occurrence, target
--- needs: final_modules, instructions, operands, values, tuple_sizes
+-- needs: final_modules, instructions, operands, tuple_sizes
 -- param run
 -- param program
 -- column run
@@ -18,9 +20,9 @@
 -- column operand_bytes BIGINT bytes neutral: Logical sizes of their operands.
 -- column result_bytes BIGINT bytes neutral: Logical sizes of their results.
 -- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all of
---   them.
--- column max_workspace_bytes BIGINT bytes lower_is_better: Workspace of the
---   largest.
+--   them; NULL where none has any that is known.
+-- column max_workspace_bytes BIGINT bytes lower_is_better: Largest workspace
+--   of one of them.
 -- column largest_call VARCHAR name neutral: Instruction with the largest
 --   result.
 WITH calls AS (
@@ -42,18 +44,30 @@ read AS (
 ),
 elements AS (
   SELECT
-    c.module_id, c.instruction_id,
-    sum(v.logical_bytes) FILTER (
-      WHERE v.shape LIKE 'u8[%'
-        OR (
-          c.custom_call_target LIKE '\_\_cublas%' ESCAPE '\'
-          AND regexp_matches(v.shape, '^s8\[[0-9]+\]')
-        )
-    ) AS workspace_bytes
-  FROM calls AS c
-  JOIN "values" AS v USING (module_id, instruction_id)
-  WHERE c.element_type = 'tuple'
-  GROUP BY c.module_id, c.instruction_id
+    module_id, instruction_id,
+    unnest(regexp_extract_all(
+      shape,
+      CASE
+        WHEN starts_with(custom_call_target, '__cublas')
+        THEN '\b(?:u8\[[0-9,]*|s8\[[0-9]+)\]'
+        ELSE '\bu8\[[0-9,]*\]'
+      END
+    )) AS printed
+  FROM calls
+  WHERE element_type = 'tuple'
+),
+workspaces AS (
+  SELECT
+    module_id, instruction_id,
+    sum(list_reduce(
+      list_transform(
+        regexp_extract_all(regexp_extract(printed, '\[(.*)\]', 1), '[0-9]+'),
+        lambda size: TRY_CAST(size AS BIGINT)
+      ),
+      lambda x, y: x * y, CAST(1 AS BIGINT)
+    )) AS workspace_bytes
+  FROM elements
+  GROUP BY module_id, instruction_id
 ),
 sized AS (
   SELECT
@@ -62,10 +76,10 @@ sized AS (
       WHEN c.element_type = 'tuple' THEN coalesce(t.array_bytes, 0)
       ELSE coalesce(c.logical_bytes, 0)
     END AS result_bytes,
-    coalesce(e.workspace_bytes, 0) AS workspace_bytes
+    w.workspace_bytes
   FROM calls AS c
   LEFT JOIN read AS r USING (module_id, instruction_id)
-  LEFT JOIN elements AS e USING (module_id, instruction_id)
+  LEFT JOIN workspaces AS w USING (module_id, instruction_id)
   LEFT JOIN tuple_sizes() AS t USING (shape)
 )
 SELECT
@@ -82,5 +96,5 @@ GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path,
   s.custom_call_target
 ORDER BY
-  workspace_bytes DESC, result_bytes DESC, m.program, m.module_number, m.rank,
-  s.custom_call_target
+  workspace_bytes DESC NULLS LAST, result_bytes DESC, m.program,
+  m.module_number, m.rank, s.custom_call_target

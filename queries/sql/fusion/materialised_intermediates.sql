@@ -15,7 +15,7 @@
 -- param run
 -- param program
 -- param color
--- param min_bytes BIGINT = 1024: Only values of at least this size.
+-- param min_bytes BIGINT = 1024 from 0: Only values of at least this size.
 -- param top
 -- column run
 -- column program

@@ -14,7 +14,8 @@
 -- needs: final_modules, modules
 -- param run
 -- param program
--- param min_modules BIGINT = 2: Only programs with at least this many modules.
+-- param min_modules BIGINT = 2 from 0: Only programs with at least this many
+--   modules.
 -- column run
 -- column program
 -- column rank

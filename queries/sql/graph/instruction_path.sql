@@ -12,7 +12,7 @@
 --   first parameter of the entry computation.
 -- param target VARCHAR = NULL: Name of the last instruction; NULL for the root
 --   of the entry computation.
--- param max_depth BIGINT = 100: Longest path to look for.
+-- param max_depth BIGINT = 100 from 0: Longest path to look for.
 -- column run
 -- column program
 -- column module_number

@@ -8,8 +8,8 @@
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
 --   NULL for the first parameter of the entry computation.
--- param depth BIGINT = 1: How many edges to go at most.
--- param top BIGINT = 1000: At most this many rows; NULL for all.
+-- param depth BIGINT = 1 from 0: How many edges to go at most.
+-- param top BIGINT = 1000 from 0: At most this many rows; NULL for all.
 -- column run
 -- column program
 -- column module_number

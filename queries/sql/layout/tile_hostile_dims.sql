@@ -11,8 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param min_ratio DOUBLE = 0.0: Only where at least this share of the array is
---   spare.
+-- param min_ratio DOUBLE = 0.0 from 0 to 1: Only where at least this share of
+--   the array is spare.
 -- param top
 -- column run
 -- column program

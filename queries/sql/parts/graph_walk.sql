@@ -11,7 +11,7 @@
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
 --   NULL for an end of the entry computation.
--- param depth BIGINT = 1: How many edges to go at most.
+-- param depth BIGINT = 1 from 0: How many edges to go at most.
 -- param forward BOOLEAN = false: From producer to consumer.
 -- column module_id
 -- column start_id INTEGER id neutral: Number of the instruction it starts at.

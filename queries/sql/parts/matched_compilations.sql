@@ -12,7 +12,7 @@
 --   n-th in the candidate. hlodb diff climbs the same ladder, and then guesses
 --   by opcodes what is left, which is not done here.
 -- grain: pair of compilations
--- needs: chosen_pair, modules, renumbered_modules
+-- needs: chosen_pair, ranked_snapshots
 -- param base
 -- param candidate
 -- param program
@@ -33,53 +33,28 @@
 -- column candidate_module_id BIGINT id neutral: The same in the candidate.
 -- column base_folder VARCHAR name neutral: Folder of the snapshot in the base.
 -- column candidate_folder VARCHAR name neutral: The same in the candidate.
-WITH RECURSIVE renumbered AS MATERIALIZED (
-  SELECT * FROM renumbered_modules(every_run := TRUE)
+WITH RECURSIVE paired_runs AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+snapshots AS (
+  SELECT FALSE AS is_candidate, b.*
+  FROM ranked_snapshots(run := (SELECT c.base FROM paired_runs AS c)) AS b
+  UNION ALL
+  SELECT TRUE, b.*
+  FROM ranked_snapshots(run := (SELECT c.candidate FROM paired_runs AS c))
+    AS b
 ),
 occurrences AS (
   SELECT
-    m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
-    m.program AS program_name, m.program_key, m.rank, m.module_number, m.path,
-    m.folder, m.part, m.exact_fingerprint, m.graph_fingerprint,
-    regexp_replace(
-      first_value(
-        CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
-        IGNORE NULLS
-      ) OVER compilation,
-      '\{[^}]*\}|\s', '', 'g'
-    ) AS source_shapes,
-    first_value(
-      CASE WHEN m.stage = 'before_optimizations' THEN m.graph_fingerprint END
-      IGNORE NULLS
-    ) OVER compilation AS source_graph,
-    row_number() OVER (
-      PARTITION BY
-        m.run_id, m.rank, m.program, coalesce(n.next_number, m.module_number),
-        m.folder, CASE WHEN m.module_number IS NULL THEN m.path END
-      ORDER BY
-        n.next_number IS NULL DESC,
-        m.has_assignment DESC NULLS LAST,
-        m.stage = 'after_optimizations' DESC NULLS LAST,
-        m.pass_step DESC NULLS LAST,
-        m.stage = 'before_optimizations' NULLS LAST,
-        m.path, m.part
-    ) AS place_from_end
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
-  JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
-  LEFT JOIN renumbered AS n
-    ON n.run_id = m.run_id
-    AND n.program = m.program
-    AND n.rank IS NOT DISTINCT FROM m.rank
-    AND n.module_number = m.module_number
-    AND n.folder = m.folder
-  WINDOW
-    compilation AS (
-      PARTITION BY
-        m.run_id, m.rank, m.program, coalesce(n.next_number, m.module_number),
-        m.folder
-      ORDER BY m.path, m.part
-      ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING
-    )
+    s.is_candidate, s.run_id, s.module_id, s.program AS program_name,
+    s.program_key, s.rank, s.module_number, s.path, s.folder, s.part,
+    s.exact_fingerprint, s.graph_fingerprint, s.source_graph,
+    regexp_replace(s.source_layout, '\{[^}]*\}|\s', '', 'g') AS source_shapes
+  FROM snapshots AS s
+  -- Without a pair there is nothing, though no run means the latest one.
+  CROSS JOIN paired_runs AS p
+  WHERE s.place = 1
 ),
 compilations AS (
   SELECT
@@ -111,7 +86,6 @@ compilations AS (
       o.program_name
     ] AS keys
   FROM occurrences AS o
-  WHERE o.place_from_end = 1
 ),
 -- Who stands on a rung has found nobody on those below it.
 climb AS (
@@ -178,6 +152,6 @@ JOIN compilations AS b
 JOIN compilations AS c
   ON c.is_candidate
   AND c.place = p.candidate_place
-CROSS JOIN chosen_pair(base := $base, candidate := $candidate) AS r
+CROSS JOIN paired_runs AS r
 WHERE p.is_candidate
   AND ($program IS NULL OR $program IN (b.program_name, c.program_name))

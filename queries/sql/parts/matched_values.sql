@@ -14,6 +14,8 @@
 -- param program
 -- param module_ids
 -- column program
+-- column module_number INTEGER id neutral: XLA's number of the module in the
+--   candidate, else in the base.
 -- column rank
 -- column pair BIGINT id neutral: Number of the pair of modules.
 -- column base_module_id BIGINT id neutral: Content of the module in the base.
@@ -42,6 +44,8 @@ all_pairs AS (
   SELECT
     m.program AS program_name, m.rank, m.base_module_id, m.candidate_module_id,
     m.base_locations_id, m.candidate_locations_id,
+    coalesce(m.candidate_module_number, m.base_module_number)
+      AS module_number,
     row_number() OVER (
       ORDER BY m.program, m.rank, m.base_module_number,
         m.candidate_module_number
@@ -195,7 +199,7 @@ matches AS (
   FROM loose
 )
 SELECT
-  p.program_name AS program, p.rank, p.pair, p.base_module_id,
+  p.program_name AS program, p.module_number, p.rank, p.pair, p.base_module_id,
   p.candidate_module_id, p.base_locations_id, p.candidate_locations_id,
   m.base_value_id, m.candidate_value_id, b.instruction AS base_instruction,
   c.instruction,

@@ -10,7 +10,8 @@
 -- param run
 -- param program
 -- param color
--- param patience BIGINT = 0: Gaps of at most this many steps are not idle.
+-- param patience BIGINT = 0 from 0: Gaps of at most this many steps are not
+--   idle.
 -- param top
 -- column run
 -- column program

@@ -13,12 +13,13 @@
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL: Bytes that the colour has, which is 0
---   unless one is asked for; NULL for what the dump or the chip's maker says.
--- param slop DOUBLE = 0.0: Share of the limit that is kept free, as by
---   xla_gpu_memory_limit_slop_factor.
--- param warn_ratio DOUBLE = 0.05: Warn with less than this share of the limit
---   left.
+-- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Bytes that
+--   the colour has, which is 0 unless one is asked for; NULL for what the dump
+--   or the chip's maker says.
+-- param slop DOUBLE = 0.0 from 0 to 1: Share of the limit that is kept free,
+--   as by xla_gpu_memory_limit_slop_factor.
+-- param warn_ratio DOUBLE = 0.05 from 0 to 1: Warn with less than this share
+--   of the limit left.
 -- column run
 -- column program
 -- column module_number

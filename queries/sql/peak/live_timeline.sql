@@ -9,8 +9,8 @@
 -- param run
 -- param program
 -- param color
--- param points BIGINT = 0: Keep at most this many stretches per module and
---   colour; 0 for all.
+-- param points BIGINT = 0 from 0 to 1000000000: Keep at most this many
+--   stretches per module and colour; 0 for all.
 -- column run
 -- column program
 -- column module_number

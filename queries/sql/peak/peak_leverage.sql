@@ -13,8 +13,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20: At most this many values per module and colour; NULL
---   for all.
+-- param top BIGINT = 20 from 0: At most this many values per module and
+--   colour; NULL for all.
 -- column run
 -- column program
 -- column module_number

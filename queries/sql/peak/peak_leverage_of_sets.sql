@@ -14,8 +14,8 @@
 -- param program
 -- param color
 -- param grouped_by
--- param top BIGINT = 20: At most this many sets per module and colour; NULL
---   for all.
+-- param top BIGINT = 20 from 0: At most this many sets per module and colour;
+--   NULL for all.
 -- column run
 -- column program
 -- column module_number

@@ -10,7 +10,8 @@
 -- param run
 -- param program
 -- param color
--- param tolerance DOUBLE = 0.05: How far below the peak still counts as high.
+-- param tolerance DOUBLE = 0.05 from 0 to 1: How far below the peak still
+--   counts as high.
 -- column run
 -- column program
 -- column module_number

@@ -12,7 +12,7 @@
 -- needs: final_modules, modules, instructions, allocations
 -- param run
 -- param program
--- param min_bytes BIGINT = 0: Only parameters of at least this size.
+-- param min_bytes BIGINT = 0 from 0: Only parameters of at least this size.
 -- param top
 -- column run
 -- column program

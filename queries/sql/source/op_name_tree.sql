@@ -11,7 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param max_depth BIGINT = 100: Only prefixes of at most this many parts.
+-- param max_depth BIGINT = 100 from 0: Only prefixes of at most this many
+--   parts.
 -- column run
 -- column program
 -- column module_number
