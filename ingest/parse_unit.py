@@ -169,6 +169,7 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
     "memory_report": _read_memory_report,
     "memory_report_proto": _read_memory_report_proto,
     "hlo_proto": _read_hlo_proto,
+    "hlo_snapshot": _read_hlo_proto,
     "xplane": _read_xplane,
 }
 
