@@ -18,9 +18,10 @@ MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
 )
 """Kinds of file that make a module, alone or with others."""
 
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(
-    ("memory_report", "memory_report_proto")
-)
+REPORT_KINDS: frozenset[Kind] = frozenset(("memory_report", "memory_report_proto"))
+"""Kinds of file that only add to a module."""
+
+PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(REPORT_KINDS)
 
 PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
 
