@@ -7,12 +7,13 @@
 --   its source (before_optimizations), or neither; program with the entry
 --   shapes of its source; exact_fingerprint; graph_fingerprint;
 --   graph_fingerprint of the source; program alone, where only one is left of
---   that name in each run; each together with the rank. On each rung the n-th
+--   that name in each run; each together with the rank, which a run without
+--   ranks takes over from one of a single rank. On each rung the n-th
 --   of a key in the base, by rank, program and module number, goes with the
 --   n-th in the candidate. hlodb diff climbs the same ladder, and then guesses
 --   by opcodes what is left, which is not done here.
 -- grain: pair of compilations
--- needs: chosen_pair, modules, renumbered_modules
+-- needs: chosen_pair, lone_rank, modules, renumbered_modules
 -- param base
 -- param candidate
 -- param program
@@ -21,6 +22,9 @@
 -- column base
 -- column candidate
 -- column rank
+-- column base_rank INTEGER id neutral: Rank in the base; NULL where its files
+--   name none.
+-- column candidate_rank INTEGER id neutral: The same in the candidate.
 -- column base_run_id BIGINT id neutral: Number of the base.
 -- column candidate_run_id BIGINT id neutral: Number of the candidate.
 -- column base_program VARCHAR name neutral: Name of the program in the base.
@@ -33,14 +37,26 @@
 -- column candidate_module_id BIGINT id neutral: The same in the candidate.
 -- column base_folder VARCHAR name neutral: Folder of the snapshot in the base.
 -- column candidate_folder VARCHAR name neutral: The same in the candidate.
-WITH RECURSIVE renumbered AS MATERIALIZED (
+WITH RECURSIVE the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+host AS MATERIALIZED (
+  SELECT *
+  FROM lone_rank(
+    base := (SELECT c.base FROM the_pair AS c),
+    candidate := (SELECT c.candidate FROM the_pair AS c)
+  )
+),
+renumbered AS MATERIALIZED (
   SELECT * FROM renumbered_modules(every_run := TRUE)
 ),
 occurrences AS (
   SELECT
     m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
-    m.program AS program_name, m.program_key, m.rank, m.module_number, m.path,
-    m.folder, m.part, m.exact_fingerprint, m.graph_fingerprint,
+    m.program AS program_name, m.program_key,
+    coalesce(m.rank, h.lone_rank) AS rank, m.rank AS own_rank,
+    m.module_number, m.path, m.folder, m.part, m.exact_fingerprint, m.graph_fingerprint,
     regexp_replace(
       first_value(
         CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
@@ -64,7 +80,8 @@ occurrences AS (
         m.stage = 'before_optimizations' NULLS LAST,
         m.path, m.part
     ) AS place_from_end
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
+  FROM the_pair AS p
+  CROSS JOIN host AS h
   JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
   LEFT JOIN renumbered AS n
     ON n.run_id = m.run_id
@@ -165,7 +182,8 @@ SELECT
     'exact fingerprint', 'graph fingerprint', 'source graph fingerprint',
     'program name'
   ][p.rung - 1] AS method,
-  r.base, r.candidate, c.rank, b.run_id AS base_run_id,
+  r.base, r.candidate, c.rank, b.own_rank AS base_rank,
+  c.own_rank AS candidate_rank, b.run_id AS base_run_id,
   c.run_id AS candidate_run_id, b.program_name AS base_program,
   c.program_name AS candidate_program, b.module_number AS base_module_number,
   c.module_number AS candidate_module_number, b.module_id AS base_module_id,
@@ -178,6 +196,6 @@ JOIN compilations AS b
 JOIN compilations AS c
   ON c.is_candidate
   AND c.place = p.candidate_place
-CROSS JOIN chosen_pair(base := $base, candidate := $candidate) AS r
+CROSS JOIN the_pair AS r
 WHERE p.is_candidate
   AND ($program IS NULL OR $program IN (b.program_name, c.program_name))
