@@ -8,7 +8,7 @@
 -- param base
 -- param candidate
 -- column lone_rank INTEGER id neutral: The rank that both runs are of.
-WITH hosts AS (
+WITH sides AS (
   SELECT
     m.run_id, count(DISTINCT m.rank) AS rank_count, max(m.rank) AS last_rank,
     bool_or(m.rank IS NULL) AS has_unranked
@@ -23,4 +23,4 @@ SELECT
       AND NOT bool_or(rank_count = 1 AND has_unranked)
       THEN max(last_rank)
   END AS lone_rank
-FROM hosts
+FROM sides
