@@ -42,7 +42,8 @@ WITH the_pair AS MATERIALIZED (
 pairs AS MATERIALIZED (
   SELECT
     m.program AS program_name, m.rank, m.base_rank, m.candidate_rank,
-    m.base_module_number, m.candidate_module_number, m.base_module_id, m.candidate_module_id,
+    m.base_module_number, m.candidate_module_number, m.base_module_id,
+    m.candidate_module_id,
     row_number() OVER (
       ORDER BY
         m.program, m.rank, m.candidate_module_number, m.base_module_number,

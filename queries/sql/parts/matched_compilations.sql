@@ -56,7 +56,8 @@ occurrences AS (
     m.run_id = p.candidate_run_id AS is_candidate, m.run_id, m.module_id,
     m.program AS program_name, m.program_key,
     coalesce(m.rank, h.lone_rank) AS rank, m.rank AS own_rank,
-    m.module_number, m.path, m.folder, m.part, m.exact_fingerprint, m.graph_fingerprint,
+    m.module_number, m.path, m.folder, m.part, m.exact_fingerprint,
+    m.graph_fingerprint,
     regexp_replace(
       first_value(
         CASE WHEN m.stage = 'before_optimizations' THEN m.entry_layout END
