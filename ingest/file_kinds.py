@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 Kind: TypeAlias = Literal[
     "hlo_text",
     "hlo_proto",
+    "hlo_snapshot",
     "buffer_assignment",
     "buffer_assignment_values",
     "live_range",
@@ -102,7 +103,9 @@ NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
 }
 """Kinds whose content is a text proto, flags or JSON: small, and nested."""
 
-PROTO_KINDS: frozenset[Kind] = frozenset({"hlo_proto", "memory_report_proto", "xplane"})
+PROTO_KINDS: frozenset[Kind] = frozenset(
+    {"hlo_proto", "hlo_snapshot", "memory_report_proto", "xplane"}
+)
 """Kinds whose content is a binary protobuf message."""
 
 READ_KINDS: frozenset[Kind] = TEXT_KINDS | PROTO_KINDS
@@ -160,6 +163,7 @@ COMPANION_KINDS: frozenset[Kind] = frozenset(
     {
         "hlo_text",
         "hlo_proto",
+        "hlo_snapshot",
         "buffer_assignment",
         "buffer_assignment_values",
         "live_range",
@@ -195,16 +199,22 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
     (r"hlo", "hlo_text", "HLO text"),
     (r"hlo\.txt", "hlo_text", "HLO text"),
     (r"xplane\.pb", "xplane", "XSpace profile"),
-    # Known and of no use here.
+    # The number is one of an execution, of 32 bits with a sign.
     (
-        r"(?:execution_\d+\.hlo_snapshot|snapshot\.\d+)\.pb",
-        "ignored",
-        "a module with the arguments of one execution; its own files have it",
+        r"(?:execution_\d+\.hlo_snapshot|snapshot\.-?\d+)\.pb",
+        "hlo_snapshot",
+        "HloSnapshot",
     ),
     (
-        r"execution_\d+\.hlo_unoptimized_snapshot\.(?:pb|txt)",
-        "ignored",
+        r"execution_\d+\.hlo_unoptimized_snapshot\.pb",
+        "hlo_snapshot",
         "HloUnoptimizedSnapshot",
+    ),
+    # Known and of no use here.
+    (
+        r"execution_\d+\.hlo_unoptimized_snapshot\.txt",
+        "ignored",
+        "HloUnoptimizedSnapshot as text",
     ),
     (r"execution_\d+\.(?:pb|txt)", "ignored", "buffer debug log of an execution"),
     (
@@ -251,6 +261,12 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
 
 The pattern is a regular expression for all that follows one of the name's dots.
 """
+
+SNAPSHOT_STAGES: dict[str, Stage] = {
+    "HloSnapshot": "after_optimizations",
+    "HloUnoptimizedSnapshot": "before_optimizations",
+}
+"""Of which stage the module of a snapshot is, by its description."""
 
 NUMBERED: dict[str, tuple[Kind, str]] = {
     ".hlo": ("ignored", "a computation as it is given to Triton; its module has it"),

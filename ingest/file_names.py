@@ -16,6 +16,7 @@ from hlodb.ingest.file_kinds import (
     ARTEFACTS,
     COMPRESSION_SUFFIXES,
     NUMBERED,
+    SNAPSHOT_STAGES,
     STAGE_TOKENS,
     STAGELESS,
     WHOLE_NAMES,
@@ -176,8 +177,9 @@ def _split_stageless(tail: str) -> NameParts | None:
     for pattern, kind, description in _STAGELESS:
         match = pattern.search(tail)
         if match is not None:
-            artefact = match[0]
-            return _owner(NameParts(kind, description, artefact), tail[: match.start()])
+            stage = SNAPSHOT_STAGES.get(description)
+            parts = NameParts(kind, description, artefact=match[0], stage=stage)
+            return _owner(parts, tail[: match.start()])
     return None
 
 

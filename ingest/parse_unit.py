@@ -28,6 +28,7 @@ from hlodb.ingest.proto_supplement import supplement, supplemented
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Unclaimed
 from hlodb.ingest.stand_in import with_named_only
 from hlodb.ingest.unit_files import (
+    REPORT_KINDS,
     FileReport,
     UnitFile,
     file_report,
@@ -91,7 +92,20 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
         _READERS[file.recognised.kind](parts, file)
     _settle_forms(parts)
     _join(parts, None if parts.unit.rejects else unit_digest(files))
+    if not parts.unit.modules:
+        _leave_out_reports(parts.unit.files)
     return parts.unit
+
+
+def _leave_out_reports(files: list[FileReport]) -> None:
+    """Say that memory reports give nothing where their module is missing.
+
+    They know sizes, but not what an allocation is for, nor the shapes of the program.
+    """
+    for file in files:
+        if file.kind in REPORT_KINDS and file.status == "loaded":
+            file.status = "ignored"
+            file.reason = f"{file.reason} without HLO or buffer assignment beside it"
 
 
 # --- One reader a kind of file ---------------------------------------------------
@@ -169,6 +183,7 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
     "memory_report": _read_memory_report,
     "memory_report_proto": _read_memory_report_proto,
     "hlo_proto": _read_hlo_proto,
+    "hlo_snapshot": _read_hlo_proto,
     "xplane": _read_xplane,
 }
 

@@ -28,6 +28,7 @@ from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.staging_folder import is_anything_staged
 from hlodb.ingest.store import Store
 from hlodb.ingest.workers import Units, parse_batches
+from hlodb.schema.drafts import remove_abandoned_drafts
 from hlodb.schema.warehouse import Preparation
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def store_sources(
     `held` is what the warehouse was found to hold just now, if it was asked, `prepare`
     what is to be done with it beside. Raises as `ingest_sources` does.
     """
+    remove_abandoned_drafts(database)
     runs = [RunIngest(source, request, progress) for source in sources]
     packages = _packages(database)
     staged = [RunIngest(p.source, p.request, progress) for p in packages]

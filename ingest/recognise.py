@@ -110,7 +110,7 @@ def _decide(name: NameParts, sniffed: Sniffed | None, head: bytes) -> tuple[Kind
         return _decide_by_content(sniffed, head)
     if sniffed is None or sniffed.kind == name.kind:
         return _check_form(name.kind, sniffed, name.description, head)
-    if _is_part(name, sniffed):
+    if _is_part(name, sniffed) or _is_snapshot(name, sniffed):
         return name.kind, name.description
     if sniffed.certain and (sniffed.kind in READ_KINDS or name.kind == "ignored"):
         return sniffed.kind, sniffed.description
@@ -123,6 +123,11 @@ def _is_part(name: NameParts, sniffed: Sniffed) -> bool:
     """Tell whether HLO is of a numbered module that is dumped as a whole as well."""
     is_numbered = name.module_number is not None
     return sniffed.kind == "hlo_text" and is_numbered and name.kind == "ignored"
+
+
+def _is_snapshot(name: NameParts, sniffed: Sniffed) -> bool:
+    """Tell whether a message is one of an execution, which begins as any HloProto."""
+    return name.kind == "hlo_snapshot" and sniffed.kind == "hlo_proto"
 
 
 def _decide_by_content(sniffed: Sniffed | None, head: bytes) -> tuple[Kind, str]:

@@ -20,6 +20,7 @@ from hlodb.ingest.run_facts import (
 )
 from hlodb.ingest.run_records import EarlierRun, RecordedFile, RunRequest
 from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.snapshots import REPEATED, tells_nothing, without_arguments
 from hlodb.ingest.unit_files import (
     MODULE_KINDS,
     PARSED_KINDS,
@@ -133,7 +134,7 @@ class RunReading:
         digest = sha256(file.data).hexdigest()
         read = UnitFile(file.path, file.data, digest, file.recognised)
         is_detailed = self.request.passes == "full" or not _is_pass(read)
-        return read._replace(is_detailed=is_detailed)
+        return without_arguments(read._replace(is_detailed=is_detailed))
 
     def _look_at(
         self, unit: Unit, files: list[UnitFile]
@@ -141,7 +142,7 @@ class RunReading:
         """Count files and learn from them; give the report and rejects of each."""
         for dumped, file in zip(unit.files, files, strict=True):
             self.summary.files += 1
-            self.summary.bytes += len(file.data)
+            self.summary.bytes += file.size_bytes
             self.facts.saw_file_at(dumped.modified_at)
             learn_from_name(self.facts, file)
         if self.progress:
@@ -162,9 +163,14 @@ class RunReading:
             if dumped.problem
         ]
         self.replaced += [f.path for f in files if f.path in self.recorded]
-        parsed = [f for f in files if f.recognised.kind in PARSED_KINDS]
+        parsed = []
         for file, (report, rejects) in zip(files, seen, strict=True):
-            if file.recognised.kind not in PARSED_KINDS:
+            if tells_nothing(unit, file):
+                report.status, report.reason = "ignored", REPEATED
+                self.other_files.append(report)
+            elif file.recognised.kind in PARSED_KINDS:
+                parsed.append(file)
+            else:
                 self._account(file, report, rejects)
         if self.request.passes == "none" and _is_pass(files[0]):
             self.other_files += [_left_out(f) for f in parsed]
@@ -203,7 +209,7 @@ class RunReading:
                 "kind": f.recognised.kind,
                 "stage": f.recognised.stage,
                 "sha256": f.sha256,
-                "size_bytes": len(f.data),
+                "size_bytes": f.size_bytes,
             }
             for f in files
         ]

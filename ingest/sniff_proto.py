@@ -34,7 +34,7 @@ def message_kind(head: bytes) -> tuple[Kind, str] | None:
     if _is_module(inner):
         return "hlo_proto", "HloProto"
     if inner and _is(inner[0], 1, BYTES) and _is_module(_fields(inner[0].payload, 3)):
-        return "ignored", "HloSnapshot: a module with the arguments of one execution"
+        return "hlo_snapshot", "HloSnapshot"
     if _is_plane(inner):
         return "xplane", "XSpace profile"
     if _is_report(inner):

@@ -31,10 +31,10 @@ import pyarrow.parquet as pq
 from hlodb.ingest.archives import Refuse
 from hlodb.ingest.discover import RunSource
 from hlodb.ingest.limits import RefusedFile
-from hlodb.ingest.recognise import recognise, unit_key
+from hlodb.ingest.recognise import recognise
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.staging_folder import staging_folder
-from hlodb.ingest.units import DumpFile, Unit
+from hlodb.ingest.units import DumpFile, Unit, keys_of
 
 _RUN = pa.schema(
     [
@@ -180,6 +180,8 @@ def _open_package(folder: Path) -> Package | None:
 def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:
     for row in pq.read_table(folder / "refused.parquet").to_pylist():
         refuse(RefusedFile(row["path"], row["reason"]))
+    paths = pq.read_table(folder / "files.parquet", columns=["path"])["path"]
+    keys = keys_of(paths.to_pylist())
     with pq.ParquetFile(folder / "files.parquet") as packed:
         for number in range(packed.num_row_groups):
             files = [
@@ -192,7 +194,7 @@ def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:
                 )
                 for row in packed.read_row_group(number).to_pylist()
             ]
-            yield Unit(unit_key(files[0].path, files[0].recognised), tuple(files))
+            yield Unit(keys[files[0].path], tuple(files))
 
 
 def _write_files(source: RunSource, path: Path) -> None:

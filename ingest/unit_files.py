@@ -14,13 +14,14 @@ ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
     ("buffer_assignment", "buffer_assignment_values", "live_range")
 )
 MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
-    ("hlo_text", "log", "hlo_proto", "xplane")
+    ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "xplane")
 )
 """Kinds of file that make a module, alone or with others."""
 
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(
-    ("memory_report", "memory_report_proto")
-)
+REPORT_KINDS: frozenset[Kind] = frozenset(("memory_report", "memory_report_proto"))
+"""Kinds of file that only add to a module."""
+
+PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(REPORT_KINDS)
 
 PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
 
@@ -29,6 +30,7 @@ class UnitFile(NamedTuple):
     """A file of a unit as read: its bytes and what it is.
 
     Of a unit that is not `is_detailed` only counts, fingerprints and memory are kept.
+    Of a snapshot `data` is the module alone, without `left_out_bytes` of arguments.
     """
 
     path: str
@@ -36,6 +38,12 @@ class UnitFile(NamedTuple):
     sha256: str
     recognised: Recognised
     is_detailed: bool = True
+    left_out_bytes: int = 0
+
+    @property
+    def size_bytes(self) -> int:
+        """Give the size of the whole file."""
+        return len(self.data) + self.left_out_bytes
 
 
 @dataclass(slots=True)
@@ -62,7 +70,7 @@ def unit_digest(files: Sequence[UnitFile]) -> int:
 
 def main_file(files: Sequence[UnitFile]) -> UnitFile:
     """Give the file that stands for the unit: HLO text, else a proto, else any."""
-    for kinds in (("hlo_text", "log"), ("hlo_proto", "xplane")):
+    for kinds in (("hlo_text", "log"), ("hlo_proto", "hlo_snapshot", "xplane")):
         for file in files:
             if file.recognised.kind in kinds:
                 return file
@@ -77,7 +85,7 @@ def file_report(file: UnitFile) -> FileReport:
         recognised.kind,
         recognised.stage,
         file.sha256,
-        len(file.data),
+        file.size_bytes,
         reason=recognised.description or None,
     )
 

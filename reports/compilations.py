@@ -84,7 +84,7 @@ def _read_snapshots(
         "stages",
         keys=list(range(len(modules))),
         runs=[m.run_id for m in modules],
-        ranks=[m.rank for m in modules],
+        ranks=[m.own_rank for m in modules],
         programs=[m.program for m in modules],
         numbers=[m.module_number for m in modules],
         first_numbers=[m.first_number for m in modules],

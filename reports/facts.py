@@ -36,7 +36,8 @@ class Module(NamedTuple):
     `entry_shapes` and `source_shapes` are entry layouts without the layouts, of this
     snapshot and of the one before optimisations; `source_*` is None where a dump has no
     such snapshot. `first_number` is that of its first snapshots, where it was given
-    another on the way.
+    another on the way. `rank` is the one by which it is compared, `own_rank` that of
+    its files.
     """
 
     run_id: int
@@ -58,6 +59,7 @@ class Module(NamedTuple):
     path: str
     has_assignment: bool
     first_number: int | None = None
+    own_rank: int | None = None
 
     @property
     def earliest_id(self) -> int:

@@ -23,7 +23,7 @@ def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
     those of that run that share all this. The cause is left out: it is evaluated anew
     with every base.
     """
-    who = (module.program, module.program_key, module.rank, color)
+    who = (module.program, module.program_key, module.own_rank, color)
     plain = _hashed(*map(str, who), METRIC, first_run)
     return _hashed(plain, str(place)) if place else plain
 

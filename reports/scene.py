@@ -22,6 +22,7 @@ from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.missing import kind, missing_pairs
 from hlodb.reports.noise import NoiseBands, noise_bands
 from hlodb.reports.pairs import Pair, followed_pair
+from hlodb.reports.ranks import in_ranks_of
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
 from hlodb.reports.soundness import unsound_runs
@@ -117,7 +118,8 @@ def read_scene(connection: Connection, request: Request, settings: Settings) -> 
     line = [*sound_runs(earlier, unsound)[-HISTORY_RUNS:], candidate]
     passed_over = [run for run in earlier[-HISTORY_RUNS:] if run not in line]
     wanted = line if baseline.run is None else [baseline.run, *line]
-    modules = read_modules(connection, {run.run_id: run for run in wanted}.values())
+    read = read_modules(connection, {run.run_id: run for run in wanted}.values())
+    modules = in_ranks_of(read[candidate.run_id], read)
     similarities = similarities_from(connection)
     tracks = follow(line, modules, similarities)
     profiles = read_profiles(connection, (m for ms in modules.values() for m in ms))

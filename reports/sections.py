@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from hlodb.reports.facts import Module, Profiles, Run
+from hlodb.reports.hosts import hosts
 from hlodb.reports.model_sections import Capacity, Health
 from hlodb.reports.noise import NoiseBands
 from hlodb.reports.read import Opcodes, read_opcodes, rows
@@ -98,7 +99,7 @@ def health(
 
 
 def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[str, int]:
-    """Give how many times each program was compiled, ranks counting as one.
+    """Give how many times each program was compiled, on the host that did so most.
 
     Of a name that all programs have, the one that was compiled most often.
     """
@@ -106,9 +107,11 @@ def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[st
     opcodes = read_opcodes(connection, (m.earliest_id for m in nameless))
     counts: dict[tuple[Hashable, ...], int] = defaultdict(int)
     most: dict[str, int] = {}
+    of_folders = hosts(modules)
     for m in modules:
         likeness = _likeness(m, opcodes) if m.program in NAMELESS else ()
-        key = (m.program, m.rank, *likeness)
+        host = of_folders.get(m.path.rpartition("/")[0])
+        key = (m.program, m.rank, host, *likeness)
         counts[key] += 1
         most[m.program] = max(counts[key], most.get(m.program, 0))
     return most

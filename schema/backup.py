@@ -8,6 +8,7 @@ from pathlib import Path
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.drafts import draft_beside, remove_abandoned_drafts
 from hlodb.schema.waiting import explain, lock_timeout, open_when_free
 from hlodb.schema.warehouse import connect
 
@@ -26,6 +27,7 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
         raise UsageError(f"{destination} is the warehouse itself")
     if not destination.parent.is_dir():
         raise UsageError(f"there is no directory {destination.parent} for the copy")
+    remove_abandoned_drafts(destination)
     draft = draft_beside(destination)
     try:
         with connect(path):
@@ -56,11 +58,6 @@ def _read_whole(draft: Path, path: Path) -> None:
                 ).fetchall()
     except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
-
-
-def draft_beside(destination: Path) -> Path:
-    """Give a name for what is to become `destination`, in the same directory."""
-    return destination.with_name(f".{destination.name}.draft-{os.getpid()}")
 
 
 def copy_open_file(path: Path, copy: Path) -> None:

@@ -14,13 +14,13 @@ from typing import NamedTuple
 
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
-    draft_beside,
     keep_writers_out,
     remove_file,
     settle,
     sync,
 )
 from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.drafts import draft_beside
 from hlodb.schema.versions import require_version
 from hlodb.schema.waiting import (
     BLOCK_BYTES,

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import csv
 import os
-import secrets
 from contextlib import suppress
 from pathlib import Path
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.drafts import new_beside
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_when_free
@@ -30,7 +30,7 @@ def create_file(path: Path) -> None:
     if not path.parent.is_dir():
         raise UsageError(f"there is no directory {path.parent} for the warehouse")
     _refuse_foreign_log(path)
-    draft = path.with_name(f".{path.name}.new-{os.getpid()}-{secrets.token_hex(4)}")
+    draft = new_beside(path)
     try:
         _write_draft(draft)
         _give_name(draft, path)

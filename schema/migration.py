@@ -16,7 +16,6 @@ from typing import NamedTuple
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
     copy_open_file,
-    draft_beside,
     keep_writers_out,
     remove_file,
     settle,
@@ -24,6 +23,7 @@ from hlodb.schema.backup import (
 )
 from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
+from hlodb.schema.drafts import draft_beside
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
 from hlodb.schema.waiting import open_when_free, require_file

@@ -56,7 +56,8 @@ SELECT
   regexp_replace(s.layout, '\{[^}]*\}|\s', '', 'g') AS source_shapes,
   m.graph_fingerprint, m.exact_fingerprint, m.source_id,
   s.graph AS source_graph, s.exact AS source_exact, m.path,
-  coalesce(m.has_assignment, FALSE) AS has_assignment, m.first_number
+  coalesce(m.has_assignment, FALSE) AS has_assignment, m.first_number,
+  m.rank AS own_rank
 FROM ranked AS m
 JOIN runs AS r USING (run_id)
 LEFT JOIN sources AS s USING (source_id)

@@ -158,6 +158,19 @@ def test_a_report_that_comes_later(tmp_path: Path) -> None:
     assert (before, rows(db, "SELECT count(*) FROM memory_reports")) == ([(1,)], [(2,)])
 
 
+def test_a_memory_report_alone_is_told_to_give_nothing(tmp_path: Path) -> None:
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    dump.mkdir()
+    shutil.copy(BEFORE / f"{AFTER}-memory-usage-report.txt", dump)
+    load(db, dump)
+    assert rows(db, "SELECT status, reason FROM dump_files") == [
+        (
+            "ignored",
+            "memory usage report without HLO or buffer assignment beside it",
+        )
+    ]
+
+
 @pytest.mark.shared
 def test_memory_analyses_agree(shared: Path, tmp_path: Path) -> None:
     """Every size of every program, on CPU and TPU, but what libtpu calls temp."""

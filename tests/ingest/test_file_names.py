@@ -117,15 +117,12 @@ def test_artefacts_of_a_stage(suffix: str, kind: str) -> None:
         (".transfer_stats.txt", "text_proto"),
         (".sdc_metadata.txt", "text_proto"),
         (".autotune_results.pbtxt", "text_proto"),
-        (".execution_0001.hlo_snapshot.pb", "ignored"),
-        (".snapshot.3.pb", "ignored"),
         (".buffer_assignment", "buffer_assignment"),
         (".3.before.txt", "hlo_text"),
         (".3.after.txt", "hlo_text"),
         (".fused_computation.283.hlo", "ignored"),
         (".execution_0001.txt", "ignored"),
         (".execution_0001.pb", "ignored"),
-        (".execution_0001.hlo_unoptimized_snapshot.pb", "ignored"),
         (".execution_0001.hlo_unoptimized_snapshot.txt", "ignored"),
         (".execution_options.pb", "ignored"),
         (".loop_add_fusion_3.mlir-trace.txt", "ignored"),
@@ -163,10 +160,25 @@ def test_files_without_a_stage(suffix: str, kind: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("suffix", "stage"),
+    [
+        ("execution_0001.hlo_snapshot.pb", AFTER),
+        ("snapshot.3.pb", AFTER),
+        ("snapshot.-501283989.pb", AFTER),
+        ("execution_0001.hlo_unoptimized_snapshot.pb", "before_optimizations"),
+    ],
+)
+def test_snapshots_of_executions(suffix: str, stage: str) -> None:
+    found = recognise(f"1634000000000000.module_0007.jit_f.{suffix}")
+    assert (found.kind, found.stage) == ("hlo_snapshot", stage)
+    assert (found.module_number, found.module_name) == (7, "jit_f")
+
+
+@pytest.mark.parametrize(
     ("name", "kind"),
     [
         ("module_0042.metadata.textproto", "module_metadata"),
-        ("module_jit_f.execution_0001.hlo_snapshot.pb", "ignored"),
+        ("module_jit_f.execution_0001.hlo_snapshot.pb", "hlo_snapshot"),
         ("jit_f.schedule.txt", "ignored"),
         ("jit_f.schedule.pb", "ignored"),
         ("gpu_command_buffer_0x7f1200.dot", "ignored"),

@@ -86,7 +86,7 @@ TARGET = (
         (b"loss 1\nPeak buffers:\n\tBuffer 1:\n\t\tSize: 1MiB\n", "log"),
         (field(1, MODULE), "hlo_proto"),
         (MODULE, "hlo_proto"),
-        (field(1, field(1, MODULE)), "ignored"),
+        (field(1, field(1, MODULE)), "hlo_snapshot"),
         (REPORT, "memory_report_proto"),
         (XSPACE, "xplane"),
         (field(1, field(2, b"/device:TPU:0")), "xplane"),

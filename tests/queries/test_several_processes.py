@@ -16,17 +16,18 @@ from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
+OF_PLACES = ("run", "path", "host")
 Rows = list[tuple[Any, ...]]
 
 DUMP = DATA / "changes" / "donation" / "base"
 OTHER = DATA / "changes" / "donation" / "dropped"
-# What they answer is about all programs of a rank, or all compilations of one.
-OVER_PROGRAMS = {"coresident_peak", "constant_bloat", "recompile_groups"}
+# Programs of one process, and of all.
+OF_A_PROCESS, OVER_PROCESSES = "coresident_peak", "constant_bloat"
 PER_MODULE = sorted(
     name
     for name, query in load_catalogue().items()
-    if name not in OVER_PROGRAMS
-    and {"chosen_memory", "final_modules"} & set(query.needs)
+    if name != OVER_PROCESSES
+    and (name == OF_A_PROCESS or {"chosen_memory", "final_modules"} & set(query.needs))
     and not {p.name for p in query.parameters} & {"base", "instruction", "target"}
     and query.group != "parts"
 )
@@ -49,7 +50,7 @@ def answer(database: Path, name: str, **parameters: Any) -> Rows:
         found = run_query(connection, name, parameters)
     names = [column.name for column in found.columns]
     return [
-        tuple(v for n, v in zip(names, row, strict=True) if n not in ("run", "path"))
+        tuple(v for n, v in zip(names, row, strict=True) if n not in OF_PLACES)
         for row in found.rows
     ]
 

@@ -23,6 +23,7 @@ from hlodb.reports.divergence import divergence
 from hlodb.reports.facts import Run
 from hlodb.reports.match import match_modules
 from hlodb.reports.model_findings import Divergence
+from hlodb.reports.ranks import in_ranks_of
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
@@ -53,7 +54,8 @@ def check(connection: Connection, base: Run, candidate: Run) -> Partings:
 
 
 def by_report(connection: Connection, base: Run, candidate: Run) -> Partings:
-    modules = read_modules(connection, [base, candidate])
+    read = read_modules(connection, [base, candidate])
+    modules = in_ranks_of(read[candidate.run_id], read)
     compilations = read_compilations(
         connection, [m for run in modules.values() for m in run]
     )
@@ -62,10 +64,12 @@ def by_report(connection: Connection, base: Run, candidate: Run) -> Partings:
     )
     pairs = [(m.base, m.candidate) for m in matches]
     return {
-        (b.rank, b.program, b.module_number, c.program, c.module_number): replace(
+        (rank, b.program, b.module_number, c.program, c.module_number): replace(
             found, reason=""
         )
         for b, c in pairs
+        # The query shows the rank that either names.
+        for rank in [b.own_rank if c.own_rank is None else c.own_rank]
         for found in [divergence(compilations[b], compilations[c], "", False)]
         if found.last_equal or found.first_different
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree as ET
 
@@ -76,3 +77,17 @@ def test_junit_has_a_case_of_each_host(report: Report) -> None:
     cases = ET.fromstring(renderer("junit")(report).encode()).iter("testcase")
     judged = [c for c in cases if c.get("classname") == "hlodb.regression"]
     assert [case.find("failure") is not None for case in judged] == [True, False]
+
+
+def test_what_a_second_host_compiles_is_not_compiled_again(
+    tmp_path: Path,
+) -> None:
+    for night, hosts in {"first": ("left",), "second": HOSTS}.items():
+        for host in hosts:
+            dump = DATA / "changes" / "tensor" / "base"
+            shutil.copytree(dump, tmp_path / night / host)
+        run = RunRequest(name=night, series="nightly")
+        ingest([str(tmp_path / night)], tmp_path / "w.duckdb", request=run, jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        report = build_report(connection, Request(baseline="first"), EXACT)
+    assert [h for h in report.health if h.kind == "recompiled"] == []

@@ -41,8 +41,9 @@ WITH the_pair AS MATERIALIZED (
 ),
 pairs AS MATERIALIZED (
   SELECT
-    m.program AS program_name, m.rank, m.base_module_number,
-    m.candidate_module_number, m.base_module_id, m.candidate_module_id,
+    m.program AS program_name, m.rank, m.base_rank, m.candidate_rank,
+    m.base_module_number, m.candidate_module_number, m.base_module_id,
+    m.candidate_module_id,
     row_number() OVER (
       ORDER BY
         m.program, m.rank, m.candidate_module_number, m.base_module_number,
@@ -50,7 +51,8 @@ pairs AS MATERIALIZED (
     ) AS pair
   FROM (
     SELECT DISTINCT
-      a.program, a.rank, a.base_module_number, a.candidate_module_number,
+      a.program, a.rank, a.base_rank, a.candidate_rank,
+      a.base_module_number, a.candidate_module_number,
       a.base_module_id, a.candidate_module_id
     FROM matched_modules(
       base := (SELECT c.base FROM the_pair AS c),
@@ -63,18 +65,20 @@ pairs AS MATERIALIZED (
 ),
 sides AS (
   SELECT
-    false AS is_candidate, pair, program_name, rank, candidate_module_number,
+    false AS is_candidate, pair, program_name, rank,
+    base_rank AS own_rank, candidate_module_number,
     base_module_number AS module_number, base_module_id AS module_id
   FROM pairs
   UNION ALL
   SELECT
-    true, pair, program_name, rank, candidate_module_number,
+    true, pair, program_name, rank, candidate_rank,
+    candidate_module_number,
     candidate_module_number, candidate_module_id
   FROM pairs
 ),
 donations AS MATERIALIZED (
   SELECT DISTINCT
-    d.is_candidate, d.program AS program_name, d.rank,
+    d.is_candidate, d.program AS program_name, n.rank,
     n.candidate_module_number, n.pair, d.output_index, d.parameter_number,
     d.parameter_index, d.op_name, d.status, d.donated_bytes, d.shape
   FROM (
@@ -91,7 +95,7 @@ donations AS MATERIALIZED (
   JOIN sides AS n
     ON n.is_candidate = d.is_candidate
     AND n.program_name = d.program
-    AND n.rank IS NOT DISTINCT FROM d.rank
+    AND n.own_rank IS NOT DISTINCT FROM d.rank
     AND n.module_number IS NOT DISTINCT FROM d.module_number
     AND n.module_id = d.module_id
 ),

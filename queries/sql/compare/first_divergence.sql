@@ -53,13 +53,13 @@ WITH pairs AS MATERIALIZED (
 ),
 sides AS (
   SELECT
-    pair_id, FALSE AS is_candidate, base_run_id AS run_id, p.rank,
+    pair_id, FALSE AS is_candidate, base_run_id AS run_id, base_rank AS rank,
     base_program AS program_name, base_module_number AS module_number,
     base_folder AS folder
   FROM pairs AS p
   UNION ALL
   SELECT
-    pair_id, TRUE, candidate_run_id, p.rank, candidate_program,
+    pair_id, TRUE, candidate_run_id, candidate_rank, candidate_program,
     candidate_module_number, candidate_folder
   FROM pairs AS p
 ),

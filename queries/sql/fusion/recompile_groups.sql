@@ -1,7 +1,7 @@
 -- title: Programs compiled more than once
 -- question: Which functions were compiled many times in a run, and why?
--- definition: Compiled modules of a run by program, of each rank by itself:
---   all ranks compile what they run. distinct_graphs counts
+-- definition: Compiled modules of a run by program, of each rank or host by
+--   itself: all compile what they run. distinct_graphs counts
 --   graph_fingerprints, distinct_layouts entry layouts. varying_arguments
 --   lists the array parameters (counted from 0 in print order, tuples
 --   flattened) whose shape differs between the modules, with all their shapes:
@@ -10,8 +10,8 @@
 --   fit, evaluate and predict (inference_one_step_on_data): of these a group
 --   is no function compiled again. Bytes are XLA's 'Total bytes used', over
 --   all memory spaces of a module.
--- grain: program, rank
--- needs: final_modules, modules
+-- grain: program, rank, host
+-- needs: final_modules, hosts, modules
 -- param run
 -- param program
 -- param min_modules BIGINT = 2 from 0: Only programs with at least this many
@@ -19,6 +19,8 @@
 -- column run
 -- column program
 -- column rank
+-- column host VARCHAR name neutral: Folder of the host, where no rank but the
+--   folder alone tells it.
 -- column module_count BIGINT count lower_is_better: Compiled modules.
 -- column distinct_graphs BIGINT count lower_is_better: Distinct graph
 --   structures.
@@ -35,7 +37,7 @@
 WITH compiled AS (
   SELECT
     f.run_id, f.run AS run_name, f.program AS program_name, f.rank,
-    f.module_id,
+    h.host, f.module_id,
     max(m.graph_fingerprint) AS graph_fingerprint,
     max(m.exact_fingerprint) AS exact_fingerprint,
     max(m.entry_layout) AS entry_layout,
@@ -47,11 +49,14 @@ WITH compiled AS (
     AND m.module_id = f.module_id
     AND m.path = f.path
     AND m.program = f.program
+  LEFT JOIN hosts(run := $run) AS h
+    ON h.run_id = f.run_id
+    AND h.folder = f.folder
   GROUP BY ALL
 ),
 arguments AS (
   SELECT
-    run_id, program_name, rank, module_id,
+    run_id, program_name, rank, host, module_id,
     regexp_extract_all(
       split_part(entry_layout, '->', 1), '[a-z][a-z0-9]*\[[^\]]*\]'
     ) AS shapes
@@ -59,30 +64,32 @@ arguments AS (
 ),
 places AS (
   SELECT
-    run_id, program_name, rank, module_id, unnest(shapes) AS argument_shape,
+    run_id, program_name, rank, host, module_id,
+    unnest(shapes) AS argument_shape,
     generate_subscripts(shapes, 1) - 1 AS argument
   FROM arguments
 ),
 varying AS (
   SELECT
-    run_id, program_name, rank, argument,
+    run_id, program_name, rank, host, argument,
     argument || ': ' || string_agg(
       DISTINCT argument_shape, ', ' ORDER BY argument_shape
     ) AS argument_text
   FROM places
-  GROUP BY run_id, program_name, rank, argument
+  GROUP BY run_id, program_name, rank, host, argument
   HAVING count(DISTINCT argument_shape) > 1
 ),
 reasons AS (
   SELECT
-    run_id, program_name, rank,
+    run_id, program_name, rank, host,
     string_agg(argument_text, '; ' ORDER BY argument) AS varying_arguments
   FROM varying
-  GROUP BY run_id, program_name, rank
+  GROUP BY run_id, program_name, rank, host
 ),
 counted AS (
   SELECT
-    c.run_name, c.program_name, c.rank, sum(c.occurrences) AS module_count,
+    c.run_name, c.program_name, c.rank, c.host,
+    sum(c.occurrences) AS module_count,
     count(DISTINCT c.graph_fingerprint) AS distinct_graphs,
     count(DISTINCT c.exact_fingerprint) AS distinct_programs,
     count(DISTINCT c.entry_layout) AS distinct_layouts,
@@ -94,10 +101,11 @@ counted AS (
     ON r.run_id = c.run_id
     AND r.program_name = c.program_name
     AND r.rank IS NOT DISTINCT FROM c.rank
-  GROUP BY c.run_name, c.program_name, c.rank
+    AND r.host IS NOT DISTINCT FROM c.host
+  GROUP BY c.run_name, c.program_name, c.rank, c.host
 )
 SELECT
-  c.run_name AS run, c.program_name AS program, c.rank,
+  c.run_name AS run, c.program_name AS program, c.rank, c.host,
   CAST(c.module_count AS BIGINT) AS module_count,
   c.distinct_graphs, c.distinct_programs, c.distinct_layouts,
   c.varying_arguments,
@@ -106,4 +114,5 @@ SELECT
 FROM counted AS c
 WHERE c.module_count >= $min_modules
 ORDER BY
-  module_count DESC, sum_printed_total_bytes DESC, c.program_name, c.rank
+  module_count DESC, sum_printed_total_bytes DESC, c.program_name, c.rank,
+  c.host

@@ -7,12 +7,13 @@
 --   its source (before_optimizations), or neither; program with the entry
 --   shapes of its source; exact_fingerprint; graph_fingerprint;
 --   graph_fingerprint of the source; program alone, where only one is left of
---   that name in each run; each together with the rank. On each rung the n-th
+--   that name in each run; each together with the rank, which a run without
+--   ranks takes over from one of a single rank. On each rung the n-th
 --   of a key in the base, by rank, program and module number, goes with the
 --   n-th in the candidate. hlodb diff climbs the same ladder, and then guesses
 --   by opcodes what is left, which is not done here.
 -- grain: pair of compilations
--- needs: chosen_pair, ranked_snapshots
+-- needs: chosen_pair, lone_rank, ranked_snapshots
 -- param base
 -- param candidate
 -- param program
@@ -21,6 +22,9 @@
 -- column base
 -- column candidate
 -- column rank
+-- column base_rank INTEGER id neutral: Rank in the base; NULL where its files
+--   name none.
+-- column candidate_rank INTEGER id neutral: The same in the candidate.
 -- column base_run_id BIGINT id neutral: Number of the base.
 -- column candidate_run_id BIGINT id neutral: Number of the candidate.
 -- column base_program VARCHAR name neutral: Name of the program in the base.
@@ -37,6 +41,13 @@ WITH RECURSIVE paired_runs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
+host AS MATERIALIZED (
+  SELECT *
+  FROM lone_rank(
+    base := (SELECT c.base FROM paired_runs AS c),
+    candidate := (SELECT c.candidate FROM paired_runs AS c)
+  )
+),
 snapshots AS (
   SELECT FALSE AS is_candidate, b.*
   FROM ranked_snapshots(run := (SELECT c.base FROM paired_runs AS c)) AS b
@@ -48,12 +59,14 @@ snapshots AS (
 occurrences AS (
   SELECT
     s.is_candidate, s.run_id, s.module_id, s.program AS program_name,
-    s.program_key, s.rank, s.module_number, s.path, s.folder, s.part,
+    s.program_key, coalesce(s.rank, h.lone_rank) AS rank, s.rank AS own_rank,
+    s.module_number, s.path, s.folder, s.part,
     s.exact_fingerprint, s.graph_fingerprint, s.source_graph,
     regexp_replace(s.source_layout, '\{[^}]*\}|\s', '', 'g') AS source_shapes
   FROM snapshots AS s
   -- Without a pair there is nothing, though no run means the latest one.
   CROSS JOIN paired_runs AS p
+  CROSS JOIN host AS h
   WHERE s.place = 1
 ),
 compilations AS (
@@ -139,7 +152,8 @@ SELECT
     'exact fingerprint', 'graph fingerprint', 'source graph fingerprint',
     'program name'
   ][p.rung - 1] AS method,
-  r.base, r.candidate, c.rank, b.run_id AS base_run_id,
+  r.base, r.candidate, c.rank, b.own_rank AS base_rank,
+  c.own_rank AS candidate_rank, b.run_id AS base_run_id,
   c.run_id AS candidate_run_id, b.program_name AS base_program,
   c.program_name AS candidate_program, b.module_number AS base_module_number,
   c.module_number AS candidate_module_number, b.module_id AS base_module_id,

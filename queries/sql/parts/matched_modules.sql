@@ -7,9 +7,10 @@
 --   ranks of entry arrays, whatever their sizes; then by program and rank
 --   alone where each run has one left, as programs of PyTorch/XLA share a
 --   name. Of these two the shapes differ, which is not comparable; what
---   remains is new or gone.
+--   remains is new or gone. A run without ranks and one of a single rank are
+--   of one host.
 -- grain: pair of module occurrences
--- needs: chosen_pair, modules
+-- needs: chosen_pair, lone_rank, modules
 -- param base
 -- param candidate
 -- param program
@@ -21,6 +22,9 @@
 --   the base.
 -- column candidate_module_number INTEGER id neutral: The same in the
 --   candidate.
+-- column base_rank INTEGER id neutral: Rank in the base; NULL where its files
+--   name none.
+-- column candidate_rank INTEGER id neutral: The same in the candidate.
 -- column base_run_id BIGINT id neutral: Number of the base.
 -- column candidate_run_id BIGINT id neutral: Number of the candidate.
 -- column base_module_id BIGINT id neutral: Content in the base; NULL where
@@ -34,11 +38,23 @@
 -- column is_identical BOOLEAN flag neutral: Whether exact_fingerprint is the
 --   same.
 -- column platform
-WITH occurrences AS (
+WITH the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+host AS MATERIALIZED (
+  SELECT *
+  FROM lone_rank(
+    base := (SELECT c.base FROM the_pair AS c),
+    candidate := (SELECT c.candidate FROM the_pair AS c)
+  )
+),
+occurrences AS (
   SELECT
     p.base, p.candidate, m.run_id = p.candidate_run_id AS is_candidate,
     m.run_id, m.module_id, m.locations_id, m.program AS program_name,
-    m.program_key, m.rank, m.module_number, m.exact_fingerprint, m.platform,
+    m.program_key, coalesce(m.rank, h.lone_rank) AS rank, m.rank AS own_rank,
+    m.module_number, m.exact_fingerprint, m.platform,
     row_number() OVER (
       ORDER BY m.run_id, m.module_number, m.path, m.part
     ) AS occurrence,
@@ -51,7 +67,8 @@ WITH occurrences AS (
         m.run_id, m.program, m.program_key, m.rank, m.exact_fingerprint
       ORDER BY m.module_number, m.path, m.part
     ) AS ordinal
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
+  FROM the_pair AS p
+  CROSS JOIN host AS h
   JOIN modules AS m ON m.run_id IN (p.base_run_id, p.candidate_run_id)
   WHERE m.has_assignment
     AND ($program IS NULL OR m.program = $program)
@@ -147,7 +164,8 @@ SELECT
   coalesce(b.program_name, c.program_name) AS program,
   coalesce(b.rank, c.rank) AS rank,
   b.module_number AS base_module_number,
-  c.module_number AS candidate_module_number, b.run_id AS base_run_id,
+  c.module_number AS candidate_module_number, b.own_rank AS base_rank,
+  c.own_rank AS candidate_rank, b.run_id AS base_run_id,
   c.run_id AS candidate_run_id, b.module_id AS base_module_id,
   c.module_id AS candidate_module_id, b.locations_id AS base_locations_id,
   c.locations_id AS candidate_locations_id, p.is_comparable,

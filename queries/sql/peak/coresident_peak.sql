@@ -1,20 +1,23 @@
 -- title: Programs side by side on one device
 -- question: Several programs stay loaded on the same chip: what do they need
 --   together?
--- definition: All modules of the run and rank whose program fits the pattern,
+-- definition: All modules of a rank or host whose program fits the pattern,
 --   per memory space, as if loaded together and running one at a time.
 --   Persistent are parameters and constants, transient is the rest of
 --   reserved_bytes. upper_bytes adds all persistent bytes and the greatest
 --   transient part; in lower_bytes persistent allocations of equal name, shape
 --   and size in several modules are the same buffer. What is shared is unknown
 --   where a module's allocations are pruned.
--- grain: rank, memory space
--- needs: chosen_run, module_memory, allocations, placed_values, instructions
+-- grain: rank, host, memory space
+-- needs: chosen_run, hosts, module_memory, allocations, placed_values,
+--   instructions
 -- param run
 -- param program VARCHAR = NULL: Regular expression that the whole name of a
 --   program fits, such as jit_(train|eval); NULL for all programs.
 -- column run
 -- column rank
+-- column host VARCHAR name neutral: Folder of the host, where no rank but the
+--   folder alone tells it.
 -- column color
 -- column space_name
 -- column module_count BIGINT count neutral: Modules that use the space.
@@ -30,15 +33,18 @@
 -- column dominating_program VARCHAR name neutral: Program of the greatest
 --   transient part.
 WITH memory AS (
-  SELECT m.*
+  SELECT m.*, h.host
   FROM module_memory AS m
   JOIN chosen_run(run := $run) AS c USING (run_id)
+  LEFT JOIN hosts(run := $run) AS h
+    ON h.run_id = m.run_id
+    AND h.folder = regexp_replace(m.path, '[^/]*$', '')
   WHERE $program IS NULL
     OR regexp_full_match(m.program, $program)
 ),
 held AS MATERIALIZED (
   SELECT
-    m.rank, m.module_number, m.module_id, m.color AS space_color,
+    m.rank, m.host, m.module_number, m.module_id, m.color AS space_color,
     m.space_name, a.allocation_id, a.size_bytes,
     a.shape,
     -- What a donated parameter holds later is called otherwise.
@@ -61,25 +67,26 @@ held AS MATERIALIZED (
 ),
 copies AS (
   SELECT
-    rank, space_color, space_name, label, shape, size_bytes, module_number,
-    module_id, count(*) AS copy_count
+    rank, host, space_color, space_name, label, shape, size_bytes,
+    module_number, module_id, count(*) AS copy_count
   FROM held
   GROUP BY ALL
 ),
 shared AS (
-  SELECT rank, space_color, space_name, sum(shared_bytes) AS shared_bytes
+  SELECT
+    rank, host, space_color, space_name, sum(shared_bytes) AS shared_bytes
   FROM (
     SELECT
-      rank, space_color, space_name, label, shape, size_bytes,
+      rank, host, space_color, space_name, label, shape, size_bytes,
       size_bytes * max(copy_count) AS shared_bytes
     FROM copies
-    GROUP BY rank, space_color, space_name, label, shape, size_bytes
+    GROUP BY rank, host, space_color, space_name, label, shape, size_bytes
   ) AS distinct_buffers
-  GROUP BY rank, space_color, space_name
+  GROUP BY rank, host, space_color, space_name
 ),
 totals AS (
   SELECT
-    m.run AS run_name, m.rank, m.color AS space_color, m.space_name,
+    m.run AS run_name, m.rank, m.host, m.color AS space_color, m.space_name,
     count(*) AS module_count,
     bool_and(
       m.parameter_bytes + m.constant_bytes = 0 OR d.module_id IS NOT NULL
@@ -93,10 +100,10 @@ totals AS (
     ) AS dominating_program
   FROM memory AS m
   LEFT JOIN (SELECT DISTINCT module_id FROM held) AS d USING (module_id)
-  GROUP BY m.run, m.rank, m.color, m.space_name
+  GROUP BY m.run, m.rank, m.host, m.color, m.space_name
 )
 SELECT
-  t.run_name AS run, t.rank, t.space_color AS color, t.space_name,
+  t.run_name AS run, t.rank, t.host, t.space_color AS color, t.space_name,
   t.module_count,
   CAST(t.persistent AS BIGINT) AS persistent_bytes,
   CASE WHEN t.is_described THEN CAST(coalesce(s.shared_bytes, 0) AS BIGINT) END
@@ -110,6 +117,7 @@ SELECT
 FROM totals AS t
 LEFT JOIN shared AS s
   ON s.rank IS NOT DISTINCT FROM t.rank
+  AND s.host IS NOT DISTINCT FROM t.host
   AND s.space_color = t.space_color
   AND s.space_name = t.space_name
-ORDER BY upper_bytes DESC, t.rank, t.space_color
+ORDER BY upper_bytes DESC, t.rank, t.host, t.space_color

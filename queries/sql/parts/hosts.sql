@@ -1,0 +1,32 @@
+-- title: Hosts that folders alone tell apart
+-- question: Which folders of a run are of processes of their own, though no
+--   name says a rank?
+-- definition: Folders that hold modules of one rank, or of none, in files of
+--   the same names: no process writes one twice. The host is the folder; of
+--   module/host_pid/ (xla_dump_hlo_to_subfolder) it is the last part.
+-- grain: folder
+-- needs: chosen_run, modules
+-- param run
+-- column run_id
+-- column folder VARCHAR name neutral: The folder, with a slash.
+-- column host VARCHAR name neutral: The host that it is of, with a slash.
+WITH files AS (
+  SELECT DISTINCT
+    m.run_id, m.rank, m.folder, substr(m.path, length(m.folder) + 1) AS file
+  FROM modules AS m
+  JOIN chosen_run(run := $run) AS c USING (run_id)
+),
+alike AS (
+  SELECT
+    f.run_id, f.folder, count(*) OVER (
+      PARTITION BY f.run_id, f.rank, f.file
+    ) AS folder_count
+  FROM files AS f
+)
+SELECT DISTINCT
+  a.run_id, a.folder,
+  coalesce(
+    nullif(regexp_extract(a.folder, '/([^/]+_[0-9]+/)$', 1), ''), a.folder
+  ) AS host
+FROM alike AS a
+WHERE a.folder_count > 1
