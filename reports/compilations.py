@@ -37,6 +37,7 @@ class Traits(NamedTuple):
     remat_mentions: int
     alias_count: int
     shardings: int | None
+    sharding_kinds: int | None
 
 
 class Compilation(NamedTuple):

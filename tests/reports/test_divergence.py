@@ -22,6 +22,7 @@ def compilation(
     aliases: int = 0,
     typed: dict[str, int] | None = None,
     shardings: int | None = None,
+    sharding_kinds: int | None = None,
     **more: Any,
 ) -> Compilation:
     return Compilation(
@@ -29,7 +30,7 @@ def compilation(
         snapshots,
         source or {"dot": 10},
         opcodes or {"fusion": 10},
-        Traits(0, 0, aliases, shardings),
+        Traits(0, 0, aliases, shardings, sharding_kinds),
         typed or {},
     )
 
@@ -176,6 +177,20 @@ def test_a_source_that_is_sharded_otherwise_is_not_of_the_compiler() -> None:
         "framework",
         "the sources are 100 % alike, the results 82 %; the sources are sharded"
         " otherwise",
+    )
+
+
+def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() -> None:
+    more: dict[str, Any] = {"source_graph": 99, "source_shapes": "(f32[8],f32[8])"}
+    found = divergence(
+        compilation(shardings=1, sharding_kinds=3),
+        compilation(shardings=2, sharding_kinds=3, **more, **OTHER),
+        "new",
+        flags_differ=False,
+    )
+    assert (found.blame, found.reason) == (
+        "framework",
+        "the sources are 100 % alike, the results 100 %",
     )
 
 
