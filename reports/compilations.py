@@ -38,6 +38,7 @@ class Traits(NamedTuple):
     alias_count: int
     shardings: int | None
     sharding_kinds: int | None
+    scoped_bytes: int
 
 
 class Compilation(NamedTuple):

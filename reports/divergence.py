@@ -122,6 +122,8 @@ def _blame(
     if first is not None and first.stage == "pass":
         return _blame_of_pass(first), "what goes into that pass is the same"
     if b.graph_fingerprint is not None and b.graph_fingerprint == c.graph_fingerprint:
+        if base.traits.scoped_bytes != candidate.traits.scoped_bytes:
+            return "framework", "the graphs are the same, kernels ask for other memory"
         return "scheduler", "the graphs are the same, order or layouts differ"
     known = b.source_graph is not None and c.source_graph is not None
     if known and b.source_graph == c.source_graph:

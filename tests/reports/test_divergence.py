@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.queries.run import run_query
+from hlodb.reports.build import build_report
 from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
 from hlodb.reports.divergence import Parting, divergence, first_difference
 from hlodb.reports.model_findings import Count, Divergence
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.reports.test_match import module
 
 
@@ -23,6 +32,7 @@ def compilation(
     typed: dict[str, int] | None = None,
     shardings: int | None = None,
     sharding_kinds: int | None = None,
+    scoped: int = 0,
     **more: Any,
 ) -> Compilation:
     return Compilation(
@@ -30,7 +40,7 @@ def compilation(
         snapshots,
         source or {"dot": 10},
         opcodes or {"fusion": 10},
-        Traits(0, 0, aliases, shardings, sharding_kinds),
+        Traits(0, 0, aliases, shardings, sharding_kinds, scoped),
         typed or {},
     )
 
@@ -207,3 +217,25 @@ def test_a_donation_that_is_no_longer_declared() -> None:
 def test_the_op_mix_lists_what_changed_most() -> None:
     base, candidate = {"add": 1, "dot": 2, "exp": 3}, {"add": 5, "dot": 2, "sort": 1}
     assert op_mix(base, candidate, 2) == [Count("add", 1, 5), Count("exp", 3, 0)]
+
+
+def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
+    tmp_path: Path,
+) -> None:
+    for mebibytes in (32, 48):
+        dump = DATA / "kernels" / f"scoped-{mebibytes}.tar.xz"
+        run = RunRequest(name=str(mebibytes), series="nightly")
+        ingest([str(dump)], tmp_path / "w.duckdb", request=run, jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        request = Request(baseline="run:32", candidate="48", kind="diff")
+        report = build_report(connection, request, Settings())
+        calls = run_query(connection, "custom_call_inventory", {"run": "48"}).dicts()
+    (finding,) = report.findings
+    assert (finding.space, finding.delta_bytes) == ("VMEM", 16 << 20)
+    assert finding.cause is not None
+    assert (finding.cause.blame, finding.cause.title) == (
+        "framework",
+        "a kernel has 48.00 MiB for itself, 32.00 MiB before: packing: temporary"
+        " memory that is never live at once (+16.00 MiB)",
+    )
+    assert [row["max_scoped_bytes"] for row in calls] == [48 << 20]

@@ -4,7 +4,9 @@
 --   by target. operand_bytes and result_bytes are logical sizes; a
 --   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
 --   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
---   one dimension, from the buffer assignment.
+--   one dimension, from the buffer assignment. Scoped memory is the VMEM that a
+--   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
+--   Pallas): no value lies in it, so it counts as fragmentation.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, values, tuple_sizes
 -- param run
@@ -21,12 +23,20 @@
 --   them.
 -- column max_workspace_bytes BIGINT bytes lower_is_better: Workspace of the
 --   largest.
+-- column max_scoped_bytes BIGINT bytes lower_is_better: Most scoped memory of
+--   one of them; NULL where none says so.
 -- column largest_call VARCHAR name neutral: Instruction with the largest
 --   result.
 WITH calls AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.custom_call_target,
-    i.logical_bytes, i.element_type, i.shape
+    i.logical_bytes, i.element_type, i.shape,
+    TRY_CAST(regexp_extract(
+      i.backend_config,
+      '"scoped_memory_configs": ?\[\{"memory_space": ?"?1"?, ?'
+        || '"offset": ?"?0"?, ?"size": ?"?([0-9]+)',
+      1
+    ) AS BIGINT) AS scoped_bytes
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
@@ -75,6 +85,7 @@ SELECT
   CAST(sum(s.result_bytes) AS BIGINT) AS result_bytes,
   CAST(sum(s.workspace_bytes) AS BIGINT) AS workspace_bytes,
   CAST(max(s.workspace_bytes) AS BIGINT) AS max_workspace_bytes,
+  max(s.scoped_bytes) AS max_scoped_bytes,
   arg_max(s.name, (s.result_bytes, -s.instruction_id)) AS largest_call
 FROM final_modules(run := $run, program := $program) AS m
 JOIN sized AS s USING (module_id)
