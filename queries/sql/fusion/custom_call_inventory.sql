@@ -4,9 +4,9 @@
 --   by target. operand_bytes and result_bytes are logical sizes; a
 --   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
 --   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
---   one dimension, from the buffer assignment. Scoped memory is the VMEM that a
---   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
---   Pallas): no value lies in it, so it counts as fragmentation.
+--   one dimension, from the buffer assignment. Scoped memory is the VMEM that
+--   a kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes
+--   of Pallas): no value lies in it, so it counts as fragmentation.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, values, tuple_sizes
 -- param run
