@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from hlodb.ingest.analyse import ColorProfile, allocation_kind, memory_facts
+from hlodb.ingest.branches import Branches, contradictions
 from hlodb.ingest.columns import NO_ID, Columns, Ints, Longs
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.interning import Rows
@@ -22,10 +23,12 @@ class AssignmentRows:
         module_id: int,
         assignment: BufferAssignment,
         instructions: Rows,
+        branches: Branches,
         tables: dict[str, Columns],
     ) -> None:
         self.module_id = module_id
         self.assignment = assignment
+        self.branches = branches
         self.tables = tables
         self.number = instructions.places
         self.schedule = self._numbers(assignment.schedule)
@@ -170,7 +173,10 @@ class AssignmentRows:
         facts = memory_facts(self.assignment, logical)
         allocations = Counter(a.color for a in self.assignment.allocations)
         color_of = {a.allocation_id: a.color for a in self.assignment.allocations}
-        conflicts = Counter(color_of.get(c.allocation_id) for c in facts.conflicts)
+        clashing = contradictions(
+            facts.conflicts, self.assignment, self.number, self.branches
+        )
+        conflicts = Counter(color_of.get(c.allocation_id) for c in clashing)
         columns = {
             name: [getattr(profile, name) for profile in facts.profiles]
             for name in ColorProfile._fields

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from hlodb.ingest.assignment_rows import AssignmentRows
+from hlodb.ingest.branches import Branches
 from hlodb.ingest.columns import NO_ID, Columns, Ints, Numbered, arrow_schema
 from hlodb.ingest.content_keys import module_table
 from hlodb.ingest.fingerprints import Edges, graph_fingerprints
@@ -152,14 +153,16 @@ class Batch:
         self, module_id: int, instructions: Rows, unit: ModuleUnit, graph: Graph
     ) -> None:
         hlo, rows = unit.hlo, instructions.numbers
-        self._add_computations(module_id, hlo, rows, graph)
+        kinds = computation_kinds(self.distinct, rows, hlo.computations, graph)
+        self._add_computations(module_id, hlo, kinds, graph)
         self._add_edges(module_id, graph)
         self._add_aliases(module_id, hlo)
         steps = np.full(len(rows), NO_ID, np.int32)
         if unit.assignment is not None:
             assignment = AssignmentRows(
-                module_id, unit.assignment, instructions, self.tables
-            )
+                module_id, unit.assignment, instructions,
+                Branches(graph, kinds), self.tables,
+            )  # fmt: skip
             assignment.add_all()
             steps = assignment.first_steps(len(rows))
         self._add_instructions(module_id, rows, hlo, graph, steps)
@@ -190,7 +193,11 @@ class Batch:
         )
 
     def _add_computations(
-        self, module_id: int, hlo: HloModule, rows: Ints, graph: Graph
+        self,
+        module_id: int,
+        hlo: HloModule,
+        kinds: list[str | None],
+        graph: Graph,
     ) -> None:
         computations, names = hlo.computations, self.distinct.names
         printed = [c.name for c in computations]
@@ -200,7 +207,7 @@ class Batch:
             module_id=module_id,
             computation_id=np.arange(len(computations), dtype=np.int32),
             name=Numbered(names.numbers_of(printed), names.values_by_number),
-            kind=computation_kinds(self.distinct, rows, computations, graph),
+            kind=kinds,
             root_instruction_id=graph.roots,
             instruction_count=np.array([c.stop - c.start for c in computations]),
             execution_thread=threads if any(threads) else None,

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
 from hlodb.reports.model_findings import Cause
-from hlodb.reports.sizes import counted, signed_bytes
+from hlodb.reports.sizes import counted, plain_bytes, signed_bytes
 from hlodb.reports.waterfall import Change, Waterfall, share_of
 
 _NOTICED = 0.2
@@ -49,6 +49,9 @@ def name_cause(
     if (more := _recomputed(base, candidate)) is not None:
         title = f"{more}: {title}"
         key = f"{blame}/remat/{_leading(changes) or '-'}"
+    elif part == "fragmentation" and (more := _scoped(base, candidate)) is not None:
+        title = f"{more}: {title}"
+        key = f"{blame}/scoped/-"
     share = share_of(sums.get(part, 0), sums.values())
     return Cause(key, title, blame, share, _confidence(changes))
 
@@ -70,6 +73,14 @@ def _recomputed(base: Compilation, candidate: Compilation) -> str | None:
         return None
     what = "more is recomputed" if c > b else "less is recomputed"
     return f"{what} ({b} → {c} rematerialised instructions)"
+
+
+def _scoped(base: Compilation, candidate: Compilation) -> str | None:
+    """Tell of what kernels have for themselves: no value lies in it."""
+    b, c = base.traits.scoped_bytes, candidate.traits.scoped_bytes
+    if b == c:
+        return None
+    return f"a kernel has {plain_bytes(c)} for itself, {plain_bytes(b)} before"
 
 
 def _unmarked(compilation: Compilation) -> bool:

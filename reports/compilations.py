@@ -37,6 +37,8 @@ class Traits(NamedTuple):
     remat_mentions: int
     alias_count: int
     shardings: int | None
+    sharding_kinds: int | None
+    scoped_bytes: int
 
 
 class Compilation(NamedTuple):

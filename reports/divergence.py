@@ -122,6 +122,8 @@ def _blame(
     if first is not None and first.stage == "pass":
         return _blame_of_pass(first), "what goes into that pass is the same"
     if b.graph_fingerprint is not None and b.graph_fingerprint == c.graph_fingerprint:
+        if base.traits.scoped_bytes != candidate.traits.scoped_bytes:
+            return "framework", "the graphs are the same, kernels ask for other memory"
         return "scheduler", "the graphs are the same, order or layouts differ"
     known = b.source_graph is not None and c.source_graph is not None
     if known and b.source_graph == c.source_graph:
@@ -145,6 +147,7 @@ def _source_blame(
     """Tell who changed more where the source is not the same.
 
     Other shapes, element types or shardings of the source are never of XLA's making.
+    Where it takes more arguments than before, only other kinds of sharding tell.
     """
     source = similarity(base.source_opcodes, candidate.source_opcodes)
     typed = similarity(base.source_typed, candidate.source_typed)
@@ -153,10 +156,12 @@ def _source_blame(
     if typed < source:
         alike += f" ({100 * typed:.0f} % with their shapes)"
     reason = f"{alike}, the results {100 * final:.0f} %"
-    if base.traits.shardings != candidate.traits.shardings:
-        return "framework", f"{reason}; the sources are sharded otherwise"
     shapes = base.module.source_shapes, candidate.module.source_shapes
     is_other = None not in shapes and shapes[0] != shapes[1]
+    b, c = base.traits, candidate.traits
+    is_sharded = b.shardings != c.shardings
+    if is_sharded and (not is_other or b.sharding_kinds != c.sharding_kinds):
+        return "framework", f"{reason}; the sources are sharded otherwise"
     if is_other or typed < NEARLY_EQUAL or main_part in ("resized", "retyped"):
         return "framework", reason
     moved = main_part in ("life", "kind", "fragmentation")

@@ -11,13 +11,18 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 from typing import NamedTuple
 
+from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.reports.facts import Buffer
 from hlodb.reports.match import Rung
 
 SAME_SIZE = "size"
 """The method of the last rung: nothing but the size is equal."""
+
+MOST_DIMENSIONS = 8
+"""Arrays of more are not looked at for one dimension that differs."""
 
 Key = Callable[[Buffer], Hashable | None]
 
@@ -62,6 +67,18 @@ def _path(b: Buffer) -> Hashable | None:
     return b.op_path and (b.op_path, b.opcode, b.shape_index)
 
 
+def _named_but_for_size(dimension: int, b: Buffer) -> Hashable | None:
+    """Take what the compiler adds, which has no path, to be the same at other sizes.
+
+    That is, where it is called the same and one dimension at most is another.
+    """
+    shape = parse_shape(b.array_type or "")
+    if b.op_path or shape is None or not 0 <= dimension < len(shape.dimensions):
+        return None
+    rest = (*shape.dimensions[:dimension], None, *shape.dimensions[dimension + 1 :])
+    return (b.instruction, b.opcode, b.shape_index, shape.element_type, rest)
+
+
 def _opcode_and_shape(b: Buffer) -> Hashable | None:
     return b.opcode and (b.opcode, b.array_type)
 
@@ -84,6 +101,10 @@ SURE = (
 LIKELY = (
     Rung("parameter number", 0.7, _parameter_place),
     Rung("framework path", 0.7, _path),
+    *(
+        Rung("instruction at another size", 0.6, partial(_named_but_for_size, at))
+        for at in range(MOST_DIMENSIONS)
+    ),
     Rung("opcode and shape", 0.5, _opcode_and_shape),
     Rung("shape", 0.4, _shape),
     Rung(SAME_SIZE, 0.3, _size),

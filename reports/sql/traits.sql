@@ -1,6 +1,8 @@
 -- What tells compilations of the modules $modules apart beside their opcodes:
 -- instructions recomputed on the user's demand (checkpoint) or by XLA (.remat), outputs
--- that may share a parameter's memory, and what is said of sharding, as a digest.
+-- that may share a parameter's memory, and what is said of sharding, as a digest:
+-- of all instructions, and of the kinds that there are, however often; and the most VMEM
+-- that a kernel of a TPU has for itself (vmem_limit_bytes of Pallas), which is no value's.
 WITH wanted AS (
   SELECT DISTINCT unnest(from_json($modules, '["BIGINT"]')) AS module_id
 ),
@@ -20,7 +22,17 @@ marks AS (
     count(*) FILTER (WHERE contains(f.op_name, 'remat')) AS remat_mentions,
     hash(list_sort(
       list(f.opcode || ' ' || f.sharding) FILTER (WHERE f.sharding IS NOT NULL)
-    )) AS shardings
+    )) AS shardings,
+    hash(list_sort(
+      list(DISTINCT f.opcode || ' ' || f.sharding)
+        FILTER (WHERE f.sharding IS NOT NULL)
+    )) AS sharding_kinds,
+    max(TRY_CAST(regexp_extract(
+      f.backend_config,
+      '"scoped_memory_configs": ?\[\{"memory_space": ?"?1"?, ?"offset": ?"?0"?, ?'
+        || '"size": ?"?([0-9]+)',
+      1
+    ) AS BIGINT)) FILTER (WHERE f.opcode = 'custom-call') AS scoped_bytes
   FROM named AS i
   JOIN store.instruction_forms AS f USING (form_id)
   GROUP BY i.module_id
@@ -33,7 +45,8 @@ shares AS (
 )
 SELECT
   w.module_id, coalesce(m.remat_count, 0), coalesce(m.remat_mentions, 0),
-  coalesce(s.alias_count, 0), m.shardings
+  coalesce(s.alias_count, 0), m.shardings, m.sharding_kinds,
+  coalesce(m.scoped_bytes, 0)
 FROM wanted AS w
 LEFT JOIN marks AS m USING (module_id)
 LEFT JOIN shares AS s USING (module_id)

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+from hlodb.ingest.ingest import ingest
+from hlodb.ingest.run_records import RunRequest
+from hlodb.queries.run import run_query
+from hlodb.reports.build import build_report
 from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
 from hlodb.reports.divergence import Parting, divergence, first_difference
 from hlodb.reports.model_findings import Count, Divergence
+from hlodb.reports.scene import Request
+from hlodb.reports.settings import Settings
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.reports.test_match import module
 
 
@@ -22,6 +31,8 @@ def compilation(
     aliases: int = 0,
     typed: dict[str, int] | None = None,
     shardings: int | None = None,
+    sharding_kinds: int | None = None,
+    scoped: int = 0,
     **more: Any,
 ) -> Compilation:
     return Compilation(
@@ -29,7 +40,7 @@ def compilation(
         snapshots,
         source or {"dot": 10},
         opcodes or {"fusion": 10},
-        Traits(0, 0, aliases, shardings),
+        Traits(0, 0, aliases, shardings, sharding_kinds, scoped),
         typed or {},
     )
 
@@ -179,6 +190,20 @@ def test_a_source_that_is_sharded_otherwise_is_not_of_the_compiler() -> None:
     )
 
 
+def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() -> None:
+    more: dict[str, Any] = {"source_graph": 99, "source_shapes": "(f32[8],f32[8])"}
+    found = divergence(
+        compilation(shardings=1, sharding_kinds=3),
+        compilation(shardings=2, sharding_kinds=3, **more, **OTHER),
+        "new",
+        flags_differ=False,
+    )
+    assert (found.blame, found.reason) == (
+        "framework",
+        "the sources are 100 % alike, the results 100 %",
+    )
+
+
 def test_a_donation_that_is_no_longer_declared() -> None:
     found = divergence(
         compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
@@ -192,3 +217,25 @@ def test_a_donation_that_is_no_longer_declared() -> None:
 def test_the_op_mix_lists_what_changed_most() -> None:
     base, candidate = {"add": 1, "dot": 2, "exp": 3}, {"add": 5, "dot": 2, "sort": 1}
     assert op_mix(base, candidate, 2) == [Count("add", 1, 5), Count("exp", 3, 0)]
+
+
+def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
+    tmp_path: Path,
+) -> None:
+    for mebibytes in (32, 48):
+        dump = DATA / "kernels" / f"scoped-{mebibytes}.tar.xz"
+        run = RunRequest(name=str(mebibytes), series="nightly")
+        ingest([str(dump)], tmp_path / "w.duckdb", request=run, jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        request = Request(baseline="run:32", candidate="48", kind="diff")
+        report = build_report(connection, request, Settings())
+        calls = run_query(connection, "custom_call_inventory", {"run": "48"}).dicts()
+    (finding,) = report.findings
+    assert (finding.space, finding.delta_bytes) == ("VMEM", 16 << 20)
+    assert finding.cause is not None
+    assert (finding.cause.blame, finding.cause.title) == (
+        "framework",
+        "a kernel has 48.00 MiB for itself, 32.00 MiB before: packing: temporary"
+        " memory that is never live at once (+16.00 MiB)",
+    )
+    assert [row["max_scoped_bytes"] for row in calls] == [48 << 20]

@@ -121,6 +121,21 @@ def test_new_and_gone_buffers() -> None:
     assert found == {("gone", "temp"): -32, ("new", "temp"): 96}
 
 
+def test_what_the_compiler_adds_has_no_path_and_is_resized_all_the_same() -> None:
+    """Where the name is the same, and one dimension at most is another."""
+    small = buffer("copy.1", 32, op_path=None, array_type="f32[4,2]")
+    wide = small._replace(array_type="f32[4,6]", size_bytes=96, logical_bytes=96)
+    assert shares(side(small), side(wide)) == {("resized", "temp"): 64}
+    for other in (
+        wide._replace(instruction="copy.2"),
+        wide._replace(array_type="f32[6,4]"),
+        wide._replace(array_type="f32[24]"),
+        wide._replace(array_type="bf16[4,12]"),
+    ):
+        found = shares(side(small), side(other))
+        assert found == {("gone", "temp"): -32, ("new", "temp"): 96}
+
+
 def test_a_renumbered_buffer_is_the_same() -> None:
     renamed = buffer("fusion.7", 32, op_path="a/dot")
     assert shares(side(buffer("fusion.3", 32, op_path="a/dot")), side(renamed)) == {}

@@ -3,8 +3,9 @@
 --   same time?
 -- definition: No two values of one allocation overlap in address and strictly
 --   in time (a.start < b.end and b.start < a.end); thread-local allocations
---   apart. found is the number of such pairs of a colour; overlap_conflicts
---   lists them.
+--   apart, and what a conditional reads: its range goes through all branches,
+--   and each has its bytes for others as soon as it reads it no more. found is
+--   the number of such pairs of a colour; overlap_conflicts lists them.
 -- grain: fault
 -- needs: checked_modules, memory_profile
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for

@@ -3,7 +3,8 @@
 -- definition: Per module and colour: the sizes of the temporary allocations,
 --   minus the most temporary bytes live at one step (union of addresses, ends
 --   inclusive). The ratio is of temp_bytes; modules without temporaries or
---   live ranges are left out.
+--   live ranges are left out. In the VMEM of a TPU it includes what kernels
+--   have for themselves (max_scoped_bytes of custom_call_inventory).
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, allocations, allocation_values
 -- param run

@@ -3,9 +3,10 @@
 --   time?
 -- definition: Pairs of values of one allocation that overlap in address and in
 --   time. conflict where their ranges overlap strictly (a.start < b.end and
---   b.start < a.end), which a sound dump never has; in_place where they only
---   touch at one step, shown with in_place := true. Thread-local allocations
---   are left out.
+--   b.start < a.end), which a sound dump never has, but for what a conditional
+--   reads (check_overlaps): modules with such pairs alone have no row;
+--   in_place where they only touch at one step, shown with in_place := true.
+--   Thread-local allocations are left out.
 -- grain: module occurrence, pair of values
 -- needs: chosen_memory, placed_values, memory_profile
 -- param run

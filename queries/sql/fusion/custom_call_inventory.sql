@@ -6,7 +6,9 @@
 --   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
 --   one dimension. What a call takes beside operands and results, as cuBLAS
 --   did in 2022 and LAPACK and kernels do, no dump says: without such an
---   element the workspace is not known.
+--   element the workspace is not known. Scoped memory is the VMEM that a
+--   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
+--   Pallas): no value lies in it, so it counts as fragmentation.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, tuple_sizes
 -- param run
@@ -23,12 +25,20 @@
 --   them; NULL where none has any that is known.
 -- column max_workspace_bytes BIGINT bytes lower_is_better: Largest workspace
 --   of one of them.
+-- column max_scoped_bytes BIGINT bytes lower_is_better: Most scoped memory of
+--   one of them; NULL where none says so.
 -- column largest_call VARCHAR name neutral: Instruction with the largest
 --   result.
 WITH calls AS (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.custom_call_target,
-    i.logical_bytes, i.element_type, i.shape
+    i.logical_bytes, i.element_type, i.shape,
+    TRY_CAST(regexp_extract(
+      i.backend_config,
+      '"scoped_memory_configs": ?\[\{"memory_space": ?"?1"?, ?'
+        || '"offset": ?"?0"?, ?"size": ?"?([0-9]+)',
+      1
+    ) AS BIGINT) AS scoped_bytes
   FROM final_modules(run := $run, program := $program) AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
@@ -89,6 +99,7 @@ SELECT
   CAST(sum(s.result_bytes) AS BIGINT) AS result_bytes,
   CAST(sum(s.workspace_bytes) AS BIGINT) AS workspace_bytes,
   CAST(max(s.workspace_bytes) AS BIGINT) AS max_workspace_bytes,
+  max(s.scoped_bytes) AS max_scoped_bytes,
   arg_max(s.name, (s.result_bytes, -s.instruction_id)) AS largest_call
 FROM final_modules(run := $run, program := $program) AS m
 JOIN sized AS s USING (module_id)

@@ -4,8 +4,10 @@
 -- definition: Compiled modules of a run, one per rank, program and number.
 --   Missing is what the last snapshot lacks: hlo (no instructions with a
 --   computation), buffer_assignment, live_ranges; and before_optimizations
---   where no such snapshot is there. Modules that lack nothing are left out
---   unless complete is true.
+--   where no such snapshot is there. One that lacks all but its instructions
+--   was not compiled: JAX took it from its compilation cache, of which XLA
+--   dumps the final text alone (JAX_ENABLE_COMPILATION_CACHE=false has all
+--   compiled). Modules that lack nothing are left out unless complete is true.
 -- grain: compiled module
 -- needs: final_modules, modules
 -- param run

@@ -2,12 +2,14 @@
 -- question: Which value at the live peak has which role, by which rule?
 -- definition: Values of peak_values that own bytes, with the role that the
 --   first rule of role_rules gives; what no rule takes is unclassified. What
---   lies in a parameter's allocation belongs to the parameter. Its made_in is
---   the phase of its first reader where PyTorch names it; unknown in a program
---   that reads no array forward, as an optimiser by itself, which is the first
---   to read the weights as well as its state. Its last_read_in is optimiser
---   where nothing but the optimiser reads it (parameter_readers). So
---   owned_bytes of a module and colour add up to its live_peak_bytes.
+--   lies in a parameter's allocation belongs to the parameter. One that is
+--   called v beside a k (cache['v'] and cache['k']) is no optimiser's v, and
+--   goes by the name of the k. Its made_in is the phase of its first reader
+--   where PyTorch names it; unknown in a program that reads no array forward,
+--   as an optimiser by itself, which is the first to read the weights as well
+--   as its state. Its last_read_in is optimiser where nothing but the
+--   optimiser reads it (parameter_readers). So owned_bytes of a module and
+--   colour add up to its live_peak_bytes.
 -- grain: module content, colour, allocation, value
 -- needs: chosen_contents, peak_values, role_rules, allocations,
 --   instruction_phases, value_phases, gathered_values, chosen_instructions,
@@ -38,7 +40,7 @@ parameters AS (
     a.module_id, a.allocation_id,
     bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
     bool_or(a.shape NOT LIKE '%[]%') AS is_array,
-    max(i.op_name) AS op_name, max(h.phase) AS made_in,
+    max(lower(i.op_name)) AS op_name, max(h.phase) AS made_in,
     bool_or(coalesce(s.is_state, FALSE)) AS is_state
   FROM chosen_contents(
     run := $run, program := $program, module_ids := $module_ids,
@@ -69,11 +71,21 @@ parameters AS (
   WHERE a.kind = 'parameter'
   GROUP BY a.module_id, a.allocation_id
 ),
+called AS (
+  SELECT
+    p.module_id, p.allocation_id, coalesce(k.op_name, p.op_name) AS op_name
+  FROM parameters AS p
+  LEFT JOIN (SELECT DISTINCT module_id, op_name FROM parameters) AS k
+    ON k.module_id = p.module_id
+    AND k.op_name = regexp_replace(
+      p.op_name, '^(.*[^a-z]|)v([^a-z].*)?$', '\1k\2'
+    )
+),
 described AS (
   SELECT
     v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
     v.instruction_id, v.owned_bytes, i.opcode,
-    CASE WHEN v.kind = 'parameter' THEN p.op_name ELSE i.op_name END
+    CASE WHEN v.kind = 'parameter' THEN n.op_name ELSE lower(i.op_name) END
       AS op_name,
     coalesce(p.is_donated, FALSE) AS is_donated,
     CASE
@@ -93,6 +105,7 @@ described AS (
     every_run := $every_run
   ) AS v
   LEFT JOIN parameters AS p USING (module_id, allocation_id)
+  LEFT JOIN called AS n USING (module_id, allocation_id)
   LEFT JOIN named AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
@@ -121,7 +134,7 @@ ruled AS (
     AND (r.last_read_in IS NULL OR r.last_read_in = d.last_read_in)
     AND (
       r.name_pattern IS NULL
-      OR regexp_matches(lower(coalesce(d.op_name, '')), r.name_pattern)
+      OR regexp_matches(coalesce(d.op_name, ''), r.name_pattern)
     )
     AND (
       r.opcode_pattern IS NULL

@@ -33,7 +33,8 @@ FROM (VALUES
     NULL, NULL, NULL, NULL, NULL, NULL),
   (14, 'cache_by_name', 'caches', 'parameter',
     NULL,
-    '(^|[^a-z])(caches?|cached_[a-z]+|past_key_values)([^a-z]|$)',
+    '(^|[^a-z])([a-z]*caches?|cached_[a-z]+|past_key_values'
+      || '|(kv?|v|key|value)_pages|pages_[kv])([^a-z]|$)',
     NULL, NULL, NULL, NULL),
   -- The argument params holds no optimiser state, whatever is called v in it.
   (16, 'params', 'weights', 'parameter',
