@@ -19,8 +19,6 @@
 -- column run
 -- column program
 -- column rank
--- column host VARCHAR name neutral: Folder of the host, where no rank but the
---   folder alone tells it.
 -- column module_count BIGINT count lower_is_better: Compiled modules.
 -- column distinct_graphs BIGINT count lower_is_better: Distinct graph
 --   structures.
@@ -34,6 +32,8 @@
 --   modules' printed totals.
 -- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of
 --   them.
+-- column host VARCHAR name neutral: Folder of the host, where no rank but the
+--   folder alone tells it.
 WITH compiled AS (
   SELECT
     f.run_id, f.run AS run_name, f.program AS program_name, f.rank,
@@ -105,12 +105,12 @@ counted AS (
   GROUP BY c.run_name, c.program_name, c.rank, c.host
 )
 SELECT
-  c.run_name AS run, c.program_name AS program, c.rank, c.host,
+  c.run_name AS run, c.program_name AS program, c.rank,
   CAST(c.module_count AS BIGINT) AS module_count,
   c.distinct_graphs, c.distinct_programs, c.distinct_layouts,
   c.varying_arguments,
   CAST(c.sum_printed_total_bytes AS BIGINT) AS sum_printed_total_bytes,
-  c.max_printed_total_bytes
+  c.max_printed_total_bytes, c.host
 FROM counted AS c
 WHERE c.module_count >= $min_modules
 ORDER BY

@@ -16,8 +16,6 @@
 --   program fits, such as jit_(train|eval); NULL for all programs.
 -- column run
 -- column rank
--- column host VARCHAR name neutral: Folder of the host, where no rank but the
---   folder alone tells it.
 -- column color
 -- column space_name
 -- column module_count BIGINT count neutral: Modules that use the space.
@@ -32,6 +30,8 @@
 -- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
 -- column dominating_program VARCHAR name neutral: Program of the greatest
 --   transient part.
+-- column host VARCHAR name neutral: Folder of the host, where no rank but the
+--   folder alone tells it.
 WITH memory AS (
   SELECT m.*, h.host
   FROM module_memory AS m
@@ -103,7 +103,7 @@ totals AS (
   GROUP BY m.run, m.rank, m.host, m.color, m.space_name
 )
 SELECT
-  t.run_name AS run, t.rank, t.host, t.space_color AS color, t.space_name,
+  t.run_name AS run, t.rank, t.space_color AS color, t.space_name,
   t.module_count,
   CAST(t.persistent AS BIGINT) AS persistent_bytes,
   CASE WHEN t.is_described THEN CAST(coalesce(s.shared_bytes, 0) AS BIGINT) END
@@ -113,7 +113,7 @@ SELECT
     THEN CAST(coalesce(s.shared_bytes, 0) + t.transient AS BIGINT) END
     AS lower_bytes,
   CAST(t.persistent + t.transient AS BIGINT) AS upper_bytes,
-  t.dominating_program
+  t.dominating_program, t.host
 FROM totals AS t
 LEFT JOIN shared AS s
   ON s.rank IS NOT DISTINCT FROM t.rank
