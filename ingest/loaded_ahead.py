@@ -2,6 +2,11 @@
 
 DuckDB leaves the interpreter to others meanwhile. Where nothing new is to be expected
 nothing is loaded: that would take longer than all the rest.
+
+Numpy changes the environment while it is loaded, and DuckDB reads it at any moment: a
+read that meets the change may end the process. The allocator of pyarrow 25 wants the
+thread that loads it to live on (https://github.com/apache/arrow/issues/50471). So these
+two are loaded before, by the thread that asks.
 """
 
 from __future__ import annotations
@@ -18,6 +23,7 @@ def loading_ahead(module: str, *, is_needed: bool) -> Iterator[None]:
     if not is_needed:
         yield
         return
+    import_module("pyarrow")  # and numpy with it
     thread = Thread(target=_load, args=(module,), daemon=True)
     thread.start()
     try:
