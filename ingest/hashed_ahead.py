@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from hashlib import sha256
 from math import inf
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import NamedTuple, Self
 
 from hlodb.ingest.discover import RunSource
@@ -28,8 +28,11 @@ class FileDigest(NamedTuple):
 
 def digest_of(entry: Entry, limits: Limits) -> FileDigest:
     """Read a file and hash it; raises Refusal or OSError where that fails."""
-    data = content_of(entry, limits)
-    return FileDigest(sha256(data).hexdigest(), len(data))
+    digest, size_bytes = sha256(), 0
+    for piece in content_of(entry, limits):
+        digest.update(piece)
+        size_bytes += len(piece)
+    return FileDigest(digest.hexdigest(), size_bytes)
 
 
 def older_runs(
@@ -61,6 +64,7 @@ class HashedAhead:
 
     def __init__(self, limits: Limits) -> None:
         self.digests: dict[str, FileDigest] = {}
+        self._under_way = ("", Lock())
         self._limits = limits
         self._is_over = Event()
         self._thread: Thread | None = None
@@ -71,14 +75,25 @@ class HashedAhead:
             self._thread = Thread(target=self._hash, args=(entries,), daemon=True)
             self._thread.start()
 
+    def digest_of(self, entry: Entry) -> FileDigest:
+        """Give what the thread has found, or is about to find, else as `digest_of`."""
+        origin, is_done = self._under_way
+        if origin and origin == entry.origin:
+            with is_done:
+                pass
+        return self.digests.get(entry.origin) or digest_of(entry, self._limits)
+
     def _hash(self, entries: Sequence[Entry]) -> None:
         for entry in entries:
             if self._is_over.is_set():
                 return
-            try:
-                self.digests[entry.origin] = digest_of(entry, self._limits)
-            except (Refusal, OSError):
-                return
+            is_done = Lock()
+            with is_done:
+                self._under_way = (entry.origin, is_done)
+                try:
+                    self.digests[entry.origin] = digest_of(entry, self._limits)
+                except (Refusal, OSError):
+                    return
 
     def __enter__(self) -> Self:
         return self

@@ -81,7 +81,7 @@ def ingest_sources(
         ahead.begin(local_files(older))
         whole, held = _open(sources, database, request, None if later else prepare)
         found: list[RunSummary | None] = [
-            unchanged_run(source, run, request, limits, progress, ahead.digests)
+            unchanged_run(source, run, request, progress, ahead)
             if (run := whole.get(source.name))
             else None
             # The thread goes on from the other end.

@@ -67,6 +67,18 @@ class LimitedReader:
             raise Refusal(too_large(self._limits))
         return data
 
+    def pieces(self) -> Iterator[bytes]:
+        """Give all that is left, bit by bit; Refusal where that is too much for a file.
+
+        Nothing may have been taken from the reader before.
+        """
+        count = 0
+        for piece in self._pieces:
+            count += len(piece)
+            if count > self._limits.file_bytes:
+                raise Refusal(too_large(self._limits))
+            yield piece
+
     def tell(self) -> int:
         """Give the number of uncompressed bytes passed so far."""
         return self._position

@@ -16,8 +16,8 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from hlodb.ingest.discover import RunSource
-from hlodb.ingest.hashed_ahead import FileDigest, digest_of
-from hlodb.ingest.limits import Limits, Refusal
+from hlodb.ingest.hashed_ahead import HashedAhead
+from hlodb.ingest.limits import Refusal
 from hlodb.ingest.run_records import RunRequest, moment
 from hlodb.ingest.run_summary import Progress, RunSummary
 from hlodb.ingest.statements import statement
@@ -73,14 +73,13 @@ def unchanged_run(
     source: RunSource,
     run: WholeRun,
     request: RunRequest,
-    limits: Limits,
     progress: Progress | None,
-    digests: Mapping[str, FileDigest],
+    ahead: HashedAhead,
 ) -> RunSummary | None:
     """Read a run; give its summary if nothing need be written of it, else None.
 
-    Files that `digests` has by their origins were read just now; more of them may come
-    in meanwhile, the first ones first, so this begins with the last.
+    Files are hashed `ahead` meanwhile, the first ones first, so this begins with the
+    last.
     """
     began = perf_counter()
     if not _is_said_already(source, run, request):
@@ -88,7 +87,7 @@ def unchanged_run(
     summary = RunSummary(**{name: run.row[name] for name in _SUMMARISED})
     for entry in reversed(source.entries):
         try:
-            file = digests.get(entry.origin) or digest_of(entry, limits)
+            file = ahead.digest_of(entry)
         except (Refusal, OSError):
             return None
         if file.sha256 != run.files[entry.path]:

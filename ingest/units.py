@@ -135,10 +135,10 @@ def _read_entry(entry: Entry, limits: Limits, refuse: Refuse) -> DumpFile | None
     return None
 
 
-def content_of(entry: Entry, limits: Limits) -> bytes:
-    """Read a file, and nothing else; raises Refusal or OSError where that fails."""
+def content_of(entry: Entry, limits: Limits) -> Iterator[bytes]:
+    """Read a file bit by bit; raises Refusal or OSError where that fails."""
     with closing(_opened(entry, limits)) as raw:
-        return LimitedReader(raw, limits).take_all()
+        yield from LimitedReader(raw, limits).pieces()
 
 
 def _opened(entry: Entry, limits: Limits) -> BinaryIO:

@@ -3,6 +3,7 @@
 import os
 import shutil
 import threading
+import tracemalloc
 from collections.abc import Sequence
 from hashlib import sha256
 from io import BytesIO
@@ -11,7 +12,7 @@ from typing import BinaryIO
 
 import pytest
 
-from hlodb.ingest import unchanged
+from hlodb.ingest import hashed_ahead
 from hlodb.ingest.discover import RunSource, discover
 from hlodb.ingest.hashed_ahead import (
     FileDigest,
@@ -22,6 +23,7 @@ from hlodb.ingest.hashed_ahead import (
 )
 from hlodb.ingest.ingest import ingest
 from hlodb.ingest.limits import Limits
+from hlodb.ingest.local_files import local_entry
 from hlodb.ingest.run_records import RunRequest
 from hlodb.ingest.units import Entry
 from tests.conftest import DATA
@@ -83,6 +85,52 @@ def test_it_ends_with_the_block() -> None:
     assert threading.active_count() == before
 
 
+def test_a_file_that_is_being_hashed_is_waited_for() -> None:
+    """To read it beside the thread would take as long, and the room of both."""
+    opened, asked = list[str](), threading.Event()
+
+    def wait() -> BinaryIO:
+        opened.append("slow")
+        asked.wait()
+        return BytesIO(b"slow")
+
+    slow = Entry("slow", 4, None, wait, "/d/slow")
+    with HashedAhead(Limits()) as ahead:
+        ahead.begin([slow])
+        while not opened:
+            pass
+        threading.Timer(0.01, asked.set).start()
+        found = ahead.digest_of(slow)
+    assert found == FileDigest(sha256(b"slow").hexdigest(), 4)
+    assert opened == ["slow"]
+
+
+def test_files_that_were_not_hashed_ahead_are_read() -> None:
+    first, *_, last = entries()
+    with HashedAhead(Limits()) as ahead:
+        ahead._hash([first])
+        found = [ahead.digest_of(first), ahead.digest_of(last)]
+    assert [(file.sha256, file.size_bytes) for file in found] == [
+        (sha256(content).hexdigest(), 5) for content in (b"alpha", b"gamma")
+    ]
+
+
+def test_a_file_is_never_held_whole(tmp_path: Path) -> None:
+    """Of 64 MB no more than a few are held at a time."""
+    path = tmp_path / "large.txt"
+    with path.open("wb") as file:
+        file.truncate(64 << 20)
+    large = local_entry(str(path), str(tmp_path))
+    tracemalloc.start()
+    try:
+        found = digest_of(large, Limits())
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert found.size_bytes == 64 << 20
+    assert peak_bytes < 4 << 20
+
+
 def test_it_need_not_begin() -> None:
     with HashedAhead(Limits()) as ahead:
         pass
@@ -98,13 +146,14 @@ def test_an_ingest_reads_only_what_was_not_hashed_ahead(
 
     def begin(self: HashedAhead, listed: Sequence[Entry]) -> None:
         self._hash(listed[:hashed])
+        read.clear()
 
     def noted(found: Entry, limits: Limits) -> FileDigest:
         read.append(found.path)
         return digest_of(found, limits)
 
     monkeypatch.setattr(HashedAhead, "begin", begin)
-    monkeypatch.setattr(unchanged, "digest_of", noted)
+    monkeypatch.setattr(hashed_ahead, "digest_of", noted)
     [again] = ingest([str(DUMP)], db, jobs=1)
     [source] = discover([str(DUMP)])
     assert read == [e.path for e in source.entries][hashed:][::-1]
