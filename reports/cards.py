@@ -143,6 +143,8 @@ def _buffer_row(b: BufferChange) -> list[str]:
     if b.base_shape and b.candidate_shape and b.base_shape != b.candidate_shape:
         shape = f"{b.base_shape} → {b.candidate_shape}"
     source = f"{b.source_file}:{b.source_line}" if b.source_file else "-"
+    if b.attribution == "read":
+        source += " (read)"
     return [
         signed_bytes(b.delta_bytes),
         f"{b.part} {b.kind}",

@@ -26,7 +26,8 @@ from hlodb.reports.model_findings import (
     Part,
 )
 from hlodb.reports.pruned import has_details, profile_cause, profile_waterfalls
-from hlodb.reports.read import read_buffers, read_outputs, rows
+from hlodb.reports.read import read_buffers, read_outputs
+from hlodb.reports.sources import UNKNOWN, Place, Sources, read_sources
 from hlodb.reports.waterfall import Change, Side, Waterfall, waterfalls
 from hlodb.schema.connection import Connection
 
@@ -34,7 +35,6 @@ BATCH = 200
 """How many pairs are explained at once: bounds memory, not results."""
 
 Modules = tuple[Module, Module]
-SourceLines = Mapping[tuple[int, int], tuple[str | None, int | None]]
 
 
 class Explanation(NamedTuple):
@@ -83,12 +83,12 @@ def explain(
         falls = _waterfalls(connection, batch, profiles)
         modules = list(dict.fromkeys(m for pair in batch for m in pair))
         compilations = read_compilations(connection, modules)
-        lines = _source_lines(connection, batch, falls, top)
+        sources = _sources(connection, batch, falls, top)
         for pair, of_colors in zip(batch, falls, strict=True):
             b, c = compilations[pair[0]], compilations[pair[1]]
             for fall in of_colors.falls:
                 found[pair, fall.color] = (
-                    _explanation(fall, b, c, lines, top, flags_differ)
+                    _explanation(fall, b, c, sources, top, flags_differ)
                     if of_colors.is_detailed
                     else _explained_by_profiles(fall)
                 )
@@ -135,7 +135,7 @@ def _explanation(
     fall: Waterfall,
     base: Compilation,
     candidate: Compilation,
-    lines: SourceLines,
+    sources: Sources,
     top: int,
     flags_differ: bool,
 ) -> Explanation:
@@ -147,7 +147,7 @@ def _explanation(
         parting,
         _parts(fall.changes),
         fall.residual_bytes,
-        [_buffer_change(c, base.module, candidate.module, lines) for c in shown],
+        [_buffer_change(c, base.module, candidate.module, sources) for c in shown],
         len(rest),
         sum(change.delta_bytes for change in rest),
         shown_contents(fall.held, top),
@@ -171,12 +171,12 @@ def _parts(changes: Iterable[Change]) -> list[Part]:
     return sorted(parts, key=lambda p: (-abs(p.delta_bytes), p.part, p.kind))
 
 
-def _source_lines(
+def _sources(
     connection: Connection,
     pairs: Sequence[Modules],
     falls: Sequence[_Falls],
     top: int,
-) -> SourceLines:
+) -> Sources:
     wanted = {
         place
         for pair, of_colors in zip(pairs, falls, strict=True)
@@ -184,32 +184,25 @@ def _source_lines(
         for change in fall.changes[:top]
         if (place := _place(change, *pair)) is not None
     }
-    ordered = sorted(wanted)
-    found = rows(
-        connection,
-        "sources",
-        locations=[locations for locations, _ in ordered],
-        instructions=[instruction for _, instruction in ordered],
-    )
-    return {(row[0], row[1]): (row[2], row[3]) for row in found}
+    return read_sources(connection, wanted)
 
 
-def _place(change: Change, base: Module, candidate: Module) -> tuple[int, int] | None:
-    """Say where the change's instruction is located, in the candidate if there."""
+def _place(change: Change, base: Module, candidate: Module) -> Place | None:
+    """Say which value has the change's source line: the candidate's if there."""
     for buffer, module in ((change.candidate, candidate), (change.base, base)):
-        if buffer is not None and buffer.instruction_id is not None:
+        if buffer is not None and buffer.value_id is not None:
             if module.locations_id is None:
                 return None
-            return module.locations_id, buffer.instruction_id
+            return Place(module.module_id, module.locations_id, buffer.value_id)
     return None
 
 
 def _buffer_change(
-    change: Change, base: Module, candidate: Module, lines: SourceLines
+    change: Change, base: Module, candidate: Module, sources: Sources
 ) -> BufferChange:
     b, c = change.base, change.candidate
     place = _place(change, base, candidate)
-    source = lines.get(place, (None, None)) if place else (None, None)
+    source = sources.get(place, UNKNOWN) if place else UNKNOWN
     return BufferChange(
         part=change.part,
         kind=change.kind,
@@ -221,8 +214,9 @@ def _buffer_change(
         candidate_shape=c.array_type if c else None,
         base_bytes=b.size_bytes if b else None,
         candidate_bytes=c.size_bytes if c else None,
-        source_file=source[0],
-        source_line=source[1],
+        source_file=source.file,
+        source_line=source.line,
+        attribution=source.attribution,
         match_method=change.method,
         match_confidence=change.confidence,
         note=change.note,

@@ -23,7 +23,7 @@ from hlodb.reports.model_sections import (
     Waste,
 )
 
-REPORT_SCHEMA = "1.4.0"
+REPORT_SCHEMA = "1.5.0"
 """Version of the model: fields are only added within a major version."""
 
 

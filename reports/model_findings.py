@@ -18,7 +18,11 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class BufferChange:
     """One buffer's share of a difference; base or candidate facts are null where new
-    or gone."""
+    or gone.
+
+    The source line is where the buffer is defined, or, for what the compiler adds,
+    where it is first read: `attribution` is defined or read, null without a line.
+    """
 
     part: str
     kind: str
@@ -32,6 +36,7 @@ class BufferChange:
     candidate_bytes: int | None
     source_file: str | None
     source_line: int | None
+    attribution: str | None
     match_method: str
     match_confidence: float
     note: str

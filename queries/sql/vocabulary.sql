@@ -6,6 +6,8 @@
 --   all.
 -- param every_run BOOLEAN = false: Those of module_ids, whichever run holds
 --   them; rows of others are not even read.
+-- param locations_ids BIGINT[] = NULL: Of every run: only these source
+--   locations.
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
 --   the latest comparable one before the candidate.
 -- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for

@@ -1,20 +1,16 @@
--- Source lines of instructions: $locations and $instructions lie side by side.
+-- Source lines of values, by value_sources: $modules, $locations and $values lie side
+-- by side.
 WITH wanted AS (
-  SELECT DISTINCT
+  SELECT
+    unnest(from_json($modules, '["BIGINT"]')) AS module_id,
     unnest(from_json($locations, '["BIGINT"]')) AS locations_id,
-    unnest(from_json($instructions, '["INTEGER"]')) AS instruction_id
+    unnest(from_json($values, '["INTEGER"]')) AS value_id
 )
 SELECT
-  w.locations_id, w.instruction_id,
-  coalesce(u.file_name, l.source_file) AS source_file,
-  coalesce(u.line, l.source_line) AS source_line
-FROM wanted AS w
-JOIN locations AS l USING (locations_id, instruction_id)
-LEFT JOIN stack_frames AS f
-  ON f.locations_id = l.locations_id
-  AND f.stack_frame_id = l.stack_frame_id
-LEFT JOIN stack_frames AS u
-  ON u.locations_id = l.locations_id
-  AND u.stack_frame_id = f.user_frame_id
--- TensorFlow's name for the source of clusters that it finds itself.
-WHERE l.source_file IS DISTINCT FROM 'dummy_file_name'
+  s.module_id, s.locations_id, s.value_id, s.attribution, s.source_file, s.source_line
+FROM value_sources(
+  module_ids := list_distinct(from_json($modules, '["BIGINT"]')),
+  locations_ids := list_distinct(from_json($locations, '["BIGINT"]')),
+  every_run := TRUE
+) AS s
+SEMI JOIN wanted AS w USING (module_id, locations_id, value_id)

@@ -3,13 +3,14 @@
 -- definition: The innermost frame that is not in a framework's own file, from
 --   the stack frames of newer releases; else source_file and source_line of
 --   the metadata, unless that is the dummy_file_name which TensorFlow puts
---   where it compiles clusters that it finds itself. Of the last snapshot of
---   every module of the chosen run and program.
+--   where it compiles clusters that it finds itself. Of located_contents.
 -- grain: module content, source locations, instruction
--- needs: final_modules, stack_frames
+-- needs: located_contents, stack_frames
 -- param run
 -- param program
 -- param module_ids
+-- param every_run
+-- param locations_ids
 -- column module_id
 -- column locations_id
 -- column instruction_id
@@ -19,8 +20,9 @@
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT m.module_id, m.locations_id, s.numbering_id, s.list_id
-  FROM final_modules(
-    run := $run, program := $program, module_ids := $module_ids
+  FROM located_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run, locations_ids := $locations_ids
   ) AS m
   JOIN store.location_sets AS s USING (locations_id)
 ),

@@ -7,11 +7,13 @@
 --   has one, else from the readers of what those readers define, up to four
 --   steps away (attribution read). Values without either have no row.
 -- grain: module content, source locations, value
--- needs: chosen_modules, value_places, instruction_sources, instructions,
+-- needs: located_contents, value_places, instruction_sources, instructions,
 --   values, value_uses
 -- param run
 -- param program
 -- param module_ids
+-- param every_run
+-- param locations_ids
 -- column module_id
 -- column locations_id
 -- column value_id
@@ -25,7 +27,8 @@ WITH RECURSIVE sources AS MATERIALIZED (
     s.module_id, s.locations_id, s.instruction_id, s.source_file,
     s.source_line, s.function_name
   FROM instruction_sources(
-    run := $run, program := $program, module_ids := $module_ids
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run, locations_ids := $locations_ids
   ) AS s
   WHERE s.source_file IS NOT NULL
 ),
@@ -33,11 +36,13 @@ tenants AS (
   SELECT DISTINCT
     m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
     s.instruction_id IS NOT NULL AS is_sourced
-  FROM chosen_modules(
-    run := $run, program := $program, module_ids := $module_ids
+  FROM located_contents(
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run, locations_ids := $locations_ids
   ) AS m
   JOIN value_places(
-    run := $run, program := $program, module_ids := $module_ids
+    run := $run, program := $program, module_ids := $module_ids,
+    every_run := $every_run
   ) AS v USING (module_id)
   LEFT JOIN sources AS s
     ON s.module_id = m.module_id
