@@ -204,6 +204,20 @@ def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() ->
     )
 
 
+def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
+    tmp_path: Path,
+) -> None:
+    for name in ("kept", "moved"):
+        dump = DATA / "offloaded" / f"{name}.tar.xz"
+        ingest([str(dump)], tmp_path / "w.duckdb", request=RunRequest(name=name))
+    with connect(tmp_path / "w.duckdb") as connection:
+        request = Request(baseline="run:kept", candidate="moved", kind="diff")
+        settings = Settings(floor_bytes=0, floor_ratio=0.0)
+        report = build_report(connection, request, settings)
+    reasons = {f.divergence.reason for f in report.findings if f.divergence}
+    assert reasons == {"the sources are 87 % alike, the results 95 %"}
+
+
 def test_a_donation_that_is_no_longer_declared() -> None:
     found = divergence(
         compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
