@@ -38,6 +38,7 @@ from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
+from hlodb.reports.scoped import scoped_bytes, without_scoped
 from hlodb.reports.settings import Settings
 from hlodb.reports.waivers import waiver_rows
 from hlodb.schema.connection import Connection
@@ -79,7 +80,8 @@ def judge_scene(
     decisions = read_decisions(connection)
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
-    programs = program_rows(verdicts, findings)
+    scoped = scoped_bytes(connection, scene.candidate)
+    programs = without_scoped(program_rows(verdicts, findings), scoped)
     pictured = (
         read_curves(connection, told, findings),
         read_arena_maps(connection, told, findings),
@@ -103,7 +105,7 @@ def judge_scene(
     standing = standing_rows(facts, settings)
     regressions = [g for g in gates if g.gate == "regression"]
     findings = _waived(findings, [*regressions, *standing])
-    programs = program_rows(verdicts, findings)
+    programs = without_scoped(program_rows(verdicts, findings), scoped)
     waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, roles, gates, waivers, *pictured)
 
