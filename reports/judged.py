@@ -143,7 +143,8 @@ def _history(
 ) -> tuple[list[history.Step], history.Lines]:
     """Give steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
-    steps = history.steps(tracks, profiles, scene.bands, settings)
+    pairs = history.pairs_of(tracks, scene.modules, scene.line)
+    steps = history.steps(pairs, profiles, scene.bands, settings)
     lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
         gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
