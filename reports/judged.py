@@ -40,7 +40,7 @@ from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.scoped import scoped_bytes, without_scoped
 from hlodb.reports.settings import Settings
-from hlodb.reports.waivers import waiver_rows
+from hlodb.reports.waivers import waiver_rows, with_whole_ids
 from hlodb.schema.connection import Connection
 
 
@@ -101,6 +101,7 @@ def judge_scene(
         replicated=_replicated(connection, scene, settings),
         today=today,
     )
+    settings = with_whole_ids(settings, findings)
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     regressions = [g for g in gates if g.gate == "regression"]
