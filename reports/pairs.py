@@ -15,7 +15,6 @@ from hlodb.reports.noise import NoiseBands
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting
 
-
 _AGAIN = "compiled again"
 
 
