@@ -50,7 +50,7 @@ def test_the_command_that_forgets_several_can_be_typed() -> None:
 
 
 def flat(folder: Path, **dumps: str) -> Path:
-    """Give a folder in which files of several processes lie, by what they begin with."""
+    """Give a folder with files of several processes, by what they begin with."""
     folder.mkdir()
     for process, dump in dumps.items():
         for file in (DATA / "changes" / "tensor" / dump).iterdir():

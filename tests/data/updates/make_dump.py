@@ -4,7 +4,7 @@
 
 Gives cpu.tar.xz here. Each takes a tuple of weights and what it keeps beside them.
 `bare` is Adam with a clipped norm, as are `accumulating`, which adds gradients up in a
-loop, `skipping`, in a branch, `mixed_update`, of weights in bfloat16, and `looping`, all
+loop, `skipping`, in a branch, `mixed_update`, of bfloat16 weights, and `looping`, all
 steps in one loop; `running` keeps averages of what is seen and of the weights; in
 `adversarial` and `nested` there is nothing but weights, which are updated one by the
 other.
