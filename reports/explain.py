@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import NamedTuple
 
+from hlodb.ingest.user_frames import is_framework_file
 from hlodb.reports.causes import main_part, name_cause
 from hlodb.reports.compilations import Compilation, op_mix, read_compilations
 from hlodb.reports.contents import Held, buffer_name, shown_contents
@@ -191,7 +192,12 @@ def _source_lines(
         locations=[locations for locations, _ in ordered],
         instructions=[instruction for _, instruction in ordered],
     )
-    return {(row[0], row[1]): (row[2], row[3]) for row in found}
+    # TensorFlow since 2.15 names a line of its own for whatever the user wrote.
+    return {
+        (locations, instruction): (file, line)
+        for locations, instruction, file, line in found
+        if file and not is_framework_file(file)
+    }
 
 
 def _place(change: Change, base: Module, candidate: Module) -> tuple[int, int] | None:

@@ -24,11 +24,11 @@
 -- column fragmentation_bytes BIGINT bytes lower_is_better: The difference.
 -- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of
 --   temp_bytes.
+-- column arena_count BIGINT count neutral: Temporary allocations.
+-- column value_count BIGINT count neutral: Values placed in them.
 -- column scoped_bytes BIGINT bytes neutral: What of fragmentation_bytes is in
 --   use after all, where values and what an operation has for itself
 --   (scoped_memory) take most at one step.
--- column arena_count BIGINT count neutral: Temporary allocations.
--- column value_count BIGINT count neutral: Values placed in them.
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color,
@@ -53,13 +53,12 @@ scoped AS (
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.temp_bytes, m.temp_live_peak_bytes, m.fragmentation_bytes,
-  m.fragmentation_ratio,
+  m.fragmentation_ratio, a.arena_count, a.value_count,
   CASE
     WHEN s.used_bytes > m.temp_live_peak_bytes
       THEN least(s.used_bytes, m.temp_bytes) - m.temp_live_peak_bytes
     ELSE 0
-  END AS scoped_bytes,
-  a.arena_count, a.value_count
+  END AS scoped_bytes
 FROM module_memory AS m
 JOIN chosen_run(run := $run) AS c USING (run_id)
 JOIN arenas AS a

@@ -1,0 +1,57 @@
+"""Whose line it is: no answer names a line of a framework's own."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from hlodb.ingest.user_frames import is_framework_file
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import REPOSITORY
+
+QUERIES = (
+    "buffer_diff",
+    "collective_inventory",
+    "dead_values",
+    "donation_ledger",
+    "instruction_sources",
+    "layout_copies",
+    "longest_live_ranges",
+    "missed_donation_value",
+    "peak_by_source_line",
+    "peak_contents",
+    "value_sources",
+)
+
+
+def files_named(connection: duckdb.DuckDBPyConnection, query: str) -> set[str]:
+    found = set()
+    for (run,) in connection.execute("SELECT name FROM runs").fetchall():
+        which = "candidate" if query == "buffer_diff" else "run"
+        rows = run_query(connection, query, {which: run}).dicts()
+        found |= {row["source_file"] for row in rows if row["source_file"]}
+    return found
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_no_answer_names_a_line_of_a_framework(
+    query: str, steps_warehouse: Path, training_warehouse: Path
+) -> None:
+    """TensorFlow since 2.15 has none but its own, PyTorch some."""
+    with connect(steps_warehouse) as connection:
+        assert files_named(connection, query) == set()
+    with connect(training_warehouse) as connection:
+        assert not any(map(is_framework_file, files_named(connection, query)))
+
+
+def test_queries_know_frameworks_as_an_ingest_does(
+    empty_warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    with (REPOSITORY / "ingest" / "framework_prefixes.csv").open() as file:
+        patterns = [row["pattern"] for row in csv.DictReader(file)]
+    found = run_query(empty_warehouse, "framework_files").column("fragment")
+    assert [*found] == patterns
