@@ -48,6 +48,14 @@ def test_no_answer_names_a_line_of_a_framework(
         assert not any(map(is_framework_file, files_named(connection, query)))
 
 
+def test_memory_of_such_a_line_counts_for_no_other(steps_warehouse: Path) -> None:
+    """Nor is what the compiler adds read by one of the user; its path is known."""
+    with connect(steps_warehouse) as connection:
+        rows = run_query(connection, "value_sources").dicts()
+    assert {row["source_line"] for row in rows} == {None}
+    assert {"defined", "read"} == {r["attribution"] for r in rows if r["op_name"]}
+
+
 def test_queries_know_frameworks_as_an_ingest_does(
     empty_warehouse: duckdb.DuckDBPyConnection,
 ) -> None:

@@ -4,7 +4,7 @@
 --   the stack frames of newer releases; else source_file and source_line of
 --   the metadata, unless that is the dummy_file_name which TensorFlow puts
 --   where it compiles clusters that it finds itself. A file that is a
---   framework's own all the same (framework_files) is no source, as that which
+--   framework's own all the same (framework_files) is NULL here, as that which
 --   TensorFlow names since 2.15 whatever the user wrote. Of the last snapshot
 --   of every module of the chosen run and program.
 -- grain: module content, source locations, instruction
@@ -19,6 +19,8 @@
 -- column source_line
 -- column function_name
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
+-- column is_framework BOOLEAN flag neutral: Whether its line is a framework's
+--   own.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT m.module_id, m.locations_id, s.numbering_id, s.list_id
   FROM final_modules(
@@ -65,7 +67,10 @@ foreign_files AS (
   SEMI JOIN framework_files() AS p ON contains(d.source_file, p.fragment)
 )
 SELECT
-  s.module_id, s.locations_id, s.instruction_id, s.source_file,
-  s.source_line, s.function_name, s.stack_frame_id
+  s.module_id, s.locations_id, s.instruction_id,
+  CASE WHEN p.source_file IS NULL THEN s.source_file END AS source_file,
+  CASE WHEN p.source_file IS NULL THEN s.source_line END AS source_line,
+  CASE WHEN p.source_file IS NULL THEN s.function_name END AS function_name,
+  s.stack_frame_id, p.source_file IS NOT NULL AS is_framework
 FROM said AS s
-ANTI JOIN foreign_files AS p ON p.source_file = s.source_file
+LEFT JOIN foreign_files AS p ON p.source_file = s.source_file
