@@ -1,4 +1,7 @@
-"""Folders of one run that look like runs of their own: a night each, or a host each."""
+"""Folders of one run that look like runs of their own: a night each, or a host each.
+
+And files of several processes in one folder, which are told apart by their names alone.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 
 from hlodb.arguments import positional
+from hlodb.ingest.file_names import split_name
 from hlodb.ingest.recognise import rank
 
 
@@ -32,4 +36,31 @@ def note_of_alike(name: str, folders: list[str]) -> str:
         f"run {name}: {shown} hold files of the same names, and count as processes of"
         f" one run; if they are runs of their own, `{forgetting}` and ingest each"
         " folder by itself"
+    )
+
+
+def alike_prefixes(paths: Iterable[str]) -> list[str]:
+    """Give what several files of one folder have before equal names of modules.
+
+    Those of ranks are left out: these tell modules apart everywhere.
+    """
+    prefixes: dict[tuple[str, str, int | None], set[str]] = defaultdict(set)
+    for path in paths:
+        folder, _, name = path.rpartition("/")
+        parts = split_name(path)
+        if parts.prefix and parts.stage is not None:
+            rest = name.removeprefix(parts.prefix)
+            prefixes[folder, rest, rank(path)].add(parts.prefix)
+    return sorted({p for alike in prefixes.values() if len(alike) > 1 for p in alike})
+
+
+def note_of_prefixes(name: str, prefixes: list[str]) -> str:
+    """Say that modules of several processes pass for one, and what to do."""
+    first = ", ".join(prefixes[:3])
+    shown = first if len(prefixes) < 4 else f"{first} and {len(prefixes) - 3} more"
+    forgetting = shlex.join(["hlodb", "rm", *positional(name)])
+    return (
+        f"run {name}: files of equal modules begin with {shown} in one folder, and"
+        " most queries look at one of each; if several processes wrote them,"
+        f" `{forgetting}` and ingest them from folders rank_0, rank_1, …"
     )

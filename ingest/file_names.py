@@ -44,12 +44,14 @@ class NameParts(NamedTuple):
     """What a file's name says; fields it doesn't speak of are None.
 
     `kind` is None where the name leaves it open (`notes.txt`, `000_04aa.txt`).
-    `artefact` is the suffix that set this file apart from its companions.
+    `artefact` is the suffix that set this file apart from its companions, `prefix` what
+    stands before the module's number: a timestamp, or a process.
     """
 
     kind: Kind | None = None
     description: str = ""
     artefact: str = ""
+    prefix: str = ""
     timestamp: str | None = None
     module_number: int | None = None
     module_name: str | None = None
@@ -92,6 +94,7 @@ def split_name(path: str) -> NameParts:
         kind, description = NUMBERED[tail.artefact]
         tail = tail._replace(kind=kind, description=description)
     return tail._replace(
+        prefix=prefix,
         timestamp=prefix if _TIMESTAMP.fullmatch(prefix) else None,
         module_number=int(head["number"]),
     )

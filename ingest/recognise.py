@@ -62,7 +62,7 @@ class UnitKey(NamedTuple):
     """
 
     folder: str
-    timestamp: str
+    prefix: str
     module_number: int
     module_name: str
     cl: str
@@ -165,7 +165,7 @@ def unit_key(path: str, recognised: Recognised) -> UnitKey:
     pass_names = (name.pipeline, name.pass_after, name.pass_before, name.pass_text)
     return UnitKey(
         folder=path.rpartition("/")[0],
-        timestamp=recognised.timestamp or "",
+        prefix=name.prefix,
         module_number=-1
         if recognised.module_number is None
         else recognised.module_number,

@@ -6,7 +6,12 @@ import re
 from collections.abc import Mapping, Set
 from time import perf_counter
 
-from hlodb.ingest.alike_folders import alike_folders, note_of_alike
+from hlodb.ingest.alike_folders import (
+    alike_folders,
+    alike_prefixes,
+    note_of_alike,
+    note_of_prefixes,
+)
 from hlodb.ingest.batch import BatchResult
 from hlodb.ingest.contention import require_untouched, require_whole
 from hlodb.ingest.discover import RunSource
@@ -142,8 +147,11 @@ class RunIngest:
 
     def _say_if_several(self) -> None:
         known = (file["path"] for file in self.reading.known_files)
-        if alike := alike_folders((*self.written, *known)):
+        paths = (*self.written, *known)
+        if alike := alike_folders(paths):
             self.summary.notes.append(note_of_alike(self.summary.name, alike))
+        if prefixes := alike_prefixes(paths):
+            self.summary.notes.append(note_of_prefixes(self.summary.name, prefixes))
 
     def counted(self, counts: Mapping[str, int]) -> None:
         """Learn what the run holds now, by attribute of its summary; end its time."""

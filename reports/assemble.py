@@ -175,6 +175,8 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     """Say what became of an earlier step: a rise is `undone`, or one that counts
     `stands` in the candidate, as does an absence; else nothing is said.
 
+    A rise of one more compilation is undone, too, where that is not there any more.
+
     Of a candidate with other shapes nobody knows whether the rise is in it.
     """
     if v.change == "failed":
@@ -182,9 +184,10 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     low, high = v.base_bytes or 0, v.candidate_bytes or 0
     if track is None or low >= high:
         return ""
-    if history.is_undone(track, v, scene.profiles):
-        return "undone"
     is_there = track.sightings[-1].run.run_id == scene.candidate.run_id
+    is_once = v.pair.is_again and not is_there
+    if is_once or history.is_undone(track, v, scene.profiles):
+        return "undone"
     is_known = is_there and comparable(track.last, _module(v))
     return "stands" if is_known and counts(low, high, settings) else ""
 

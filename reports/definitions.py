@@ -23,7 +23,8 @@ METRICS = (
         "fragmentation_bytes",
         "bytes",
         "lower_is_better",
-        "Sizes of temporary allocations minus the most temporary bytes live at once.",
+        "Sizes of temporary allocations minus the most temporary bytes live at once,"
+        " and minus what kernels of a TPU have for themselves there.",
     ),
     Metric(
         "padding_bytes",

@@ -7,16 +7,24 @@ its noise band.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile, takewhile
+from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Profiles, Run, reserved
 from hlodb.reports.match import comparable
+from hlodb.reports.missing import first_of_kinds, kind
 from hlodb.reports.model_sections import Point, Trend
 from hlodb.reports.noise import NoiseBands
-from hlodb.reports.pairs import Pair, Verdict, counts, followed_pair, judge
+from hlodb.reports.pairs import (
+    Pair,
+    Verdict,
+    compiled_again,
+    counts,
+    followed_pair,
+    judge,
+)
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
 
@@ -35,18 +43,41 @@ class Step(NamedTuple):
 
 
 def steps(
-    tracks: Iterable[Track], profiles: Profiles, bands: NoiseBands, settings: Settings
+    pairs: Iterable[tuple[Pair, Run]],
+    profiles: Profiles,
+    bands: NoiseBands,
+    settings: Settings,
 ) -> list[Step]:
-    """Give every step of the series, by run, program and colour."""
+    """Give every step of the series: of its pairs, each with the run that it is in."""
     exact = _without_floors(settings)
-    found = []
+    return [
+        Step(verdict, run)
+        for pair, run in pairs
+        for verdict in judge(pair, profiles, bands, exact)
+        if _is_step(verdict, settings)
+    ]
+
+
+def pairs_of(
+    tracks: Iterable[Track],
+    modules: Mapping[int, Sequence[Module]],
+    line: Sequence[Run],
+) -> Iterator[tuple[Pair, Run]]:
+    """Pair every module of a series with the one before it.
+
+    One more compilation of a program begins a track of its own: it is held against the
+    first one of the run before.
+    """
+    before = {later.run_id: earlier for earlier, later in pairwise(line)}
+    firsts = {run.run_id: first_of_kinds(modules[run.run_id]) for run in line}
     for track in tracks:
-        for earlier, later in track.comparable_pairs():
-            pair = sighted_pair(earlier, later)
-            for verdict in judge(pair, profiles, bands, exact):
-                if _is_step(verdict, settings):
-                    found.append(Step(verdict, later.run))
-    return found
+        run, module, _ = track.sightings[0]
+        if earlier := before.get(run.run_id):
+            first = firsts[earlier.run_id].get(kind(module))
+            if first is not None:
+                yield compiled_again(first, module, earlier), run
+        for earlier_sighting, later in track.comparable_pairs():
+            yield sighted_pair(earlier_sighting, later), later.run
 
 
 def absences(

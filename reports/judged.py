@@ -38,8 +38,9 @@ from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict, judge
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
+from hlodb.reports.scoped import scoped_bytes, without_scoped
 from hlodb.reports.settings import Settings
-from hlodb.reports.waivers import waiver_rows
+from hlodb.reports.waivers import waiver_rows, with_whole_ids
 from hlodb.schema.connection import Connection
 
 
@@ -79,7 +80,8 @@ def judge_scene(
     decisions = read_decisions(connection)
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
-    programs = program_rows(verdicts, findings)
+    scoped = scoped_bytes(connection, scene.candidate)
+    programs = without_scoped(program_rows(verdicts, findings), scoped)
     pictured = (
         read_curves(connection, told, findings),
         read_arena_maps(connection, told, findings),
@@ -99,11 +101,12 @@ def judge_scene(
         replicated=_replicated(connection, scene, settings),
         today=today,
     )
+    settings = with_whole_ids(settings, findings)
     gates = gate_rows(facts, settings)
     standing = standing_rows(facts, settings)
     regressions = [g for g in gates if g.gate == "regression"]
     findings = _waived(findings, [*regressions, *standing])
-    programs = program_rows(verdicts, findings)
+    programs = without_scoped(program_rows(verdicts, findings), scoped)
     waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, roles, gates, waivers, *pictured)
 
@@ -141,7 +144,8 @@ def _history(
 ) -> tuple[list[history.Step], history.Lines]:
     """Give steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
-    steps = history.steps(tracks, profiles, scene.bands, settings)
+    pairs = history.pairs_of(tracks, scene.modules, scene.line)
+    steps = history.steps(pairs, profiles, scene.bands, settings)
     lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
         gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)

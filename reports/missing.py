@@ -16,6 +16,17 @@ def kind(module: Module) -> tuple[str, int | None, int | None]:
     return (module.program, module.rank, module.program_key)
 
 
+def first_of_kinds(
+    modules: Iterable[Module],
+) -> dict[tuple[str, int | None, int | None], Module]:
+    """Give the first compilation of every program of a run that has an assignment."""
+    found: dict[tuple[str, int | None, int | None], Module] = {}
+    for module in modules:
+        if module.has_assignment:
+            found.setdefault(kind(module), module)
+    return found
+
+
 def missing(
     gone: Sequence[Module], kept: Sequence[Module], new: Sequence[Module]
 ) -> list[Module]:

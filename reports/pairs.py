@@ -15,6 +15,8 @@ from hlodb.reports.noise import NoiseBands
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting
 
+_AGAIN = "compiled again"
+
 
 class Pair(NamedTuple):
     """A program in base and candidate; one of them None where it is new or failed.
@@ -42,6 +44,11 @@ class Pair(NamedTuple):
         return differing_keys(Match(self.base, self.candidate, "", 0)) + device
 
     @property
+    def is_again(self) -> bool:
+        """Tell whether it is about one more compilation of a program."""
+        return self.method == _AGAIN
+
+    @property
     def program(self) -> str:
         """The program's name, the candidate's where both have one."""
         module = self.candidate or self.base
@@ -52,6 +59,11 @@ class Pair(NamedTuple):
 def followed_pair(earlier: Sighting, module: Module) -> Pair:
     """Pair a module with an earlier sighting of the program that its series follows."""
     return Pair(earlier.module, module, earlier.run, "series", 0.9)
+
+
+def compiled_again(first: Module, module: Module, base: Run) -> Pair:
+    """Pair one more compilation of a program with the first one of the base."""
+    return Pair(first, module, base, _AGAIN, 0.9)
 
 
 class Verdict(NamedTuple):

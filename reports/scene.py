@@ -21,7 +21,7 @@ from hlodb.reports.facts import Module, Profiles, Run
 from hlodb.reports.match import Match, Similarities, match_modules
 from hlodb.reports.missing import kind, missing_pairs
 from hlodb.reports.noise import NoiseBands, noise_bands
-from hlodb.reports.pairs import Pair, followed_pair
+from hlodb.reports.pairs import Pair, compiled_again, followed_pair
 from hlodb.reports.ranks import in_ranks_of
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
@@ -234,7 +234,7 @@ def _new_pair(
 ) -> Pair:
     """Pair a module that matched none: compiled `again`, seen `earlier`, or new."""
     if again is not None:
-        return Pair(again, module, base, "compiled again", 0.9)
+        return compiled_again(again, module, base)
     if earlier is None:
         return Pair(None, module, None, None, None)
     return _recovered(earlier, module)

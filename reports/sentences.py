@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hlodb.ingest.user_frames import is_framework_file
 from hlodb.reports.model import Gate
 from hlodb.reports.model_findings import BufferChange, Finding
 from hlodb.reports.names import Names, called
@@ -49,16 +48,9 @@ def absence(finding: Finding) -> str:
 
 
 def dominating_source(finding: Finding | None) -> BufferChange | None:
-    """Give the largest change in the direction of the finding with a user's line.
-
-    TensorFlow since 2.15 names a line of its own for whatever the user wrote.
-    """
+    """Give the largest change in the direction of the finding with a user's line."""
     if finding is None:
         return None
     sign = 1 if (finding.delta_bytes or 0) >= 0 else -1
-    located = [
-        b
-        for b in finding.buffers
-        if b.source_file and b.source_line and not is_framework_file(b.source_file)
-    ]
+    located = [b for b in finding.buffers if b.source_file and b.source_line]
     return next((b for b in located if b.delta_bytes * sign > 0), None)

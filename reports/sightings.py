@@ -44,10 +44,13 @@ def returned(connection: Connection, report: Report) -> dict[str, ProgramRow]:
         for p in report.programs
         if p.candidate_bytes is not None
     }
-    return {
-        finding: present[which]
-        for finding, first_run, *key in rows(connection, "failed_findings")
-        if first_run in earlier
-        and finding not in missing
-        and (which := tuple(key)) in present
-    }
+    ranks = {rank for _, rank, _ in present}
+    found = {}
+    for row in rows(connection, "failed_findings"):
+        finding, first_run, is_of_lone_host, program, rank, color = row
+        if is_of_lone_host and len(ranks) == 1 and None in {rank, *ranks}:
+            [rank] = ranks  # Of one host, see in_ranks_of.
+        which = program, rank, color
+        if first_run in earlier and finding not in missing and which in present:
+            found[finding] = present[which]
+    return found

@@ -214,7 +214,7 @@ def _find(connection: Connection, beginning: str) -> str:
         return fitting[0]
     if fitting:
         raise UsageError(
-            f"{beginning!r} begins {len(fitting)} findings: give more of it"
+            f"{beginning!r} begins {', '.join(sorted(fitting))}: give more of it"
         )
     hint = nearest(beginning, ids) or "; `hlodb triage` lists them"
     raise UsageError(f"there is no finding {beginning!r}{hint}")

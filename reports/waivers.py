@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 
+from hlodb.errors import UsageError
 from hlodb.reports.model import Gate
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import WaiverRow
@@ -13,6 +14,30 @@ from hlodb.reports.settings import Settings, Waiver, covers
 
 COVERED = ("accepted", "waived", "invalid", "duplicate")
 """Decisions of triage under which a finding does not fail its gate."""
+
+
+def with_whole_ids(settings: Settings, findings: Iterable[Finding]) -> Settings:
+    """Give settings whose waivers name findings by their whole ids.
+
+    The beginning of an id is enough where one finding of the report has it; UsageError
+    where several do.
+    """
+    ids = sorted({finding.id for finding in findings})
+    waivers = [
+        replace(w, finding=_whole_id(w.finding, ids)) if w.finding else w
+        for w in settings.waivers
+    ]
+    return replace(settings, waivers=tuple(waivers))
+
+
+def _whole_id(beginning: str, ids: Sequence[str]) -> str:
+    fitting = [each for each in ids if each.startswith(beginning)]
+    if len(fitting) > 1:
+        raise UsageError(
+            f"a waiver is of finding {beginning!r}, which begins"
+            f" {', '.join(fitting)}: give more of it"
+        )
+    return fitting[0] if fitting else beginning
 
 
 def waived(

@@ -14,3 +14,4 @@ FROM value_sources(
   every_run := TRUE
 ) AS s
 SEMI JOIN wanted AS w USING (module_id, locations_id, value_id)
+WHERE s.source_file IS NOT NULL

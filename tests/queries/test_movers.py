@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hlodb.ingest.ingest import ingest
 from hlodb.warehouse import open as open_warehouse
-from tests.conftest import DUMPS
+from tests.conftest import DATA, DUMPS
 
 NIGHTS = ("jaxlib-0.4.35", "jaxlib-0.5.3")
 
@@ -54,8 +54,34 @@ def test_hosts_without_ranks_are_counted(tmp_path: Path) -> None:
         (grown,) = warehouse.query("peak_regressions", **asked).dicts()
         (cause,) = warehouse.query("top_movers", **asked).dicts()
     assert (grown["module_count"], grown["delta_reserved_bytes"]) == (3, 7_789_504)
+    assert grown["hosts"] == "zone_0/, zone_1/, zone_2/"
     counts = "program_count", "module_count", "sum_delta_bytes"
     assert tuple(cause[name] for name in counts) == (1, 3, 7_789_504)
+
+
+def test_hosts_that_grew_by_other_bytes_are_not_added_up(tmp_path: Path) -> None:
+    """Two arenas of 16 KiB became 32 and, as if packed worse, 40."""
+    tensor, db = DATA / "changes" / "tensor", tmp_path / "w.duckdb"
+    for night, dump in {"first": "base", "second": "doubled"}.items():
+        for host in ("zone_a", "zone_b"):
+            shutil.copytree(tensor / dump, tmp_path / night / host)
+    (file,) = (tmp_path / "second" / "zone_b").glob("*-buffer-assignment.txt")
+    arena = "allocation 26: size {}, preallocated-temp"
+    file.write_text(
+        file.read_text().replace(arena.format(32 << 10), arena.format(40 << 10))
+    )
+    for night in ("first", "second"):
+        ingest([str(tmp_path / night)], db, jobs=1)
+    with open_warehouse(db) as warehouse:
+        asked = {"base": "first", "candidate": "second"}
+        grown = warehouse.query("peak_regressions", **asked).dicts()
+        (cause,) = warehouse.query("top_movers", **asked).dicts()
+    assert [(r["hosts"], r["delta_reserved_bytes"]) for r in grown] == [
+        ("zone_b/", 24 << 10),
+        ("zone_a/", 16 << 10),
+    ]
+    counts = "program_count", "module_count", "sum_delta_bytes", "max_delta_bytes"
+    assert tuple(cause[name] for name in counts) == (1, 2, 24 << 10, 24 << 10)
 
 
 def test_buffers_of_modules_that_share_a_name_have_their_numbers(

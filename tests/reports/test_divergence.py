@@ -204,6 +204,20 @@ def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() ->
     )
 
 
+def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
+    tmp_path: Path,
+) -> None:
+    for name in ("kept", "moved"):
+        dump = DATA / "offloaded" / f"{name}.tar.xz"
+        ingest([str(dump)], tmp_path / "w.duckdb", request=RunRequest(name=name))
+    with connect(tmp_path / "w.duckdb") as connection:
+        request = Request(baseline="run:kept", candidate="moved", kind="diff")
+        settings = Settings(floor_bytes=0, floor_ratio=0.0)
+        report = build_report(connection, request, settings)
+    reasons = {f.divergence.reason for f in report.findings if f.divergence}
+    assert reasons == {"the sources are 87 % alike, the results 95 %"}
+
+
 def test_a_donation_that_is_no_longer_declared() -> None:
     found = divergence(
         compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
@@ -229,7 +243,14 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
     with connect(tmp_path / "w.duckdb") as connection:
         request = Request(baseline="run:32", candidate="48", kind="diff")
         report = build_report(connection, request, Settings())
+        judged = build_report(
+            connection,
+            Request(baseline="run:32", candidate="48"),
+            Settings(fragmentation_ratio=0.01, regression=False),
+        )
         calls = run_query(connection, "custom_call_inventory", {"run": "48"}).dicts()
+        (space,) = run_query(connection, "frag_by_space", {"run": "48"}).dicts()
+        parts = run_query(connection, "frag_anatomy", {"run": "48"}).dicts()
     (finding,) = report.findings
     assert (finding.space, finding.delta_bytes) == ("VMEM", 16 << 20)
     assert finding.cause is not None
@@ -239,3 +260,11 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
         " memory that is never live at once (+16.00 MiB)",
     )
     assert [row["max_scoped_bytes"] for row in calls] == [48 << 20]
+    assert (space["fragmentation_bytes"], space["scoped_bytes"]) == (48 << 20, 48 << 20)
+    assert [g.status for g in judged.gates if g.gate == "fragmentation"] == ["pass"]
+    assert "fragmentation" not in {w.kind for w in judged.waste}
+    # XLA puts what lives while the kernel runs behind what is its own.
+    assert {row["part"]: row["part_bytes"] for row in parts} == {
+        "scoped": 48 << 20,
+        "live": 256 * 256 * 4,
+    }

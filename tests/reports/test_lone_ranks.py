@@ -14,6 +14,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.model import Report
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
+from hlodb.reports.triage import record
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
@@ -103,3 +104,30 @@ def test_its_findings_keep_their_ids(tmp_path: Path) -> None:
     (before,) = report_of(db, "night-2").findings
     (after,) = report_of(db, "night-3").findings
     assert (after.id, after.first_run) == (before.id, "night-2")
+
+
+def test_what_is_back_in_the_folder_of_a_rank_is_no_longer_missing(
+    tmp_path: Path,
+) -> None:
+    kept, vanishing = CHANGES / "tensor/base", CHANGES / "donation/base"
+    db = tmp_path / "w.duckdb"
+    places = {"night-1": "", "night-2": "", "night-3": "rank_0"}
+    for night, place in places.items():
+        for dump in (kept, vanishing):
+            if dump is kept or night != "night-2":
+                folder = tmp_path / night / place
+                shutil.copytree(dump, folder, dirs_exist_ok=True)
+        run = RunRequest(name=night, series="nightly")
+        ingest([str(tmp_path / night)], db, request=run, jobs=1)
+
+    def events(candidate: str) -> list[tuple[str, str]]:
+        record(db, report_of(db, candidate))
+        with connect(db) as connection:
+            return connection.execute(
+                "SELECT f.program, arg_max(e.event, e.event_number)"
+                " FROM findings AS f JOIN finding_events AS e USING (finding_id)"
+                " WHERE f.change = 'failed' GROUP BY ALL"
+            ).fetchall()
+
+    assert {*events("night-2")} == {("jit_update", "seen")}
+    assert {*events("night-3")} == {("jit_update", "undone")}

@@ -64,6 +64,28 @@ def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
     ]
 
 
+def test_one_more_compilation_that_is_larger_is_followed(tmp_path: Path) -> None:
+    """Until it is as small as the first, or not there."""
+    path = tmp_path / "hlodb.duckdb"
+    both = [sized(48), sized(60)]
+    nights = [night(1, sized(48)), night(2, *both)]
+    (finding,) = report_of(path, *nights).findings
+    assert (finding.change, finding.delta_bytes) == ("worse", 12 * MIB)
+    for number in (3, 4):
+        nights.append(night(number, *both))
+        (later,) = report_of(path, *nights).findings
+        assert (later.id, later.first_run, later.stands) == (
+            finding.id,
+            "night-2",
+            True,
+        )
+    (now,) = report_of(path, *nights, night(5, sized(48))).findings
+    assert (now.id, now.state) == (finding.id, "undone")
+    found = report_of(path, *nights, night(5, sized(48), sized(48))).findings
+    states = {f.state for f in found if f.id == finding.id}
+    assert states == {"undone"}
+
+
 def test_one_odd_compile_of_several_does_not_excuse_itself(tmp_path: Path) -> None:
     """What the runs before did is noise; the night after, the rise still stands."""
     path = tmp_path / "hlodb.duckdb"

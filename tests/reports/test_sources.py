@@ -40,6 +40,7 @@ def known_sources(warehouse: Path) -> dict[tuple[str, str, str], set[Source]]:
                   ON s.module_id = v.module_id
                   AND s.locations_id = m.locations_id
                   AND s.value_id = v.value_id
+                  AND s.source_file IS NOT NULL
                 WHERE r.name = $run
                 """,
                 {"run": run},

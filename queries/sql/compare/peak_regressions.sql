@@ -10,7 +10,8 @@
 --   difference is above both floors); worse, improved, or mixed (one figure
 --   up, the other down).
 -- grain: pair of modules, colour
--- needs: matched_modules, memory_profile, memory_spaces, runs
+-- needs: matched_modules, chosen_pair, hosts, memory_profile, memory_spaces,
+--   runs
 -- param base
 -- param candidate
 -- param program
@@ -45,11 +46,31 @@
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
 -- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
 --   base.
-WITH alike AS (
-  SELECT m.*, count(*) AS module_count
+-- column hosts VARCHAR name neutral: Folders of the hosts that the row stands
+--   for, where no rank but the folder alone tells them.
+WITH the_pair AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have this name.
+  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+),
+folders AS (
+  FROM hosts(run := (SELECT p.base FROM the_pair AS p))
+  UNION
+  FROM hosts(run := (SELECT p.candidate FROM the_pair AS p))
+),
+alike AS (
+  SELECT
+    m.* EXCLUDE (base_folder, candidate_folder), count(*) AS module_count,
+    string_agg(DISTINCT coalesce(c.host, b.host), ', ' ORDER BY
+      coalesce(c.host, b.host)) AS hosts
   FROM matched_modules(
     base := $base, candidate := $candidate, program := $program
   ) AS m
+  LEFT JOIN folders AS b
+    ON b.run_id = m.base_run_id
+    AND b.folder = m.base_folder
+  LEFT JOIN folders AS c
+    ON c.run_id = m.candidate_run_id
+    AND c.folder = m.candidate_folder
   GROUP BY ALL
 ),
 colors AS (
@@ -65,7 +86,7 @@ sides AS (
   SELECT
     m.base AS base_run, m.candidate AS candidate_run,
     m.program AS program_name,
-    m.rank, m.module_count, m.space_color,
+    m.rank, m.module_count, m.hosts, m.space_color,
     coalesce(s.space_name, 'color_' || m.space_color) AS space_name,
     m.base_module_number AS base_number,
     m.candidate_module_number AS candidate_number,
@@ -148,7 +169,8 @@ SELECT
   j.reserved_delta / nullif(j.base_reserved_bytes, 0) AS delta_reserved_ratio,
   j.base_live_peak_bytes, j.candidate_live_peak_bytes,
   j.live_delta AS delta_live_peak_bytes,
-  j.live_delta / nullif(j.base_live_peak_bytes, 0) AS delta_live_peak_ratio
+  j.live_delta / nullif(j.base_live_peak_bytes, 0) AS delta_live_peak_ratio,
+  j.hosts
 FROM judged AS j
 ORDER BY
   CASE verdict

@@ -4,8 +4,8 @@
 --   by cause: the op_path of the buffers that add the most to the live peak of
 --   that program (greatest sum of delta_peak_bytes). Programs whose live peak
 --   did not grow have the cause (packing). A program counts once, by the rank
---   that grew the most. sum_delta_bytes adds the difference of reserved_bytes
---   over programs, within one colour.
+--   or host that grew the most. sum_delta_bytes adds the difference of
+--   reserved_bytes over programs, within one colour.
 -- grain: cause, colour
 -- needs: peak_regressions, buffer_diff
 -- param base
@@ -20,20 +20,35 @@
 -- column sum_delta_bytes BIGINT bytes lower_is_better: Their growth together.
 -- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the worst.
 -- column worst_program VARCHAR name neutral: The worst.
-WITH grown AS (
+WITH judged AS MATERIALIZED (
   SELECT
-    r.program AS program_name, r.rank, r.color AS space_color,
-    sum(r.delta_reserved_bytes) AS delta_bytes,
-    sum(r.delta_live_peak_bytes) AS live_delta,
-    sum(sum(r.module_count)) OVER (PARTITION BY r.program, r.color)
-      AS module_count
+    r.program AS program_name, r.rank, r.color AS space_color, r.module_count,
+    r.delta_reserved_bytes, r.delta_live_peak_bytes, r.hosts
   FROM peak_regressions(
     base := $base, candidate := $candidate, program := $program
   ) AS r
   WHERE r.verdict IN ('worse', 'mixed')
-  GROUP BY r.program, r.rank, r.color
+),
+counts AS (
+  SELECT
+    j.program_name, j.space_color, sum(j.module_count) AS module_count
+  FROM judged AS j
+  GROUP BY j.program_name, j.space_color
+),
+grown AS (
+  SELECT
+    j.program_name, j.rank, j.space_color, c.module_count,
+    sum(j.delta_reserved_bytes) AS delta_bytes,
+    sum(j.delta_live_peak_bytes) AS live_delta
+  FROM (
+    SELECT *, unnest(coalesce(string_split(hosts, ', '), [NULL])) AS host
+    FROM judged
+  ) AS j
+  JOIN counts AS c USING (program_name, space_color)
+  GROUP BY j.program_name, j.rank, j.host, j.space_color, c.module_count
   QUALIFY row_number() OVER (
-    PARTITION BY r.program, r.color ORDER BY delta_bytes DESC, r.rank
+    PARTITION BY j.program_name, j.space_color
+    ORDER BY delta_bytes DESC, j.rank, j.host
   ) = 1
 ),
 buffers AS (

@@ -2,13 +2,17 @@
 -- question: Of what does each temporary allocation consist at its own peak?
 -- definition: Every byte of a temporary allocation, at the first step at which
 --   most of it is live, is one of: live (in the first logical_bytes of the
---   newest value that covers it), slot_padding (behind them), time_hole
---   (covered by values at other steps only), alignment_gap (never covered, in
---   a gap shorter than the alignment before the next value) or never_used. The
+--   newest value that covers it), slot_padding (behind them), scoped (of no
+--   value then, but of the operation of a TPU that runs, or of no value ever
+--   and of such an operation at another step), time_hole (covered by values at
+--   other steps only), alignment_gap (never covered, in a gap shorter than the
+--   alignment before the next value) or never_used. What operations have for
+--   themselves (scoped_memory) is told where a space has one arena. The
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
 -- grain: module occurrence, allocation, part
--- needs: chosen_memory, allocations, arena_timeline, value_places
+-- needs: chosen_memory, allocations, arena_timeline, value_places,
+--   scoped_memory
 -- param run
 -- param program
 -- param color
@@ -22,18 +26,37 @@
 -- column allocation_bytes BIGINT bytes lower_is_better: Size of the
 --   allocation.
 -- column step INTEGER step neutral: First step at which most of it is live.
--- column part VARCHAR name neutral: live, slot_padding, time_hole,
+-- column part VARCHAR name neutral: live, slot_padding, scoped, time_hole,
 --   alignment_gap or never_used.
 -- column part_bytes BIGINT bytes neutral: Bytes of that part.
 -- column part_ratio DOUBLE ratio neutral: Share of the allocation.
 WITH arenas AS (
   SELECT
-    a.module_id, a.allocation_id, a.size_bytes AS allocation_bytes,
+    a.module_id, a.allocation_id, a.color AS space_color,
+    a.size_bytes AS allocation_bytes,
     arg_max(t.from_step, (t.live_bytes, -t.from_step)) AS step
   FROM allocations AS a
   JOIN arena_timeline(run := $run, program := $program) AS t
     USING (module_id, allocation_id)
-  GROUP BY a.module_id, a.allocation_id, a.size_bytes
+  GROUP BY a.module_id, a.allocation_id, a.color, a.size_bytes
+),
+scoped AS (
+  SELECT
+    a.module_id, a.allocation_id, s.offset_bytes AS from_byte,
+    least(s.offset_bytes + s.scoped_bytes, a.allocation_bytes) AS to_byte,
+    bool_or(s.schedule_step = a.step) AS is_running
+  FROM (
+    SELECT a.*, count(*) OVER (
+      PARTITION BY a.module_id, a.space_color
+    ) AS arena_count
+    FROM arenas AS a
+  ) AS a
+  JOIN scoped_memory(run := $run, program := $program) AS s
+    ON s.module_id = a.module_id
+    AND s.color = a.space_color
+    AND s.offset_bytes < a.allocation_bytes
+  WHERE a.arena_count = 1
+  GROUP BY ALL
 ),
 tenants AS (
   SELECT v.*, a.step
@@ -55,6 +78,8 @@ cuts AS (
   SELECT module_id, allocation_id, offset_bytes + logical_bytes
   FROM tenants
   WHERE logical_bytes < size_bytes
+  UNION
+  SELECT module_id, allocation_id, unnest([from_byte, to_byte]) FROM scoped
   UNION
   SELECT module_id, allocation_id, 0 FROM arenas
   UNION
@@ -85,12 +110,26 @@ covered AS (
   WHERE p.to_byte IS NOT NULL
   GROUP BY ALL
 ),
+held AS (
+  SELECT
+    p.module_id, p.allocation_id, p.from_byte, p.to_byte,
+    bool_or(s.is_running) AS is_running
+  FROM pieces AS p
+  JOIN scoped AS s
+    ON s.module_id = p.module_id
+    AND s.allocation_id = p.allocation_id
+    AND s.from_byte <= p.from_byte
+    AND s.to_byte > p.from_byte
+  GROUP BY p.module_id, p.allocation_id, p.from_byte, p.to_byte
+),
 named AS (
   SELECT
     c.module_id, c.allocation_id, c.to_byte - c.from_byte AS piece_bytes,
     CASE
       WHEN c.is_payload THEN 'live'
       WHEN NOT c.is_payload THEN 'slot_padding'
+      WHEN h.is_running THEN 'scoped'
+      WHEN h.from_byte IS NOT NULL AND c.tenant_count = 0 THEN 'scoped'
       WHEN c.tenant_count > 0 THEN 'time_hole'
       WHEN c.to_byte < a.allocation_bytes
         AND c.to_byte - c.from_byte < g.alignment THEN 'alignment_gap'
@@ -99,6 +138,7 @@ named AS (
   FROM covered AS c
   JOIN arenas AS a USING (module_id, allocation_id)
   JOIN alignments AS g USING (module_id, allocation_id)
+  LEFT JOIN held AS h USING (module_id, allocation_id, from_byte, to_byte)
 ),
 parts AS (
   SELECT module_id, allocation_id, part, sum(piece_bytes) AS part_bytes

@@ -4,9 +4,10 @@
 --   minus the most temporary bytes live at one step (union of addresses, ends
 --   inclusive). The ratio is of temp_bytes; modules without temporaries or
 --   live ranges are left out. In the VMEM of a TPU it includes what kernels
---   have for themselves (max_scoped_bytes of custom_call_inventory).
+--   have for themselves, which is used all the same: scoped_bytes.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, allocations, allocation_values
+-- needs: chosen_run, module_memory, memory_timeline, allocations,
+--   allocation_values, scoped_memory
 -- param run
 -- param program
 -- param color
@@ -25,6 +26,9 @@
 --   temp_bytes.
 -- column arena_count BIGINT count neutral: Temporary allocations.
 -- column value_count BIGINT count neutral: Values placed in them.
+-- column scoped_bytes BIGINT bytes neutral: What of fragmentation_bytes is in
+--   use after all, where values and what an operation has for itself
+--   (scoped_memory) take most at one step.
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color,
@@ -34,16 +38,35 @@ WITH arenas AS (
   LEFT JOIN allocation_values AS v USING (module_id, allocation_id)
   WHERE a.kind = 'temp'
   GROUP BY a.module_id, a.color
+),
+scoped AS (
+  SELECT
+    s.module_id, s.color AS space_color,
+    max(s.scoped_bytes + t.temp_live_bytes) AS used_bytes
+  FROM scoped_memory(run := $run, program := $program) AS s
+  JOIN memory_timeline AS t
+    ON t.module_id = s.module_id
+    AND t.color = s.color
+    AND s.schedule_step BETWEEN t.from_step AND t.to_step
+  GROUP BY s.module_id, s.color
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.temp_bytes, m.temp_live_peak_bytes, m.fragmentation_bytes,
-  m.fragmentation_ratio, a.arena_count, a.value_count
+  m.fragmentation_ratio, a.arena_count, a.value_count,
+  CASE
+    WHEN s.used_bytes > m.temp_live_peak_bytes
+      THEN least(s.used_bytes, m.temp_bytes) - m.temp_live_peak_bytes
+    ELSE 0
+  END AS scoped_bytes
 FROM module_memory AS m
 JOIN chosen_run(run := $run) AS c USING (run_id)
 JOIN arenas AS a
   ON a.module_id = m.module_id
   AND a.space_color = m.color
+LEFT JOIN scoped AS s
+  ON s.module_id = m.module_id
+  AND s.space_color = m.color
 WHERE m.temp_live_peak_bytes IS NOT NULL
   AND ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)

@@ -8,7 +8,8 @@
 --   did in 2022 and LAPACK and kernels do, no dump says: without such an
 --   element the workspace is not known. Scoped memory is the VMEM that a
 --   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
---   Pallas): no value lies in it, so it counts as fragmentation.
+--   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
+--   apart in frag_by_space and frag_anatomy.
 -- grain: module occurrence, target
 -- needs: final_modules, instructions, operands, tuple_sizes
 -- param run

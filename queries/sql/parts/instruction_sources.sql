@@ -3,9 +3,11 @@
 -- definition: The innermost frame that is not in a framework's own file, from
 --   the stack frames of newer releases; else source_file and source_line of
 --   the metadata, unless that is the dummy_file_name which TensorFlow puts
---   where it compiles clusters that it finds itself. Of located_contents.
+--   where it compiles clusters that it finds itself. A file that is a
+--   framework's own all the same (framework_files) is NULL here, as that which
+--   TensorFlow names since 2.15 whatever the user wrote. Of located_contents.
 -- grain: module content, source locations, instruction
--- needs: located_contents, stack_frames
+-- needs: located_contents, stack_frames, framework_files
 -- param run
 -- param program
 -- param module_ids
@@ -18,6 +20,8 @@
 -- column source_line
 -- column function_name
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
+-- column is_framework BOOLEAN flag neutral: Whether its line is a framework's
+--   own.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT m.module_id, m.locations_id, s.numbering_id, s.list_id
   FROM located_contents(
@@ -40,20 +44,35 @@ lists AS MATERIALIZED (
   FROM (SELECT DISTINCT list_id FROM chosen) AS c
   JOIN store.location_lists AS l USING (list_id)
   WHERE l.source_file IS DISTINCT FROM 'dummy_file_name'
+),
+said AS MATERIALIZED (
+  SELECT
+    c.module_id, c.locations_id, n.instruction_id,
+    coalesce(u.file_name, l.source_file) AS source_file,
+    coalesce(u.line, l.source_line) AS source_line,
+    u.function_name, l.stack_frame_id
+  FROM chosen AS c
+  JOIN numbers AS n USING (numbering_id)
+  JOIN lists AS l
+    ON l.list_id = c.list_id
+    AND l.location_number = n.location_number
+  LEFT JOIN stack_frames AS f
+    ON f.locations_id = c.locations_id
+    AND f.stack_frame_id = l.stack_frame_id
+  LEFT JOIN stack_frames AS u
+    ON u.locations_id = c.locations_id
+    AND u.stack_frame_id = f.user_frame_id
+),
+foreign_files AS (
+  SELECT d.source_file
+  FROM (SELECT DISTINCT source_file FROM said) AS d
+  SEMI JOIN framework_files() AS p ON contains(d.source_file, p.fragment)
 )
 SELECT
-  c.module_id, c.locations_id, n.instruction_id,
-  coalesce(u.file_name, l.source_file) AS source_file,
-  coalesce(u.line, l.source_line) AS source_line,
-  u.function_name, l.stack_frame_id
-FROM chosen AS c
-JOIN numbers AS n USING (numbering_id)
-JOIN lists AS l
-  ON l.list_id = c.list_id
-  AND l.location_number = n.location_number
-LEFT JOIN stack_frames AS f
-  ON f.locations_id = c.locations_id
-  AND f.stack_frame_id = l.stack_frame_id
-LEFT JOIN stack_frames AS u
-  ON u.locations_id = c.locations_id
-  AND u.stack_frame_id = f.user_frame_id
+  s.module_id, s.locations_id, s.instruction_id,
+  CASE WHEN p.source_file IS NULL THEN s.source_file END AS source_file,
+  CASE WHEN p.source_file IS NULL THEN s.source_line END AS source_line,
+  CASE WHEN p.source_file IS NULL THEN s.function_name END AS function_name,
+  s.stack_frame_id, p.source_file IS NOT NULL AS is_framework
+FROM said AS s
+LEFT JOIN foreign_files AS p ON p.source_file = s.source_file

@@ -38,6 +38,8 @@
 -- column is_identical BOOLEAN flag neutral: Whether exact_fingerprint is the
 --   same.
 -- column platform
+-- column base_folder VARCHAR name neutral: Folder of its file in the base.
+-- column candidate_folder VARCHAR name neutral: The same in the candidate.
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
@@ -54,7 +56,7 @@ occurrences AS (
     p.base, p.candidate, m.run_id = p.candidate_run_id AS is_candidate,
     m.run_id, m.module_id, m.locations_id, m.program AS program_name,
     m.program_key, coalesce(m.rank, h.lone_rank) AS rank, m.rank AS own_rank,
-    m.module_number, m.exact_fingerprint, m.platform,
+    m.module_number, m.exact_fingerprint, m.platform, m.folder,
     row_number() OVER (
       ORDER BY m.run_id, m.module_number, m.path, m.part
     ) AS occurrence,
@@ -170,7 +172,8 @@ SELECT
   c.module_id AS candidate_module_id, b.locations_id AS base_locations_id,
   c.locations_id AS candidate_locations_id, p.is_comparable,
   coalesce(b.exact_fingerprint = c.exact_fingerprint, FALSE) AS is_identical,
-  coalesce(b.platform, c.platform) AS platform
+  coalesce(b.platform, c.platform) AS platform, b.folder AS base_folder,
+  c.folder AS candidate_folder
 FROM pairs AS p
 LEFT JOIN occurrences AS b ON b.occurrence = p.base_occurrence
 LEFT JOIN occurrences AS c ON c.occurrence = p.candidate_occurrence

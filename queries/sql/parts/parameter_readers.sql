@@ -6,9 +6,10 @@
 --   tuples and what has no op_name but no other operand than the parameter are
 --   passed, two at most. is_state: there are readers, and each is of the phase
 --   optimiser, or of other or none and reads what the backward pass makes. The
---   tuple of results is no reader.
+--   tuple of results is no reader. Of programs that mark both passes, the
+--   donated parameters as in updated_state.
 -- grain: module content, parameter
--- needs: dataflow_phases, operands, instructions, computations
+-- needs: dataflow_phases, updated_state, operands, instructions, computations
 -- param run
 -- param program
 -- param module_ids
@@ -129,3 +130,9 @@ SELECT
   ) AS is_state
 FROM readers
 GROUP BY module_id, parameter_number
+UNION ALL
+SELECT u.module_id, u.parameter_number, u.reader_count, u.is_state
+FROM updated_state(
+  run := $run, program := $program, module_ids := $module_ids,
+  every_run := $every_run
+) AS u

@@ -68,6 +68,7 @@ FROM placed AS v
 JOIN value_sources(run := $run, program := $program) AS s
   USING (module_id, locations_id, value_id)
 WHERE $grouped_by = 'source_line'
+  AND s.source_file IS NOT NULL
 UNION ALL
 SELECT
   v.module_id, v.locations_id,

@@ -5,7 +5,9 @@
 --   defined). A temporary value whose instruction has no source line, as those
 --   that the compiler adds, takes both from its first scheduled reader that
 --   has one, else from the readers of what those readers define, up to four
---   steps away (attribution read). Values without either have no row.
+--   steps away (attribution read). A line that is a framework's own counts as
+--   one here, and is given as NULL (instruction_sources). Values without either
+--   have no row.
 -- grain: module content, source locations, value
 -- needs: located_contents, value_places, instruction_sources, instructions,
 --   values, value_uses
@@ -31,6 +33,7 @@ WITH RECURSIVE sources AS MATERIALIZED (
     every_run := $every_run, locations_ids := $locations_ids
   ) AS s
   WHERE s.source_file IS NOT NULL
+    OR s.is_framework
 ),
 tenants AS (
   SELECT DISTINCT

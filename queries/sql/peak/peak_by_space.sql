@@ -6,7 +6,8 @@
 --   the schedule, of live temporary bytes (union of the address intervals of
 --   live values, ends inclusive) and of whole parameters, constants and
 --   live-outs while they hold anything. fragmentation_bytes is temp_bytes
---   minus the most temporary bytes live at one step.
+--   minus the most temporary bytes live at one step; scoped_bytes of
+--   frag_by_space says what of it a TPU's kernels have for themselves.
 -- grain: module occurrence, colour
 -- needs: chosen_run, module_memory, schedule, instructions
 -- param run

@@ -48,7 +48,10 @@ lines AS (
     min(s.function_name) AS function_name,
     CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
     CAST(coalesce(
-      sum(v.owned_bytes) FILTER (WHERE s.attribution = 'read'), 0
+      sum(v.owned_bytes) FILTER (
+        WHERE s.attribution = 'read'
+          AND s.source_file IS NOT NULL
+      ), 0
     ) AS BIGINT) AS read_bytes,
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
     arg_max(i.name, (v.owned_bytes, -v.value_id)) AS largest_instruction
