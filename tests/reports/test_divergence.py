@@ -139,8 +139,21 @@ def test_the_same_source() -> None:
 
 
 def test_the_same_source_under_other_flags() -> None:
-    found = divergence(compilation(), compilation(**OTHER), "new", flags_differ=True)
-    assert found.blame == "environment"
+    reasons = {
+        "the programs are the same, buffers are assigned otherwise": {},
+        "the graphs are the same, order or layouts differ": {"exact_fingerprint": 1},
+        "the source is the same": OTHER,
+    }
+    for reason, other in reasons.items():
+        c = compilation(**other)
+        found = divergence(compilation(), c, "new", flags_differ=True)
+        assert (found.blame, found.reason) == (
+            "environment",
+            f"{reason}, compiler flags differ",
+        )
+    other_source = compilation(source={"dot": 5, "exp": 5}, source_graph=99, **OTHER)
+    found = divergence(compilation(), other_source, "new", flags_differ=True)
+    assert found.blame == "framework"
 
 
 def test_another_source() -> None:
