@@ -157,7 +157,8 @@ def _source_blame(
     """Tell who changed more where the source is not the same.
 
     Other shapes, element types or shardings of the source are never of XLA's making.
-    Where it takes more arguments than before, only other kinds of sharding tell.
+    Where it takes more arguments than before, or computes something else, only other
+    kinds of sharding tell: what is computed twice is sharded twice.
     """
     source = similarity(base.source_opcodes, candidate.source_opcodes)
     typed = similarity(base.source_typed, candidate.source_typed)
@@ -170,7 +171,8 @@ def _source_blame(
     is_other = None not in shapes and shapes[0] != shapes[1]
     b, c = base.traits, candidate.traits
     is_sharded = b.shardings != c.shardings
-    if is_sharded and (not is_other or b.sharding_kinds != c.sharding_kinds):
+    is_changed = is_other or source < NEARLY_EQUAL
+    if is_sharded and (not is_changed or b.sharding_kinds != c.sharding_kinds):
         return "framework", f"{reason}; the sources are sharded otherwise"
     if is_other or typed < NEARLY_EQUAL or main_part in ("resized", "retyped"):
         return "framework", reason

@@ -217,6 +217,17 @@ def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() ->
     )
 
 
+def test_what_is_recomputed_is_sharded_once_more_and_not_otherwise() -> None:
+    base = compilation(shardings=1, sharding_kinds=3, source={"dot": 2, "exp": 1})
+    remat = {"shardings": 2, "source": {"dot": 3, "exp": 2}, "source_graph": 99}
+    candidate = compilation(sharding_kinds=3, **remat, **OTHER)
+    found = divergence(base, candidate, "new", flags_differ=False)
+    assert (found.blame, found.reason) == (
+        "framework",
+        "the sources are 60 % alike, the results 100 %",
+    )
+
+
 def test_a_donation_that_is_no_longer_declared() -> None:
     found = divergence(
         compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
