@@ -63,8 +63,8 @@ SELECT
   regexp_matches(
     s.key,
     'alias|alloc|collective|combine|donat|fus|hbm|hlo_passes|layout|limit'
-      || '|memory|offload|optimization_level|partition|remat|schedul|shard|spmd'
-      || '|vmem|compiler_version|framework_version|platform|device'
+      || '|memory|offload|optimization_level|partition|remat|schedul|shard'
+      || '|spmd|vmem|compiler_version|framework_version|platform|device'
   ) AS memory_relevant
 FROM sides AS s
 WHERE s.base_value IS DISTINCT FROM s.candidate_value
