@@ -23,6 +23,7 @@ from hlodb.ingest.run_records import (
 )
 from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts, say_of_run
 from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.shared_numbers import note_of_shared, shared_numbers
 from hlodb.schema.connection import Connection
 
 
@@ -142,8 +143,11 @@ class RunIngest:
 
     def _say_if_several(self) -> None:
         known = (file["path"] for file in self.reading.known_files)
-        if alike := alike_folders((*self.written, *known)):
+        paths = (*self.written, *known)
+        if alike := alike_folders(paths):
             self.summary.notes.append(note_of_alike(self.summary.name, alike))
+        if shared := shared_numbers(paths):
+            self.summary.notes.append(note_of_shared(self.summary.name, shared))
 
     def counted(self, counts: Mapping[str, int]) -> None:
         """Learn what the run holds now, by attribute of its summary; end its time."""
