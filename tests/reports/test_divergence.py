@@ -219,7 +219,8 @@ def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() ->
 
 def test_what_is_recomputed_is_sharded_once_more_and_not_otherwise() -> None:
     base = compilation(shardings=1, sharding_kinds=3, source={"dot": 2, "exp": 1})
-    remat = {"shardings": 2, "source": {"dot": 3, "exp": 2}, "source_graph": 99}
+    source = {"dot": 3, "exp": 2}
+    remat: dict[str, Any] = {"shardings": 2, "source": source, "source_graph": 99}
     candidate = compilation(sharding_kinds=3, **remat, **OTHER)
     found = divergence(base, candidate, "new", flags_differ=False)
     assert (found.blame, found.reason) == (
