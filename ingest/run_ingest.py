@@ -28,6 +28,7 @@ from hlodb.ingest.run_records import (
 )
 from hlodb.ingest.run_rows import begin_run, finish_run, forget_facts, say_of_run
 from hlodb.ingest.run_summary import Progress, RunSummary
+from hlodb.ingest.shared_numbers import note_of_shared, shared_numbers
 from hlodb.schema.connection import Connection
 
 
@@ -152,6 +153,8 @@ class RunIngest:
             self.summary.notes.append(note_of_alike(self.summary.name, alike))
         if prefixes := alike_prefixes(paths):
             self.summary.notes.append(note_of_prefixes(self.summary.name, prefixes))
+        if shared := shared_numbers(paths):
+            self.summary.notes.append(note_of_shared(self.summary.name, shared))
 
     def counted(self, counts: Mapping[str, int]) -> None:
         """Learn what the run holds now, by attribute of its summary; end its time."""

@@ -117,22 +117,32 @@ def _blame(
     if main_part == "alias" and declared[0] != declared[1]:
         shared = "outputs may share the memory of a parameter"
         return "framework", f"{declared[1]} {shared}, {declared[0]} before"
+    known = b.source_graph is not None and c.source_graph is not None
+    same_source = known and b.source_graph == c.source_graph
+    by_flags = flags_differ and same_source
     if b.exact_fingerprint is not None and b.exact_fingerprint == c.exact_fingerprint:
-        return "packing", "the programs are the same, buffers are assigned otherwise"
+        reason = "the programs are the same, buffers are assigned otherwise"
+        return _unless_flags("packing", reason, by_flags)
     if first is not None and first.stage == "pass":
         return _blame_of_pass(first), "what goes into that pass is the same"
     if b.graph_fingerprint is not None and b.graph_fingerprint == c.graph_fingerprint:
         if base.traits.scoped_bytes != candidate.traits.scoped_bytes:
             return "framework", "the graphs are the same, kernels ask for other memory"
-        return "scheduler", "the graphs are the same, order or layouts differ"
-    known = b.source_graph is not None and c.source_graph is not None
-    if known and b.source_graph == c.source_graph:
-        if flags_differ:
-            return "environment", "the source is the same, compiler flags differ"
-        return _compiler_blame(base, candidate, main_part), "the source is the same"
+        reason = "the graphs are the same, order or layouts differ"
+        return _unless_flags("scheduler", reason, by_flags)
+    if same_source:
+        blame = _compiler_blame(base, candidate, main_part)
+        return _unless_flags(blame, "the source is the same", by_flags)
     if not known:
         return _compiler_blame(base, candidate, main_part), "no source was dumped"
     return _source_blame(base, candidate, main_part)
+
+
+def _unless_flags(blame: str, reason: str, by_flags: bool) -> tuple[str, str]:
+    """What XLA made otherwise of one source was asked of it where flags differ."""
+    if by_flags:
+        return "environment", f"{reason}, compiler flags differ"
+    return blame, reason
 
 
 def _blame_of_pass(snapshot: Snapshot) -> str:
@@ -147,7 +157,8 @@ def _source_blame(
     """Tell who changed more where the source is not the same.
 
     Other shapes, element types or shardings of the source are never of XLA's making.
-    Where it takes more arguments than before, only other kinds of sharding tell.
+    Where it takes more arguments than before, or computes something else, only other
+    kinds of sharding tell: what is computed twice is sharded twice.
     """
     source = similarity(base.source_opcodes, candidate.source_opcodes)
     typed = similarity(base.source_typed, candidate.source_typed)
@@ -160,7 +171,8 @@ def _source_blame(
     is_other = None not in shapes and shapes[0] != shapes[1]
     b, c = base.traits, candidate.traits
     is_sharded = b.shardings != c.shardings
-    if is_sharded and (not is_other or b.sharding_kinds != c.sharding_kinds):
+    is_changed = is_other or source < NEARLY_EQUAL
+    if is_sharded and (not is_changed or b.sharding_kinds != c.sharding_kinds):
         return "framework", f"{reason}; the sources are sharded otherwise"
     if is_other or typed < NEARLY_EQUAL or main_part in ("resized", "retyped"):
         return "framework", reason

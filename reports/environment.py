@@ -14,13 +14,20 @@ MEMORY_WORDS = (
     "alias",
     "alloc",
     "collective",
+    "combine",
     "donat",
     "fus",
+    "hbm",
+    "hlo_passes",
+    "layout",
+    "limit",
     "memory",
     "offload",
+    "optimization_level",
     "partition",
     "remat",
     "schedul",
+    "shard",
     "spmd",
     "vmem",
 )
@@ -72,23 +79,20 @@ def environment_changes(
         if getattr(base, name) != getattr(candidate, name)
     ]
     changes += _label_changes(base, candidate)
-    flags = rows(connection, "flags", base=base.run_id, candidate=candidate.run_id)
-    if not _only_one_side(flags):
-        changes += [
-            EnvironmentChange(
-                f"flag {name}",
-                _shown(b),
-                _shown(c),
-                None not in (b, c) and _is_memory_relevant(name, candidate.platform),
-            )
-            for name, b, c in flags
-        ]
+    same_release = base.compiler_version == candidate.compiler_version
+    changes += [
+        EnvironmentChange(
+            f"flag {name}",
+            _shown(b),
+            _shown(c),
+            (None not in (b, c) or (is_default and same_release))
+            and _is_memory_relevant(name, candidate.platform),
+        )
+        for name, b, c, is_default in rows(
+            connection, "flags", base=base.run_id, candidate=candidate.run_id
+        )
+    ]
     return sorted(changes, key=lambda c: (not c.is_memory_relevant, c.key))
-
-
-def _only_one_side(flags: Sequence[tuple[str, str | None, str | None]]) -> bool:
-    """Some releases dump no flags: that is no difference of flags."""
-    return all(b is None for _, b, _ in flags) or all(c is None for *_, c in flags)
 
 
 def _label_changes(base: Run, candidate: Run) -> list[EnvironmentChange]:

@@ -37,15 +37,21 @@ class BufferMatch(NamedTuple):
 
 
 def _parameter(b: Buffer) -> Hashable | None:
-    return b.parameter and (b.parameter, b.array_type)
+    return b.parameter and (b.parameter, b.op_path, b.array_type)
 
 
 def _parameter_path(b: Buffer) -> Hashable | None:
     return b.parameter and b.op_path and (b.op_path, b.array_type)
 
 
+def _parameter_place_and_shape(b: Buffer) -> Hashable | None:
+    """Of other names: an argument that is called otherwise."""
+    return b.parameter and (b.parameter, b.array_type)
+
+
 def _parameter_place(b: Buffer) -> Hashable | None:
-    return b.parameter
+    """Of equal names, or none: the number alone tells no argument that has its own."""
+    return b.parameter and (b.parameter, b.op_path)
 
 
 def _name(b: Buffer) -> Hashable | None:
@@ -97,6 +103,7 @@ SURE = (
     Rung("operation and shape", 0.9, _operation),
     Rung("framework path and shape", 0.8, _path_and_shape),
     Rung("argument name", 0.8, _parameter_path),
+    Rung("parameter number and shape", 0.7, _parameter_place_and_shape),
 )
 LIKELY = (
     Rung("parameter number", 0.7, _parameter_place),

@@ -139,8 +139,21 @@ def test_the_same_source() -> None:
 
 
 def test_the_same_source_under_other_flags() -> None:
-    found = divergence(compilation(), compilation(**OTHER), "new", flags_differ=True)
-    assert found.blame == "environment"
+    reasons = {
+        "the programs are the same, buffers are assigned otherwise": {},
+        "the graphs are the same, order or layouts differ": {"exact_fingerprint": 1},
+        "the source is the same": OTHER,
+    }
+    for reason, other in reasons.items():
+        c = compilation(**other)
+        found = divergence(compilation(), c, "new", flags_differ=True)
+        assert (found.blame, found.reason) == (
+            "environment",
+            f"{reason}, compiler flags differ",
+        )
+    other_source = compilation(source={"dot": 5, "exp": 5}, source_graph=99, **OTHER)
+    found = divergence(compilation(), other_source, "new", flags_differ=True)
+    assert found.blame == "framework"
 
 
 def test_another_source() -> None:
@@ -216,6 +229,18 @@ def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
         report = build_report(connection, request, settings)
     reasons = {f.divergence.reason for f in report.findings if f.divergence}
     assert reasons == {"the sources are 87 % alike, the results 95 %"}
+
+
+def test_what_is_recomputed_is_sharded_once_more_and_not_otherwise() -> None:
+    base = compilation(shardings=1, sharding_kinds=3, source={"dot": 2, "exp": 1})
+    source = {"dot": 3, "exp": 2}
+    remat: dict[str, Any] = {"shardings": 2, "source": source, "source_graph": 99}
+    candidate = compilation(sharding_kinds=3, **remat, **OTHER)
+    found = divergence(base, candidate, "new", flags_differ=False)
+    assert (found.blame, found.reason) == (
+        "framework",
+        "the sources are 60 % alike, the results 100 %",
+    )
 
 
 def test_a_donation_that_is_no_longer_declared() -> None:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
-from hlodb.reports.environment import environment_changes
+from hlodb.ingest.ingest import ingest
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.reports.environment import MEMORY_WORDS, environment_changes
 from hlodb.reports.model import EnvironmentChange
 from hlodb.reports.read import read_runs
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.reports.worlds import World, make
 
 
@@ -23,6 +28,7 @@ def test_facts_labels_and_flags(tmp_path: Path) -> None:
         platform="tpu",
         device="TPU v5e",
         labels='{"batch": "8"}',
+        compiler="cl_1",
         flags={
             "xla_tpu_scheduler_percent_shared_memory_limit": "90",
             "xla_gpu_autotune_memory": "1",
@@ -35,6 +41,7 @@ def test_facts_labels_and_flags(tmp_path: Path) -> None:
         platform="tpu",
         device="TPU v5p",
         labels='{"batch": "16"}',
+        compiler="cl_2",
         flags={
             "xla_tpu_scheduler_percent_shared_memory_limit": "100",
             "xla_gpu_autotune_memory": "2",
@@ -44,6 +51,7 @@ def test_facts_labels_and_flags(tmp_path: Path) -> None:
     flag = "flag xla_tpu_scheduler_percent_shared_memory_limit"
     assert changes(tmp_path / "w.duckdb", base, candidate) == [
         EnvironmentChange(flag, "90", "100", True),
+        EnvironmentChange("compiler_version", "cl_1", "cl_2", False),
         EnvironmentChange("device", "TPU v5e", "TPU v5p", False),
         EnvironmentChange("flag xla_gpu_autotune_memory", "1", "2", False),
         EnvironmentChange("flag xla_tpu_old_fusion", "true", None, False),
@@ -54,3 +62,65 @@ def test_facts_labels_and_flags(tmp_path: Path) -> None:
 def test_a_release_that_dumps_no_flags_differs_in_none(tmp_path: Path) -> None:
     worlds = World("a", flags={"xla_memory": "1"}), World("b")
     assert changes(tmp_path / "w.duckdb", *worlds) == []
+
+
+def compiled(folder: Path, **files: str) -> str:
+    """Give a night: one module, and files that list its flags."""
+    shutil.copytree(DATA / "moved_lines" / "before", folder)
+    for listed in folder.glob("*.debug_options"):
+        listed.unlink()
+    for kind, text in files.items():
+        (folder / f"module_0008.jit_cg.{kind}").write_text(text)
+    return str(folder)
+
+
+def changes_of_dumps(tmp_path: Path, *dumps: str) -> list[EnvironmentChange]:
+    for dump in dumps:
+        ingest([dump], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        runs = {run.name: run for run in read_runs(connection)}
+        return environment_changes(connection, *(runs[Path(d).name] for d in dumps))
+
+
+def test_a_flag_that_one_run_sets_is_default_in_the_other(tmp_path: Path) -> None:
+    """debug_options lists what isn't default, and always where to dump."""
+    few = 'xla_dump_to: "/b"\nxla_dump_hlo_as_text: true\n'
+    set_too = (
+        "xla_cpu_scheduler_type: CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED\n"
+        'xla_disable_hlo_passes: "fusion"\n'
+        "xla_cpu_enable_fast_math: true\n"
+    )
+    base = compiled(tmp_path / "a", debug_options=few)
+    candidate = compiled(tmp_path / "b", debug_options=few + set_too)
+    scheduler = "CPU_SCHEDULER_TYPE_MEMORY_OPTIMIZED"
+    assert changes_of_dumps(tmp_path, base, candidate) == [
+        EnvironmentChange("flag xla_cpu_scheduler_type", None, scheduler, True),
+        EnvironmentChange("flag xla_disable_hlo_passes", None, "fusion", True),
+        EnvironmentChange("flag xla_cpu_enable_fast_math", None, "true", False),
+    ]
+
+
+def test_a_flag_that_a_whole_list_lacks_is_of_another_release(tmp_path: Path) -> None:
+    base = compiled(tmp_path / "a", flagfile="--xla_memory=1\n--xla_fusion=1\n")
+    candidate = compiled(tmp_path / "b", flagfile="--xla_fusion=2\n")
+    assert changes_of_dumps(tmp_path, base, candidate) == [
+        EnvironmentChange("flag xla_fusion", "1", "2", True),
+        EnvironmentChange("flag xla_memory", "1", None, False),
+    ]
+
+
+def test_a_whole_list_and_one_of_what_is_set_share_some_flags(tmp_path: Path) -> None:
+    base = compiled(tmp_path / "a", flagfile="--xla_memory=1\n--xla_fusion=1\n")
+    candidate = compiled(tmp_path / "b", debug_options="xla_fusion: 2\n")
+    assert changes_of_dumps(tmp_path, base, candidate) == [
+        EnvironmentChange("flag xla_fusion", "1", "2", True)
+    ]
+
+
+def test_reports_and_the_query_know_the_same_words() -> None:
+    sql = load_catalogue()["environment_diff"].sql
+    words = re.search(r"regexp_matches\(\s*s\.key,(.*?)\)", sql, re.DOTALL)
+    assert words is not None
+    known = "".join(re.findall(r"'(.*?)'", words[1])).split("|")
+    facts = ("compiler_version", "framework_version", "platform", "device")
+    assert known == [*MEMORY_WORDS, *facts]

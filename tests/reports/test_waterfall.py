@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from hlodb.reports.facts import Buffer, Output, Profile, Profiles
+from hlodb.reports.match_buffers import match_buffers
 from hlodb.reports.ownership import owned_bytes
 from hlodb.reports.read import (
     read_buffers,
@@ -327,3 +328,42 @@ def test_changes_are_in_order_of_their_size() -> None:
     sizes = [change.delta_bytes for change in fall.changes]
     assert sizes == sorted(sizes, reverse=True) == [16, 12, 8, 4]
     assert {type(change) for change in fall.changes} == {Change}
+
+
+def argument(name: str, number: int, size: int = 32) -> Buffer:
+    place = f"{number}{{}}"
+    more = {"op_path": name, "parameter": place, "allocation_id": number}
+    return buffer(name, size, kind="parameter", opcode="parameter", **more)
+
+
+def test_an_argument_more_leaves_those_behind_it_what_they_are() -> None:
+    """Though it gives them other numbers, and may be like them."""
+    base = [argument(name, i) for i, name in enumerate(("w[0]", "m[0]", "x"))]
+    names = ("w[0]", "w[1]", "m[0]", "m[1]", "x")
+    matches = match_buffers(base, [argument(name, i) for i, name in enumerate(names)])
+    found = {
+        (m.base and m.base.op_path, m.candidate and m.candidate.op_path)
+        for m in matches
+    }
+    assert found == {
+        ("w[0]", "w[0]"),
+        ("m[0]", "m[0]"),
+        ("x", "x"),
+        (None, "w[1]"),
+        (None, "m[1]"),
+    }
+
+
+def test_arguments_of_other_names_are_the_same_where_their_shapes_are() -> None:
+    base = argument("w", 0), argument("x", 1)
+    renamed = argument("params", 0), argument("batch", 1, 64)
+    assert shares(side(*base), side(*renamed)) == {
+        ("gone", "parameter"): -32,
+        ("new", "parameter"): 64,
+    }
+
+
+def test_arguments_that_share_a_name_are_told_by_their_numbers() -> None:
+    base = argument("XLA_Args", 0), argument("XLA_Args", 1, 64)
+    grown = argument("XLA_Args", 0, 48), argument("XLA_Args", 1, 64)
+    assert shares(side(*base), side(*grown)) == {("resized", "parameter"): 16}

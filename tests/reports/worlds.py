@@ -74,6 +74,7 @@ class World:
     labels: str | None = None
     commit: str | None = None
     branch: str | None = None
+    compiler: str | None = None
 
 
 def make(path: Path, *worlds: World) -> Path:
@@ -119,6 +120,7 @@ def _add_run(rows: Rows, run_id: int, world: World) -> None:
             "commit_sha": world.commit,
             "branch": world.branch,
             "labels": world.labels,
+            "compiler_version": world.compiler,
         }
     )
     for line, code in enumerate(world.rejects, 1):

@@ -2,14 +2,15 @@
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
 --   donation_ledger in both runs, of modules matched by matched_modules, by
---   parameter and output, or by parameter where its output is another. change:
---   lost (realised in the base only), gained (realised in the candidate only),
---   reordered (the parameter is aliased in both, with an output of another
---   index), moved (an output that one parameter lost is what another gained),
---   status (declared or missed otherwise). Where nothing changed there is no
---   row, nor for a module that one of the runs lacks.
+--   parameter (matched_parameters) and output, or by parameter where its
+--   output is another. change: lost (realised in the base only), gained
+--   (realised in the candidate only), reordered (the parameter has the same
+--   number and is aliased in both, with an output of another index), moved (an
+--   output that one parameter lost is what another gained), status (declared
+--   or missed otherwise). Where nothing changed there is no row, nor for a
+--   module that one of the runs lacks.
 -- grain: program, rank, module, parameter, output
--- needs: chosen_pair, matched_modules, donation_ledger
+-- needs: chosen_pair, matched_modules, matched_parameters, donation_ledger
 -- param base
 -- param candidate
 -- param program
@@ -23,7 +24,8 @@
 --   candidate, else in the base; NULL for a donor.
 -- column base_output_index VARCHAR name neutral: Index in the base, if
 --   another.
--- column parameter_number INTEGER id neutral: The entry parameter.
+-- column parameter_number INTEGER id neutral: The entry parameter in the
+--   candidate, else in the base.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
 -- column op_name VARCHAR name neutral: Framework path of the parameter, in the
 --   candidate, else in the base.
@@ -67,20 +69,39 @@ sides AS (
   SELECT
     false AS is_candidate, pair, program_name, rank,
     base_rank AS own_rank, candidate_module_number,
-    base_module_number AS module_number, base_module_id AS module_id
+    base_module_number AS module_number, base_module_id AS module_id,
+    candidate_module_id
   FROM pairs
   UNION ALL
   SELECT
     true, pair, program_name, rank, candidate_rank,
     candidate_module_number,
-    candidate_module_number, candidate_module_id
+    candidate_module_number, candidate_module_id, candidate_module_id
   FROM pairs
+),
+arguments AS MATERIALIZED (
+  SELECT *
+  FROM matched_parameters(
+    base := (SELECT c.base FROM the_pair AS c),
+    candidate := (SELECT c.candidate FROM the_pair AS c),
+    program := $program
+  )
+),
+known AS (
+  SELECT DISTINCT p.pair
+  FROM pairs AS p
+  JOIN arguments AS a USING (base_module_id, candidate_module_id)
 ),
 donations AS MATERIALIZED (
   SELECT DISTINCT
     d.is_candidate, d.program AS program_name, n.rank,
     n.candidate_module_number, n.pair, d.output_index, d.parameter_number,
-    d.parameter_index, d.op_name, d.status, d.donated_bytes, d.shape
+    d.parameter_index, d.op_name, d.status, d.donated_bytes, d.shape,
+    -- The number in the candidate; below 0 where it has no such parameter.
+    CASE
+      WHEN d.is_candidate OR k.pair IS NULL THEN d.parameter_number
+      ELSE coalesce(a.candidate_number, -1 - d.parameter_number)
+    END AS argument
   FROM (
     SELECT false AS is_candidate, *
     FROM donation_ledger(
@@ -98,6 +119,12 @@ donations AS MATERIALIZED (
     AND n.own_rank IS NOT DISTINCT FROM d.rank
     AND n.module_number IS NOT DISTINCT FROM d.module_number
     AND n.module_id = d.module_id
+  LEFT JOIN arguments AS a
+    ON a.base_module_id = n.module_id
+    AND a.candidate_module_id = n.candidate_module_id
+    AND a.base_number = d.parameter_number
+  -- Without module texts nothing tells arguments but their numbers.
+  LEFT JOIN known AS k ON k.pair = n.pair
 ),
 twins AS (
   SELECT
@@ -106,7 +133,7 @@ twins AS (
       AS has_twin
   FROM donations
   WINDOW same_place AS (
-    PARTITION BY pair, output_index, parameter_number, parameter_index
+    PARTITION BY pair, output_index, argument, parameter_index
   )
 ),
 -- Of what has no twin, the n-th of a parameter goes with its n-th elsewhere.
@@ -118,7 +145,7 @@ placed AS MATERIALIZED (
       WHEN has_twin THEN 0
       ELSE row_number() OVER (
         PARTITION BY
-          is_candidate, pair, parameter_number, parameter_index, has_twin
+          is_candidate, pair, argument, parameter_index, has_twin
         ORDER BY status = 'realised' DESC, status, output_index
       )
     END AS nth
@@ -135,7 +162,8 @@ compared AS (
     coalesce(b.output_index, c.output_index)
       IS DISTINCT FROM coalesce(c.output_index, b.output_index)
       AS is_elsewhere,
-    coalesce(b.parameter_number, c.parameter_number) AS parameter_number,
+    coalesce(c.parameter_number, b.parameter_number) AS parameter_number,
+    b.parameter_number <> c.parameter_number AS is_renumbered,
     coalesce(b.parameter_index, c.parameter_index) AS parameter_index,
     coalesce(c.op_name, b.op_name) AS op_name,
     b.status AS base_status, c.status AS candidate_status,
@@ -144,7 +172,7 @@ compared AS (
   FROM (SELECT * FROM placed WHERE NOT is_candidate) AS b
   FULL JOIN (SELECT * FROM placed WHERE is_candidate) AS c
     ON c.pair = b.pair
-    AND c.parameter_number = b.parameter_number
+    AND c.argument = b.argument
     AND c.parameter_index = b.parameter_index
     AND c.own_output IS NOT DISTINCT FROM b.own_output
     AND c.nth = b.nth
@@ -158,7 +186,8 @@ judged AS (
       WHEN candidate_status = 'realised' AND base_status IS DISTINCT
         FROM 'realised' THEN 'gained'
       WHEN base_status IS DISTINCT FROM candidate_status THEN 'status'
-      WHEN is_elsewhere AND base_status <> 'missed' THEN 'reordered'
+      WHEN is_elsewhere AND NOT is_renumbered AND base_status <> 'missed'
+        THEN 'reordered'
     END AS change
   FROM compared
 ),

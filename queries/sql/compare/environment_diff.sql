@@ -5,8 +5,8 @@
 --   of equal module numbers' programs, that are not the same in both. A flag
 --   counts once per distinct value; several values are listed.
 --   memory_relevant: the name speaks of memory, remat, fusion, scheduling,
---   sharding, layout, combining or limits, or it is the compiler, framework or
---   device.
+--   sharding, layout, aliases, collectives, limits, passes or how much to
+--   optimise, or it is the compiler, framework or device.
 -- grain: key
 -- needs: chosen_pair, runs, compiler_flags
 -- param base
@@ -62,8 +62,9 @@ SELECT
   s.base_value, s.candidate_value,
   regexp_matches(
     s.key,
-    'memory|remat|fusion|schedul|shard|spmd|layout|combine|limit|alloc|donat'
-      || '|hbm|vmem|compiler_version|framework_version|platform|device'
+    'alias|alloc|collective|combine|donat|fus|hbm|hlo_passes|layout|limit'
+      || '|memory|offload|optimization_level|partition|remat|schedul|shard'
+      || '|spmd|vmem|compiler_version|framework_version|platform|device'
   ) AS memory_relevant
 FROM sides AS s
 WHERE s.base_value IS DISTINCT FROM s.candidate_value

@@ -2,13 +2,13 @@
 -- question: Which value of the candidate is which of the base?
 -- definition: Placed values of matched modules, thread-local ones left out;
 --   with module_ids, of pairs in which one of both is among these. In
---   turn, each value once: (1) entry parameters by number and index; (2) by
---   instruction name, shape_index, opcode, op_name and dimensions; (3) the
+--   turn, each value once: (1) entry parameters as in matched_parameters; (2)
+--   by instruction name, shape_index, opcode, op_name and dimensions; (3) the
 --   n-th of equal opcode, op_path, dimensions and shape_index, in the order of
 --   their live ranges; (4) the n-th of equal op_path and dimensions. What
 --   remains is new or gone.
 -- grain: pair of values
--- needs: chosen_pair, matched_modules, described_values
+-- needs: chosen_pair, matched_modules, matched_parameters, described_values
 -- param base
 -- param candidate
 -- param program
@@ -81,11 +81,29 @@ candidate_values AS (
   ) AS v
   JOIN pairs AS p ON p.candidate_module_id = v.module_id
 ),
+arguments AS (
+  SELECT b.pair, b.value_id AS base_value_id, c.value_id AS candidate_value_id
+  FROM pairs AS p
+  JOIN matched_parameters(
+    base := coalesce($base, (SELECT r.base FROM paired_runs AS r)),
+    candidate := coalesce(
+      $candidate, (SELECT r.candidate FROM paired_runs AS r)
+    ),
+    program := $program
+  ) AS a
+    ON a.base_module_id = p.base_module_id
+    AND a.candidate_module_id = p.candidate_module_id
+  JOIN base_values AS b
+    ON b.pair = p.pair
+    AND b.instruction = a.base_instruction
+  JOIN candidate_values AS c
+    ON c.pair = p.pair
+    AND c.instruction = a.instruction
+    AND c.place = b.place
+),
 named AS (
   SELECT
     b.pair, b.value_id AS base_value_id, c.value_id AS candidate_value_id,
-    CASE WHEN b.parameter_number IS NULL THEN 'name' ELSE 'parameter' END
-      AS method,
     row_number() OVER (PARTITION BY b.pair, b.value_id ORDER BY c.value_id)
       AS n,
     row_number() OVER (PARTITION BY b.pair, c.value_id ORDER BY b.value_id)
@@ -95,21 +113,24 @@ named AS (
     ON c.pair = b.pair
     AND c.place = b.place
     AND c.opcode = b.opcode
-    AND (
-      (
-        b.kind = 'parameter'
-        AND c.kind = 'parameter'
-        AND c.parameter_number = b.parameter_number
-      )
-      OR (
-        b.parameter_number IS NULL
-        AND c.instruction = b.instruction
-        AND coalesce(c.op_name, '') = coalesce(b.op_name, '')
-        AND c.dimensions = b.dimensions
-      )
-    )
+    AND c.instruction = b.instruction
+    AND coalesce(c.op_name, '') = coalesce(b.op_name, '')
+    AND c.dimensions = b.dimensions
+  ANTI JOIN arguments AS a
+    ON a.pair = b.pair
+    AND a.base_value_id = b.value_id
+  ANTI JOIN arguments AS d
+    ON d.pair = c.pair
+    AND d.candidate_value_id = c.value_id
 ),
-by_name AS (SELECT * FROM named WHERE n = 1 AND m = 1),
+by_name AS (
+  SELECT pair, base_value_id, candidate_value_id, 'parameter' AS method
+  FROM arguments
+  UNION ALL
+  SELECT pair, base_value_id, candidate_value_id, 'name'
+  FROM named
+  WHERE n = 1 AND m = 1
+),
 base_unnamed AS (
   SELECT
     b.*,

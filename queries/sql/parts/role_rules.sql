@@ -42,8 +42,8 @@ FROM (VALUES
     NULL, NULL, NULL, NULL),
   (20, 'state_by_name', 'optimiser_state', 'parameter',
     NULL,
-    '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?)'
-      || '([^a-z]|$)',
+    '(^|[^a-z])(opt_state|mu|nu|m|v|momentum|velocity|exp_avg(_sq)?|trace'
+      || '|acc_grads|sum_of_squares|v_(row|col))([^a-z]|$)',
     NULL, NULL, NULL, NULL),
   -- PyTorch names no argument, but the line that reads it first.
   (25, 'state_by_line', 'optimiser_state', 'parameter',

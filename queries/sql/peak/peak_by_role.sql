@@ -2,7 +2,7 @@
 -- question: Weights, optimiser state, caches, inputs, gradients, activations,
 --   gathered weights, outputs, workspace: who owns the peak?
 -- definition: owned_bytes of peak_roles by role and rule. What lies in a
---   parameter's allocation belongs to the parameter.
+--   parameter's allocation belongs to the parameter, and so does a copy.
 -- grain: module occurrence, colour, role, rule
 -- needs: chosen_memory, peak_roles, instructions
 -- param run
@@ -15,7 +15,8 @@
 -- column color
 -- column space_name
 -- column role VARCHAR name neutral: The role.
--- column rule_id VARCHAR name neutral: Rule that gave it; NULL where none did.
+-- column rule_id VARCHAR name neutral: Rule that gave it, with copy_of_ before
+--   it for a copy of a parameter; NULL where none did.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Values.
