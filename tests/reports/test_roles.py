@@ -28,6 +28,7 @@ from tests.reports.situations import GROWN, STEP, night
 from tests.reports.worlds import make
 
 MIB = 1 << 20
+EVERY = 1000
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0)
 LATEST_CPU = Request(candidate="jaxlib-0.10.2")
 OLD_NAMES = {
@@ -42,15 +43,19 @@ def report_of(path: Path, request: Request = LATEST_CPU) -> Report:
         return build_report(connection, request, EXACT)
 
 
-@pytest.fixture
-def every_series(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+@pytest.fixture(scope="module")
+def every_series(demo_warehouse: Path) -> Report:
     """A report on the releases of CPU that draws all that moved."""
-    monkeypatch.setattr(drawn_trends, "MOST_TRENDS", 1000)
-    return report_of(demo_warehouse)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
+        return report_of(demo_warehouse)
 
 
-def test_roles_add_up_to_the_series(every_series: Report) -> None:
+def test_roles_add_up_to_the_series(
+    every_series: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In every run, to the byte, and with the steps of the series."""
+    monkeypatch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
     moved = drawn_trends.drawn_trends(every_series.trends, every_series.findings)
     for trend, roles in zip(moved, every_series.role_histories, strict=True):
         shown = [(p.run, p.bytes, p.mark) for p in roles.points]
