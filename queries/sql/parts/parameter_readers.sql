@@ -17,7 +17,7 @@
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column reader_count BIGINT count neutral: Instructions that read it.
 -- column is_state BOOLEAN flag neutral: Whether only the optimiser reads it.
-WITH phases AS MATERIALIZED (
+WITH RECURSIVE phases AS MATERIALIZED (
   SELECT p.module_id, p.instruction_id, p.phase, p.reads_backward
   FROM dataflow_phases(
     run := $run, program := $program, module_ids := $module_ids,
@@ -77,46 +77,28 @@ edges AS MATERIALIZED (
   JOIN read AS o USING (module_id, instruction_id)
   ANTI JOIN results AS r USING (module_id, instruction_id)
 ),
-first AS MATERIALIZED (
+walk AS (
   SELECT
-    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
-    e.is_moving
+    n.module_id, n.parameter_number, n.instruction_id AS reader_id,
+    'none' AS phase, FALSE AS reads_backward, TRUE AS is_moving, 0 AS step
   FROM entries AS n
-  JOIN edges AS e
-    ON e.module_id = n.module_id
-    AND e.operand_id = n.instruction_id
-),
-second AS MATERIALIZED (
+  UNION
   SELECT
-    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
-    e.is_moving
-  FROM first AS n
+    w.module_id, w.parameter_number, e.reader_id, e.phase, e.reads_backward,
+    e.is_moving, w.step + 1
+  FROM walk AS w
   JOIN edges AS e
-    ON e.module_id = n.module_id
-    AND e.operand_id = n.reader_id
-  WHERE n.is_moving
-),
-third AS MATERIALIZED (
-  SELECT
-    n.module_id, n.parameter_number, e.reader_id, e.phase, e.reads_backward,
-    e.is_moving
-  FROM second AS n
-  JOIN edges AS e
-    ON e.module_id = n.module_id
-    AND e.operand_id = n.reader_id
-  WHERE n.is_moving
+    ON e.module_id = w.module_id
+    AND e.operand_id = w.reader_id
+  WHERE w.is_moving
+    AND w.step < 3
 ),
 readers AS (
-  SELECT DISTINCT r.*
-  FROM (
-    FROM first
-    WHERE NOT is_moving
-    UNION ALL
-    FROM second
-    WHERE NOT is_moving
-    UNION ALL
-    FROM third
-  ) AS r
+  SELECT DISTINCT
+    module_id, parameter_number, reader_id, phase, reads_backward
+  FROM walk
+  WHERE step = 3
+    OR NOT is_moving
 )
 SELECT
   module_id, parameter_number, count(*) AS reader_count,
