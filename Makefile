@@ -96,7 +96,7 @@ fuzz: $(VENV)/dev  ## Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in
 
 EXAMPLES ?= 400
 fuzz-queries: $(VENV)/dev  ## Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
-	HLODB_TEST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q -n auto tests/queries
+	HLODB_TEST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q -n auto tests/queries tests/reports/test_divergence_query.py
 
 wheel: $(VENV)/dev  ## Build the wheel and the sdist
 	$(BIN)/python -m build

@@ -45,11 +45,11 @@ def _binding_faults(
             if each.name not in made:
                 connection.execute(macro_sql(each))
                 made.add(each.name)
-        described = connection.execute(f"SELECT * FROM {query.name}()").description
+        given = connection.execute(f"DESCRIBE FROM {query.name}()").fetchall()
     except (HlodbError, DatabaseError) as error:
         yield str(error).removeprefix(f"{query.path}:1: ")
         return
-    fault = column_difference(query, [(d[0], str(d[1])) for d in described or ()])
+    fault = column_difference(query, [(row[0], row[1]) for row in given])
     if fault is not None:
         yield fault
 

@@ -17,7 +17,7 @@ from hlodb.queries.sql_text import macro_body, source_names
 from hlodb.schema.connection import Connection
 
 _HIDING: WeakSet[Connection] = WeakSet()
-"""Connections with macros of their own, which hide those of the warehouse."""
+"""Connections with macros of a user, which may hide those of the warehouse."""
 
 _FEW = 4
 """So many are made as soon as it is told whether they are there."""
@@ -49,7 +49,8 @@ def install_temporary(
     needed = in_order([query], catalogue)
     if _are_there(connection, needed):
         return
-    _HIDING.add(connection)
+    if not all(each.is_built_in for each in needed):
+        _HIDING.add(connection)
     for each in needed:
         connection.execute(macro_sql(each, temporary=True))
 

@@ -1,6 +1,6 @@
 import shutil
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from hlodb.ingest.run_records import RunRequest
 from hlodb.schema import creation
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
+from tests.made_once import made_once
 
 REPOSITORY = Path(__file__).parent.parent
 DATA = REPOSITORY / "tests" / "data"
@@ -24,6 +25,7 @@ SHARED = REPOSITORY.parent / "shared" / "data"
 SHARED_ARCHIVES = sorted(SHARED.glob("*/*.tar.xz"))
 
 Rows = dict[str, list[tuple[Any, ...]]]
+Made = Callable[[str, Callable[[Path], object]], Path]
 
 BY_NUMBER = frozenset(
     f"store.{name}"
@@ -59,20 +61,39 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=reason), append=False)
 
 
+@pytest.fixture(scope="session")
+def room_of_all(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """The folder that all processes of this test run share."""
+    own = tmp_path_factory.getbasetemp()
+    return own.parent if hasattr(request.config, "workerinput") else own
+
+
+@pytest.fixture(scope="session")
+def made(room_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
+    """Give this process's copy of a warehouse that is made once in a test run."""
+
+    def copy(name: str, make: Callable[[Path], object]) -> Path:
+        first = made_once(room_of_all, f"{name}.duckdb", make)
+        path = tmp_path_factory.mktemp(name) / first.name
+        shutil.copyfile(first, path)
+        return path
+
+    return copy
+
+
 @pytest.fixture(scope="session", autouse=True)
-def empty_warehouses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Copy the first empty warehouse that this process makes for all that follow.
+def empty_warehouses(room_of_all: Path) -> Iterator[None]:
+    """Copy the first empty warehouse that is made for all that follow.
 
     They are the same, and to make one takes a tenth of a second. Commands that run as
     processes make their own.
     """
-    first = tmp_path_factory.mktemp("empty") / "empty.duckdb"
     write_draft = creation._write_draft
 
     def copy(draft: Path) -> None:
-        if not first.exists():
-            write_draft(first)
-        shutil.copyfile(first, draft)
+        shutil.copyfile(made_once(room_of_all, "empty.duckdb", write_draft), draft)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(creation, "_write_draft", copy)
@@ -85,77 +106,89 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def demo_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def demo_warehouse(made: Made) -> Path:
     """Nine CPU releases in their order, and one TPU run."""
-    path = tmp_path_factory.mktemp("demo") / "demo.duckdb"
     releases = sorted(
         (DUMPS / "cpu").iterdir(),
         key=lambda p: [int(n) for n in p.name.split("-")[1].split(".")[:3]],
     )
     archives = [*releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"]
-    ingest([str(a) for a in archives], path)
-    return path
+    return made("demo", lambda path: ingest([str(a) for a in archives], path))
 
 
 @pytest.fixture(scope="session")
-def framework_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def full_warehouse(made: Made) -> Path:
+    """All full-size dumps: runs are called as their archives."""
+    dumps = [*SHARED_ARCHIVES, SHARED / "seeds"]
+    return made("full", lambda path: ingest([str(dump) for dump in dumps], path))
+
+
+@pytest.fixture(scope="session")
+def framework_warehouse(made: Made) -> Path:
     """Two nights of TensorFlow and of PyTorch/XLA: runs FRAMEWORK/NIGHT."""
-    path = tmp_path_factory.mktemp("frameworks") / "frameworks.duckdb"
-    for framework in FRAMEWORKS:
-        for night in ("first", "second"):
-            archive = DATA / "frameworks" / framework / f"{night}.tar.xz"
-            request = RunRequest(name=f"{framework}/{night}")
-            ingest([str(archive)], path, request=request, jobs=1)
-    return path
+
+    def make(path: Path) -> None:
+        for framework in FRAMEWORKS:
+            for night in ("first", "second"):
+                archive = DATA / "frameworks" / framework / f"{night}.tar.xz"
+                request = RunRequest(name=f"{framework}/{night}")
+                ingest([str(archive)], path, request=request, jobs=1)
+
+    return made("frameworks", make)
 
 
 @pytest.fixture(scope="session")
-def training_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def training_warehouse(made: Made) -> Path:
     """A training by PyTorch/XLA, two programs: runs first, and second, a layer more."""
-    path = tmp_path_factory.mktemp("training") / "training.duckdb"
-    for night in ("first", "second"):
-        archive = DATA / "frameworks" / "pytorch-2.9.0-training" / f"{night}.tar.xz"
-        ingest([str(archive)], path, request=RunRequest(name=night), jobs=1)
-    return path
+
+    def make(path: Path) -> None:
+        for night in ("first", "second"):
+            folder = DATA / "frameworks" / "pytorch-2.9.0-training"
+            archive = folder / f"{night}.tar.xz"
+            ingest([str(archive)], path, request=RunRequest(name=night), jobs=1)
+
+    return made("training", make)
 
 
 @pytest.fixture(scope="session")
-def graph_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def graph_warehouse(made: Made) -> Path:
     """Three graphs compiled by six releases of TensorFlow, with XLA of 2019 to 2022."""
-    folder = tmp_path_factory.mktemp("graphs")
-    with tarfile.open(DATA / "frameworks" / "graphs.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    path = folder / "graphs.duckdb"
-    ingest([str(dump) for dump in sorted(folder.iterdir())], path, jobs=1)
-    return path
+
+    def make(path: Path) -> None:
+        folder = path.parent / "graphs"
+        with tarfile.open(DATA / "frameworks" / "graphs.tar.xz") as archive:
+            archive.extractall(folder, filter="data")
+        ingest([str(dump) for dump in sorted(folder.iterdir())], path, jobs=1)
+
+    return made("graphs", make)
 
 
 @pytest.fixture(scope="session")
-def steps_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def steps_warehouse(made: Made) -> Path:
     """Training steps compiled by TensorFlow 2.21.0, whose memory is known by roles."""
-    path = tmp_path_factory.mktemp("training") / "training.duckdb"
-    ingest([str(DATA / "frameworks" / "training.tar.xz")], path, jobs=1)
-    return path
+    archive = DATA / "frameworks" / "training.tar.xz"
+    return made("steps", lambda path: ingest([str(archive)], path, jobs=1))
 
 
 @pytest.fixture(scope="session")
-def gpu_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gpu_warehouse(made: Made) -> Path:
     """Two programs compiled for an H100 by three releases; one of them twice in."""
-    path = tmp_path_factory.mktemp("gpu") / "gpu.duckdb"
     archives = sorted((DATA / "gpu").glob("*.tar.xz"))
-    ingest([str(archive) for archive in archives], path, jobs=1)
-    again = RunRequest(name="jaxlib-0.10.2, once more")
-    ingest([str(archives[0])], path, request=again, jobs=1)
-    return path
+
+    def make(path: Path) -> None:
+        ingest([str(archive) for archive in archives], path, jobs=1)
+        again = RunRequest(name="jaxlib-0.10.2, once more")
+        ingest([str(archives[0])], path, request=again, jobs=1)
+
+    return made("gpu", make)
 
 
 @pytest.fixture(scope="session")
-def compact_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def compact_warehouse(made: Made) -> Path:
     """Programs dumped by jaxlib 0.12.0, which leaves get-tuple-elements out of text."""
-    path = tmp_path_factory.mktemp("compact") / "compact.duckdb"
     archives = sorted((DATA / "compact").glob("*-0.12.0.tar.xz"))
-    ingest([str(archive) for archive in archives], path, jobs=1)
-    return path
+    dumps = [str(archive) for archive in archives]
+    return made("compact", lambda path: ingest(dumps, path, jobs=1))
 
 
 @pytest.fixture

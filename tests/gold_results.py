@@ -9,6 +9,7 @@ import csv
 import io
 import sys
 import tempfile
+from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from hlodb.ingest.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.query import Query
 from hlodb.queries.renewal import renew_macros
+from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 
@@ -84,12 +86,16 @@ def is_ordered(query: Query) -> bool:
     return "\nORDER BY" in query.sql
 
 
-def gold_text(connection: duckdb.DuckDBPyConnection, query: Query) -> str:
+def answers(connection: duckdb.DuckDBPyConnection, query: Query) -> list[Result]:
+    """Give the result of every call of a query."""
+    return [run_query(connection, query.name, asked) for asked in calls(query)]
+
+
+def gold_text(query: Query, results: Iterable[Result]) -> str:
     """Give the results of a query as CSV; of long ones the beginning and a digest."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for parameters in calls(query):
-        result = run_query(connection, query.name, parameters)
+    for parameters, result in zip(calls(query), results, strict=True):
         shown = [at for at, c in enumerate(result.columns) if c.name not in CLOCK]
         rows = [[_plain(row[at]) for at in shown] for row in result.rows]
         if not is_ordered(query):
@@ -119,7 +125,9 @@ def main() -> None:
         path = Path(folder) / "demo.duckdb"
         make_warehouse(path)
         with connect(path) as connection:
-            texts = {f"{q.name}.csv": gold_text(connection, q) for q in queries()}
+            texts = {
+                f"{q.name}.csv": gold_text(q, answers(connection, q)) for q in queries()
+            }
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.csv"):
         if old.name not in texts:

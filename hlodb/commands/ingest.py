@@ -31,7 +31,7 @@ from hlodb.ingest.staging_folder import staging_folder
 from hlodb.queries.render import json_text
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.sizes import counted
+from hlodb.reports.sizes import counted, plain_bytes
 
 _JSON_KEYS = (
     "run_id",
@@ -58,7 +58,6 @@ _SHOWN = {
     "rejects": "reject_count",
     "seconds": "ingest_seconds",
 }
-_MEGABYTE = 1e6
 
 
 @click.command("ingest")
@@ -195,12 +194,10 @@ def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     for summary in summaries:
         for sentence in sentences(summary, db):
             narrate(sentence)
-    size = sum(summary.bytes for summary in summaries) / _MEGABYTE
-    files = sum(summary.files for summary in summaries)
-    rate = size / seconds if seconds else 0
-    narrate(
-        f"{counted(files, 'file')}, {size:.1f} MB in {seconds:.1f} s ({rate:.1f} MB/s)"
-    )
+    size = sum(summary.bytes for summary in summaries)
+    files = counted(sum(summary.files for summary in summaries), "file")
+    rate = plain_bytes(round(size / seconds) if seconds else None)
+    narrate(f"{files}, {plain_bytes(size)} in {seconds:.1f} s ({rate}/s)")
 
 
 def _progress() -> AbstractContextManager[Progress | None]:

@@ -79,7 +79,7 @@ _db: Decorator = click.option(
 _lock_timeout: Decorator = click.option(
     "--lock-timeout",
     metavar="SECONDS",
-    type=click.FloatRange(0, 1e6),
+    type=click.FloatRange(0, 1_000_000),
     expose_value=False,
     is_eager=True,
     callback=_set_lock_timeout,

@@ -114,7 +114,7 @@ def command(
 
     Without a base the latest comparable run before the candidate is taken. Exit codes:
     0 no gate failed, 1 a gate failed, 2 usage or hlodb.toml, 3 the data is not sound,
-    4 nothing to compare, 5 the warehouse is locked.
+    4 nothing to compare, 5 the warehouse is locked or of another version.
 
     \b
     hlodb report

@@ -319,12 +319,9 @@ def test_demo_dumps(demo_warehouse: Path, capfd: pytest.CaptureFixture[str]) -> 
 
 @pytest.mark.shared
 def test_all_shared_dumps(
-    shared: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    full_warehouse: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    db = tmp_path / "w.duckdb"
-    archives = sorted(shared.glob("*/*.tar.xz"))
-    ingest([str(path) for path in (*archives, shared / "seeds")], db)
-    code, rows, said = checked(db, capfd)
+    code, rows, said = checked(full_warehouse, capfd)
     assert (code, said) == (0, "")
     counts = {row["check_name"]: row["checked_count"] for row in rows}
     assert (counts["totals"], counts["memory_analysis"]) == (127, 25)

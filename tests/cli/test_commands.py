@@ -277,7 +277,12 @@ def test_a_query_of_ones_own(
     assert len(capfd.readouterr().out.splitlines()) == 3
     assert main(["query", *options, "large", "--help"]) == 0
     assert capfd.readouterr().out.startswith("large: Large allocations\n")
-    assert main(["query", *options, "--lint"]) == 0
+
+
+def test_a_sound_query_of_ones_own(
+    ours: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["query", "--queries", str(ours), "--lint"]) == 0
     count = len(load_catalogue()) + 1
     assert capfd.readouterr().out == f"{count} queries, 0 faults\n"
 

@@ -10,6 +10,7 @@ import pytest
 
 from hlodb.queries.macros import install_macros
 from hlodb.schema.creation import create_schema
+from tests.conftest import Made
 from tests.gold_results import make_warehouse
 
 OWNERS = """\
@@ -44,8 +45,6 @@ def warehouse(
 
 
 @pytest.fixture(scope="session")
-def gold_warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def gold_warehouse(made: Made) -> Path:
     """The dumps that the gold results are about."""
-    path = tmp_path_factory.mktemp("gold") / "gold.duckdb"
-    make_warehouse(path)
-    return path
+    return made("gold", make_warehouse)

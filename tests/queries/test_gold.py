@@ -1,13 +1,19 @@
 """Every canned query on real dumps, whole results; `make gold` renews them."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import duckdb
 import pytest
 
+from hlodb.queries.result import Result
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import open_connection
-from tests.gold_results import FOLDER, calls, gold_text, is_ordered, queries
+from tests.gold_results import FOLDER, answers, calls, gold_text, is_ordered, queries
+from tests.queries.bare_duckdb import assert_equal, told_by_duckdb
+
+Answered = Callable[[str], list[Result]]
 
 QUERIES = {query.name: query for query in queries()}
 LIMITED = [q.name for q in queries() if "top" in {p.name for p in q.parameters}]
@@ -16,6 +22,12 @@ LIMITED = [q.name for q in queries() if "top" in {p.name for p in q.parameters}]
 @pytest.fixture(scope="module")
 def connection(gold_warehouse: Path) -> duckdb.DuckDBPyConnection:
     return open_connection(gold_warehouse)
+
+
+@pytest.fixture(scope="module")
+def answered(connection: duckdb.DuckDBPyConnection) -> Answered:
+    """Give the answers of a query by its name, each asked for once."""
+    return cache(lambda name: answers(connection, QUERIES[name]))
 
 
 def test_every_query_has_a_gold_file() -> None:
@@ -29,9 +41,19 @@ def test_every_answer_has_an_order() -> None:
 
 
 @pytest.mark.parametrize("name", QUERIES)
-def test_gold(name: str, connection: duckdb.DuckDBPyConnection) -> None:
+def test_gold(name: str, answered: Answered) -> None:
     expected = (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
-    assert gold_text(connection, QUERIES[name]) == expected
+    assert gold_text(QUERIES[name], answered(name)) == expected
+
+
+def test_the_bare_duckdb_gives_the_same_rows(
+    gold_warehouse: Path, answered: Answered
+) -> None:
+    asked = [(query, call) for query in QUERIES.values() for call in calls(query)]
+    told = told_by_duckdb(gold_warehouse, asked)
+    given = [answer for name in QUERIES for answer in answered(name)]
+    for call, rows, answer in zip(asked, told, given, strict=True):
+        assert_equal(call, rows, answer)
 
 
 @pytest.mark.parametrize("name", LIMITED)

@@ -73,6 +73,15 @@ def test_a_query_uses_the_macros_of_the_warehouse(
     assert made_here(warehouse) == set()
 
 
+def test_one_made_for_a_small_query_does_not_hide_the_others(
+    warehouse: duckdb.DuckDBPyConnection,
+) -> None:
+    renewal.renew_macros(warehouse)
+    run_query(warehouse, "self_consistency")
+    run_query(warehouse, "unsound_modules")
+    assert made_here(warehouse) == {"self_consistency"}
+
+
 def test_a_query_makes_macros_where_those_of_the_warehouse_are_others(
     warehouse: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,8 @@
-"""Reports on all situations, each computed once."""
+"""Reports on all situations, each computed once in a test run."""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import cache
 from itertools import pairwise
@@ -14,20 +15,39 @@ from hlodb.reports.model import Report
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
+from tests.made_once import made_once
 from tests.reports.situations import report_on
 
 
 @pytest.fixture(scope="session")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Report]:
+def reported(room_of_all: Path) -> Callable[[str], Report]:
     """Give the report on a situation by its name."""
-    folder = tmp_path_factory.mktemp("situations")
-    return cache(lambda name: report_on(name, folder))
+
+    def of(name: str) -> Report:
+        def make(path: Path) -> None:
+            path.write_bytes(pickle.dumps(report_on(name, path.parent)))
+
+        path = made_once(room_of_all, f"{name}.report", make)
+        report: Report = pickle.loads(path.read_bytes())
+        return report
+
+    return cache(of)
 
 
 @pytest.fixture(scope="session")
-def diffs(demo_warehouse: Path) -> list[Report]:
+def diffs(room_of_all: Path, demo_warehouse: Path) -> list[Report]:
     """Every release against the one before."""
-    with connect(demo_warehouse) as connection:
+
+    def make(path: Path) -> None:
+        path.write_bytes(pickle.dumps(_compare_releases(demo_warehouse)))
+
+    path = made_once(room_of_all, "diffs.reports", make)
+    reports: list[Report] = pickle.loads(path.read_bytes())
+    return reports
+
+
+def _compare_releases(warehouse: Path) -> list[Report]:
+    with connect(warehouse) as connection:
         names = connection.execute(
             "SELECT name FROM runs WHERE platform = 'cpu' ORDER BY run_id"
         ).fetchall()

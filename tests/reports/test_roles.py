@@ -28,6 +28,7 @@ from tests.reports.situations import GROWN, STEP, night
 from tests.reports.worlds import make
 
 MIB = 1 << 20
+EVERY = 1000
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0)
 LATEST_CPU = Request(candidate="jaxlib-0.10.2")
 OLD_NAMES = {
@@ -42,15 +43,19 @@ def report_of(path: Path, request: Request = LATEST_CPU) -> Report:
         return build_report(connection, request, EXACT)
 
 
-@pytest.fixture
-def every_series(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> Report:
+@pytest.fixture(scope="module")
+def every_series(demo_warehouse: Path) -> Report:
     """A report on the releases of CPU that draws all that moved."""
-    monkeypatch.setattr(drawn_trends, "MOST_TRENDS", 1000)
-    return report_of(demo_warehouse)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
+        return report_of(demo_warehouse)
 
 
-def test_roles_add_up_to_the_series(every_series: Report) -> None:
+def test_roles_add_up_to_the_series(
+    every_series: Report, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """In every run, to the byte, and with the steps of the series."""
+    monkeypatch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
     moved = drawn_trends.drawn_trends(every_series.trends, every_series.findings)
     for trend, roles in zip(moved, every_series.role_histories, strict=True):
         shown = [(p.run, p.bytes, p.mark) for p in roles.points]
@@ -101,12 +106,16 @@ def test_contents_of_many_runs_have_the_roles_of_each(
 ) -> None:
     """Of each platform, and of several spaces of memory."""
     checked = 0
-    for warehouse in (demo_warehouse, framework_warehouse, gpu_warehouse):
+    for warehouse, some in (
+        (demo_warehouse, "%jax%-0.10.2"), (framework_warehouse, "%"),
+        (gpu_warehouse, "%"),
+    ):  # fmt: skip
         with connect(warehouse) as connection:
             held = connection.execute(
                 "SELECT r.name, m.program, m.module_number, m.rank, m.module_id"
                 " FROM modules AS m JOIN runs AS r USING (run_id)"
-                " WHERE m.has_assignment"
+                " WHERE m.has_assignment AND r.name LIKE ?",
+                [some],
             ).fetchall()
             run_query(connection, "peak_roles")
             ids = sorted({module_id for *_, module_id in held})
@@ -124,11 +133,16 @@ def test_contents_of_many_runs_have_the_roles_of_each(
         for *place, module_id in held:
             assert at_once[module_id] == by_run[tuple(place)]
             checked += 1
-    assert checked > 110
+    assert checked > 60
 
 
-def test_no_more_is_read_than_is_drawn(demo_warehouse: Path) -> None:
-    report = report_of(demo_warehouse)
+@pytest.fixture(scope="module")
+def report(demo_warehouse: Path) -> Report:
+    """A report on the releases of CPU."""
+    return report_of(demo_warehouse)
+
+
+def test_no_more_is_read_than_is_drawn(report: Report) -> None:
     moved = drawn_trends.drawn_trends(report.trends, report.findings)
     names = [(trend.program, trend.color) for trend in moved]
     assert [(h.program, h.color) for h in report.role_histories] == names
@@ -137,14 +151,16 @@ def test_no_more_is_read_than_is_drawn(demo_warehouse: Path) -> None:
     assert ids == ["trend-1", "roles-1", "trend-2", "roles-2", "trend-3", "roles-3"]
 
 
-def test_a_pruned_run_is_a_gap(demo_warehouse: Path, tmp_path: Path) -> None:
+def test_a_pruned_run_is_a_gap(
+    report: Report, demo_warehouse: Path, tmp_path: Path
+) -> None:
+    before = report.role_histories[0].points
     copy = tmp_path / "pruned.duckdb"
     copy.write_bytes(demo_warehouse.read_bytes())
-    before = report_of(copy).role_histories[0].points
     with duckdb.connect(str(copy)) as connection:
         prune_runs(connection, [4, 5], drop_timelines=True)
-    report = report_of(copy)
-    after = report.role_histories[0].points
+    pruned = report_of(copy)
+    after = pruned.role_histories[0].points
     gone = ["jaxlib-0.4.35", "jaxlib-0.5.3"]
     for was, now in zip(before, after, strict=True):
         if now.run in gone:
@@ -152,7 +168,7 @@ def test_a_pruned_run_is_a_gap(demo_warehouse: Path, tmp_path: Path) -> None:
             assert now == unknown
         else:
             assert now == was
-    picture = pictures_of_sections(report)["History"][1]
+    picture = pictures_of_sections(pruned)["History"][1]
     told = " 2 runs without roles (details pruned): jaxlib-0.4.35, jaxlib-0.5.3."
     assert picture.text.endswith(told)
     assert "role gap" in [p.attributes["class"] for p in drawn(picture).all("path")]

@@ -142,44 +142,44 @@ given AS MATERIALIZED (
     ON e.module_id = n.module_id
     AND e.reader_id = n.instruction_id
 ),
-moved AS MATERIALIZED (
-  SELECT e.module_id, e.reader_id AS instruction_id,
-    bool_or(g.is_parameter) AS is_parameter
+flows AS MATERIALIZED (
+  SELECT
+    e.module_id, e.reader_id AS instruction_id, e.operand_id, n.is_moving
   FROM edges AS e
   JOIN nodes AS n
     ON n.module_id = e.module_id
     AND n.instruction_id = e.reader_id
+),
+moved AS MATERIALIZED (
+  SELECT
+    f.module_id, f.instruction_id, bool_or(g.is_parameter) AS is_parameter
+  FROM flows AS f
   LEFT JOIN given AS g
-    ON g.module_id = e.module_id
-    AND g.instruction_id = e.operand_id
-  GROUP BY e.module_id, e.reader_id
+    ON g.module_id = f.module_id
+    AND g.instruction_id = f.operand_id
+  GROUP BY f.module_id, f.instruction_id
   HAVING bool_and(g.instruction_id IS NOT NULL)
     AND (
-      bool_and(n.is_moving)
+      bool_and(f.is_moving)
       OR NOT bool_or(g.is_parameter)
     )
 ),
 moved_twice AS MATERIALIZED (
-  SELECT e.module_id, e.reader_id AS instruction_id,
-    bool_or(g.is_parameter) AS is_parameter
-  FROM edges AS e
-  JOIN nodes AS n
-    ON n.module_id = e.module_id
-    AND n.instruction_id = e.reader_id
+  SELECT f.module_id, f.instruction_id
+  FROM flows AS f
   LEFT JOIN (FROM given UNION ALL FROM moved) AS g
-    ON g.module_id = e.module_id
-    AND g.instruction_id = e.operand_id
-  GROUP BY e.module_id, e.reader_id
+    ON g.module_id = f.module_id
+    AND g.instruction_id = f.operand_id
+  GROUP BY f.module_id, f.instruction_id
   HAVING bool_and(g.instruction_id IS NOT NULL)
     AND (
-      bool_and(n.is_moving)
+      bool_and(f.is_moving)
       OR NOT bool_or(g.is_parameter)
     )
 ),
 still AS MATERIALIZED (
+  SELECT module_id, instruction_id
   FROM given
-  UNION
-  FROM moved
   UNION
   FROM moved_twice
 ),
