@@ -48,14 +48,14 @@
 --   base.
 -- column hosts VARCHAR name neutral: Folders of the hosts that the row stands
 --   for, where no rank but the folder alone tells them.
-WITH the_pair AS MATERIALIZED (
+WITH judged_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
 folders AS (
-  FROM hosts(run := (SELECT p.base FROM the_pair AS p))
+  FROM hosts(run := (SELECT p.base FROM judged_pair AS p))
   UNION
-  FROM hosts(run := (SELECT p.candidate FROM the_pair AS p))
+  FROM hosts(run := (SELECT p.candidate FROM judged_pair AS p))
 ),
 alike AS (
   SELECT
@@ -63,7 +63,11 @@ alike AS (
     string_agg(DISTINCT coalesce(c.host, b.host), ', ' ORDER BY
       coalesce(c.host, b.host)) AS hosts
   FROM matched_modules(
-    base := $base, candidate := $candidate, program := $program
+    base := coalesce($base, (SELECT p.base FROM judged_pair AS p)),
+    candidate := coalesce(
+      $candidate, (SELECT p.candidate FROM judged_pair AS p)
+    ),
+    program := $program
   ) AS m
   LEFT JOIN folders AS b
     ON b.run_id = m.base_run_id

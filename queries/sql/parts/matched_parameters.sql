@@ -5,12 +5,13 @@
 --   argument more gives those behind it other numbers; then by number, where
 --   op_name is equal, or one has none, or their dimensions are equal, as of an
 --   argument that is called otherwise. What remains is new or gone, and has no
---   row.
+--   row. With module_ids, of pairs in which one of both is among these.
 -- grain: pair of modules, parameter
 -- needs: chosen_pair, matched_modules, instructions
 -- param base
 -- param candidate
 -- param program
+-- param module_ids
 -- column base_module_id BIGINT id neutral: Content of the module in the base.
 -- column candidate_module_id BIGINT id neutral: Content of the module in the
 --   candidate.
@@ -31,6 +32,11 @@ pairs AS MATERIALIZED (
   ) AS m
   WHERE m.base_module_id IS NOT NULL
     AND m.candidate_module_id IS NOT NULL
+    AND (
+      $module_ids IS NULL
+      OR list_contains($module_ids, m.base_module_id)
+      OR list_contains($module_ids, m.candidate_module_id)
+    )
 ),
 -- Fixed before it meets the forms: else the instructions of all modules do.
 there AS MATERIALIZED (
@@ -38,9 +44,9 @@ there AS MATERIALIZED (
   FROM (
     SELECT DISTINCT s.module_id, s.entry_computation_id AS computation_id
     FROM (
-      SELECT base_id AS module_id FROM pairs
-      UNION
-      SELECT own_id FROM pairs
+      -- Unnested, they are taken for a few rows (final_contents).
+      SELECT unnest(list_distinct(list(base_id) || list(own_id))) AS module_id
+      FROM pairs
     )
     JOIN store.snapshots AS s USING (module_id)
   ) AS m

@@ -89,7 +89,7 @@ arguments AS (
     candidate := coalesce(
       $candidate, (SELECT r.candidate FROM paired_runs AS r)
     ),
-    program := $program
+    program := $program, module_ids := $module_ids
   ) AS a
     ON a.base_module_id = p.base_module_id
     AND a.candidate_module_id = p.candidate_module_id
