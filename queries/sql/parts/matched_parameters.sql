@@ -55,7 +55,11 @@ there AS MATERIALIZED (
 parameters AS MATERIALIZED (
   SELECT
     i.module_id, i.name, f.parameter_number,
-    nullif(f.op_name, '') AS argument,
+    -- Older releases may name it after an operation that was merged into it.
+    CASE
+      WHEN regexp_matches(f.op_name, '^p?jit\(') THEN NULL
+      ELSE nullif(f.op_name, '')
+    END AS argument,
     regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
     count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone
   FROM there AS i
