@@ -6,8 +6,8 @@
 --   that the compiler adds, takes both from its first scheduled reader that
 --   has one, else from the readers of what those readers define, up to four
 --   steps away (attribution read). A line that is a framework's own counts as
---   one here, and is given as NULL (instruction_sources). Values without either
---   have no row.
+--   one here, and is given as NULL (instruction_sources). Values without
+--   either have no row.
 -- grain: module content, source locations, value
 -- needs: located_contents, value_places, instruction_sources, instructions,
 --   values, value_uses

@@ -3,8 +3,9 @@
 --   which operations lost it?
 -- definition: owned_bytes of peak_values by class and opcode of the defining
 --   instruction: source (a line of the user's code, see instruction_sources),
---   library_source (the line found lies in another installed package than a
---   framework's, site-packages or dist-packages), argument (a parameter with a name), constant,
+--   library_source (the line lies in another installed package than a
+--   framework's, site-packages or dist-packages), argument (a parameter with a
+--   name), constant,
 --   op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
 -- needs: chosen_memory, peak_values, chosen_instructions, instruction_sources
