@@ -64,10 +64,8 @@ class _Commands(click.Group):
             # For mistakes only.
             from hlodb.queries.nearest import nearest
 
-            hint = nearest(cmd_name, COMMANDS)
-            raise UsageError(
-                f"there is no command {cmd_name!r}{hint}; `hlodb --help` lists them"
-            )
+            hint = nearest(cmd_name, COMMANDS) or "; `hlodb --help` lists them"
+            raise UsageError(f"there is no command {cmd_name!r}{hint}")
         found: click.Command = import_module(f"hlodb.commands.{cmd_name}").command
         return found
 

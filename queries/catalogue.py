@@ -109,8 +109,8 @@ def find_query(catalogue: Catalogue, name: str) -> Query:
     """Give the query called `name`; raises UsageError that suggests the nearest."""
     if name in catalogue:
         return catalogue[name]
-    hint = nearest(name, catalogue)
-    raise UsageError(f"there is no query {name!r}{hint}; `hlodb query` lists them")
+    hint = nearest(name, catalogue) or "; `hlodb query` lists them"
+    raise UsageError(f"there is no query {name!r}{hint}")
 
 
 def _built_in(root: Path) -> Iterator[tuple[str, str, Path]]:

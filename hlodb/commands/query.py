@@ -23,6 +23,7 @@ from hlodb.queries.query import Query
 from hlodb.queries.render import json_text
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import Value, explain, parse_parameters, run_query
+from hlodb.reports.sizes import counted
 from hlodb.schema.connection import Connection
 
 
@@ -148,5 +149,5 @@ def _lint(folders: tuple[Path, ...]) -> int:
     count, faults = lint_queries(folders)
     for fault in faults:
         click.echo(fault, err=True)
-    click.echo(f"{count} queries, {len(faults)} faults")
+    click.echo(f"{count} queries, {counted(len(faults), 'fault')}")
     return UsageError.exit_code if faults else 0

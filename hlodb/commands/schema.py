@@ -95,8 +95,9 @@ def _find(tables: list[dict[str, Any]], name: str) -> dict[str, Any]:
     for table in tables:
         if table["name"] == name:
             return table
-    hint = nearest(name, [table["name"] for table in tables])
-    raise UsageError(f"there is no table {name!r}{hint}; `hlodb schema` lists them")
+    names = [table["name"] for table in tables]
+    hint = nearest(name, names) or "; `hlodb schema` lists them"
+    raise UsageError(f"there is no table {name!r}{hint}")
 
 
 def _rows(tables: list[dict[str, Any]]) -> Result:
