@@ -43,8 +43,6 @@ def donated(warehouse: Warehouse, program: str) -> dict[str, int]:
 def test_what_only_updates_read_is_state(warehouse: Warehouse, step: str) -> None:
     """Adam keeps two arrays for each; means of activations are none of gradients."""
     expected = {"optimiser_state": 2 * WEIGHTS, "weights": WEIGHTS + COUNT}
-    if step == "mixed_update":  # Nothing but the update reads its count.
-        expected = {"optimiser_state": 2 * WEIGHTS + COUNT, "weights": WEIGHTS}
     if step == "running":
         expected = {"optimiser_state": WEIGHTS, "weights": WEIGHTS + MEAN}
     assert donated(warehouse, f"jit_{step}") == expected
@@ -82,6 +80,8 @@ def test_readers_tell_what_names_tell(reading: duckdb.DuckDBPyConnection) -> Non
         if run in ("jaxlib-0.4.13", "jaxlib-0.4.20"):
             continue
         for row in run_query(reading, "updated_state", {"run": run}).dicts():
+            if row["is_state"] is None:
+                continue
             name = names[row["module_id"], row["parameter_number"]]
             assert row["is_state"] == (name[:2] in ("m[", "v[")), (run, name)
             seen += 1

@@ -25,7 +25,7 @@
 -- column phase VARCHAR name neutral: forward, backward, between, optimiser,
 --   other or none.
 -- column reads_backward BOOLEAN flag neutral: Whether it has no mark and reads
---   what the backward pass makes; NULL in programs without one.
+--   what the backward pass makes; NULL in programs that mark both.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
@@ -35,46 +35,39 @@ WITH RECURSIVE named AS MATERIALIZED (
     every_run := $every_run
   ) AS o
 ),
-marked AS MATERIALIZED (
+half_marked AS MATERIALIZED (
   -- Unnested, it is taken for a few rows, and hash tables are made of these
   -- rather than of what all modules have.
   SELECT unnest(list(module_id)) AS module_id
   FROM (
-    SELECT module_id FROM named GROUP BY module_id
-    HAVING bool_or(phase = 'backward')
-  )
-),
-half_marked AS MATERIALIZED (
-  SELECT unnest(list(module_id)) AS module_id
-  FROM (
     SELECT module_id
-    FROM marked
-    JOIN named USING (module_id)
+    FROM named
     GROUP BY module_id
-    HAVING NOT bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
+    HAVING bool_or(phase = 'backward')
+      AND NOT bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
   )
 ),
 -- Each is fixed, and of these modules alone: else they meet those of all runs.
 described AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.computation_id, f.opcode
-  FROM marked
+  FROM half_marked
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
 read AS MATERIALIZED (
   SELECT p.module_id, p.instruction_id, p.operand_id
-  FROM marked
+  FROM half_marked
   JOIN operands AS p USING (module_id)
   WHERE p.operand_id IS NOT NULL
 ),
 callees AS MATERIALIZED (
   SELECT c.module_id, c.instruction_id, c.computation_id
-  FROM marked
+  FROM half_marked
   JOIN called_computations AS c USING (module_id)
 ),
 roots AS MATERIALIZED (
   SELECT c.module_id, c.computation_id, c.root_instruction_id
-  FROM marked
+  FROM half_marked
   JOIN computations AS c USING (module_id)
 ),
 nodes AS MATERIALIZED (
@@ -224,14 +217,12 @@ after AS (
 ),
 before AS (
   SELECT l.module_id, l.operand_id AS instruction_id
-  FROM half_marked
-  JOIN links AS l USING (module_id)
+  FROM links AS l
   WHERE l.is_operand_unmarked
     AND NOT l.is_reader_unmarked
   UNION
   SELECT w.module_id, w.instruction_id
-  FROM half_marked
-  JOIN working AS w USING (module_id)
+  FROM working AS w
   JOIN after AS a USING (module_id, instruction_id)
   WHERE w.is_product
   UNION
@@ -264,7 +255,7 @@ SELECT
   END AS reads_backward,
   n.schedule_step
 FROM named AS n
-LEFT JOIN marked AS h USING (module_id)
+LEFT JOIN half_marked AS h USING (module_id)
 LEFT JOIN before AS b USING (module_id, instruction_id)
 LEFT JOIN after AS a USING (module_id, instruction_id)
 LEFT JOIN feeding AS f USING (module_id, instruction_id)

@@ -1,15 +1,16 @@
 -- title: What only updates read, where both passes are marked
 -- question: Which donated parameters does nothing but an update by gradients
 --   read, in programs of JAX?
--- definition: Donated parameters of programs that mark the backward pass and,
+-- definition: Entry parameters of programs that mark the backward pass and,
 --   with jvp(, the forward pass. Copies, bitcasts, tuples and what has no
 --   op_name but one operand are passed on the way to the readers; the tuple of
---   results is none. is_state: there are readers, and each reads, directly or
---   by way of what has no mark, what the backward pass makes, or is a fusion
---   that holds some of it; and neither it nor, in a fusion, what follows from
---   the parameter is of one of the passes. A loop proves nothing; a call or
---   conditional is judged by its operands. What only moves or repeats
---   (broadcasts, reshapes) counts as unmarked, whatever it is called.
+--   results is none. is_state: each reader reads, directly or by way of what
+--   has no mark, what the backward pass makes, or is a fusion that holds some
+--   of it; and neither it nor, in a fusion, what follows from the parameter is
+--   of one of the passes; NULL of scalars and of what is not donated. A loop
+--   proves nothing; a call or conditional is judged by its operands. What only
+--   moves or repeats (broadcasts, reshapes) counts as unmarked, whatever it is
+--   called.
 -- grain: module content, parameter
 -- needs: instruction_phases, instructions, operands, called_computations,
 --   computations, allocations
@@ -21,6 +22,7 @@
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column reader_count BIGINT count neutral: Instructions that read it.
 -- column is_state BOOLEAN flag neutral: Whether only updates read it.
+-- column is_read_forward BOOLEAN flag neutral: Whether the forward pass does.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
     o.module_id, o.instruction_id, o.op_name, o.phase,
@@ -30,8 +32,10 @@ WITH RECURSIVE named AS MATERIALIZED (
     every_run := $every_run
   ) AS o
 ),
-donated AS MATERIALIZED (
-  SELECT DISTINCT a.module_id, a.parameter_number
+arguments AS MATERIALIZED (
+  SELECT
+    a.module_id, a.parameter_number,
+    bool_or(a.is_live_out AND a.shape NOT LIKE '%[]%') AS is_donated
   FROM (
     SELECT unnest(list(module_id)) AS module_id
     FROM (
@@ -44,13 +48,12 @@ donated AS MATERIALIZED (
   ) AS m
   JOIN allocations AS a USING (module_id)
   WHERE a.kind = 'parameter'
-    AND a.is_live_out
-    AND a.shape NOT LIKE '%[]%'
+  GROUP BY a.module_id, a.parameter_number
 ),
 -- Unnested, and each fixed, as in dataflow_phases.
 marked AS MATERIALIZED (
   SELECT unnest(list(DISTINCT module_id)) AS module_id
-  FROM donated
+  FROM arguments
 ),
 nodes AS MATERIALIZED (
   SELECT
@@ -152,7 +155,7 @@ moving AS MATERIALIZED (
 ),
 reached AS (
   SELECT DISTINCT d.module_id, d.parameter_number, n.instruction_id
-  FROM donated AS d
+  FROM arguments AS d
   JOIN store.snapshots AS s USING (module_id)
   JOIN nodes AS n
     ON n.module_id = d.module_id
@@ -174,7 +177,7 @@ reached AS (
 readers AS MATERIALIZED (
   SELECT DISTINCT
     r.module_id, r.parameter_number, n.instruction_id AS reader_id, n.opcode,
-    n.is_marked, e.operand_index
+    n.is_marked, n.phase, e.operand_index
   FROM reached AS r
   JOIN edges AS e
     ON e.module_id = r.module_id
@@ -192,7 +195,8 @@ readers AS MATERIALIZED (
 -- What follows from the parameter within a fusion that reads it.
 flow AS (
   SELECT
-    r.module_id, r.parameter_number, r.reader_id, n.instruction_id, n.is_marked
+    r.module_id, r.parameter_number, r.reader_id, n.instruction_id,
+    n.is_marked, n.phase
   FROM readers AS r
   JOIN callees AS c
     ON c.module_id = r.module_id
@@ -204,7 +208,8 @@ flow AS (
   WHERE r.opcode = 'fusion'
   UNION
   SELECT
-    w.module_id, w.parameter_number, w.reader_id, n.instruction_id, n.is_marked
+    w.module_id, w.parameter_number, w.reader_id, n.instruction_id,
+    n.is_marked, n.phase
   FROM flow AS w
   JOIN edges AS e
     ON e.module_id = w.module_id
@@ -214,34 +219,49 @@ flow AS (
     AND n.instruction_id = e.instruction_id
   WHERE NOT w.is_marked
 ),
+fed AS MATERIALIZED (
+  SELECT e.module_id, e.instruction_id
+  FROM edges AS e
+  JOIN after AS a
+    ON a.module_id = e.module_id
+    AND a.instruction_id = e.operand_id
+  UNION
+  SELECT r.module_id, r.reader_id
+  FROM readers AS r
+  JOIN after AS a
+    ON a.module_id = r.module_id
+    AND a.instruction_id = r.reader_id
+  WHERE r.opcode = 'fusion'
+),
+within AS (
+  SELECT
+    w.module_id, w.parameter_number, w.reader_id,
+    bool_or(w.is_marked) AS is_marked,
+    bool_or(w.is_marked AND w.phase = 'forward') AS is_forward
+  FROM flow AS w
+  GROUP BY w.module_id, w.parameter_number, w.reader_id
+),
 judged AS (
   SELECT
     r.module_id, r.parameter_number, r.reader_id,
     CASE
       WHEN r.opcode = 'while' THEN FALSE
-      WHEN r.opcode = 'fusion' THEN NOT bool_or(coalesce(w.is_marked, TRUE))
+      WHEN r.opcode = 'fusion' THEN NOT coalesce(w.is_marked, TRUE)
       ELSE NOT r.is_marked
     END
-    AND bool_or(a.instruction_id IS NOT NULL) AS is_update
+    AND f.instruction_id IS NOT NULL AS is_update,
+    coalesce(w.is_forward, r.is_marked AND r.phase = 'forward') AS is_forward
   FROM readers AS r
-  LEFT JOIN flow AS w USING (module_id, parameter_number, reader_id)
-  LEFT JOIN edges AS e
-    ON e.module_id = r.module_id
-    AND e.instruction_id = r.reader_id
-  LEFT JOIN after AS a
-    ON a.module_id = r.module_id
-    AND (
-      a.instruction_id = e.operand_id
-      OR (
-        r.opcode = 'fusion'
-        AND a.instruction_id = r.reader_id
-      )
-    )
-  GROUP BY
-    r.module_id, r.parameter_number, r.reader_id, r.opcode, r.is_marked
+  LEFT JOIN within AS w USING (module_id, parameter_number, reader_id)
+  LEFT JOIN fed AS f
+    ON f.module_id = r.module_id
+    AND f.instruction_id = r.reader_id
 )
 SELECT
-  module_id, parameter_number, count(DISTINCT reader_id) AS reader_count,
-  bool_and(is_update) AS is_state
-FROM judged
-GROUP BY module_id, parameter_number
+  j.module_id, j.parameter_number,
+  count(DISTINCT j.reader_id) AS reader_count,
+  CASE WHEN bool_or(a.is_donated) THEN bool_and(j.is_update) END AS is_state,
+  bool_or(j.is_forward) AS is_read_forward
+FROM judged AS j
+JOIN arguments AS a USING (module_id, parameter_number)
+GROUP BY j.module_id, j.parameter_number
