@@ -2,7 +2,7 @@
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
 --   donation_ledger in both runs, of modules matched by matched_modules, by
---   parameter (matched_parameters) and output, or by parameter where its
+--   parameter (paired_parameters) and output, or by parameter where its
 --   output is another. change: lost (realised in the base only), gained
 --   (realised in the candidate only), reordered (the parameter has the same
 --   number and is aliased in both, with an output of another index), moved (an
@@ -10,7 +10,7 @@
 --   or missed otherwise). Where nothing changed there is no row, nor for a
 --   module that one of the runs lacks.
 -- grain: program, rank, module, parameter, output
--- needs: chosen_pair, matched_modules, matched_parameters, donation_ledger
+-- needs: chosen_pair, matched_modules, paired_parameters, donation_ledger
 -- param base
 -- param candidate
 -- param program
@@ -81,10 +81,13 @@ sides AS (
 ),
 arguments AS MATERIALIZED (
   SELECT *
-  FROM matched_parameters(
-    base := (SELECT c.base FROM the_pair AS c),
-    candidate := (SELECT c.candidate FROM the_pair AS c),
-    program := $program
+  FROM paired_parameters(
+    base_ids := (
+      SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o
+    ),
+    candidate_ids := (
+      SELECT list(o.candidate_module_id ORDER BY o.pair) FROM pairs AS o
+    )
   )
 ),
 known AS (

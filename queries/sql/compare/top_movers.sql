@@ -7,7 +7,7 @@
 --   or host that grew the most. sum_delta_bytes adds the difference of
 --   reserved_bytes over programs, within one colour.
 -- grain: cause, colour
--- needs: chosen_pair, peak_regressions, buffer_diff
+-- needs: peak_regressions, buffer_diff
 -- param base
 -- param candidate
 -- param program
@@ -20,20 +20,12 @@
 -- column sum_delta_bytes BIGINT bytes lower_is_better: Their growth together.
 -- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the worst.
 -- column worst_program VARCHAR name neutral: The worst.
-WITH moved_pair AS MATERIALIZED (
-  -- Chosen once. Inside of macros no CTE may have this name.
-  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
-),
-judged AS MATERIALIZED (
+WITH judged AS MATERIALIZED (
   SELECT
     r.program AS program_name, r.rank, r.color AS space_color, r.module_count,
     r.delta_reserved_bytes, r.delta_live_peak_bytes, r.hosts
   FROM peak_regressions(
-    base := coalesce($base, (SELECT p.base FROM moved_pair AS p)),
-    candidate := coalesce(
-      $candidate, (SELECT p.candidate FROM moved_pair AS p)
-    ),
-    program := $program
+    base := $base, candidate := $candidate, program := $program
   ) AS r
   WHERE r.verdict IN ('worse', 'mixed')
 ),
@@ -69,11 +61,7 @@ buffers AS (
     ) AS op_path,
     sum(b.delta_peak_bytes) AS path_delta
   FROM buffer_diff(
-    base := coalesce($base, (SELECT p.base FROM moved_pair AS p)),
-    candidate := coalesce(
-      $candidate, (SELECT p.candidate FROM moved_pair AS p)
-    ),
-    program := $program, top := 1000000
+    base := $base, candidate := $candidate, program := $program, top := 1000000
   ) AS b
   GROUP BY ALL
 ),

