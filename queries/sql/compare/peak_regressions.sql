@@ -57,11 +57,12 @@ folders AS (
   UNION
   FROM hosts(run := (SELECT p.candidate FROM judged_pair AS p))
 ),
-alike AS (
+hosted AS (
+  -- The host takes the folder's place: one EXCLUDE has one column, as DuckDB
+  -- keeps several in no order.
   SELECT
-    m.* EXCLUDE (base_folder, candidate_folder), count(*) AS module_count,
-    string_agg(DISTINCT coalesce(c.host, b.host), ', ' ORDER BY
-      coalesce(c.host, b.host)) AS hosts
+    m.* EXCLUDE (base_folder)
+      REPLACE (coalesce(c.host, b.host) AS candidate_folder)
   FROM matched_modules(
     base := coalesce($base, (SELECT p.base FROM judged_pair AS p)),
     candidate := coalesce(
@@ -75,6 +76,13 @@ alike AS (
   LEFT JOIN folders AS c
     ON c.run_id = m.candidate_run_id
     AND c.folder = m.candidate_folder
+),
+alike AS (
+  SELECT
+    h.* EXCLUDE (candidate_folder), count(*) AS module_count,
+    string_agg(DISTINCT h.candidate_folder, ', ' ORDER BY h.candidate_folder)
+      AS hosts
+  FROM hosted AS h
   GROUP BY ALL
 ),
 colors AS (

@@ -1,5 +1,6 @@
 -- title: Contents beside their source locations
--- question: Which module contents are asked about, and with which source lines?
+-- question: Which module contents are asked about, and with which source
+--   lines?
 -- definition: Contents and source locations of final_modules; of every run
 --   those of module_ids that stand beside one of locations_ids.
 -- grain: module content, source locations
