@@ -29,13 +29,11 @@ def alike_folders(paths: Iterable[str]) -> list[str]:
 
 def note_of_alike(name: str, folders: list[str]) -> str:
     """Say that a run may be several, and what to do then."""
-    first = ", ".join(folders[:3])
-    shown = first if len(folders) < 4 else f"{first} and {len(folders) - 3} more"
     forgetting = shlex.join(["hlodb", "rm", *positional(name)])
     return (
-        f"run {name}: {shown} hold files of the same names, and count as processes of"
-        f" one run; if they are runs of their own, `{forgetting}` and ingest each"
-        " folder by itself"
+        f"run {name}: {_first_of(folders)} hold files of the same names, and count as"
+        f" processes of one run; if they are runs of their own, `{forgetting}` and"
+        " ingest each folder by itself"
     )
 
 
@@ -56,11 +54,14 @@ def alike_prefixes(paths: Iterable[str]) -> list[str]:
 
 def note_of_prefixes(name: str, prefixes: list[str]) -> str:
     """Say that modules of several processes pass for one, and what to do."""
-    first = ", ".join(prefixes[:3])
-    shown = first if len(prefixes) < 4 else f"{first} and {len(prefixes) - 3} more"
     forgetting = shlex.join(["hlodb", "rm", *positional(name)])
     return (
-        f"run {name}: files of equal modules begin with {shown} in one folder, and"
-        " most queries look at one of each; if several processes wrote them,"
-        f" `{forgetting}` and ingest them from folders rank_0, rank_1, …"
+        f"run {name}: files of equal modules begin with {_first_of(prefixes)} in one"
+        " folder, and most queries look at one of each; if several processes wrote"
+        f" them, `{forgetting}` and ingest them from folders rank_0, rank_1, …"
     )
+
+
+def _first_of(names: list[str]) -> str:
+    first = ", ".join(names[:3])
+    return first if len(names) < 4 else f"{first} and {len(names) - 3} more"

@@ -122,7 +122,6 @@ class Buffer(NamedTuple):
     start_step: int | None
     end_step: int | None
     is_counted: bool
-    instruction_id: int | None
 
 
 class Output(NamedTuple):

@@ -32,8 +32,7 @@ described AS (
       ORDER BY
         CAST(p.size_bytes AS HUGEINT) * (l.end_step - l.start_step + 1) DESC,
         l.start_step, p.offset_bytes, p.value_id
-    ) <= $most AS is_counted,
-    i.instruction_id
+    ) <= $most AS is_counted
   FROM sides AS s
   JOIN allocations AS a USING (module_id, allocation_id)
   JOIN allocation_values AS p USING (module_id, allocation_id)
@@ -53,7 +52,7 @@ SELECT
   d.pair, d.is_candidate, d.color, d.kind, d.allocation_id, d.value_id,
   d.instruction, d.opcode, d.op_path, d.array_type, d.shape_index,
   NULL AS parameter, d.offset_bytes, d.size_bytes, d.logical_bytes, d.start_step,
-  d.end_step, d.is_counted, d.instruction_id
+  d.end_step, d.is_counted
 FROM described AS d
 WHERE d.is_counted
   OR (d.pair, d.is_candidate, d.likeness) IN (

@@ -32,7 +32,7 @@ named AS MATERIALIZED (
 described AS (
   SELECT
     a.module_id, a.allocation_id, a.color, a.kind, s.value_id, i.name AS instruction,
-    f.opcode, i.instruction_id,
+    f.opcode,
     nullif(regexp_replace(
       regexp_replace(f.op_name, '^(p?jit\([^/]*\)/)+', ''),
       '\[\w+=.*\]$', ''
@@ -73,7 +73,7 @@ principal AS (
 whole AS (
   SELECT
     a.module_id, a.allocation_id, a.color, a.kind, p.value_id, p.instruction, p.opcode,
-    p.instruction_id, p.op_path,
+    p.op_path,
     coalesce(
       p.array_type, regexp_replace(a.shape, '\{[^}]*\}', '', 'g')
     ) AS array_type,
@@ -109,7 +109,7 @@ SELECT
   s.pair, s.is_candidate, b.color, b.kind, b.allocation_id, b.value_id,
   b.instruction, b.opcode, b.op_path, b.array_type, b.shape_index, b.parameter,
   b.offset_bytes, b.size_bytes, b.logical_bytes, b.start_step, b.end_step,
-  b.is_counted, b.instruction_id
+  b.is_counted
 FROM sides AS s
 JOIN placed AS b USING (module_id)
 WHERE b.is_counted
@@ -121,6 +121,6 @@ SELECT
   s.pair, s.is_candidate, w.color, w.kind, w.allocation_id, w.value_id,
   w.instruction, w.opcode, w.op_path, w.array_type, w.shape_index, w.parameter,
   w.offset_bytes, w.size_bytes, w.logical_bytes, w.start_step, w.end_step,
-  w.is_counted, w.instruction_id
+  w.is_counted
 FROM sides AS s
 JOIN whole AS w USING (module_id)

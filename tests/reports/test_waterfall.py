@@ -45,7 +45,6 @@ def buffer(name: str, size: int, **more: Any) -> Buffer:
         start_step=0,
         end_step=9,
         is_counted=True,
-        instruction_id=0,
     )
     return plain._replace(**more)
 
