@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Reject(NamedTuple):
@@ -235,3 +235,10 @@ class BufferAssignment:
     live_ranges: list[LiveRange] = field(default_factory=list)
     peak_step: int | None = None
     printed_peaks: list[PrintedPeak] = field(default_factory=list)
+
+
+class Evidence(NamedTuple):
+    """A row of an evidence table, `path` included, the run to be added."""
+
+    table: str
+    row: dict[str, Any]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import zstandard
 
-from hlodb.ingest.discover import RunSource
+from hlodb.ingest.sources.discover import RunSource
 
 MODULE = "module_0001.jit_f"
 AFTER = f"{MODULE}.cpu_after_optimizations"

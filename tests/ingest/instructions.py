@@ -8,8 +8,8 @@ from random import Random
 
 from hypothesis import strategies as st
 
+from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.records import Instruction
-from hlodb.ingest.stored_text import stored_attributes, stored_literal
 from tests.fuzz.seeds import seeds
 
 _INSTRUCTION = re.compile(r"^\s+(?:ROOT )?[^\s=]+ = .*\(.*\).*$", re.MULTILINE)

@@ -2,9 +2,8 @@
 
 from pathlib import Path
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.run_summary import RunSummary
+from hlodb.ingest.load.run_records import RunRequest, RunSummary
+from hlodb.ingest.pipeline.ingest import ingest
 from tests.conftest import DATA, all_rows
 
 SEEDS = DATA / "seeds"

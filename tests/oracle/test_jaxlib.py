@@ -12,11 +12,11 @@ from typing import Any
 
 import pytest
 
-from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
-from hlodb.ingest.formats.hlo_text import parse_hlo
+from hlodb.ingest.formats.hlo_text.module import parse_hlo
+from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.ingest.records import NO_ATTRIBUTES, Frame, HloModule, Instruction
 from tests.conftest import SHARED_ARCHIVES
-from tests.ingest.formats.proto_pairs import DATA, members
+from tests.ingest.formats.proto.proto_pairs import DATA, members
 from tests.oracle.hlo_texts import HERE, archived_texts, loose_texts
 
 pytestmark = pytest.mark.oracle

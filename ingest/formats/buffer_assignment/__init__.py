@@ -1,0 +1,1 @@
+"""Text of buffer assignments, live ranges included."""

@@ -1,0 +1,286 @@
+"""Buffer assignments of every release since 2019, whole or split over three files.
+
+    text → sections (allocations · total · values · schedule · ranges · peaks) → records
+
+One entry reads any file of the family, because each is a run of the same sections:
+
+    -buffer-assignment.txt          all of them until 2026-04, then allocations only
+    -buffer-assignment-values.txt   total and values
+    -live-range.txt                 schedule, live ranges and peaks
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import NamedTuple
+
+from hlodb.ingest.formats.buffer_assignment.allocations import (
+    Allocations,
+    read_allocations,
+)
+from hlodb.ingest.formats.buffer_assignment.live_range import (
+    Peaks,
+    Ranges,
+    Schedule,
+    pass_tree,
+    read_peaks,
+    read_ranges,
+    read_schedule,
+)
+from hlodb.ingest.formats.buffer_assignment.placed_values import with_values_apart
+from hlodb.ingest.formats.buffer_assignment.values import UsedValues, read_values
+from hlodb.ingest.formats.scan import is_balanced
+from hlodb.ingest.formats.sections import (
+    BYTES,
+    NUMBER,
+    Section,
+    cut,
+    numbered,
+    snippet,
+    unclaimed_lines,
+)
+from hlodb.ingest.records import BufferAssignment, Reject, Unclaimed, Value
+
+_ALWAYS_FOLLOWED = frozenset({"live_range", "schedule", "ranges"})
+# How a last line that no line break follows ends if it is whole, by its beginning.
+_WHOLE_ENDS = {
+    "allocation ": (":",),
+    " value: ": ("]", "}", ")"),
+    " [": ("]", "}", ")"),
+    " from instruction:": ("",),
+    "    ": (" bytes", " bytes)"),
+    "HloLiveRange not": (")",),
+    "  Peak memory": (".",),
+}
+_HALF_SOURCE = re.compile(r"<(?:[0-9]+(?: [^<>]*)?)?$|(?:[=,] ?|, [a-z_]+)$")
+
+
+def without_cut_line(text: str, last: int) -> tuple[str, list[Reject]]:
+    """Take off a last line that breaks off, and say so; `last` is its number."""
+    start = text.rfind("\n") + 1
+    line = text[start:]
+    if not line or _is_whole(line):
+        return text, []
+    message = "the text breaks off in this line; everything before it was read"
+    return text[:start], [
+        Reject(last, len(line) + 1, "end", "truncated", message, snippet(line))
+    ]
+
+
+def _is_whole(line: str) -> bool:
+    ends = next((e for b, e in _WHOLE_ENDS.items() if line.startswith(b)), None)
+    if ends is None or not line.endswith(ends) or not is_balanced(line):
+        return False
+    if line.startswith(" from instruction:"):
+        return " = " in line and ")" in line and not _HALF_SOURCE.search(line)
+    return True
+
+
+def missing_start(found: list[Section]) -> list[Reject]:
+    """Reject a text that has no section of the family."""
+    if found[-1].kind != "preamble":
+        return []
+    message = "expected `BufferAssignment:`, `Used values:` or `HloLiveRange`"
+    return [Reject(1, 1, "start", "no_assignment", message, snippet(found[0].text))]
+
+
+def missing_end(last: Section, is_open: bool, line: int) -> list[Reject]:
+    """Reject a text that ends between two lines where more must follow.
+
+    `is_open` tells that the last value has no instruction, or place, though others
+    have.
+    """
+    if last.kind not in _ALWAYS_FOLLOWED and not (last.kind == "values" and is_open):
+        return []
+    message = "the text ends within this section; everything before was read"
+    return [Reject(line, 1, last.kind, "truncated", message, "")]
+
+
+def missing_steps(header: Section, assignment: BufferAssignment) -> list[Reject]:
+    """Reject a sequence that is shorter or longer than its header says."""
+    steps, expected = len(assignment.schedule), assignment.schedule_end
+    if expected is None or steps == expected:
+        return []
+    message = f"{expected} steps announced, {steps} listed"
+    return [Reject(header.line - 1, 1, header.kind, "incomplete", message, "")]
+
+
+def repeated(section: Section) -> Reject:
+    """Reject a section that another of its kind went before."""
+    message = "a second section of this kind; only the first one is read"
+    return Reject(section.line - 1, 1, section.kind, "duplicate", message, "")
+
+
+def disputes(section: Section, disputed: list[Value]) -> list[Reject]:
+    """Reject the used values that `disputed` holds: their placement says otherwise."""
+    heads = {f"<{value.value_id} " for value in disputed}
+    if not heads:
+        return []
+    message = "this value has another name, index or colour where it is placed"
+    return [
+        Reject(number, 1, section.kind, "contradiction", message, snippet(line))
+        for number, line in numbered(section)
+        if line.startswith("<") and line[: line.find(" ") + 1] in heads
+    ]
+
+
+_HEADERS = re.compile(
+    rf"""\n(?=[BHTU]|\ \ [BILPS])(?:
+    (?P<allocations>BufferAssignment:)
+  | (?P<total>Total\ bytes\ used:\ {BYTES}(?:\ \([^)\n]*\))?)
+  | (?P<values>Used\ values:)
+  | (?P<live_range>HloLiveRange\ \(max\ {NUMBER}\):)
+  | (?P<no_live_range>HloLiveRange\ not\ available[^\n]*)
+  | (?P<schedule>\ \ InstructionSequence:)
+  | (?P<ranges>\ \ BufferLiveRange:)
+  | (?P<peaks>\ \ Live\ ranges\ at\ {NUMBER}\ \(peak\):)
+  | (?P<no_peak>\ \ Peak\ memory\ could\ not\ be\ determined[^\n]*)
+  | (?P<tree>\ \ Stack\ trace\ breakdown\ for\ peak\ usage:[^\n]*)
+    )(?=\n|\Z)""",
+    re.VERBOSE,
+)
+_BARE_ALLOCATION = re.compile(rf"^allocation {NUMBER}: ", re.MULTILINE)
+_HEADERS_ONLY = ("preamble", "total", "live_range", "no_live_range", "no_peak")
+_NOTHING = Section("nothing", 0, "", 1)
+
+
+class _Parts(NamedTuple):
+    allocations: Allocations
+    used: UsedValues
+    schedule: Schedule
+    ranges: Ranges
+    peaks: Peaks
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedAssignment:
+    """A file of the family: its records, and what of it no record holds."""
+
+    assignment: BufferAssignment
+    rejects: list[Reject] = field(default_factory=list)
+    unclaimed: list[Unclaimed] = field(default_factory=list)
+    lines_total: int = 0
+
+
+def parse_assignment(text: str) -> ParsedAssignment:
+    """Read any file of the buffer-assignment family, or several of them in one text.
+
+    No text makes it fail. A truncated one gives its rows up to the cut and one reject
+    naming the last line. Of a section that comes twice the first is read.
+    """
+    if "\r" in text:
+        text = text.replace("\r\n", "\n")
+    lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
+    text, ends = without_cut_line(text, lines_total)
+    found, is_open = with_values_apart(_with_bare_allocations(cut(text, _HEADERS)))
+    sections = {section.kind: section for section in reversed(found)}
+    parts = _read_parts(sections)
+    values, disputed = _merge(chain(parts.allocations.values, parts.used.values))
+    assignment = _assemble(parts, values, sections)
+    ends = ends or missing_start(found)
+    ends = ends or missing_end(found[-1], is_open or parts.used.is_open, lines_total)
+    rejects = [*ends, *disputes(sections.get("values", _NOTHING), disputed)]
+    rejects += chain.from_iterable(part.rejects for part in parts)
+    if not rejects:
+        rejects += missing_steps(sections.get("live_range", _NOTHING), assignment)
+    unclaimed = list(chain.from_iterable(part.unclaimed for part in parts))
+    unclaimed += pass_tree(sections.get("tree", _NOTHING))
+    for section in found:
+        if section is not sections[section.kind]:
+            rejects.append(repeated(section))
+            unclaimed += unclaimed_lines(section)
+        elif section.kind in _HEADERS_ONLY:
+            unclaimed += unclaimed_lines(section)
+    return ParsedAssignment(assignment, sorted(rejects), sorted(unclaimed), lines_total)
+
+
+def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:
+    """Make the files that one module's assignment is split over equal to a single one.
+
+    Each part holds other sections; of a number that several print the first counts.
+    """
+    if len(parts) == 1:
+        return parts[0]
+    values, _ = _merge(chain.from_iterable(part.values for part in parts))
+    return BufferAssignment(
+        allocations=[row for part in parts for row in part.allocations],
+        placements=[row for part in parts for row in part.placements],
+        values=values,
+        positions=[row for part in parts for row in part.positions],
+        uses=[row for part in parts for row in part.uses],
+        sources={name: text for part in parts for name, text in part.sources.items()},
+        printed_total_bytes=_first(part.printed_total_bytes for part in parts),
+        schedule=[name for part in parts for name in part.schedule],
+        schedule_end=_first(part.schedule_end for part in parts),
+        live_ranges=[row for part in parts for row in part.live_ranges],
+        peak_step=_first(part.peak_step for part in parts),
+        printed_peaks=[row for part in parts for row in part.printed_peaks],
+    )
+
+
+def _read_parts(sections: Mapping[str, Section]) -> _Parts:
+    def first(kind: str) -> Section:
+        return sections.get(kind, _NOTHING)
+
+    return _Parts(
+        read_allocations(first("allocations")),
+        read_values(first("values")),
+        read_schedule(first("schedule")),
+        read_ranges(first("ranges")),
+        read_peaks(first("peaks")),
+    )
+
+
+def _assemble(
+    parts: _Parts, values: list[Value], sections: Mapping[str, Section]
+) -> BufferAssignment:
+    def number(kind: str) -> int | None:
+        return sections[kind].number if kind in sections else None
+
+    return BufferAssignment(
+        allocations=parts.allocations.allocations,
+        placements=parts.allocations.placements,
+        values=values,
+        positions=parts.used.positions,
+        uses=parts.used.uses,
+        sources=parts.used.sources,
+        printed_total_bytes=number("total"),
+        schedule=parts.schedule.names,
+        schedule_end=number("live_range"),
+        live_ranges=parts.ranges.rows,
+        peak_step=number("peaks"),
+        printed_peaks=parts.peaks.rows,
+    )
+
+
+def _merge(listed: Iterable[Value]) -> tuple[list[Value], list[Value]]:
+    """Give one row per value by id, and those that contradict the row kept.
+
+    A value is listed with its shape where it is placed, and without among the used.
+    """
+    kept: dict[int, Value] = {}
+    disputed: list[Value] = []
+    for value in listed:
+        known = kept.setdefault(value.value_id, value)
+        if known is value:
+            continue
+        if known[:-1] != value[:-1]:
+            disputed.append(value)
+        elif known.shape is None:
+            kept[value.value_id] = value
+    return [kept[value_id] for value_id in sorted(kept)], disputed
+
+
+def _with_bare_allocations(found: list[Section]) -> list[Section]:
+    """Take lines before the first header for allocations, where they are."""
+    first, *rest = found
+    if _BARE_ALLOCATION.search(first.text):
+        first = first._replace(kind="allocations")
+    return [first, *rest]
+
+
+def _first(numbers: Iterable[int | None]) -> int | None:
+    return next((number for number in numbers if number is not None), None)

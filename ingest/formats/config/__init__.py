@@ -1,0 +1,1 @@
+"""What a program was compiled with and for: flags, target, passes."""

@@ -1,0 +1,1 @@
+"""HLO text, of modules and of single instructions."""

@@ -1,0 +1,298 @@
+"""What is remembered of HLO text: equal computations and equal lines are read once.
+
+Passes of one compilation print most computations again, letter by letter. A cache keeps
+the text of each beside what it holds, and forgets all when that becomes too much.
+Plain computations, which print a head, instructions of one line each and a closing
+line, are read ahead, many at once; any other has to be read line by line.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_text.elements import with_elements
+from hlodb.ingest.formats.hlo_text.instruction import ELEMENT_MARK, parse_instructions
+from hlodb.ingest.formats.hlo_text.usual import (
+    ANY_NUMBER,
+    is_usual,
+    unusual_names,
+    usual_operands,
+)
+from hlodb.ingest.records import Instruction
+
+_NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
+_ARROW = re.compile(r"\)\s*+->\s*+\S")
+_MAX_BLOCK_CHARACTERS = 32_000_000
+_MAX_LINES = 200_000
+
+Items = TypeVar("Items", bound=Any)
+"""Instructions as a cache keeps them: has a length and can be sliced."""
+
+
+class Head(NamedTuple):
+    """The first line of a computation."""
+
+    name: str
+    is_entry: bool
+
+
+class Block(NamedTuple, Generic[Items]):
+    """A computation of one-line instructions, without its closing line.
+
+    `places` says on which of its `line_count` lines each instruction stands, from 0;
+    None where they stand one on each. `called` are the computations it calls.
+    """
+
+    head: Head
+    items: Items
+    line_count: int
+    places: list[int] | None = None
+    called: Sequence[str] = ()
+
+    def lines_from(self, first: int) -> Iterable[int]:
+        """Give the line of each instruction; `first` is that of the first line."""
+        if self.places is None:
+            return range(first, first + self.line_count)
+        return [first + place for place in self.places]
+
+
+def computation_head(line: str) -> Head | None:
+    """Give what the first line of a computation says, None where `line` is none."""
+    line = line.rstrip()
+    match = _NAME.match(line) if line.endswith("{") else None
+    if match is None:
+        return None
+    types = line[match.end() : -1].rstrip()
+    if types and not (types.startswith("(") and _ARROW.search(types)):
+        return None
+    return Head(match.group(2), match.group(1) is not None)
+
+
+class Soundness(NamedTuple):
+    """Whether a computation is one that XLA would print, and what it calls.
+
+    Its names are unique, its operands stand above their readers, it has one root at
+    most, and its instructions are usual ones.
+    """
+
+    is_sound: bool
+    called: Sequence[str] = ()
+
+
+class BlockCache(ABC, Generic[Items]):
+    """Computations by their text; a subclass says what it keeps of instructions."""
+
+    def __init__(self) -> None:
+        self._blocks: dict[str, Block[Items] | None] = {}
+        self._characters = 0
+
+    @abstractmethod
+    def read(self, lines: Sequence[str]) -> Items:
+        """Give the instructions that lines print; ParseError where one prints none."""
+
+    @abstractmethod
+    def add(self, instructions: Sequence[Instruction]) -> Items:
+        """Take in instructions that have no line of their own."""
+
+    @abstractmethod
+    def whole(self, parts: Sequence[Items]) -> Items:
+        """Put the instructions of all parts end to end."""
+
+    @abstractmethod
+    def soundness(self, items: Items, sizes: Sequence[int]) -> list[Soundness]:
+        """Judge computations whose instructions stand end to end, so many in each."""
+
+    @abstractmethod
+    def has_unique_names(self, parts: Sequence[Items]) -> bool:
+        """Tell whether no two instructions of all parts have one name."""
+
+    @abstractmethod
+    def join(self, parts: Sequence[Items]) -> Sequence[Instruction]:
+        """Give the instructions of all parts as one sequence."""
+
+    def judge(self, parts: Sequence[Items]) -> Soundness:
+        """Judge the computation that the instructions of all parts make."""
+        whole = self.whole(parts)
+        [judged] = self.soundness(whole, [len(whole)])
+        return judged
+
+    def blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
+        """Give the computation that each text prints.
+
+        None for a text that is not a head and sound instructions of one line each, as
+        XLA prints them.
+        """
+        known = self._blocks
+        new = [text for text in dict.fromkeys(texts) if text not in known]
+        self._characters += sum(map(len, new))
+        if self._characters > _MAX_BLOCK_CHARACTERS:
+            known.clear()
+            new = list(dict.fromkeys(texts))
+            self._characters = sum(map(len, new))
+        known.update(zip(new, self._read_blocks(new), strict=True))
+        return list(map(known.__getitem__, texts))
+
+    def _read_blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
+        """Read the lines of all texts at once, or of each where one is unsound."""
+        try:
+            bodies = list(map(_body, texts))
+            items = self.read([line for body in bodies for line in body.lines])
+        except ParseError:
+            if len(texts) == 1:
+                return [None]
+            return [block for text in texts for block in self._read_blocks([text])]
+        blocks: list[Block[Items] | None] = []
+        start = 0
+        judged = self.soundness(items, [len(body.lines) for body in bodies])
+        for body, (is_sound, called) in zip(bodies, judged, strict=True):
+            head, lines, line_count, places = body
+            stop = start + len(lines)
+            part = items[start:stop]
+            block = Block(head, part, line_count, places, called) if head else None
+            blocks.append(block if is_sound else None)
+            start = stop
+        return blocks
+
+
+class _Body(NamedTuple):
+    """Lines of a computation, those of tuple elements included, and their places."""
+
+    head: Head | None
+    lines: Sequence[str]
+    line_count: int
+    places: list[int] | None
+
+
+def _body(text: str) -> _Body:
+    head, *lines = text.split("\n")
+    places = None
+    count = len(lines)
+    if ELEMENT_MARK in text:
+        lines, places = with_elements(lines)
+    return _Body(computation_head(head), lines, count, places)
+
+
+def _soundness(instructions: list[Instruction]) -> Soundness:
+    known: set[str] = set()
+    is_sound = not unusual_names([i.name for i in instructions])
+    is_sound &= bool(instructions) and sum(i.is_root for i in instructions) <= 1
+    called: list[str] = []
+    for i in instructions:
+        number = usual_operands(i.opcode)
+        is_sound &= number in (ANY_NUMBER, len(i.operands))
+        is_sound &= i.name not in known and known.issuperset(i.operands)
+        is_sound &= is_usual(
+            i.opcode, i.shape, i.parameter_number, i.literal, i.calls, i.attributes
+        )
+        known.add(i.name)
+        called += [name for call in i.calls for name in call.computations]
+    return Soundness(is_sound, called)
+
+
+class InstructionCache(BlockCache[list[Instruction]]):
+    """Keeps the records themselves; equal lines give identical ones."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._by_line: dict[str, Instruction] = {}
+
+    def read(self, lines: Sequence[str]) -> list[Instruction]:
+        """Give the instructions that lines print; ParseError where one prints none."""
+        known = self._by_line
+        if len(known) > _MAX_LINES:
+            known.clear()
+        new = [line for line in dict.fromkeys(lines) if line not in known]
+        known.update(zip(new, parse_instructions(new), strict=True))
+        return list(map(known.__getitem__, lines))
+
+    def add(self, instructions: Sequence[Instruction]) -> list[Instruction]:
+        """Take in instructions that have no line of their own."""
+        return list(instructions)
+
+    def whole(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
+        """Put the instructions of all parts end to end."""
+        return [instruction for part in parts for instruction in part]
+
+    def soundness(
+        self, items: list[Instruction], sizes: Sequence[int]
+    ) -> list[Soundness]:
+        """Judge computations whose instructions stand end to end, so many in each."""
+        rest = iter(items)
+        return [_soundness(list(islice(rest, size))) for size in sizes]
+
+    def has_unique_names(self, parts: Sequence[list[Instruction]]) -> bool:
+        """Tell whether no two instructions of all parts have one name."""
+        names = [instruction.name for instruction in self.whole(parts)]
+        return len(set(names)) == len(names)
+
+    def join(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
+        """Give the instructions of all parts as one list."""
+        return self.whole(parts)
+
+
+# The closing line of a computation, the line below where it is blank, and then the
+# next line where it may be a head.
+_CLOSING = re.compile(
+    r'\n\}(?:, execution_thread="((?:[^"\\\n]++|\\.)*+)")?[^\S\n]*+(?://.*+)?'
+    r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
+)
+_AHEAD = 4_000_000
+"""Characters that are read ahead at once."""
+
+
+class Place(NamedTuple):
+    """Where a computation stands that was read ahead, and its execution thread.
+
+    What follows it is at `end`, `closing_lines` below its last instruction.
+    """
+
+    start: int
+    thread: str | None
+    end: int
+    closing_lines: int
+
+
+class ReadAhead:
+    """The computations of a text that are read already; places only go forward."""
+
+    def __init__(self, text: str, cache: BlockCache[Any]) -> None:
+        self._text = text
+        self._cache = cache
+        self._known: deque[tuple[Place, Block[Any] | None]] = deque()
+        self._end = 0
+
+    def plain(self, at: int) -> Iterator[tuple[Place, Block[Any]]]:
+        """Give the plain computations that follow one another from `at` on."""
+        if at >= self._end:
+            self._look(at)
+        known = self._known
+        while known and known[0][0].start < at:
+            known.popleft()
+        while known and known[0][0].start == at:
+            place, block = known.popleft()
+            if block is None:  # It has to be read line by line.
+                return
+            yield place, block
+            at = place.end
+
+    def _look(self, at: int) -> None:
+        """Read what may be computations from `at` on."""
+        start, stop = at, at + _AHEAD
+        texts: list[str] = []
+        places: list[Place] = []
+        for closing in _CLOSING.finditer(self._text, start):
+            thread, breaks, head = closing.groups()
+            texts.append(self._text[start : closing.start()])
+            end = closing.end()
+            places.append(Place(start, thread, end, len(breaks or "\n")))
+            start = end
+            if head is None or start >= stop:
+                break
+        self._end = max(start, at + 1)
+        self._known = deque(zip(places, self._cache.blocks(texts), strict=True))

@@ -1,0 +1,244 @@
+"""Instructions of HLO text, in every print form since 2018.
+
+Grammar: `'ROOT '? '%'? NAME ' = ' shape? opcode '(' operands ')' (', ' attribute)*`.
+
+Many lines are read at once, column by column: one rule takes all that have the common
+form, and the others are scanned one by one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from itertools import chain, islice
+from typing import Any, NamedTuple
+
+from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_text.attributes import Incomplete, parse_tail
+from hlodb.ingest.formats.hlo_text.grammar.tokens import RESERVED
+from hlodb.ingest.formats.scan import (
+    closing,
+    split_commas,
+    whole_number,
+    without_comments,
+)
+from hlodb.ingest.formats.sections import rows
+from hlodb.ingest.records import Instruction
+
+# The common forms in one match: no bracket or string among the operands, and a shape
+# whose tuples nest no deeper than a tile such as T(8,128). Anything else is scanned.
+_COMMON = re.compile(
+    r"^[ \t]*+(ROOT )?+%?+([A-Za-z_][A-Za-z0-9_.\-]*+) = "
+    r"([a-z][a-z0-9]*+\[[0-9,<=?]*+](?:\{[^{}\n]*+\})?+"
+    r"|\((?:[^()\n]++|\([^()\n]*+\))*+\)) "
+    r"([a-z][^ \n(]*+)\(([^()\"\n]*+)\)(.*+)\n?+",
+    re.MULTILINE,
+)
+_COLUMNS = _COMMON.groups + 1
+_START = re.compile(r"\s*(ROOT\s+)?%?([A-Za-z_][A-Za-z0-9_.\-]*+)\s+=\s*")
+_OPCODE = re.compile(r"\s*([A-Za-z][\w-]*)\(")
+_ARRAY = re.compile(r"[a-z][a-z0-9]*+\[[0-9,<=?]*+\]")
+_BLANKS = re.compile(r"\s+")
+# Characters that an operand list of bare names does not have; a line may also wrap.
+_NOT_PLAIN = re.compile(r"[(\[{\"/\n\t]")
+# The same for many lists, one a line, whose index comments are left out: brackets and
+# the like, blanks of other kinds, and a comma that has no name before or after it.
+_NOT_LISTS = (*'([{"/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n")
+_INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
+# An operand: maybe a shape, a name, maybe the path of an element.
+_OPERAND = re.compile(r"(?:.*\s)?([A-Za-z_][A-Za-z0-9_.\-]*+)", re.DOTALL)
+WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
+"""Opcodes between whose parentheses something else stands."""
+
+ELEMENT_MARK = "#"
+"""Stands before each number where a tuple's element is read, as in `while.3#0#1`."""
+
+
+class Printed(NamedTuple):
+    """Instructions as they are printed, column by column.
+
+    `roots` holds a text for a root, `insides` what stands between the parentheses,
+    `tails` what follows them.
+    """
+
+    roots: Sequence[str | None]
+    names: Sequence[str]
+    shapes: Sequence[str | None]
+    opcodes: Sequence[str]
+    insides: Sequence[str]
+    tails: Sequence[str]
+
+
+def parse_instruction(text: str) -> Instruction:
+    """Give the instruction that `text` (one line, or several joined) prints.
+
+    Raises Incomplete where the text breaks off inside an instruction, ParseError where
+    it is none.
+    """
+    match = _COMMON.fullmatch(text)
+    groups = match.groups() if match else _scan(text)
+    columns: list[Any] = [[group] for group in groups]
+    [instruction] = _build(Printed(*columns))
+    return instruction
+
+
+def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
+    """Give the instruction that each line prints; raises as `parse_instruction` does.
+
+    The lines have no line breaks.
+    """
+    return _build(take_apart(lines))
+
+
+def take_apart(lines: Sequence[str]) -> Printed:
+    """Give what each line prints; raises as `parse_instruction` does, but for tails.
+
+    The lines have no line breaks.
+    """
+    parts = _COMMON.split("\n".join([*lines, ""]))
+    found = Printed(*[parts[at::_COLUMNS] for at in range(1, _COLUMNS)])
+    # What the rule left out stands before the instruction that follows it.
+    gaps = [(at, gap) for at, gap in enumerate(parts[::_COLUMNS]) if gap]
+    found = _with_gaps(found, gaps) if gaps else found
+    if not RESERVED.isdisjoint(found.names):
+        _refuse_reserved(lines)
+    return found
+
+
+def _refuse_reserved(lines: Sequence[str]) -> None:
+    """Raise ParseError where a type or the like is a name, unless `%` is before it."""
+    for line in lines:
+        start = _START.match(line)
+        if start and "%" not in start.group() and start.group(2) in RESERVED:
+            raise ParseError("expected a name", column=start.start(2), snippet=line)
+
+
+def _with_gaps(found: Printed, gaps: list[tuple[int, str]]) -> Printed:
+    """Put in the lines that stand before the instructions at given places."""
+    whole: list[tuple[Any, ...]] = []
+    rest = zip(*found, strict=True)
+    taken = 0
+    for at, gap in gaps:
+        whole += islice(rest, at - taken)
+        whole += map(_scan, gap.removesuffix("\n").split("\n"))
+        taken = at
+    whole += rest
+    return Printed(*zip(*whole, strict=True))
+
+
+def _scan(text: str) -> tuple[str | None, ...]:
+    """Give what `_COMMON` would, of an instruction in any other form."""
+    start = _START.match(text)
+    if not start:
+        raise ParseError("expected `name = shape opcode(…)`", snippet=text)
+    position = start.end()
+    shape_end = _shape_end(text, position)
+    opcode = _OPCODE.match(text, shape_end)
+    if not opcode:
+        raise _missing_opcode(text, shape_end)
+    open_at = opcode.end() - 1
+    close_at = closing(text, open_at)
+    if close_at < 0:
+        raise Incomplete("expected `)` after the operands", snippet=text)
+    tail = text[close_at + 1 :]
+    shape = text[position:shape_end].strip() or None
+    inside = text[open_at + 1 : close_at]
+    return start.group(1), start.group(2), shape, opcode.group(1), inside, tail
+
+
+def _missing_opcode(text: str, position: int) -> ParseError:
+    error = Incomplete if text[position:].strip() == "" else ParseError
+    return error("expected an opcode and `(`", column=position + 1, snippet=text)
+
+
+def _shape_end(text: str, position: int) -> int:
+    """Give where the shape at `position` ends; `position` where none is printed."""
+    if text.startswith("(", position):
+        end = closing(text, position)
+        if end < 0:
+            raise Incomplete("expected `)` after a tuple shape", snippet=text)
+        return end + 1
+    if text.startswith("b(", position):
+        return max(closing(text, position + 1) + 1, position)
+    array = _ARRAY.match(text, position)
+    if not array:
+        return position
+    if text.startswith("{", array.end()):
+        return max(closing(text, array.end()) + 1, array.end())
+    return array.end()
+
+
+def _build(printed: Printed) -> list[Instruction]:
+    if not printed.names:
+        return []
+    calls, attributes, locations = zip(*map(parse_tail, printed.tails), strict=True)
+    numbers, literals = zip(
+        *map(parse_own, printed.opcodes, printed.insides), strict=True
+    )
+    lists = operand_texts(printed)
+    operands = map(parse_operands, lists)
+    is_root = [root is not None for root in printed.roots]
+    return rows(
+        Instruction, printed.names, printed.opcodes, printed.shapes, operands,
+        is_root, numbers, literals, calls, attributes, locations,
+    )  # fmt: skip
+
+
+def parse_own(opcode: str, inside: str) -> tuple[int | None, str | None]:
+    """Give a parameter's number and a constant's literal, which have no operands."""
+    if opcode == "parameter":
+        return whole_number(inside.strip()), None
+    if opcode == "constant":
+        return None, _BLANKS.sub(" ", inside.strip())
+    return None, None
+
+
+def operand_texts(printed: Printed) -> list[str]:
+    """Give the text of each instruction's operands."""
+    pairs = zip(printed.opcodes, printed.insides, strict=True)
+    return ["" if opcode in WITHOUT_OPERANDS else inside for opcode, inside in pairs]
+
+
+def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
+    """Give the names in all operand lists end to end, and how many each has.
+
+    As `parse_operands` does for each. The texts have no line breaks.
+    """
+    text = "\n".join(filter(None, texts)).replace(ELEMENT_MARK, "_")
+    text = _INDEX.sub("", text) if "/*index=" in text else text
+    blanks = text.count(" ")
+    is_plain = text.isascii() and blanks == text.count(", ") == text.count(",")
+    framed = f"\n{text}\n"
+    if not is_plain or any(odd in framed for odd in _NOT_LISTS):
+        found = list(map(parse_operands, texts))
+        return list(chain.from_iterable(found)), list(map(len, found))
+    names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
+    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts]
+
+
+def parse_operands(text: str) -> tuple[str, ...]:
+    """Give the names in an operand list.
+
+    Shapes before the names and index comments are left out; instructions in the place
+    of names raise ParseError. The element of a tuple, `while.3#0#1`, is called
+    `while.3_0_1`, as by XLA's own parser.
+    """
+    if not text or text.isspace():
+        return ()
+    text = text.replace(ELEMENT_MARK, "_")
+    if not _NOT_PLAIN.search(text) and (
+        text.count(" ") == text.count(", ") == text.count(",")
+    ):
+        return tuple(text.replace("%", "").split(", "))
+    if "//" in text:
+        raise ParseError("expected operands without comments", snippet=text)
+    text = without_comments(text)
+    if any(c in text for c in '([{"'):
+        parts = split_commas(text)
+    else:
+        parts = [part.strip() for part in text.split(",")]
+    found = [_OPERAND.fullmatch(part.replace("%", "")) for part in parts]
+    names = tuple(match[1] for match in found if match)
+    if len(names) < len(parts):
+        raise ParseError("expected the names of operands", snippet=text)
+    return names

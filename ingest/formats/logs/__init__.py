@@ -1,0 +1,1 @@
+"""Logs: framed files, modules and reports of running out of memory."""

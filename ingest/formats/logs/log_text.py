@@ -1,0 +1,71 @@
+"""A log → the modules and reports of running out of memory that stand in it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from hlodb.ingest.formats.hlo_text.blocks import BlockCache
+from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
+from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
+from hlodb.ingest.formats.logs.stdout_frames import split_frames
+from hlodb.ingest.records import Evidence
+
+
+class ParsedLog(NamedTuple):
+    """What stands in a log beside its frames; `is_empty` where there is nothing."""
+
+    hlo: ParsedHlo
+    evidence: list[Evidence]
+    is_empty: bool
+
+
+def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
+    """Read a log; the files that it frames are files of their own, see units."""
+    framed = split_frames(text)
+    oom = parse_oom_log(framed.rest)
+    hlo = parse_hlo(_without(framed.rest, oom.lines), cache)
+    evidence = [
+        row
+        for ordinal, report in enumerate(oom.reports)
+        for row in _oom_rows(path, ordinal, report)
+    ]
+    found = hlo.modules or hlo.rejects or oom.reports or framed.frames
+    return ParsedLog(hlo, evidence, not found)
+
+
+def _without(text: str, numbers: frozenset[int]) -> str:
+    """Give a text with some of its lines emptied."""
+    if not numbers:
+        return text
+    lines = enumerate(text.split("\n"), 1)
+    return "\n".join("" if number in numbers else line for number, line in lines)
+
+
+def _oom_rows(path: str, ordinal: int, report: OomReport) -> list[Evidence]:
+    key = {"path": path, "ordinal": ordinal}
+    said = {
+        "line": report.line,
+        "form": report.form,
+        "space_name": report.space_name,
+        **report.sizes,
+    }
+    buffers = [
+        Evidence(
+            "oom_buffers",
+            key
+            | {
+                "place": b.place,
+                "size_bytes": b.size_bytes,
+                "unpadded_bytes": b.unpadded_bytes,
+                "shape": b.shape,
+                "is_parameter": b.is_parameter,
+                "label": b.label,
+                "op_name": b.op_name,
+                "source_file": b.source_file,
+                "source_line": b.source_line,
+                "allocation_type": b.allocation_type,
+            },
+        )
+        for b in report.buffers
+    ]
+    return [Evidence("oom_reports", key | said), *buffers]

@@ -1,0 +1,310 @@
+"""Reports of running out of memory, as XLA writes them into logs and error messages.
+
+On CPU and GPU:                               On TPU:
+    BufferAssignment OOM Debugging.               Ran out of memory in memory space hbm.
+    BufferAssignment stats:                       Program hbm requirement 41.22G:
+           parameter allocation:    6.00MiB           reserved           4.0K
+               total allocation:   12.00MiB           HLO temp         41.19G (…)
+    Peak buffers:                                   Largest program allocations in hbm:
+        Buffer 1:                                   1. Size: 32.00G
+            Size: 6.00MiB                              Shape: s32[8388608,8,4]{2,1,0}
+            XLA Label: concatenate                     Unpadded size: 1.00G
+            Shape: f32[4096,128,3]                     Allocation type: HLO temp
+            ==========================                 ==========================
+
+Sizes have two or three digits, powers of 1024 in both spellings. Lines may stand behind
+a log's prefix (time and source file, process, colours). XLA `buffer_assignment.cc`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
+
+from hlodb.ingest.formats.scan import human_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OomBuffer:
+    """A buffer of the list; `place` counts from 1 as printed, sizes are rounded."""
+
+    place: int
+    size_bytes: int | None = None
+    unpadded_bytes: int | None = None
+    shape: str | None = None
+    is_parameter: bool = False
+    label: str | None = None
+    op_name: str | None = None
+    source_file: str | None = None
+    source_line: int | None = None
+    allocation_type: str | None = None
+
+
+@dataclass(slots=True)
+class OomReport:
+    """One report; `sizes` holds bytes by the names of the columns of oom_reports."""
+
+    line: int
+    form: str
+    space_name: str | None = None
+    sizes: dict[str, int] = field(default_factory=dict)
+    buffers: list[OomBuffer] = field(default_factory=list)
+
+
+class OomReading:
+    """A log as far as it was read: the reports, and what was said before one begins."""
+
+    def __init__(self) -> None:
+        self.reports: list[OomReport] = []
+        self.number = 0
+        self.requested: int | None = None
+        self.in_buffer = False
+
+    def report(self, form: str) -> OomReport | None:
+        """Give the last report if it is of this form."""
+        last = self.reports[-1] if self.reports else None
+        return last if last and last.form == form else None
+
+    def begin(self, form: str, space: str | None = None) -> OomReport:
+        """Begin a report; what was asked for before belongs to it."""
+        report = OomReport(self.number, form, space)
+        if self.requested is not None:
+            report.sizes["requested_bytes"] = self.requested
+        self.requested = None
+        self.reports.append(report)
+        self.in_buffer = False
+        return report
+
+    def program(self, space: str) -> OomReport:
+        """Give the open report about a TPU's space; begin one where there is none."""
+        report = self.report("program_memory")
+        if report is None or report.space_name != space or report.buffers:
+            report = self.begin("program_memory", space)
+        return report
+
+    def change_buffer(self, **said: str | int | bool | None) -> bool:
+        """Add to the buffer that is open; tell whether one is."""
+        if self.in_buffer:
+            buffers = self.reports[-1].buffers
+            buffers[-1] = replace(buffers[-1], **said)  # type: ignore[arg-type]
+        return self.in_buffer
+
+
+_SIZE = r"([0-9]{1,9}(?:\.[0-9]{1,2})?(?:[KMGTPE](?:iB)?|B))"
+_SOURCE = re.compile(r'(op_name|source_file|source_line)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
+_Take = Callable[[OomReading, re.Match[str]], bool]
+
+
+class OomRule(NamedTuple):
+    """A kind of line, and what it does; `take` tells whether it fits where it is."""
+
+    pattern: re.Pattern[str]
+    take: _Take
+
+
+def _take_request(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.requested = int(match[1]) if match[1] else human_bytes(match[2])
+    return True
+
+
+def _begin_assignment(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.begin("buffer_assignment")
+    return True
+
+
+def _take_stats_title(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.report("buffer_assignment")
+    # It opens a report of its own, unless the line before has done so.
+    if report is None or report.sizes.keys() - {"requested_bytes"}:
+        reading.begin("buffer_assignment")
+    return True
+
+
+def _take_stat(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.report("buffer_assignment")
+    if report is not None:
+        report.sizes[_STATS[match[1]]] = human_bytes(match[2])
+    return report is not None
+
+
+def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.begin("program_memory", match[1])
+    if match[2]:
+        report.sizes["used_bytes"] = human_bytes(match[2])
+        report.sizes["capacity_bytes"] = human_bytes(match[3])
+    return True
+
+
+def _take_usage(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.program(match[1]).sizes.setdefault("used_bytes", human_bytes(match[2]))
+    return True
+
+
+def _take_requirement(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.program(match[1]).sizes["program_bytes"] = human_bytes(match[2])
+    return True
+
+
+def _take_share(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.report("program_memory")
+    if report is None:
+        return False
+    # What the program itself reserves, below its requirement, is another thing.
+    is_own = match[1] == "reserved" and "program_bytes" in report.sizes
+    if match[2] != "unknown size" and match[1] in _SHARES and not is_own:
+        report.sizes.setdefault(_SHARES[match[1]], human_bytes(match[2]))
+    if match[3]:
+        report.sizes["temp_fragmentation_bytes"] = human_bytes(match[3])
+    return True
+
+
+def _take_output(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.report("program_memory")
+    for name, size in (("live_out_bytes", match[1]), ("shared_bytes", match[2])):
+        if report and size:
+            report.sizes[name] = human_bytes(size)
+    return report is not None
+
+
+def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
+    return bool(reading.reports)
+
+
+def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
+    if reading.reports:
+        size = human_bytes(match[2]) if match[2] else None
+        reading.reports[-1].buffers.append(OomBuffer(int(match[1]), size))
+        reading.in_buffer = True
+    return bool(reading.reports)
+
+
+def _end_buffer(reading: OomReading, match: re.Match[str]) -> bool:
+    was_in, reading.in_buffer = reading.in_buffer, False
+    return was_in
+
+
+def _take_padding(reading: OomReading, match: re.Match[str]) -> bool:
+    return reading.in_buffer
+
+
+def _take_text(name: str) -> _Take:
+    return lambda reading, match: reading.change_buffer(**{name: match[1]})
+
+
+def _take_size(name: str) -> _Take:
+    return lambda reading, match: reading.change_buffer(**{name: human_bytes(match[1])})
+
+
+def _take_parameter(reading: OomReading, match: re.Match[str]) -> bool:
+    return reading.change_buffer(shape=match[1], is_parameter=True)
+
+
+def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
+    said = {name: text or number for name, text, number in _SOURCE.findall(match[1])}
+    line = said.get("source_line")
+    return reading.change_buffer(
+        op_name=said.get("op_name"),
+        source_file=said.get("source_file"),
+        source_line=int(line) if line else None,
+    )
+
+
+_STATS = {
+    "parameter allocation": "parameter_bytes",
+    "constant allocation": "constant_bytes",
+    "maybe_live_out allocation": "live_out_bytes",
+    "preallocated temp allocation": "temp_bytes",
+    "preallocated temp fragmentation": "temp_fragmentation_bytes",
+    "total allocation": "total_bytes",
+    "total fragmentation": "total_fragmentation_bytes",
+}
+_SHARES = {
+    "reserved": "reserved_bytes",
+    "program": "program_bytes",
+    "arguments": "parameter_bytes",
+    "HLO temp": "temp_bytes",
+}
+_SHARE = "|".join((*_SHARES, "global", "scoped", "overlays"))
+OOM_RULES = tuple(
+    OomRule(re.compile(pattern), take)
+    for pattern, take in (
+        (
+            r".*?[Oo]ut of memory while trying to allocate"
+            rf" (?:([0-9]{{1,15}}) bytes|{_SIZE})",
+            _take_request,
+        ),
+        (r"BufferAssignment OOM Debugging\.?$", _begin_assignment),
+        (r"BufferAssignment stats:$", _take_stats_title),
+        (rf"({'|'.join(_STATS)}):\s+{_SIZE}(?: \(.*\))?$", _take_stat),
+        (
+            r".*?Ran out of memory in memory space (\w+)\."
+            rf"(?: Used {_SIZE} of {_SIZE} \w+\.)?",
+            _begin_space,
+        ),
+        (rf"Total (\w+) usage >= {_SIZE}:$", _take_usage),
+        (rf"Program (\w+) requirement {_SIZE}:$", _take_requirement),
+        (
+            rf"({_SHARE})\s+({_SIZE[1:-1]}|unknown size)"
+            rf"(?: \(.*?(?:fragmentation \({_SIZE}\))?\))?$",
+            _take_share,
+        ),
+        (
+            rf"Output size (?:unknown|{_SIZE}(?:; shares {_SIZE} with arguments)?)\.$",
+            _take_output,
+        ),
+        (r"(?:Peak buffers|Largest program allocations in \w+):$", _take_title),
+        (rf"Buffer ([0-9]{{1,6}}):(?:$| {_SIZE})", _begin_buffer),
+        (rf"([0-9]{{1,6}})\. Size: {_SIZE}$", _begin_buffer),
+        (rf"Size: {_SIZE}$", _take_size("size_bytes")),
+        (rf"Unpadded size: {_SIZE}$", _take_size("unpadded_bytes")),
+        (r"Extra memory due to padding: .*$", _take_padding),
+        (r"Operator: (.*)$", _take_operator),
+        (r"Entry Parameter Subshape: (.*)$", _take_parameter),
+        (r"XLA [Ll]abel: (.*)$", _take_text("label")),
+        (r"Shape: (.*)$", _take_text("shape")),
+        (r"Allocation type: (.*)$", _take_text("allocation_type")),
+        (r"={20,}$", _end_buffer),
+    )
+)
+"""Tried in order on a line without its prefix; the first that matches decides."""
+
+
+_MARK = re.compile(
+    r"BufferAssignment (?:OOM|stats)|Ran out of memory in|Total \w+ usage >="
+    r"|Program \w+ requirement"
+)
+_PREFIX = re.compile(
+    r"(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]+[^()\n]{0,80}\)"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^\]\n]{0,200}\]|[EFIW][0-9]{4} [^\]\n]{0,200}\]|\s)*"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class OomLog:
+    """The reports of a log, and the numbers of the lines they take, from 1."""
+
+    reports: list[OomReport] = field(default_factory=list)
+    lines: frozenset[int] = frozenset()
+
+
+def parse_oom_log(text: str) -> OomLog:
+    """Read all reports of a log; other lines are left to others. Never fails."""
+    reading = OomReading()
+    taken = set()
+    lines = text.split("\n") if _MARK.search(text) else []
+    for number, line in enumerate(lines, 1):
+        prefix = _PREFIX.match(line)
+        said = line[prefix.end() if prefix else 0 :].rstrip()
+        reading.number = number
+        if said and _takes(reading, said):
+            taken.add(number)
+    return OomLog(reading.reports, frozenset(taken))
+
+
+def _takes(reading: OomReading, line: str) -> bool:
+    for rule in OOM_RULES:
+        if match := rule.pattern.match(line):
+            return rule.take(reading, match)
+    return False

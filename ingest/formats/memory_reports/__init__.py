@@ -1,0 +1,1 @@
+"""XLA's and JAX's own reports of memory use."""

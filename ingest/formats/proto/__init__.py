@@ -1,0 +1,1 @@
+"""Binary messages → the records that the text parsers yield."""

@@ -1,0 +1,80 @@
+"""Reading messages whose bytes may be broken: what is whole is kept.
+
+protobuf reads a message as a whole or not at all. Where it does not, the fields are
+read one by one, and into those that hold many parts (a module's computations, a
+computation's instructions) the search goes deeper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from google.protobuf.message import DecodeError
+
+from hlodb.ingest.formats.proto.wire import BYTES, encoded, wire_fields
+from hlodb.ingest.records import Reject
+
+
+class Parts(NamedTuple):
+    """A message whose fields are saved one by one; `inner` ones are searched, too."""
+
+    message: Any
+    inner: Mapping[int, Parts]
+
+
+class Saved(NamedTuple):
+    """A message without what is broken in it; `broken_at` is where that begins."""
+
+    data: bytes
+    left_out: int = 0
+    broken_at: int = 0
+
+
+def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
+    """Give the whole fields of a message, those within broken ones included."""
+    if _reads(data, parts):
+        return Saved(data)
+    kept: list[bytes] = []
+    losses: list[Saved] = []
+    end = 0
+    for field in wire_fields(data):
+        piece = data[field.start : field.end]
+        end = field.end
+        if end <= len(data) and _reads(piece, parts):
+            kept.append(piece)
+            continue
+        inner = parts.inner.get(field.number) if field.wire_type == BYTES else None
+        saved = Saved(b"", 1, offset + field.start)
+        if inner is not None:
+            payload = data[field.payload : end]
+            saved = save(payload, inner, offset + field.payload)
+            kept.append(encoded(field.number, saved.data))
+        # A cut may fall between two parts of a field: then the field itself is short.
+        losses.append(saved if saved.left_out else Saved(b"", 1, offset + len(data)))
+    if end < len(data) or not losses:
+        losses.append(Saved(b"", 1, offset + end))
+    left_out = sum(loss.left_out for loss in losses)
+    return Saved(b"".join(kept), left_out, losses[0].broken_at)
+
+
+def read_message(data: bytes, parts: Parts, section: str) -> tuple[Any, list[Reject]]:
+    """Give the message in `data` as far as it is whole; a reject where it breaks."""
+    try:
+        return parts.message.FromString(data), []
+    except DecodeError:
+        saved = save(data, parts)
+    message = (
+        f"the message breaks at byte {saved.broken_at} of {len(data)}; what is whole "
+        f"was read, parts left out: {saved.left_out}"
+    )
+    reject = Reject(0, saved.broken_at + 1, section, "broken_message", message, "")
+    return parts.message.FromString(saved.data), [reject]
+
+
+def _reads(data: bytes, parts: Parts) -> bool:
+    try:
+        parts.message.FromString(data)
+    except DecodeError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Arrow tables → warehouse, and out of it again."""

@@ -1,0 +1,177 @@
+"""Rows of `runs`: begun, and finished with what the dump says of itself."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from hlodb.ingest.load.delete import forget_paths, restore_pruned
+from hlodb.ingest.load.occurrences import load_evidence
+from hlodb.ingest.load.run_records import LABEL_COLUMNS, RunRequest, moment, run_id_of
+from hlodb.ingest.load.statements import statement
+from hlodb.ingest.records import Evidence
+from hlodb.ingest.tables.run_facts import FACT_KINDS, RunFacts
+from hlodb.schema.connection import Connection
+from hlodb.version import __version__
+
+
+def begin_run(connection: Connection, name: str, origin: str) -> tuple[int, bool]:
+    """Give the id of the run called `name`, and whether it was begun just now.
+
+    A pruned run is begun anew: its details come back.
+    """
+    known = run_id_of(connection, name)
+    if known is not None:
+        restore_pruned(connection, known)
+        return known, False
+    newest = connection.execute("SELECT coalesce(max(run_id), 0) FROM runs").fetchone()
+    run_id = int(newest[0]) + 1 if newest else 1
+    connection.execute(
+        "INSERT INTO runs BY NAME SELECT ? AS run_id, ? AS name, ? AS origin,"
+        " '{}' AS labels, ? AS hlodb_version, ?::TIMESTAMP AS ingested_at",
+        [
+            run_id,
+            name,
+            origin,
+            __version__,
+            datetime.now(UTC).replace(tzinfo=None),
+        ],
+    )
+    return run_id, True
+
+
+def finish_run(
+    connection: Connection, run_id: int, request: RunRequest, facts: RunFacts
+) -> None:
+    """Write what the dump says of itself, and what the user does where it is silent.
+
+    A time that was given stays, whatever the files' times are when they are read again.
+    """
+    values: dict[str, tuple[str, list[object]]] = {
+        name: (
+            f"coalesce(?, {name}, ?)",
+            [facts.facts.get(name), request.labels.get(name)],
+        )
+        for name in LABEL_COLUMNS
+    }
+    platform = facts.facts.get("platform")
+    values["platform"] = (  # Files that come later may be of the host alone.
+        "coalesce(nullif(?, 'cpu'), nullif(platform, 'cpu'), ?, platform, ?)",
+        [platform, platform, request.labels.get("platform")],
+    )
+    values["device_memory_bytes"] = (
+        "coalesce(?, device_memory_bytes)",
+        [facts.facts.get("device_memory_bytes")],
+    )
+    values["started_at"] = (
+        "coalesce(?, if(is_started_at_given, NULL, ?), started_at)",
+        [request.started_at, moment(facts.newest_file_at)],
+    )
+    values["is_started_at_given"] = (
+        "coalesce(is_started_at_given, false) OR ?",
+        [request.started_at is not None],
+    )
+    _update(connection, run_id, values)
+
+
+def say_of_run(
+    connection: Connection, run_id: int, name: str, request: RunRequest
+) -> list[str]:
+    """Write what the user says of a run; give a note for what was said otherwise.
+
+    That is kept: else the label of today would be on all nights that are read again.
+    """
+    row = connection.execute(
+        "SELECT series, commit_sha, labels FROM runs WHERE run_id = ?", [run_id]
+    ).fetchone()
+    assert row is not None
+    series, commit, labels = row[0], row[1], json.loads(row[2] or "{}")
+    said = [
+        ("series", series, request.series),
+        ("commit", commit, request.commit),
+        *((f"label {key}", labels.get(key), v) for key, v in request.labels.items()),
+    ]
+    _update(
+        connection,
+        run_id,
+        {
+            "series": ("coalesce(series, ?)", [request.series]),
+            "commit_sha": ("coalesce(commit_sha, ?)", [request.commit]),
+            "labels": ("?", [json.dumps({**request.labels, **labels}, sort_keys=True)]),
+        },
+    )
+    return [
+        f"run {name} keeps its {what} {old}, not {new}: `hlodb rm` forgets a run"
+        for what, old, new in said
+        if None not in (old, new) and old != new
+    ]
+
+
+def _update(
+    connection: Connection, run_id: int, values: Mapping[str, tuple[str, list[object]]]
+) -> None:
+    """Set columns of a run, each to an expression with its parameters."""
+    assignments = ", ".join(f"{name} = {value}" for name, (value, _) in values.items())
+    parameters = [given for _, (_, all_given) in values.items() for given in all_given]
+    connection.execute(
+        f"UPDATE runs SET {assignments} WHERE run_id = ?", [*parameters, run_id]
+    )
+
+
+def load_facts(connection: Connection, found: Iterable[tuple[int, RunFacts]]) -> None:
+    """Store flags, timings of passes and memory as listed, given with their runs."""
+    load_evidence(
+        connection,
+        [
+            (run_id, Evidence(table, row))
+            for run_id, facts in found
+            for table, rows in (
+                ("compiler_flags", facts.flag_rows()),
+                ("passes", facts.pass_rows()),
+                ("memory_analysis", facts.analysis_rows()),
+            )
+            for row in rows
+        ],
+    )
+
+
+def forget_facts(connection: Connection, run_id: int, facts: RunFacts) -> None:
+    """Delete what an earlier reading of a run found, and `load_facts` will store.
+
+    What files of earlier days say of programs' memory stays.
+    """
+    _forget_gone(connection, run_id, facts)
+    for table in ("compiler_flags", "passes"):
+        connection.execute(f"DELETE FROM {table} WHERE run_id = ?", [run_id])
+    connection.execute(
+        "DELETE FROM memory_analysis"
+        " WHERE run_id = ? AND path IN (SELECT unnest(?::VARCHAR[]))",
+        [run_id, list(facts.analyses)],
+    )
+
+
+def _forget_gone(connection: Connection, run_id: int, facts: RunFacts) -> None:
+    """Take files out whose facts are replaced by those of a dump that lacks them.
+
+    Should they come back, the run is not as it was finished, and learns from them.
+    """
+    kinds = sorted(FACT_KINDS - {"memory_analysis"})
+    recorded = connection.execute(
+        "SELECT path FROM dump_files"
+        " WHERE run_id = ? AND kind IN (SELECT unnest(?::VARCHAR[]))",
+        [run_id, kinds],
+    ).fetchall()
+    gone = {path for (path,) in recorded} - facts.files
+    if gone:
+        forget_paths(connection, run_id, gone)
+
+
+def count_runs(
+    connection: Connection, run_ids: Sequence[int]
+) -> dict[int, dict[str, int]]:
+    """Give how many modules, details of modules and rejects runs hold, by name."""
+    counts = connection.execute(statement("count_runs"), {"run_ids": list(run_ids)})
+    names = [column[0] for column in counts.description]
+    rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]
+    return {row.pop("run_id"): row for row in rows}

@@ -1,0 +1,1 @@
+"""What an assignment means for memory: profiles, liveness, branches."""

@@ -1,0 +1,261 @@
+"""How many bytes of one allocation are live at each step, and where values clash.
+
+A live range includes both its ends, so at the step where an operand dies and its
+in-place result is born both are live, on the same bytes: those count once.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, insort
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+
+class AddressUnion:
+    """Stretches of addresses, each held by any number of slots: a segment tree.
+
+    The stretches are the leaves. A node knows how many slots hold all that is below it,
+    but not all below its parent, and how many bytes below it are held.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        """Begin with stretches of these sizes that nobody holds."""
+        self._leaves = 1 << max(0, len(widths) - 1).bit_length()
+        self._widths = [0] * 2 * self._leaves
+        self._widths[self._leaves : self._leaves + len(widths)] = widths
+        for node in range(self._leaves - 1, 0, -1):
+            self._widths[node] = self._widths[2 * node] + self._widths[2 * node + 1]
+        self._holders = [0] * 2 * self._leaves
+        self._held = [0] * 2 * self._leaves
+
+    @property
+    def size(self) -> int:
+        """Bytes that are held by anyone."""
+        return self._held[1]
+
+    def hold(self, first: int, end: int, sign: int) -> None:
+        """Add a holder of the stretches from `first` up to `end`, or take one away."""
+        if first == end:
+            return
+        low, high = first + self._leaves, end + self._leaves
+        while low < high:
+            if low & 1:
+                self._holders[low] += sign
+                self._renew(low)
+                low += 1
+            if high & 1:
+                high -= 1
+                self._holders[high] += sign
+                self._renew(high)
+            low, high = low >> 1, high >> 1
+        for node in (first + self._leaves, end - 1 + self._leaves):
+            while node := node >> 1:
+                self._renew(node)
+
+    def _renew(self, node: int) -> None:
+        if self._holders[node]:
+            self._held[node] = self._widths[node]
+        elif node < self._leaves:
+            self._held[node] = self._held[2 * node] + self._held[2 * node + 1]
+        else:
+            self._held[node] = 0
+
+
+CONFLICTS_LISTED = 1000
+"""How many conflicts of one allocation are listed; a broken dump may hold millions."""
+
+
+class Slot(NamedTuple):
+    """A value in its place: bytes `low` up to `high`, steps `start` through `end`."""
+
+    start: int
+    end: int
+    low: int
+    high: int
+    value_id: int
+
+
+class Conflict(NamedTuple):
+    """Two values that claim the same bytes at the same time.
+
+    Addresses overlap by `overlap_bytes`, and ranges strictly (a.start < b.end and
+    b.start < a.end): touching at one step is what in-place updates do.
+    """
+
+    allocation_id: int
+    value_id: int
+    other_value_id: int
+    overlap_bytes: int
+    from_step: int
+    to_step: int
+
+
+def live_changes(
+    slots: Sequence[Slot], are_sound: bool | None = None
+) -> dict[int, int]:
+    """Give by how much the live bytes of an allocation change, by step.
+
+    Live bytes at a step are the union of the addresses of the values live at it. Near
+    linear where no two values conflict, which holds in every sound dump; `are_sound`
+    tells so where it is known.
+    """
+    if are_sound is None:
+        are_sound = is_sound(slots)
+    return _sound_changes(slots) if are_sound else _union_changes(slots)
+
+
+def is_sound(slots: Sequence[Slot]) -> bool:
+    """Tell whether no two values conflict.
+
+    A sweep over steps: the addresses held are kept sorted, so that a newcomer can only
+    clash with its two neighbours. A value that lives for one step comes before others
+    that start there, and is never held: it clashes with none that ends or starts there.
+    """
+    if len(slots) < 2:
+        return True
+    held: list[tuple[int, int]] = []
+    leaving: list[tuple[int, int, int]] = []
+    for start, end, low, high, _ in sorted(slots):
+        while leaving and leaving[0][0] <= start:
+            del held[bisect_left(held, heappop(leaving)[1:])]
+        at = bisect_left(held, (low, high))
+        below_reaches = at > 0 and held[at - 1][1] > low
+        above_reaches = at < len(held) and held[at][0] < high
+        if high > low and (below_reaches or above_reaches):
+            return False
+        if high > low and end > start:
+            held.insert(at, (low, high))
+            heappush(leaving, (end, low, high))
+    return True
+
+
+def _sound_changes(slots: Iterable[Slot]) -> dict[int, int]:
+    """Add sizes up, less what values share at the step where one ends as others start.
+
+    Without conflicts, sharing happens nowhere else.
+    """
+    changes: dict[int, int] = defaultdict(int)
+    starting: dict[int, list[Slot]] = defaultdict(list)
+    ending: dict[int, list[Slot]] = defaultdict(list)
+    for slot in slots:
+        changes[slot.start] += slot.high - slot.low
+        changes[slot.end + 1] -= slot.high - slot.low
+        ending[slot.end].append(slot)
+        if slot.start < slot.end:
+            starting[slot.start].append(slot)
+    for step, old in ending.items():
+        shared = _shared_bytes(old + starting.get(step, []))
+        if shared:
+            changes[step] -= shared
+            changes[step + 1] += shared
+    return changes
+
+
+def _shared_bytes(slots: list[Slot]) -> int:
+    """Give by how much the sum of sizes exceeds the union of addresses."""
+    shared, reach = 0, 0
+    for low, high in sorted((slot.low, slot.high) for slot in slots):
+        shared += max(0, min(reach, high) - low)
+        reach = max(reach, high)
+    return shared
+
+
+def _union_changes(slots: Sequence[Slot]) -> dict[int, int]:
+    """Hold the union of addresses while slots come and go."""
+    edges = sorted({edge for slot in slots for edge in (slot.low, slot.high)})
+    place = {edge: number for number, edge in enumerate(edges)}
+    union = AddressUnion([high - low for low, high in pairwise(edges)])
+    changes: dict[int, int] = defaultdict(int)
+    events = [(slot.start, 1, slot) for slot in slots]
+    events += [(slot.end + 1, -1, slot) for slot in slots]
+    for step, sign, slot in sorted(events):
+        before = union.size
+        union.hold(place[slot.low], place[slot.high], sign)
+        changes[step] += union.size - before
+    return changes
+
+
+def conflicts(allocation_id: int, slots: Sequence[Slot]) -> list[Conflict]:
+    """List the pairs of values that conflict, by step; at most `CONFLICTS_LISTED`.
+
+    The sweep of `is_sound`, with what is held in layers, each without overlaps: a value
+    lies in the first where it clashes with none. Layers are few, for the n-th means
+    n conflicts of its value, and n - 1 of one below.
+    """
+    if is_sound(slots):
+        return []
+    ordered = sorted(slot for slot in slots if slot.high > slot.low)
+    layers: list[list[tuple[int, int, int]]] = []
+    layer_of: dict[int, int] = {}
+    leaving: list[tuple[int, int]] = []
+    found: list[Conflict] = []
+    for at, new in enumerate(ordered):
+        while leaving and leaving[0][0] <= new.start:
+            _, gone = heappop(leaving)
+            old, layer = ordered[gone], layers[layer_of.pop(gone)]
+            del layer[bisect_left(layer, (old.low, old.high, gone))]
+        clashing = [_overlapping(layer, new) for layer in layers]
+        for number in sorted(chain(*clashing)):
+            found.append(_conflict(allocation_id, ordered[number], new))
+            if len(found) == CONFLICTS_LISTED:
+                return found
+        if new.end > new.start:
+            heappush(leaving, (new.end, at))
+            place = clashing.index([]) if [] in clashing else len(layers)
+            if place == len(layers):
+                layers.append([])
+            insort(layers[place], (new.low, new.high, at))
+            layer_of[at] = place
+    return found
+
+
+def _overlapping(held: Sequence[tuple[int, int, int]], new: Slot) -> list[int]:
+    """Give the numbers of those that `new` overlaps, of which none overlaps another."""
+    first = bisect_left(held, (new.low,))
+    if first and held[first - 1][1] > new.low:
+        first -= 1
+    end = bisect_left(held, (new.high,))
+    return [number for _, _, number in held[first:end]]
+
+
+def _conflict(allocation_id: int, old: Slot, new: Slot) -> Conflict:
+    return Conflict(
+        allocation_id,
+        old.value_id,
+        new.value_id,
+        min(old.high, new.high) - max(old.low, new.low),
+        max(old.start, new.start),
+        min(old.end, new.end),
+    )
+
+
+def padding_bytes(slots: Iterable[Slot], logical_bytes: Mapping[int, int]) -> int:
+    """Give the bytes that values live at one step hold beyond their logical size.
+
+    A value's padding is what lies in its place behind its first logical bytes. A byte
+    that several values share counts for the newest of them: the one that starts last,
+    of these the one with the highest id. A value of unknown logical size has none.
+    """
+    held = [slot for slot in slots if slot.high > slot.low]
+    if not held:
+        return 0
+    data_end = {
+        slot: slot.low + logical_bytes.get(slot.value_id, slot.high - slot.low)
+        for slot in held
+    }
+    edges = {edge for slot in held for edge in (slot.low, slot.high, data_end[slot])}
+    waiting = sorted(held, key=lambda slot: slot.low, reverse=True)
+    newest: list[tuple[int, int, Slot]] = []
+    total = 0
+    for low, high in pairwise(sorted(edges)):
+        while waiting and waiting[-1].low <= low:
+            slot = waiting.pop()
+            heappush(newest, (-slot.start, -slot.value_id, slot))
+        while newest and newest[0][2].high <= low:
+            heappop(newest)
+        if newest and data_end[newest[0][2]] <= low:
+            total += high - low
+    return total

@@ -1,0 +1,253 @@
+"""What a buffer assignment means for memory: peaks, fragmentation, timeline by colour.
+
+Nothing is summed over colours. Live bytes follow from live ranges and placements, not
+from the peak that XLA prints (it mixes colours, leaves padding out and takes a tuple
+element for its pointer table).
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from hlodb.ingest.memory.liveness import (
+    Conflict,
+    Slot,
+    conflicts,
+    live_changes,
+    padding_bytes,
+)
+from hlodb.ingest.records import Allocation, BufferAssignment, Placement
+
+
+class ColorProfile(NamedTuple):
+    """The memory of one colour.
+
+    `reserved_bytes` is the size of all its allocations, and the sum of the five that
+    follow: one kind per allocation (`allocation_kind`). Live figures are None where the
+    assignment has no live ranges.
+    """
+
+    color: int
+    reserved_bytes: int
+    parameter_bytes: int
+    constant_bytes: int
+    live_out_bytes: int
+    thread_local_bytes: int
+    temp_bytes: int
+    temp_live_peak_bytes: int | None = None
+    live_peak_bytes: int | None = None
+    peak_step: int | None = None
+    fragmentation_bytes: int | None = None
+    fragmentation_ratio: float | None = None
+    padding_bytes: int | None = None
+
+
+class TimelineSegment(NamedTuple):
+    """Steps of equal use, both ends included; `live_bytes` includes the temps."""
+
+    color: int
+    from_step: int
+    to_step: int
+    live_bytes: int
+    temp_live_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryFacts:
+    """What is derived from one buffer assignment, ordered by colour and step."""
+
+    profiles: list[ColorProfile]
+    timeline: list[TimelineSegment]
+    conflicts: list[Conflict]
+
+
+class _Held(NamedTuple):
+    """An allocation with the values in it that live, how long, and which conflict."""
+
+    allocation: Allocation
+    kind: str
+    slots: list[Slot]
+    standing: list[Slot]
+    conflicts: list[Conflict]
+
+
+def allocation_kind(allocation: Allocation) -> str:
+    """Give the one kind an allocation counts as.
+
+    `parameter`, `constant`, `thread_local`, `live_out` or `temp`: the first that
+    applies, because a donated parameter is live out too.
+    """
+    if allocation.parameter_number is not None:
+        return "parameter"
+    if allocation.is_constant:
+        return "constant"
+    if allocation.is_thread_local:
+        return "thread_local"
+    return "live_out" if allocation.is_live_out else "temp"
+
+
+def memory_facts(
+    assignment: BufferAssignment, logical_bytes: Mapping[int, int]
+) -> MemoryFacts:
+    """Derive profile and timeline of every colour, and the contradictions.
+
+    `logical_bytes` maps value ids to unpadded sizes. At a step, live bytes are
+
+    * of a temp allocation the union of the addresses of its values live then,
+    * of a parameter, constant or live-out its size while any of its values is live, or
+      for the whole schedule where none of its values has a live range,
+    * of a thread-local allocation nothing: it is reserved, and in no timeline.
+
+    A temp value without live range is never live. Fragmentation is the size of the
+    colour's temps less the most of them that is live at once; its ratio is to the size
+    (None without temps). `peak_step` is the first step of the largest live bytes, and
+    `padding_bytes` what the values live at it hold beyond their logical sizes
+    (`liveness.padding_bytes`), thread-local ones left out.
+    """
+    last_step = _last_step(assignment)
+    by_color: dict[int, list[_Held]] = defaultdict(list)
+    for held in _held(assignment, last_step):
+        by_color[held.allocation.color].append(held)
+    facts = MemoryFacts([], [], [])
+    for color, helds in sorted(by_color.items()):
+        segments = _timeline(color, helds, last_step)
+        facts.profiles.append(_profile(color, helds, segments, logical_bytes))
+        facts.timeline.extend(segments)
+        for held in helds:
+            facts.conflicts.extend(held.conflicts)
+    return facts
+
+
+def _last_step(assignment: BufferAssignment) -> int:
+    """Give the last step at which anything lives, or -1 without live ranges.
+
+    It is one past the last instruction: what is live out lives on there.
+    """
+    if not assignment.live_ranges:
+        return -1
+    last = max(live.end_step for live in assignment.live_ranges)
+    return max(last, assignment.schedule_end or 0)
+
+
+def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
+    ranges = {
+        (live.instruction, live.shape_index): (live.start_step, live.end_step)
+        for live in assignment.live_ranges
+    }
+    # A range prints the index always, a value only where its instruction is a tuple.
+    lives = {
+        value.value_id: live
+        for value in assignment.values
+        if (live := ranges.get((value.instruction, value.shape_index or "{}")))
+    }
+    placed: dict[int, list[Placement]] = defaultdict(list)
+    for placement in assignment.placements:
+        placed[placement.allocation_id].append(placement)
+    for allocation in assignment.allocations:
+        kind = allocation_kind(allocation)
+        inside = placed.get(allocation.allocation_id, ())
+        slots = [
+            Slot(*lives[value_id], low, low + size, value_id)
+            for _, value_id, low, size in inside
+            if value_id in lives
+        ]
+        standing: list[Slot] = []
+        if not slots and kind not in ("temp", "thread_local"):
+            standing = [
+                Slot(0, last_step, low, low + size, value_id)
+                for _, value_id, low, size in inside
+            ]
+        clashing = conflicts(allocation.allocation_id, slots)
+        yield _Held(allocation, kind, slots, standing, clashing)
+
+
+def _timeline(
+    color: int, helds: Iterable[_Held], last_step: int
+) -> list[TimelineSegment]:
+    """Give live bytes of a colour from step 0 to the last, run-length encoded."""
+    temp: dict[int, int] = defaultdict(int)
+    other: dict[int, int] = defaultdict(int)
+    for held in helds:
+        if held.kind == "temp":
+            _add(temp, live_changes(held.slots, not held.conflicts))
+        elif held.kind != "thread_local":
+            _add(other, _whole_changes(held, last_step))
+    segments: list[TimelineSegment] = []
+    live, temp_live = 0, 0
+    for step, following in pairwise(sorted({0, last_step + 1, *temp, *other})):
+        temp_live += temp.get(step, 0)
+        live += temp.get(step, 0) + other.get(step, 0)
+        start = step
+        if segments and segments[-1][3:] == (live, temp_live):
+            start = segments.pop().from_step
+        segments.append(TimelineSegment(color, start, following - 1, live, temp_live))
+    return segments
+
+
+def _add(changes: dict[int, int], more: Mapping[int, int]) -> None:
+    for step, change in more.items():
+        changes[step] += change
+
+
+def _whole_changes(held: _Held, last_step: int) -> dict[int, int]:
+    """Count an allocation whole while a value in it lives, or always if none does."""
+    size = held.allocation.size_bytes
+    changes: dict[int, int] = defaultdict(int)
+    free_from = -1
+    spans = sorted((slot.start, slot.end) for slot in held.slots)
+    for start, end in spans or [(0, last_step)]:
+        if start > free_from:
+            changes[start] += size
+            changes[end + 1] -= size
+        elif end >= free_from:
+            changes[free_from] += size
+            changes[end + 1] -= size
+        free_from = max(free_from, end + 1)
+    return changes
+
+
+def _profile(
+    color: int,
+    helds: Sequence[_Held],
+    segments: Sequence[TimelineSegment],
+    logical_bytes: Mapping[int, int],
+) -> ColorProfile:
+    reserved: dict[str, int] = defaultdict(int)
+    for held in helds:
+        reserved[held.kind] += held.allocation.size_bytes
+    profile = ColorProfile(
+        color=color,
+        reserved_bytes=sum(reserved.values()),
+        parameter_bytes=reserved["parameter"],
+        constant_bytes=reserved["constant"],
+        live_out_bytes=reserved["live_out"],
+        thread_local_bytes=reserved["thread_local"],
+        temp_bytes=reserved["temp"],
+    )
+    if not segments:
+        return profile
+    peak = max(segments, key=lambda segment: segment.live_bytes)
+    temp_peak = max(segment.temp_live_bytes for segment in segments)
+    lost = profile.temp_bytes - temp_peak
+    return profile._replace(
+        temp_live_peak_bytes=temp_peak,
+        live_peak_bytes=peak.live_bytes,
+        peak_step=peak.from_step,
+        fragmentation_bytes=lost,
+        fragmentation_ratio=lost / profile.temp_bytes if profile.temp_bytes else None,
+        padding_bytes=sum(
+            padding_bytes(_live_at(held, peak.from_step), logical_bytes)
+            for held in helds
+        ),
+    )
+
+
+def _live_at(held: _Held, step: int) -> list[Slot]:
+    if held.kind == "thread_local":
+        return []
+    slots = held.slots or held.standing
+    return [slot for slot in slots if slot.start <= step <= slot.end]

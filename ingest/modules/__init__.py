@@ -1,0 +1,1 @@
+"""The files of one unit → one module, interned, resolved and identified."""

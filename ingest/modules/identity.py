@@ -1,0 +1,193 @@
+"""Which modules are the same across runs: program names and keys, fingerprints.
+
+Equal programs get equal fingerprints, whatever their names. `graph_fingerprint` sees
+opcodes, shapes without layouts, attributes and operands; `exact_fingerprint` adds
+layouts, order, backend config. Neither sees names, metadata, stack frames or install
+paths. Companions are compared by a hash of their content.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlodb.ingest.arrow import Ints, Longs
+from hlodb.ingest.formats.scan import split_commas
+from hlodb.ingest.formats.shapes import without_layout
+from hlodb.ingest.hashing import hash64
+from hlodb.ingest.records import Attributes
+
+# Of a name spelled backwards: `.12.3` at its end is found at once.
+_UNIQUE = re.compile(r"(?:\d++\.)++")
+_PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
+_BUILD = re.compile(r"\.cl_\d+")
+# TensorFlow compiles `__inference_NAME_NUMBER[_XlaMustCompile=true,config_proto=…]`, a
+# gradient as `__inference___backward_NAME_NUMBER_NUMBER[…]`, a cluster that it found
+# itself as `cluster_0[_XlaCompiledKernel=true,…]`: XLA puts `_` for what names can't
+# have, and a letter first. The numbers count all functions, and all clusters, before it
+# in the process.
+_SETTINGS = re.compile(r"__Xla[A-Z].*+", re.DOTALL)
+_FUNCTION = re.compile(
+    r"a_(?:inference___(backward_.*)_\d+|((?:inference|forward|backward)_.*))_\d+",
+    re.DOTALL,
+)
+_CLUSTER = re.compile(r"(cluster)_\d+__Xla[A-Z].*", re.DOTALL)
+
+# Source locations and pointers: what may differ between dumps of one program. Each
+# pattern begins with a literal, which the regex engine searches for at memory speed.
+_FRAME_ID = re.compile(rb" stack_frame_id=\d+")
+_FIRST_FRAME_ID = re.compile(rb"\{stack_frame_id=\d+ ?")
+_SOURCE = re.compile(rb' source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+)')
+_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+) ?')
+_POINTER = re.compile(rb": 0x[0-9a-f]+, size")
+_EMPTY = re.compile(rb", metadata=\{\}")
+
+
+def program_name(module_name: str) -> str:
+    """Give a module's name without number, build and unique suffixes.
+
+    Of a TensorFlow function or cluster also without its number and how it is to be
+    compiled.
+    """
+    name = _BUILD.sub("", _PREFIX.sub("", module_name))
+    unique = _UNIQUE.match(name[::-1])
+    stem = name[: len(name) - unique.end()] if unique else name
+    if cluster := _CLUSTER.fullmatch(stem):
+        return cluster[1]
+    stem = _SETTINGS.sub("", stem).rstrip("_")
+    function = _FUNCTION.fullmatch(stem)
+    return (function and (function[1] or function[2])) or stem or module_name
+
+
+def program_key(program: str, entry_layout: str, num_partitions: int) -> int:
+    """Give a hash of program, entry shapes without layout, and partitions."""
+    return hash64(f"{program}|{without_layout(entry_layout)}|{num_partitions}")
+
+
+def companion_digest(data: bytes) -> bytes:
+    """Give a digest of a text without source locations and pointers."""
+    if b"source_" in data:
+        data = _FIRST_SOURCE.sub(b"{", _SOURCE.sub(b"", data))
+    if b"stack_frame_id" in data:
+        data = _FIRST_FRAME_ID.sub(b"{", _FRAME_ID.sub(b"", data))
+    if b", metadata={}" in data:
+        data = _EMPTY.sub(b"", data)
+    if b"0x" in data:
+        data = _POINTER.sub(b": size", data)
+    return blake2b(data, digest_size=16).digest()
+
+
+_ROUNDS = 8
+_NAMED = ("control-predecessors=", "metadata=", "origin=", "statistics=")
+_LAYOUT_BOUND = ("operand_layout_constraints=", "frontend_attributes=")
+_FOLDER = re.compile(r"(?:/[\w.+@-]+)+/")
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+_ODD = np.uint64(0xBF58476D1CE4E5B9)
+
+Keys = NDArray[np.uint64]
+
+
+def graph_text(
+    opcode: str,
+    shape: str | None,
+    parameter_number: int | None,
+    literal: str | None,
+    a: Attributes,
+) -> str:
+    """Give what the graph fingerprint sees of one instruction."""
+    kept = (
+        opcode,
+        without_layout(shape or ""),
+        parameter_number,
+        literal,
+        a.fusion_kind,
+        a.custom_call_target,
+        a.replica_groups,
+        a.sharding,
+        _without(a.other, _NAMED + _LAYOUT_BOUND),
+    )
+    return repr(kept)
+
+
+def exact_text(shape: str | None, a: Attributes, graph: str) -> str:
+    """Give what the exact fingerprint sees beyond `graph`, the graph's text."""
+    config = a.backend_config or None
+    if config and "/" in config:
+        config = _FOLDER.sub("/", config)
+    kept = (shape, a.channel_id, config, _without(a.other, _NAMED))
+    return graph + repr(kept)
+
+
+def _without(other: str | None, dropped: tuple[str, ...]) -> str | None:
+    if other is None or not any(key in other for key in dropped):
+        return other
+    parts = [part for part in split_commas(other) if not part.startswith(dropped)]
+    return ", ".join(parts) or None
+
+
+def _mix(keys: Keys) -> Keys:
+    mixed = keys >> np.uint64(31)
+    mixed ^= keys
+    mixed *= _ODD
+    mixed ^= mixed >> np.uint64(29)
+    return mixed
+
+
+class Edges(NamedTuple):
+    """A module for its graph fingerprint: a hash per instruction, and who reads whom.
+
+    Edge i says that `readers[i]` reads `operands[i]` as operand number `places[i]`.
+    """
+
+    keys: Longs
+    readers: Ints
+    operands: Ints
+    places: Ints
+
+
+def graph_fingerprints(modules: Sequence[Edges]) -> list[int]:
+    """Give a hash of each structure that does not depend on the order of instructions.
+
+    Weisfeiler-Leman refinement: eight rounds in which every instruction takes in its
+    operands and readers, then a hash of the sorted keys. All modules at once: an array
+    operation costs as much as a thousand of its elements.
+    """
+    if not modules:
+        return []
+    sizes = [len(module.keys) for module in modules]
+    first = np.cumsum([0, *sizes])
+    edge_counts = [len(module.readers) for module in modules]
+    shifts = np.repeat(first[:-1], edge_counts)
+    keys, readers, operands, places = map(np.concatenate, zip(*modules, strict=True))
+    states = _refined(keys.view(np.uint64), readers + shifts, operands + shifts, places)
+    parts = np.split(states, first[1:-1])
+    return [hash64(np.sort(part).tobytes()) for part in parts]
+
+
+def _refined(
+    own: Keys, readers: NDArray[np.intp], operands: NDArray[np.intp], places: Ints
+) -> Keys:
+    state = _mix(own)
+    place = (places.astype(np.uint64) + np.uint64(1)) * _MIX
+    for _ in range(_ROUNDS if len(readers) else 0):
+        below = np.zeros_like(state)
+        above = np.zeros_like(state)
+        np.add.at(below, readers, _mix(state[operands] + place))
+        np.add.at(above, operands, _mix(state[readers] ^ place))
+        state = _mix(own + below * _MIX + above * _ODD)
+    return state
+
+
+def exact_fingerprint(keys: Longs, operands: Ints, counts: Ints, starts: Ints) -> int:
+    """Give a hash of the instructions in their order, with operands by number.
+
+    `counts` is the number of operands of each instruction, `starts` the first
+    instruction of each computation.
+    """
+    parts = (keys, operands, counts, starts)
+    return hash64(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))

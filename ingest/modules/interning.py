@@ -1,0 +1,332 @@
+"""Distinct instructions as columns: equal text becomes one row, modules become indexes.
+
+A process reads HLO text with a `Distinct` as its cache. The instructions of a module
+are then `Rows`: numbers of rows, whose columns numpy takes instead of building them.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain, islice
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hlodb.errors import ParseError
+from hlodb.ingest.arrow import NO_ID, Ints
+from hlodb.ingest.formats.hlo_text.blocks import BlockCache, Soundness
+from hlodb.ingest.formats.hlo_text.instruction import (
+    Printed,
+    operand_texts,
+    parse_operand_lists,
+    take_apart,
+)
+from hlodb.ingest.formats.hlo_text.usual import ANY_NUMBER, unusual_names
+from hlodb.ingest.modules.line_cache import KnownLines, Sayings
+from hlodb.ingest.modules.numbering import (
+    Calls,
+    Forms,
+    Numbers,
+    spread,
+    taken,
+)
+from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
+from hlodb.ingest.records import Instruction, Location
+
+
+class Distinct(BlockCache[Ints]):
+    """The distinct instructions, forms, names and locations seen by one process."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._row_of = KnownLines()
+        self.names: Numbers[str] = Numbers()
+        self.forms = Forms()
+        self.locations: Numbers[Location | None] = Numbers(None)
+        self.calls = Calls(self.names)
+        self._sayings = Sayings(self.forms, self.calls, self.locations)
+        self._name_ids = array("i")
+        self._form_ids = array("i")
+        self._location_ids = array("i")
+        self._call_ids = array("i")
+        self._roots = array("b")
+        self._usual = array("b")
+        self._operands = array("i")
+        self._operand_counts = array("i")
+        self._operand_starts = array("q")
+        self._scratch: Ints = np.zeros(1024, np.int32)
+
+    def __len__(self) -> int:
+        return len(self._name_ids)
+
+    # --- taking in ---
+
+    def read(self, lines: Sequence[str]) -> Ints:
+        """Give the rows of the instructions that lines print; may raise ParseError."""
+        known = self._row_of
+        rows = known.rows_of(lines, first=len(self))
+        try:
+            self._add_printed(take_apart(known.new))
+        except ParseError:
+            known.forget_new()
+            raise
+        return rows
+
+    def _add_printed(self, printed: Printed) -> None:
+        """Give each line a new row; may raise ParseError, and then adds none."""
+        forms, calls, locations, usual = self._sayings.of(printed)
+        usual[unusual_names(printed.names)] = 0
+        names, counts = parse_operand_lists(operand_texts(printed))
+        self._add_rows(
+            self.names.numbers_of(printed.names),
+            forms,
+            locations,
+            calls,
+            np.array([root is not None for root in printed.roots], np.int8),
+            self.names.numbers_of(names),
+            np.array(counts, np.int32),
+            usual,
+        )
+
+    def add(self, instructions: Sequence[Instruction]) -> Ints:
+        """Give each instruction a new row."""
+        first = len(self)
+        forms = [
+            (i.opcode, i.shape, i.parameter_number, stored_literal(i.literal),
+             stored_attributes(i.attributes))
+            for i in instructions
+        ]  # fmt: skip
+        operands = [i.operands for i in instructions]
+        self._add_rows(
+            self.names.numbers_of([i.name for i in instructions]),
+            self.forms.numbers_of(forms),
+            self.locations.numbers_of([i.location for i in instructions]),
+            self.calls.numbers_of([i.calls for i in instructions]),
+            np.array([i.is_root for i in instructions], np.int8),
+            self.names.numbers_of(list(chain.from_iterable(operands))),
+            np.array(list(map(len, operands)), np.int32),
+            np.ones(len(instructions), np.int8),
+        )
+        return np.arange(first, len(self), dtype=np.int32)
+
+    def _add_rows(
+        self,
+        names: Ints,
+        forms: Ints,
+        locations: Ints,
+        calls: Ints,
+        roots: NDArray[np.int8],
+        operands: Ints,
+        counts: Ints,
+        usual: NDArray[np.int8],
+    ) -> None:
+        starts = len(self._operands) + np.cumsum(counts, dtype=np.int64) - counts
+        for column, values in (
+            (self._name_ids, names),
+            (self._form_ids, forms),
+            (self._location_ids, locations),
+            (self._call_ids, calls),
+            (self._roots, roots),
+            (self._usual, usual),
+            (self._operands, operands),
+            (self._operand_counts, counts),
+            (self._operand_starts, starts),
+        ):
+            column.frombytes(values.tobytes())
+
+    # --- judging ---
+
+    def whole(self, parts: Sequence[Ints]) -> Ints:
+        """Put the rows of all parts end to end."""
+        return np.concatenate([np.empty(0, np.int32), *parts])
+
+    def soundness(self, items: Ints, sizes: Sequence[int]) -> list[Soundness]:
+        """Judge computations whose instructions stand end to end, so many in each."""
+        of = np.repeat(np.arange(len(sizes)), sizes)
+        sound = np.array(sizes) > 0
+        sound[of[taken(self._usual, np.int8, items) == 0]] = False
+        roots = np.bincount(of[self.roots(items) == 1], minlength=len(sizes))
+        sound &= roots <= 1
+        names = self.name_ids(items)
+        operands, counts = self.operands(items)
+        readers = np.repeat(np.arange(len(items)), counts)
+        expected = self.forms.operand_counts_of(self.form_ids(items))
+        sound[of[(expected != ANY_NUMBER) & (expected != counts)]] = False
+        _mark_unresolved(sound, of, names, operands, readers, self.scratch())
+        called: list[list[str]] = [[] for _ in sizes]
+        ids = self.call_ids(items)
+        calling = ids != NO_ID
+        for at, number in zip(of[calling].tolist(), ids[calling].tolist(), strict=True):
+            for call in self.calls.values_by_number[number]:
+                called[at] += call.computations
+        return list(map(Soundness, sound.tolist(), called))
+
+    def has_unique_names(self, parts: Sequence[Ints]) -> bool:
+        """Tell whether no two instructions of all parts have one name."""
+        own = self.name_ids(self.whole(parts))
+        place = self.scratch()
+        numbers = np.arange(len(own), dtype=np.int32)
+        place[own] = numbers
+        return bool((place[own] == numbers).all())
+
+    def join(self, parts: Sequence[Ints]) -> Rows:
+        """Give the instructions of all parts as one sequence."""
+        return Rows(self, self.whole(parts))
+
+    def rows_of(self, instructions: Sequence[Instruction]) -> Rows:
+        """Give instructions as rows; records that have none get new ones."""
+        if isinstance(instructions, Rows) and instructions.distinct is self:
+            return instructions
+        return Rows(self, self.add(instructions))
+
+    # --- giving out ---
+
+    def name_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the names of `rows`."""
+        return taken(self._name_ids, np.int32, rows)
+
+    def form_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the forms of `rows`."""
+        return taken(self._form_ids, np.int32, rows)
+
+    def location_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of the locations of `rows`, NO_ID where there is none."""
+        return taken(self._location_ids, np.int32, rows)
+
+    def call_ids(self, rows: Ints) -> Ints:
+        """Give the numbers of what `rows` call, NO_ID for nothing."""
+        return taken(self._call_ids, np.int32, rows)
+
+    def roots(self, rows: Ints) -> NDArray[np.int8]:
+        """Give 1 for each row that is printed as a root."""
+        return taken(self._roots, np.int8, rows)
+
+    def operands(self, rows: Ints) -> tuple[Ints, Ints]:
+        """Give name numbers of all operands end to end, and how many each row has."""
+        counts = taken(self._operand_counts, np.int32, rows)
+        starts = taken(self._operand_starts, np.int64, rows)
+        return taken(self._operands, np.int32, spread(starts, counts)), counts
+
+    def scratch(self) -> Ints:
+        """Give an array with room for every name; what it holds is left over."""
+        needed = len(self.names.values_by_number)
+        if len(self._scratch) < needed:
+            self._scratch = np.zeros(2 * needed, np.int32)
+        return self._scratch
+
+    def records(self, rows: Ints) -> list[Instruction]:
+        """Give the instructions of rows; a long literal is cut."""
+        names = self.names.values_by_number
+        forms, calls = self.forms.values_by_number, self.calls.values_by_number
+        locations = self.locations.values_by_number
+        numbers, counts = self.operands(rows)
+        operands = iter([names[number] for number in numbers.tolist()])
+        columns = (
+            self.name_ids(rows),
+            self.form_ids(rows),
+            counts,
+            self.roots(rows),
+            self.call_ids(rows),
+            self.location_ids(rows),
+        )
+        found = []
+        for name, form, count, root, call, location in zip(
+            *(column.tolist() for column in columns), strict=True
+        ):
+            opcode, shape, parameter, literal, attributes = forms[form]
+            found.append(
+                Instruction(
+                    names[name], opcode, shape, tuple(islice(operands, count)),
+                    root == 1, parameter, literal,
+                    () if call == NO_ID else calls[call],
+                    attributes,
+                    None if location == NO_ID else locations[location],
+                )
+            )  # fmt: skip
+        return found
+
+
+def _mark_unresolved(
+    sound: NDArray[np.bool_],
+    of: NDArray[np.int64],
+    names: Ints,
+    operands: Ints,
+    readers: NDArray[np.int64],
+    place: Ints,
+) -> None:
+    """Mark computations where a name is there twice, or an operand not above.
+
+    `of` are the computations of the instructions that `names` are of. The scratch table
+    `place` finds names at once where no two computations share one, as in what XLA
+    prints; else they are sorted.
+    """
+    numbers = np.arange(len(names), dtype=np.int32)
+    place[names] = numbers
+    if bool((place[names] == numbers).all()):
+        found = place[operands]
+        found = np.where(found < len(names), found, 0)
+        missing = names[found] != operands if len(names) else operands == operands
+    else:
+        most = int(max(names.max(), operands.max(initial=0))) + 1
+        keys = of * most + names
+        order = np.argsort(keys, kind="stable")
+        keys = keys[order]
+        sound[of[order[1:][keys[1:] == keys[:-1]]]] = False
+        wanted = of[readers] * most + operands
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        found, missing = order[at].astype(np.int32), keys[at] != wanted
+    missing |= (found >= readers) | (of[found] != of[readers])
+    sound[of[readers[missing]]] = False
+
+
+class Rows(Sequence[Instruction]):
+    """Instructions as rows of a `Distinct`; records are made when asked for."""
+
+    def __init__(self, distinct: Distinct, numbers: Ints) -> None:
+        self.distinct = distinct
+        self.numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Instruction: ...
+    @overload
+    def __getitem__(self, at: slice) -> Rows: ...
+    def __getitem__(self, at: int | slice) -> Instruction | Rows:
+        if isinstance(at, slice):
+            return Rows(self.distinct, self.numbers[at])
+        [record] = self.distinct.records(self.numbers[[at]])
+        return record
+
+    def __iter__(self) -> Iterator[Instruction]:
+        return iter(self.distinct.records(self.numbers))
+
+    def __add__(self, others: Sequence[Instruction]) -> Rows:
+        parts = [self.numbers, self.distinct.rows_of(others).numbers]
+        return Rows(self.distinct, np.concatenate(parts))
+
+    def renamed(self, parts: Iterable[tuple[slice, Mapping[str, str]]]) -> Rows:
+        """Give the instructions with other names in parts, also where they're read."""
+        distinct, numbers = self.distinct, self.numbers.copy()
+        for part, names in parts:
+            rows = numbers[part]
+            old = distinct.names.numbers_of(list(names))
+            operands, counts = distinct.operands(rows)
+            concerned = np.isin(distinct.name_ids(rows), old)
+            readers = np.repeat(np.arange(len(rows)), counts)[np.isin(operands, old)]
+            concerned[readers] = True
+            before = distinct.records(rows[concerned])
+            rows[concerned] = distinct.add([i.renamed(names) for i in before])
+        return Rows(distinct, numbers)
+
+    @cached_property
+    def places(self) -> dict[str, int]:
+        """Where the instruction of each name stands; of equal names the first wins."""
+        names = self.distinct.names.values_by_number
+        backwards = self.distinct.name_ids(self.numbers)[::-1].tolist()
+        places = range(len(backwards) - 1, -1, -1)
+        return dict(zip([names[i] for i in backwards], places, strict=True))

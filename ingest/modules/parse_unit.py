@@ -1,0 +1,270 @@
+"""The files of one unit → modules, file reports and rejects; pure, runs anywhere.
+
+Text and proto of one stage are one module: the text gives the rows, the proto what only
+it has, and the two are compared. A proto alone gives the same rows as the text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from hlodb.ingest.formats.buffer_assignment.assignment import (
+    join_assignments,
+    parse_assignment,
+)
+from hlodb.ingest.formats.hlo_text.blocks import BlockCache
+from hlodb.ingest.formats.hlo_text.module import parse_hlo
+from hlodb.ingest.formats.logs.log_text import parse_log
+from hlodb.ingest.formats.memory_reports.memory_report import (
+    MemoryReport,
+    parse_memory_report,
+)
+from hlodb.ingest.modules.assignment_completion import (
+    supplement,
+    supplemented,
+    with_parameter_shapes,
+)
+from hlodb.ingest.modules.form_comparison import Described, compare_forms
+from hlodb.ingest.modules.identity import companion_digest
+from hlodb.ingest.modules.implied_instructions import (
+    with_element_names,
+    with_named_only,
+)
+from hlodb.ingest.modules.module_unit import ModuleUnit
+from hlodb.ingest.recognise.file_kinds import Kind
+from hlodb.ingest.recognise.unit_files import (
+    REPORT_KINDS,
+    FileReport,
+    UnitFile,
+    file_report,
+    occurrence_columns,
+    unit_digest,
+)
+from hlodb.ingest.records import (
+    BufferAssignment,
+    Evidence,
+    HloModule,
+    Reject,
+    Unclaimed,
+)
+
+if TYPE_CHECKING:
+    from hlodb.ingest.formats.proto.hlo_proto import ParsedProto
+
+Cache = BlockCache[Any]
+
+
+@dataclass(slots=True)
+class ParsedUnit:
+    """What the files of one unit hold; `modules` share the unit's companions."""
+
+    modules: list[ModuleUnit] = field(default_factory=list)
+    files: list[FileReport] = field(default_factory=list)
+    rejects: list[tuple[str, Reject]] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What was read of a unit's files, before it is put together."""
+
+    cache: Cache
+    unit: ParsedUnit = field(default_factory=ParsedUnit)
+    hlos: list[tuple[UnitFile, HloModule]] = field(default_factory=list)
+    assignments: list[tuple[UnitFile, BufferAssignment]] = field(default_factory=list)
+    digests: list[bytes] = field(default_factory=list)
+    protos: list[tuple[UnitFile, ParsedProto]] = field(default_factory=list)
+    reports: list[MemoryReport] = field(default_factory=list)
+
+    def report(
+        self,
+        file: UnitFile,
+        rejects: Sequence[Reject],
+        unclaimed: Sequence[Unclaimed] = (),
+        lines_total: int | None = None,
+    ) -> None:
+        """Account for a file that was read."""
+        report = file_report(file)
+        report.lines_total = lines_total
+        report.lines_unclaimed = None if lines_total is None else len(unclaimed)
+        if rejects:
+            report.status = "rejected"
+            report.reason = rejects[0].message
+        elif unclaimed:
+            first = unclaimed[0]
+            report.reason = f"line {first.line} was not understood: {first.text}"
+        self.unit.files.append(report)
+        self.unit.rejects += [(file.path, reject) for reject in rejects]
+
+
+def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
+    """Parse all files of one unit and put them together; never raises for bad input."""
+    parts = _Parts(cache)
+    for file in files:
+        _READERS[file.recognised.kind](parts, file)
+    _settle_forms(parts)
+    _join(parts, None if parts.unit.rejects else unit_digest(files))
+    if not parts.unit.modules:
+        _leave_out_reports(parts.unit.files)
+    return parts.unit
+
+
+def _leave_out_reports(files: list[FileReport]) -> None:
+    """Say that memory reports give nothing where their module is missing.
+
+    They know sizes, but not what an allocation is for, nor the shapes of the program.
+    """
+    for file in files:
+        if file.kind in REPORT_KINDS and file.status == "loaded":
+            file.status = "ignored"
+            file.reason = f"{file.reason} without HLO or buffer assignment beside it"
+
+
+# --- One reader a kind of file ---------------------------------------------------
+# Most dumps are text alone: protobuf, and what reads it, is loaded when it is needed.
+
+
+def _text(file: UnitFile) -> str:
+    # An editor or a shell of Windows may have put a byte order mark before it.
+    return file.data.decode("utf-8", "replace").removeprefix("\ufeff")
+
+
+def _read_log(parts: _Parts, file: UnitFile) -> None:
+    log = parse_log(file.path, _text(file), parts.cache)
+    parts.hlos += [(file, module) for module in log.hlo.modules]
+    parts.unit.evidence += log.evidence
+    rejects = log.hlo.rejects or ([_NO_MODULE] if log.is_empty else [])
+    parts.report(file, rejects, log.hlo.unclaimed, log.hlo.lines_total)
+
+
+def _read_hlo_text(parts: _Parts, file: UnitFile) -> None:
+    hlo = parse_hlo(_text(file), parts.cache)
+    parts.hlos += [(file, module) for module in hlo.modules]
+    rejects = hlo.rejects or ([] if hlo.modules else [_NO_MODULE])
+    parts.report(file, rejects, hlo.unclaimed, hlo.lines_total)
+
+
+def _read_assignment(parts: _Parts, file: UnitFile) -> None:
+    parsed = parse_assignment(_text(file))
+    parts.assignments.append((file, parsed.assignment))
+    parts.digests.append(companion_digest(file.data))
+    parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
+
+
+def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
+    parsed = parse_memory_report(_text(file))
+    parts.reports.append(parsed.report)
+    parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
+
+
+def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.memory_reports.memory_report_proto import (
+        parse_memory_report_proto,
+    )
+
+    exact = parse_memory_report_proto(file.data)
+    parts.reports.insert(0, exact.report)
+    parts.report(file, exact.rejects)
+
+
+def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+
+    proto = parse_hlo_proto(file.data)
+    parts.protos.append((file, proto))
+    parts.report(file, proto.rejects)
+
+
+def _read_xplane(parts: _Parts, file: UnitFile) -> None:
+    """Read the modules of a profile, each a module like any other."""
+    from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+    from hlodb.ingest.formats.proto.xplane import parse_xplane
+
+    profile = parse_xplane(file.data)
+    protos = [parse_hlo_proto(message) for message in profile.modules]
+    parts.hlos += [(file, p.module) for p in protos if p.module is not None]
+    rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
+    parts.report(file, rejects or ([] if protos else [_NO_MODULE]))
+
+
+_NO_MODULE = Reject(0, 0, "file", "no_module", "expected a HloModule", "")
+_READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
+    "hlo_text": _read_hlo_text,
+    "log": _read_log,
+    "buffer_assignment": _read_assignment,
+    "buffer_assignment_values": _read_assignment,
+    "live_range": _read_assignment,
+    "memory_report": _read_memory_report,
+    "memory_report_proto": _read_memory_report_proto,
+    "hlo_proto": _read_hlo_proto,
+    "hlo_snapshot": _read_hlo_proto,
+    "xplane": _read_xplane,
+}
+
+# --- Text and proto --------------------------------------------------------------
+
+
+def _settle_forms(parts: _Parts) -> None:
+    """Take from protos what no text gave; compare where both are there."""
+    for file, proto in parts.protos:
+        found = [a for _, a in parts.assignments]
+        text = join_assignments(found) if found else None
+        if proto.module is not None and len(parts.hlos) == 1:
+            ours = Described(parts.hlos[0][1], text)
+            theirs = Described(proto.module, proto.assignment)
+            parts.unit.evidence += compare_forms(file.path, ours, theirs)
+        elif proto.module is not None and not parts.hlos:
+            parts.hlos.append((file, proto.module))
+        if proto.assignment is not None and text is None:
+            parts.assignments.append((file, proto.assignment))
+            parts.digests.append(_record_digest(proto.assignment))
+        elif proto.assignment is not None and text is not None:
+            _supplement(parts, text, proto.assignment)
+
+
+def _supplement(parts: _Parts, text: BufferAssignment, proto: BufferAssignment) -> None:
+    more = supplement(text, proto)
+    if more != BufferAssignment():
+        file = parts.assignments[0][0]
+        parts.assignments = [(file, supplemented(text, more))]
+        parts.digests.append(_record_digest(more))
+
+
+def _record_digest(assignment: BufferAssignment) -> bytes:
+    described = repr(assignment).encode("utf-8", "surrogateescape")
+    return blake2b(described, digest_size=16).digest()
+
+
+def _join(parts: _Parts, digest: int | None) -> None:
+    """Give the assignment to the unit's module, or to one that it alone describes."""
+    hlos, found = parts.hlos, [a for _, a in parts.assignments]
+    assignment = join_assignments(found) if found else None
+    if assignment is not None and len(hlos) != 1:
+        file = parts.assignments[0][0]
+        hlos = [*hlos, (file, HloModule(_fallback_name(file), {}, (), [], []))]
+    for number, (file, hlo) in enumerate(hlos):
+        is_last = number == len(hlos) - 1
+        own = with_parameter_shapes(assignment, hlo) if assignment and is_last else None
+        part = sum(1 for f, _ in hlos[:number] if f.path == file.path)
+        parts.unit.modules.append(
+            ModuleUnit(
+                hlo if own is None else _named(hlo, own),
+                own,
+                occurrence_columns(file) | {"part": part, "unit_digest": digest},
+                () if own is None else tuple(parts.digests),
+                tuple(parts.reports) if is_last else (),
+                parts.protos[0][1].elided_literals if is_last and parts.protos else (),
+            )
+        )
+
+
+def _named(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
+    return with_named_only(with_element_names(hlo, assignment), assignment)
+
+
+def _fallback_name(file: UnitFile) -> str:
+    return file.recognised.module_name or PurePosixPath(file.path).name.split(".")[0]

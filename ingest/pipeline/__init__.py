@@ -1,0 +1,1 @@
+"""A run on its way into the warehouse: schedule, transactions, workers, staging."""

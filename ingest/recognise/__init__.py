@@ -1,0 +1,1 @@
+"""What a file is, from its name and its content: kind, stage, module, pass."""

@@ -1,0 +1,277 @@
+"""What a file is, judged by its first bytes alone.
+
+Rules are tried in the order of the tables below; None means that no rule took it.
+
+Binary protobuf messages are recognised by their first few fields, without a schema: XLA
+writes fields in the order of their numbers, so the nesting of field 1 and the types of
+what follows it differ between the messages.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+from typing import NamedTuple
+
+from hlodb.ingest.formats.proto.wire import BYTES, VARINT, wire_fields
+from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, Kind
+
+
+class _Field(NamedTuple):
+    number: int
+    wire_type: int
+    payload: bytes
+
+
+def message_kind(head: bytes) -> tuple[Kind, str] | None:
+    """Say which message begins with `head`: (kind, description), None if it's no guess.
+
+    An HloProto and a bare HloModuleProto are both `hlo_proto`; in the latter field 1,
+    the module's name, is a string.
+    """
+    fields = _fields(head, 3)
+    if not fields or not _is(fields[0], 1, BYTES):
+        return None
+    if _is_module(fields):
+        return "hlo_proto", "HloModuleProto without its HloProto"
+    inner = _fields(fields[0].payload, 3)
+    if _is_module(inner):
+        return "hlo_proto", "HloProto"
+    if inner and _is(inner[0], 1, BYTES) and _is_module(_fields(inner[0].payload, 3)):
+        return "hlo_snapshot", "HloSnapshot"
+    if _is_plane(inner):
+        return "xplane", "XSpace profile"
+    if _is_report(inner):
+        return "memory_report_proto", "MemoryUsageReportProto"
+    return None
+
+
+def _is_module(fields: list[_Field]) -> bool:
+    """HloModuleProto: name, entry_computation_name, then computations."""
+    return (
+        len(fields) == 3
+        and _is_name(fields[0], 1)
+        and _is_name(fields[1], 2)
+        and _is(fields[2], 3, BYTES)
+    )
+
+
+def _is_plane(fields: list[_Field]) -> bool:
+    """XPlane: id (absent when 0), then a name."""
+    named = fields[1:] if fields and _is(fields[0], 1, VARINT) else fields
+    return bool(named) and _is_name(named[0], 2)
+
+
+def _is_report(fields: list[_Field]) -> bool:
+    """MemoryUsageReportProto's space: total_bytes, color (absent when 0), entries."""
+    if len(fields) < 2 or not _is(fields[0], 1, VARINT):
+        return False
+    return _is(fields[1], 2, VARINT) or _is(fields[1], 3, BYTES)
+
+
+def _is(field: _Field, number: int, wire_type: int) -> bool:
+    return field.number == number and field.wire_type == wire_type
+
+
+def _is_name(field: _Field, number: int) -> bool:
+    if not _is(field, number, BYTES) or not field.payload:
+        return False
+    return field.payload.decode(errors="replace").isprintable()
+
+
+def _fields(data: bytes, count: int) -> list[_Field]:
+    """Read up to `count` fields; the payload of the last may be cut short."""
+    return [
+        _Field(field.number, field.wire_type, data[field.payload : field.end])
+        for field in islice(wire_fields(data), count)
+    ]
+
+
+class Sniffed(NamedTuple):
+    """What the content says; `certain` ones outweigh the file's name."""
+
+    kind: Kind
+    description: str
+    certain: bool = True
+
+
+class _Rule(NamedTuple):
+    pattern: re.Pattern[bytes]
+    sniffed: Sniffed
+
+
+def _rule(pattern: bytes, kind: Kind, description: str, certain: bool = True) -> _Rule:
+    return _Rule(re.compile(pattern), Sniffed(kind, description, certain))
+
+
+_BINARY_STARTS: tuple[_Rule, ...] = (
+    _rule(rb"\x7fELF", "ignored", "object file (ELF)"),
+    _rule(rb"\xcf\xfa\xed\xfe|\xca\xfe\xba\xbe", "ignored", "object file (Mach-O)"),
+    _rule(rb"BC\xc0\xde", "ignored", "LLVM bitcode"),
+    _rule(rb"ML\xefR", "ignored", "MLIR bytecode"),
+    _rule(rb"\x03\x02\x23\x07", "ignored", "SPIR-V"),
+    _rule(rb"\x89PNG|\xff\xd8\xff|GIF8|%PDF-", "ignored", "picture or document"),
+    _rule(rb"\x1f\x8b|\xfd7zXZ\x00|BZh[1-9]1AY&SY", "unknown", "compressed data"),
+    _rule(rb"\x28\xb5\x2f\xfd", "unknown", "compressed data (zstd)", certain=False),
+    _rule(rb"PK\x03\x04", "unknown", "archive (zip)"),
+    _rule(rb"(?s).{257}ustar", "unknown", "archive (tar)"),
+    _rule(rb"\xff\xfe|\xfe\xff", "unknown", "UTF-16 text; write it as UTF-8"),
+)
+
+# Tried where the first word begins: behind white space, `//` and `/* */` comments.
+_TEXT_STARTS: tuple[_Rule, ...] = (
+    _rule(rb"HloModule\s+[\w.:\-]", "hlo_text", "HLO module text"),
+    _rule(
+        rb"BufferAssignment:|allocation \d+: (?:0x[0-9a-f]+, )?size ",
+        "buffer_assignment",
+        "buffer assignment",
+    ),
+    _rule(
+        rb"(?:Total bytes used: \d[^\n]{0,40}\n\s{0,8})?Used values:",
+        "buffer_assignment_values",
+        "values of a buffer assignment",
+    ),
+    _rule(
+        rb"Total bytes used: \d[^\n]{0,40}\n\s{0,8}Allocations sorted by size"
+        rb"|Memory Space: [^\n]{0,40}\(color=",
+        "memory_report",
+        "memory usage report",
+    ),
+    _rule(rb"HloLiveRange ", "live_range", "live ranges"),
+    _rule(rb"\*\*\* Begin [^\n]+ \*\*\*", "log", "dump written to standard output"),
+    _rule(
+        rb"; ModuleID = |source_filename = |target (?:datalayout|triple) = ",
+        "ignored",
+        "LLVM IR",
+    ),
+    _rule(rb"\.version \d+\.\d+\s+\.target ", "ignored", "PTX"),
+    _rule(
+        rb"#\w+ = |module @|module attributes|module \{|builtin\.module",
+        "ignored",
+        "MLIR",
+    ),
+    _rule(rb"(?:strict )?digraph\b[^\n]*\{", "ignored", "graph (DOT)"),
+    _rule(rb"(?i:<!doctype html|<html|<svg|<\?xml)", "ignored", "picture"),
+    _rule(rb"buffer_id,buffer_name,", "ignored", "table of buffers"),
+    _rule(
+        rb"(?:\[\s*)?\{\s*\"module\":\s*\"[^\"\n]{0,1000}\",\s*\"\w{1,40}_in_bytes\":",
+        "memory_analysis",
+        "what JAX reports of programs' memory",
+        certain=False,
+    ),
+    _rule(rb"[\[{]\s*[\"\[{\]}]", "ignored", "JSON", certain=False),
+    _rule(rb"--[A-Za-z]\w*(?:=|\s*\n|\Z)", "flagfile", "compiler flags", False),
+)
+
+# Tried anywhere in what looks like a text proto, behind a line break before it. A rule
+# that begins with `^` is tried at each character, one with a literal is looked for.
+_TEXT_PROTO_MARKS: tuple[_Rule, ...] = (
+    _rule(rb"\ntpu_topology_args \{", "target_arguments", "TPU target", False),
+    _rule(rb"\ngpu_device_info \{", "gpu_target_config", "GPU target", False),
+    _rule(
+        rb"\n(?:canonical_module_id: |pass_metadata \{)",
+        "module_metadata",
+        "passes and their timings",
+        False,
+    ),
+    _rule(
+        rb"\nentry_computation_layout \{",
+        "module_config",
+        "HloModuleConfigProto",
+        False,
+    ),
+    _rule(rb"\nxla_(?:jf|tpu)_", "tpu_comp_env", "TpuCompilationEnvironment", False),
+    _rule(rb"\nxla_\w+: ", "debug_options", "DebugOptions", False),
+)
+
+# Tried anywhere in text that nothing else took.
+_LOG_MARKS: tuple[_Rule, ...] = (
+    _rule(rb"\*\*\* Begin [^\n]+ \*\*\*", "log", "log with dumped files", False),
+    _rule(rb"HloModule [\w.:\-]+(?:,|\r?\n)", "log", "log with HLO modules", False),
+    _rule(rb"BufferAssignment:\r?\n", "log", "log with a buffer assignment", False),
+    _rule(
+        rb"BufferAssignment OOM Debugging|Program \w+ requirement [\d.]+"
+        rb"|Largest program allocations in \w+|Peak buffers:\r?\n\s{0,8}Buffer 1:",
+        "log",
+        "log of running out of memory",
+        False,
+    ),
+)
+
+_SKIPPED = re.compile(
+    rb"(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+", re.DOTALL
+)
+_COMPUTATION = re.compile(rb"(?:ENTRY )?%?[A-Za-z_][\w.\-]*(?: \(| \{)")
+_INSTRUCTION = re.compile(rb"\s*(?:ROOT )?%?[\w.\-]+ = ")
+_PROTO_LINE = re.compile(
+    rb"\s*(?:\w+:\s*(?:\"[^\"]*\"|[\w.+\-]+)|\w+:?\s*\{\s*\}?|\})\s*"
+)
+_CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\b\x1b")) + b"\x7f"
+
+
+def sniff(data: bytes) -> Sniffed | None:
+    """Say what `data`, the beginning of a file or all of it, is by its content."""
+    head = data[:HEAD_BYTES]
+    if not head:
+        return Sniffed("ignored", "empty file", certain=False)
+    binary = _first(_BINARY_STARTS, head, 0)
+    if binary is not None:
+        return binary
+    if not looks_like_text(head):
+        message = message_kind(head)
+        if message is not None:
+            return Sniffed(*message)
+        return Sniffed("unknown", "binary data", certain=False)
+    return _sniff_text(data, head)
+
+
+def looks_like_text(head: bytes) -> bool:
+    """Tell text from binary: no NUL, and next to no control characters."""
+    if b"\0" in head:
+        return False
+    controls = len(head) - len(head.translate(None, delete=_CONTROLS))
+    return controls * 100 <= len(head)
+
+
+def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
+    skipped = _SKIPPED.match(head)
+    start = skipped.end() if skipped else 0
+    found = _first(_TEXT_STARTS, head, start)
+    if found is not None:
+        return found
+    lines = head[start : start + 4096].split(b"\n")[:4]
+    if _is_computation(lines):
+        return Sniffed("hlo_text", "HLO text without its HloModule line", False)
+    if _is_text_proto(lines):
+        mark = _anywhere(_TEXT_PROTO_MARKS, b"\n" + data)
+        return mark or Sniffed("text_proto", "text proto", certain=False)
+    return _anywhere(_LOG_MARKS, data)
+
+
+def _first(rules: tuple[_Rule, ...], head: bytes, start: int) -> Sniffed | None:
+    for pattern, sniffed in rules:
+        if pattern.match(head, start):
+            return sniffed
+    return None
+
+
+def _anywhere(rules: tuple[_Rule, ...], data: bytes) -> Sniffed | None:
+    for pattern, sniffed in rules:
+        if pattern.search(data):
+            return sniffed
+    return None
+
+
+def _is_computation(lines: list[bytes]) -> bool:
+    return (
+        len(lines) > 1
+        and lines[0].rstrip().endswith(b"{")
+        and _COMPUTATION.match(lines[0]) is not None
+        and _INSTRUCTION.match(lines[1]) is not None
+    )
+
+
+def _is_text_proto(lines: list[bytes]) -> bool:
+    whole = lines[:-1] if len(lines) > 1 else lines
+    told = [line for line in whole if line.strip() and line.lstrip()[:1] != b"#"]
+    return bool(told) and all(_PROTO_LINE.fullmatch(line) for line in told)

@@ -1,0 +1,1 @@
+"""Files of dumps from paths, archives and URLs, within limits."""

@@ -1,0 +1,111 @@
+"""Units put together, a few MB of text at a time, and parsed into Arrow tables.
+
+A batch is the work that a worker process gets at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+
+from hlodb.ingest.modules.parse_unit import parse_unit
+from hlodb.ingest.recognise.unit_files import FileReport, UnitFile
+from hlodb.ingest.records import Evidence, Reject
+from hlodb.ingest.tables.normalise import Batch, Seen
+
+BATCH_BYTES = 4_000_000
+"""Text that a worker parses at a time (bytes); units weigh more than their text."""
+
+UNIT_BYTES = 16_000
+"""As much text as is parsed while a module without any is stored."""
+
+
+def weight(files: Sequence[UnitFile]) -> int:
+    """Give how much work a unit is, in bytes of text."""
+    return UNIT_BYTES + sum(len(file.data) for file in files)
+
+
+def batches_of(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:
+    """Give batches of units, in order; empty units are left out.
+
+    Small ones join a batch that is full already: a run often ends in such, and a batch
+    of their own would take longer than they do.
+    """
+    batch: list[list[UnitFile]] = []
+    size = 0
+    for files in filter(None, units):
+        added = weight(files)
+        is_small = added < BATCH_BYTES // 32 and size < BATCH_BYTES * 5 // 4
+        if size >= BATCH_BYTES and not is_small:
+            yield batch
+            batch, size = [], 0
+        batch.append(files)
+        size += added
+    if batch:
+        yield batch
+
+
+_MAX_ROWS = 400_000
+"""Distinct instructions, beyond which a process forgets and starts anew."""
+
+
+@dataclass(slots=True)
+class BatchResult:
+    """Tables of one batch (run_id to be added), file reports and rejects.
+
+    Tables without rows are left out, but for `modules`.
+    `brought` holds the keys of contents whose rows are among the tables, by their kind.
+    `evidence` holds rows of tables that are keyed by run and path. `weight` is that of
+    its units.
+    """
+
+    tables: dict[str, pa.Table]
+    brought: dict[str, frozenset[int]] = field(default_factory=dict)
+    files: list[FileReport] = field(default_factory=list)
+    rejects: list[tuple[str, Reject]] = field(default_factory=list)
+    evidence: list[Evidence] = field(default_factory=list)
+    weight: int = 0
+
+
+@dataclass(slots=True)
+class _Process:
+    """What a worker process keeps from batch to batch."""
+
+    seen: Seen = field(default_factory=Seen)
+
+    def forget_if_full(self) -> None:
+        if len(self.seen.distinct) > _MAX_ROWS:
+            self.seen = Seen()
+
+
+_process = _Process()
+
+
+def start_process() -> None:
+    """Begin with nothing seen: the tables of earlier batches went to another file."""
+    _process.seen = Seen()
+
+
+def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
+    """Parse and normalise units; equal text and modules of earlier batches are reused.
+
+    Details of a module that an earlier batch of this process held are not built again,
+    so the results of one process must all be loaded, in order.
+    """
+    _process.forget_if_full()
+    batch = Batch(_process.seen)
+    result = BatchResult({})
+    for files in units:
+        parsed = parse_unit(files, _process.seen.distinct)
+        ids = [batch.add(module, files[0].is_detailed) for module in parsed.modules]
+        for report in parsed.files:
+            report.module_id = ids[-1] if ids else None
+        result.files += parsed.files
+        result.rejects += parsed.rejects
+        result.evidence += parsed.evidence
+        result.weight += weight(files)
+    result.tables = batch.arrow_tables()
+    result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
+    return result

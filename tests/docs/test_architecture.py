@@ -1,0 +1,78 @@
+"""The map of the code shows every room, and every room is packaged and small."""
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("hlodb", "ingest", "schema", "queries", "reports")
+PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+MOST_MODULES = 24
+
+
+def rooms() -> Iterator[Path]:
+    """Yield the folders below the packages that hold code: Python or SQL."""
+    for package in PACKAGES:
+        for folder in [ROOT / package, *sorted((ROOT / package).rglob("*"))]:
+            is_link = any(part.is_symlink() for part in (folder, *folder.parents))
+            if folder.is_dir() and not is_link and list(code_in(folder)):
+                yield folder.relative_to(ROOT)
+
+
+def code_in(folder: Path) -> Iterator[Path]:
+    for path in folder.iterdir():
+        if path.suffix in (".py", ".sql"):
+            yield path
+
+
+ROOMS = {f"{room.as_posix()}/" for room in rooms()}
+
+
+def test_the_page_names_every_room() -> None:
+    named = set(re.findall(r"`([a-z_]+/(?:[a-z_0-9]+/)*)`", PAGE))
+    assert {room for room in ROOMS if room not in named} == set()
+
+
+def test_what_the_page_names_is_there() -> None:
+    """Paths are from the root, or from ingest/ where its steps are told."""
+    paths = re.findall(r"`((?:[a-z_0-9]+/)+(?:\w+\.(?:py|sql))?)`", PAGE)
+    homes = (ROOT, ROOT / "ingest")
+    missing = [
+        path
+        for path in paths
+        if "NAME" not in path and not any((home / path).exists() for home in homes)
+    ]
+    assert missing == []
+
+
+def test_links_of_the_page_lead_somewhere() -> None:
+    links = re.findall(r"\]\(([^)#]+)\)", PAGE)
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+
+
+def test_every_package_is_built_into_the_wheel() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
+    built, homes = tools["setuptools"]["packages"], tools["setuptools"]["package-dir"]
+    found = {room: package_of(room) for room in ROOMS if has_init(room)}
+    assert {package: homes.get(package) for package in built} == {
+        package: room.rstrip("/") for room, package in found.items()
+    }
+
+
+def has_init(room: str) -> bool:
+    return (ROOT / room / "__init__.py").exists()
+
+
+def package_of(room: str) -> str:
+    name = room.rstrip("/").replace("/", ".")
+    return name if name.startswith("hlodb") else f"hlodb.{name}"
+
+
+# The rooms of reports are still one.
+@pytest.mark.parametrize("room", sorted(ROOMS - {"reports/"}))
+def test_a_room_holds_no_more_than_one_can_overlook(room: str) -> None:
+    modules = [path for path in (ROOT / room).glob("*.py") if path.stem != "__init__"]
+    assert len(modules) <= MOST_MODULES

@@ -1,0 +1,98 @@
+"""What is read ahead is what reading line by line gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from hlodb.ingest.formats.hlo_text import blocks
+from hlodb.ingest.formats.hlo_text.blocks import Block, BlockCache, InstructionCache
+from hlodb.ingest.formats.hlo_text.module import parse_hlo
+from hlodb.ingest.records import Instruction
+from tests.fuzz.seeds import seeds
+
+TEXT = """\
+HloModule jit_f, is_scheduled=true
+
+%add (x: f32[], y: f32[]) -> f32[] {
+  %x = f32[] parameter(0)
+  ROOT %add.1 = f32[] add(%x, %x)
+} // add
+
+%empty () -> f32[] {
+}
+
+%wrapped (p: f32[2]) -> f32[2] {
+  %c = f32[2]{0} constant({
+    1, 2 })
+}
+ENTRY %main (p: (f32[2])) -> f32[2] {
+  %p = (f32[2]{0}) parameter(0)
+  ROOT %n = f32[2]{0} negate(%p#0)
+}, execution_thread="host"
+
+HloModule jit_g
+
+ENTRY g {
+  ROOT q = f32[] parameter(0)
+}
+"""
+ODD = (
+    "\n", "\n\n", "}", "\n}", "\n}\n", "{", " {\n", "g {\n", " ", "  }\n", "\r",
+    "\n// x", "} // y\n", '}, execution_thread="a"', '"', "\\", "HloModule h\n",
+    "ENTRY ", "StackFrames\n", "(", "a = f32[] add(b)\n", "\n  %y is missing",
+    "#0", "%p#0", "  %m = f32[2]{0} negate(%p#0)\n",
+    "\u2028", "\v",
+)  # fmt: skip
+
+
+class LineByLine(InstructionCache):
+    """A cache that says of every computation that it is not plain."""
+
+    def blocks(self, texts: Sequence[str]) -> list[Block[list[Instruction]] | None]:
+        return [None] * len(texts)
+
+
+@st.composite
+def changed_texts(draw: st.DrawFn) -> str:
+    text = TEXT
+    for _ in range(draw(st.integers(0, 4))):
+        at = draw(st.integers(0, len(text)))
+        gone = draw(st.sampled_from((0, 0, 1, 3, 30)))
+        text = text[:at] + draw(st.sampled_from(ODD)) + text[at + gone :]
+    return text
+
+
+def everything(text: str, cache: BlockCache[Any]) -> list[Any]:
+    """Give all that was read, and the fields that records are compared without."""
+    parsed = parse_hlo(text, cache)
+    modules = [[getattr(m, f.name) for f in fields(m)] for m in parsed.modules]
+    return [modules, parsed.rejects, parsed.unclaimed, parsed.lines_total]
+
+
+@given(changed_texts())
+@example(TEXT)
+@example(TEXT.replace("\n", "\r\n"))
+@example(TEXT.replace("\n\n", "\n\n\n"))
+def test_what_is_read_ahead_is_what_the_lines_say(text: str) -> None:
+    assert everything(text, InstructionCache()) == everything(text, LineByLine())
+
+
+def test_real_modules_read_ahead_are_what_their_lines_say() -> None:
+    for data in seeds()["hlo_text"]:
+        text = data.decode()
+        assert everything(text, InstructionCache()) == everything(text, LineByLine())
+
+
+@pytest.mark.parametrize("characters", [1, 100])
+def test_reading_ahead_in_short_pieces(
+    characters: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = everything(TEXT * 3, InstructionCache())
+    monkeypatch.setattr(blocks, "_AHEAD", characters)
+    assert everything(TEXT * 3, InstructionCache()) == whole

@@ -1,0 +1,84 @@
+"""Text that people and programs read."""
+
+import json
+
+import pytest
+
+from hlodb.text import (
+    counted,
+    human_bytes,
+    json_text,
+    nearest,
+    not_held,
+    parse_size,
+    signed_bytes,
+    signed_percent,
+    visible,
+)
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1,023 B"),
+        (1024, "1.00 KiB"),
+        (-1536, "-1.50 KiB"),
+        (2**20, "1.00 MiB"),
+        (2**80, "1,048,576.00 EiB"),
+    ],
+)
+def test_human_bytes(count: int, text: str) -> None:
+    assert human_bytes(count) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "count"),
+    [("30 GiB", 30 * 2**30), ("1.5 MB", 1_500_000), ("4_096", 4096), ("7b", 7)],
+)
+def test_parse_size(text: str, count: int) -> None:
+    assert parse_size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "1 parsec", "-1", "1e3"])
+def test_sizes_that_cannot_be_read(text: str) -> None:
+    with pytest.raises(ValueError, match="is no size; write 30 GiB"):
+        parse_size(text)
+
+
+def test_signed_numbers() -> None:
+    assert [signed_bytes(n) for n in (1280 * 1024, -12, 0, None)] == [
+        "+1.25 MiB",
+        "-12 B",
+        "0 B",
+        "-",
+    ]
+    assert [signed_percent(r) for r in (0.127, -1.0, None)] == [
+        "+12.7 %",
+        "-100.0 %",
+        "-",
+    ]
+    assert [counted(n, "row") for n in (0, 1, 2000)] == [
+        "0 rows",
+        "1 row",
+        "2,000 rows",
+    ]
+
+
+def test_what_does_not_print_is_visible() -> None:
+    text = "a\n\x1b[31m\u202e"
+    assert visible(text) == r"a\n\x1b[31m\u202e"
+    assert json_text(text) == r'"a\n\u001b[31m\u202e"'
+    assert json.loads(json_text(text)) == text
+
+
+def test_a_name_that_is_not_there() -> None:
+    assert nearest("paek", ["peak", "runs"]) == "; did you mean peak?"
+    assert nearest("zzz", ["peak"]) == ""
+    assert not_held("run", "nigth", ["night", None]) == (
+        "the warehouse has no run 'nigth'; did you mean night?"
+    )
+    assert not_held("run", "x", "abcdefg", holder="this file") == (
+        "this file has no run 'x'; it has a, b, c, d, e and 2 more"
+    )
+    assert not_held("run", "x", []) == "the warehouse has no run 'x'; it has none"
