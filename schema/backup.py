@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import closing
 from pathlib import Path
+from typing import BinaryIO
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.drafts import draft_beside, remove_abandoned_drafts
-from hlodb.schema.waiting import explain, lock_timeout, open_when_free
+from hlodb.schema.waiting import (
+    explain,
+    explain_damage,
+    hold_still,
+    lock_timeout,
+    open_file,
+    open_for_writing,
+)
 from hlodb.schema.warehouse import connect
 
 
 def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
-    """Copy the warehouse at `path` to `destination`; give its size (bytes).
+    """Copy the warehouse at `path` to `destination`; return its size (bytes).
 
     Writers wait meanwhile, readers don't. The copy appears under its name when it is
     on the disk and was read whole. Raises UsageError where `destination` exists and
@@ -31,7 +40,9 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
     draft = draft_beside(destination)
     try:
         with connect(path):
-            copy_open_file(path, draft)
+            pass  # It is a warehouse of this version, or an error says what it is.
+        with hold_still(path, lock_timeout()) as file:
+            copy_file(file, path, draft)
         settle(draft)
         _read_whole(draft, path)
         draft.replace(destination)
@@ -45,67 +56,78 @@ def back_up(path: Path, destination: Path, *, replace: bool = False) -> int:
 
 def _read_whole(draft: Path, path: Path) -> None:
     """Read all that a copy of `path` holds, lest a damaged one replace a sound one."""
-    timeout = lock_timeout()
+    with closing(open_file(draft, read_only=True)) as connection:
+        read_every_row(connection, path)
+
+
+def read_every_row(connection: Connection, path: Path) -> None:
+    """Read every column of every table; raise WarehouseError where that fails.
+
+    DuckDB notices damage only in the blocks that it reads.
+    """
     try:
-        connection = open_when_free(draft, read_only=True, timeout_seconds=timeout)
-        with connection:
-            tables = connection.execute(
-                "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
+        tables = connection.execute(
+            "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
+        ).fetchall()
+        for schema, table in tables:
+            connection.execute(
+                f'SELECT bit_xor(hash(t)) FROM "{schema}"."{table}" AS t'
             ).fetchall()
-            for schema, table in tables:
-                connection.execute(
-                    f'SELECT bit_xor(hash(t)) FROM "{schema}"."{table}" AS t'
-                ).fetchall()
     except DatabaseError as error:
-        raise WarehouseError(explain(path, error)) from error
+        raise WarehouseError(explain_damage(path, error)) from error
 
 
-def copy_open_file(path: Path, copy: Path) -> None:
-    """Copy a file and its log, while a connection of this process holds it.
-
-    The log goes first: closing any descriptor of the file itself ends the lock that
-    DuckDB holds on it, as POSIX has it.
-    """
-    log = Path(f"{path}.wal")
+def copy_file(file: BinaryIO, path: Path, copy: Path) -> None:
+    """Copy a file that `hold_still` yields, with its log."""
+    log = _log_of(path)
     if log.exists():
-        shutil.copyfile(log, f"{copy}.wal")
-    shutil.copyfile(path, copy)
+        shutil.copyfile(log, _log_of(copy))
+    with copy.open("wb") as target:
+        shutil.copyfileobj(file, target)
+    shutil.copymode(path, copy)
 
 
-def settle(path: Path) -> None:
-    """Bring the log of a copy into its file, and the file onto the disk.
+def settle(draft: Path) -> None:
+    """Bring the log of a draft into its file, and the file onto the disk.
 
-    Raises WarehouseError where the copy can't be opened.
+    Raises WarehouseError where the draft cannot be opened.
     """
-    connection = open_when_free(path, read_only=False, timeout_seconds=lock_timeout())
+    with closing(open_file(draft, read_only=False)) as connection:
+        _checkpoint(connection, draft)
+    sync(draft)
+
+
+def absorb_log(path: Path) -> None:
+    """Bring a log that was left behind into its file.
+
+    Raises as `open_for_writing`.
+    """
+    if _log_of(path).exists():
+        with open_for_writing(path, lock_timeout()) as connection:
+            _checkpoint(connection, path)
+
+
+def require_no_log(path: Path) -> None:
+    """Raise WarehouseError where a log remains: it must not outlive its file."""
+    if _log_of(path).exists():
+        raise WarehouseError(f"{path} is being written to; try again")
+
+
+def _log_of(path: Path) -> Path:
+    return Path(f"{path}.wal")
+
+
+def _checkpoint(connection: Connection, path: Path) -> None:
     try:
         connection.execute("CHECKPOINT")
     except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
-    finally:
-        connection.close()
-    sync(path)
-
-
-def keep_writers_out(path: Path) -> Connection:
-    """Give a connection that holds a file which has no log besides itself.
-
-    Raises WarehouseError where another process writes to it.
-    """
-    log = Path(f"{path}.wal")
-    if log.exists():
-        settle(path)
-    held = open_when_free(path, read_only=True, timeout_seconds=lock_timeout())
-    if log.exists():
-        held.close()
-        raise WarehouseError(f"{path} is being written to; try again")
-    return held
 
 
 def remove_file(path: Path) -> None:
     """Remove a database file and its log, if they are there."""
     path.unlink(missing_ok=True)
-    Path(f"{path}.wal").unlink(missing_ok=True)
+    _log_of(path).unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

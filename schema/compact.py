@@ -9,13 +9,16 @@ from __future__ import annotations
 
 import shutil
 import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
-    keep_writers_out,
+    absorb_log,
     remove_file,
+    require_no_log,
     settle,
     sync,
 )
@@ -26,6 +29,9 @@ from hlodb.schema.waiting import (
     BLOCK_BYTES,
     STORAGE_VERSION,
     explain,
+    lock_timeout,
+    no_other_writer,
+    open_when_free,
     require_file,
 )
 
@@ -47,27 +53,37 @@ def compact(path: Path) -> Compaction:
     """
     require_file(path)
     path = path.resolve()
-    # Held to the end, so that nobody writes to a file that is about to be replaced.
-    held = keep_writers_out(path)
     draft = draft_beside(path)
     try:
-        require_version(held, path)
-        before = path.stat().st_size
-        _write_anew(held, draft)
-        settle(draft)
-        shutil.copymode(path, draft)
-        draft.replace(path)
-        sync(path.parent)
-        # Who opened the old file just before still meets our lock, and tries again.
-        time.sleep(_OTHERS_GIVE_UP_SECONDS)
-        return Compaction(before, path.stat().st_size)
+        with _reading_alone(path) as held:
+            require_version(held, path)
+            before = path.stat().st_size
+            _write_anew(held, draft)
+            settle(draft)
+            shutil.copymode(path, draft)
+            draft.replace(path)
+            sync(path.parent)
+            # Another program that opened the old file just before still meets our
+            # lock, and tries again.
+            time.sleep(_OTHERS_GIVE_UP_SECONDS)
+            return Compaction(before, path.stat().st_size)
     except OSError as error:
         raise WarehouseError(f"cannot compact {path}: {error.strerror}") from error
     except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
     finally:
-        held.close()
         remove_file(draft)
+
+
+@contextmanager
+def _reading_alone(path: Path) -> Iterator[Connection]:
+    """Yield a connection that reads a file without a log, and keeps writers out."""
+    timeout = lock_timeout()
+    with no_other_writer(path, timeout):
+        absorb_log(path)
+        with closing(open_when_free(path, timeout)) as connection:
+            require_no_log(path)
+            yield connection
 
 
 def _write_anew(held: Connection, draft: Path) -> None:

@@ -15,6 +15,7 @@ from _duckdb import (
     InvalidInputException,
     IOException,
     OutOfMemoryException,
+    SerializationException,
     TransactionException,
 )
 from _duckdb import connect as open_database
@@ -27,6 +28,7 @@ __all__ = [
     "InternalException",
     "InvalidInputException",
     "OutOfMemoryException",
+    "SerializationException",
     "TransactionException",
     "in_memory",
     "open_database",

@@ -1,4 +1,4 @@
-"""Making a warehouse: tables, views, comments and reference rows in a new file.
+"""Make a warehouse: tables, views, comments and reference rows in a new file.
 
 A new file appears under its name only when it is whole: a process that dies meanwhile,
 or two that begin at once, leave no half-made warehouse behind.
@@ -11,24 +11,21 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from hlodb.errors import UsageError, WarehouseError
+from hlodb.errors import WarehouseError
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.drafts import new_beside
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION
-from hlodb.schema.waiting import open_when_free
+from hlodb.schema.waiting import open_file
 
 
 def create_file(path: Path) -> None:
-    """Make an empty warehouse at `path`, unless another process was faster.
+    """Make an empty warehouse at `path`, unless another program was faster.
 
-    Raises UsageError where its directory is missing, WarehouseError where it can't be
-    written.
+    Raises WarehouseError where it cannot be written.
     """
     # A link may lead to where the file is to be.
     path = path.resolve()
-    if not path.parent.is_dir():
-        raise UsageError(f"there is no directory {path.parent} for the warehouse")
     _refuse_foreign_log(path)
     draft = new_beside(path)
     try:
@@ -42,7 +39,7 @@ def create_file(path: Path) -> None:
 
 
 def _write_draft(draft: Path) -> None:
-    connection = open_when_free(draft, read_only=False, timeout_seconds=0)
+    connection = open_file(draft, read_only=False)
     try:
         # Hundreds of small statements: others would only be woken for each.
         connection.execute("SET threads = 1")
@@ -68,7 +65,7 @@ def _give_name(draft: Path, path: Path) -> None:
     except FileExistsError:
         return
     except OSError:
-        # A file system without hard links: here alone two beginners could collide.
+        # A file system without hard links.
         if not path.exists():
             draft.rename(path)
 

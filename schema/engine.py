@@ -10,15 +10,14 @@ from sqlalchemy.pool import NullPool
 from hlodb.schema.waiting import require_file
 
 
-def engine(path: str | Path, *, read_only: bool = True) -> Engine:
-    """Give a SQLAlchemy engine over the warehouse at `path`.
+def engine(path: str | Path) -> Engine:
+    """Return a SQLAlchemy engine that reads the warehouse at `path`.
 
     NullPool: a pooled connection would keep the file locked.
     """
-    if read_only:
-        require_file(path)
+    require_file(path)
     return create_engine(
         URL.create("duckdb", database=str(path)),
         poolclass=NullPool,
-        connect_args={"read_only": read_only, "config": {}},
+        connect_args={"read_only": True, "config": {}},
     )

@@ -1,16 +1,19 @@
 """Writes what follows from tables/, so that no ingest need load SQLAlchemy for it.
 
-python -m hlodb.schema.generate       tables.sql, comments.sql
+python -m hlodb.schema.generate       tables.sql, comments.sql, keys.csv, references.csv
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import csv
+import io
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from sqlalchemy import Table, create_engine
 from sqlalchemy.schema import CreateTable
 
+from hlodb.schema.declared import DeclaredKey, DeclaredReference
 from hlodb.schema.tables import PUBLIC, STORE
 
 _FOLDER = Path(__file__).parent
@@ -25,6 +28,10 @@ def generated() -> dict[Path, str]:
     return {
         _FOLDER / "tables.sql": _ABOUT + ";\n\n".join(_creates(stored)) + ";\n",
         _FOLDER / "comments.sql": _ABOUT + ";\n".join(comments) + ";\n",
+        _FOLDER / "keys.csv": _csv(DeclaredKey._fields, _keys(tables)),
+        _FOLDER / "references.csv": _csv(
+            DeclaredReference._fields, _references(tables)
+        ),
     }
 
 
@@ -42,6 +49,52 @@ def _comments(table: Table) -> Iterator[str]:
     for column in table.columns:
         text = _quote(column.comment or "")
         yield f'COMMENT ON COLUMN {full}."{column.name}" IS {text}'
+
+
+def _keys(tables: list[Table]) -> Iterator[DeclaredKey]:
+    for table in tables:
+        for key in table.info["keys"]:
+            source = _source(table.name, key)
+            yield DeclaredKey(table.name, source, " ".join(key), table.info["proof"])
+
+
+def _references(tables: list[Table]) -> Iterator[DeclaredReference]:
+    for table in tables:
+        shown = table.info.get("shown_as", table.name)
+        for reference in table.info["references"]:
+            targets = reference.targets or reference.columns
+            yield DeclaredReference(
+                shown,
+                _source(table.name, reference.columns),
+                " ".join(reference.columns),
+                reference.table,
+                _source(reference.table, targets),
+                " ".join(targets),
+                reference.lacks or "",
+                "yes"
+                if _is_public(shown, reference.columns[-1])
+                and _is_public(reference.table, targets[-1])
+                else "",
+            )
+
+
+def _source(name: str, columns: Iterable[str]) -> str:
+    """Return the SQL name of the stored table `name` that has `columns`, or a view."""
+    quoted = f'"{name}"' if name == "values" else name
+    stored = STORE.tables.get(f"store.{name}")
+    has_all = stored is not None and set(columns) <= set(stored.columns.keys())
+    return f"store.{quoted}" if has_all else quoted
+
+
+def _is_public(table: str, column: str) -> bool:
+    return table in PUBLIC.tables and column in PUBLIC.tables[table].columns
+
+
+def _csv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerows([header, *rows])
+    return out.getvalue()
 
 
 def _quote(text: str) -> str:

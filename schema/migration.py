@@ -7,17 +7,19 @@ and the old file stays beside it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from hlodb.errors import WarehouseError
 from hlodb.schema.backup import (
-    copy_open_file,
-    keep_writers_out,
+    absorb_log,
+    copy_file,
     remove_file,
+    require_no_log,
     settle,
     sync,
 )
@@ -26,7 +28,13 @@ from hlodb.schema.creation import create_schema
 from hlodb.schema.drafts import draft_beside
 from hlodb.schema.stored import script_of
 from hlodb.schema.versions import SCHEMA_VERSION, stored_version
-from hlodb.schema.waiting import open_when_free, require_file
+from hlodb.schema.waiting import (
+    hold_still,
+    lock_timeout,
+    no_other_writer,
+    open_file,
+    require_file,
+)
 
 Steps = Mapping[int, str]
 """Script that leads to a version, by that version."""
@@ -67,29 +75,40 @@ def migrate(
     """
     require_file(path)
     steps = read_steps() if steps is None else steps
-    # Held to the end, so that nobody writes to a file that is about to be replaced.
-    held = keep_writers_out(path)
     draft = draft_beside(path)
     try:
-        version = _known_version(held, path)
-        scripts = _scripts_from(version, steps, path)
-        if not scripts:
-            return Migration(version, version, None)
-        copy_open_file(path, draft)
-        _carry_out(draft, scripts)
-        settle(draft)
-        if dry_run:
-            return Migration(version, SCHEMA_VERSION, None)
-        return Migration(version, SCHEMA_VERSION, _exchange(path, draft, version))
+        # Held to the end, so that nobody writes to a file that is about to be replaced.
+        with _alone(path) as file:
+            copy_file(file, path, draft)
+            version = _known_version(draft, path)
+            scripts = _scripts_from(version, steps, path)
+            if not scripts:
+                return Migration(version, version, None)
+            _carry_out(draft, scripts)
+            settle(draft)
+            if dry_run:
+                return Migration(version, SCHEMA_VERSION, None)
+            return Migration(version, SCHEMA_VERSION, _exchange(path, draft, version))
     except OSError as error:
         raise WarehouseError(f"cannot migrate {path}: {error.strerror}") from error
     finally:
-        held.close()
         remove_file(draft)
 
 
-def _known_version(connection: Connection, path: Path) -> int:
-    version = stored_version(connection)
+@contextmanager
+def _alone(path: Path) -> Iterator[BinaryIO]:
+    """Yield a file without a log, open for reading, and keep writers out."""
+    timeout = lock_timeout()
+    with no_other_writer(path, timeout):
+        absorb_log(path)
+        with hold_still(path, timeout) as file:
+            require_no_log(path)
+            yield file
+
+
+def _known_version(draft: Path, path: Path) -> int:
+    with closing(open_file(draft, read_only=True)) as connection:
+        version = stored_version(connection)
     if version is None:
         raise WarehouseError(f"{path} is no hlodb warehouse")
     if version > SCHEMA_VERSION:
@@ -112,7 +131,7 @@ def _scripts_from(version: int, steps: Steps, path: Path) -> list[str]:
 
 
 def _carry_out(draft: Path, scripts: list[str]) -> None:
-    connection = open_when_free(draft, read_only=False, timeout_seconds=0)
+    connection = open_file(draft, read_only=False)
     try:
         connection.execute("BEGIN")
         for script in (*scripts, script_of("views"), script_of("comments")):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 _FOLDER = Path(__file__).parent
 _TABLE = re.compile(r"^CREATE TABLE ([\w.\"]+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
+_VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)', re.MULTILINE)
 _COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
 
 
@@ -22,6 +23,13 @@ def stored_tables() -> dict[str, dict[str, str]]:
         name.replace('"', ""): dict(_COLUMN.findall(columns))
         for name, columns in _TABLE.findall(script)
     }
+
+
+@lru_cache(maxsize=1)
+def public_tables() -> frozenset[str]:
+    """Return the names of the tables and views that people query."""
+    stored = (name for name in stored_tables() if "." not in name)
+    return frozenset((*stored, *_VIEW.findall(script_of("views"))))
 
 
 @lru_cache(maxsize=8)

@@ -191,13 +191,6 @@ CREATE TABLE aliases (
   kind TEXT
 );
 
-CREATE TABLE allocation_flags (
-  module_id BIGINT,
-  allocation_id BIGINT,
-  is_tuple BOOLEAN,
-  is_aliased BOOLEAN
-);
-
 CREATE TABLE allocation_values (
   module_id BIGINT,
   allocation_id INTEGER,
@@ -287,22 +280,6 @@ CREATE TABLE findings (
   cause_title TEXT,
   report_id TEXT,
   PRIMARY KEY (finding_id)
-);
-
-CREATE TABLE heap_events (
-  module_id BIGINT,
-  trace_id INTEGER,
-  event INTEGER,
-  kind TEXT,
-  value_id BIGINT,
-  shared_value_id BIGINT
-);
-
-CREATE TABLE heap_traces (
-  module_id BIGINT,
-  trace_id INTEGER,
-  allocation_id BIGINT,
-  is_whole_module BOOLEAN
 );
 
 CREATE TABLE memory_analysis (
@@ -440,12 +417,6 @@ CREATE TABLE passes (
   duration_us BIGINT
 );
 
-CREATE TABLE peak_buffers (
-  module_id BIGINT,
-  allocation_id BIGINT,
-  value_id BIGINT
-);
-
 CREATE TABLE printed_peaks (
   module_id BIGINT,
   instruction TEXT,
@@ -461,12 +432,6 @@ CREATE TABLE proto_comparisons (
   compared_count BIGINT,
   difference_count BIGINT,
   example TEXT
-);
-
-CREATE TABLE proto_facts (
-  module_id BIGINT,
-  is_dynamic BOOLEAN,
-  cross_program_prefetch_count INTEGER
 );
 
 CREATE TABLE rejects (

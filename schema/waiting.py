@@ -1,4 +1,4 @@
-"""Opening a DuckDB file that others may hold: wait for a bounded time, say who it is.
+"""Open a DuckDB file that another process may hold: wait for a bounded time.
 
 While one process has the file open for writing no other process can open it, not even
 to read it; while others read, nobody can write. DuckDB says so at once and never waits.
@@ -6,18 +6,26 @@ to read it; while others read, nobody can write. DuckDB says so at once and neve
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 import re
 import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO, TypeVar
 
 from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
 from hlodb.schema.connection import Connection, DatabaseError, open_database
+from hlodb.schema.writer_lock import Busy, writer_lock
+
+Result = TypeVar("Result")
 
 LOCK_TIMEOUT_SECONDS = 60.0
-TELL_AFTER_SECONDS = 2.0
-"""A wait longer than this is told, once."""
+REPORT_AFTER_SECONDS = 2.0
+"""A wait longer than this is reported, once."""
 
 STORAGE_VERSION = "v1.5.0"
 """How a new file is written: readable by DuckDB 1.5 also when 2.0 wrote it."""
@@ -42,7 +50,7 @@ _log = logging.getLogger(__name__)
 
 
 def lock_timeout() -> float:
-    """Give how long to wait for a locked file: $HLODB_LOCK_TIMEOUT, else 60 seconds.
+    """Return how long to wait for a locked file: $HLODB_LOCK_TIMEOUT, else 60 seconds.
 
     Raises UsageError where the variable holds no number of seconds.
     """
@@ -57,38 +65,105 @@ def lock_timeout() -> float:
 
 
 def require_file(path: str | Path) -> None:
-    """Raise UsageError where there is no file at `path`, and say how to make one."""
+    """Raise UsageError where there is no file at `path`; it says how to make one."""
     if not Path(path).exists():
         raise UsageError(
             f"there is no warehouse at {path}: `hlodb ingest PATH --db {path}`"
         )
 
 
-def open_when_free(path: Path, read_only: bool, timeout_seconds: float) -> Connection:
-    """Open `path` as soon as nobody is in the way.
+def open_when_free(path: Path, timeout_seconds: float) -> Connection:
+    """Open `path` for reading as soon as no process writes to it.
 
-    Raises WarehouseLocked after `timeout_seconds`, WarehouseError where it can't be
-    opened at all.
+    Raises WarehouseLocked after `timeout_seconds`, WarehouseError where the file cannot
+    be opened at all.
     """
-    _require_database(path)
+    return when_free(path, partial(open_file, path, read_only=True), timeout_seconds)
+
+
+@contextmanager
+def no_other_writer(path: Path, timeout_seconds: float) -> Iterator[None]:
+    """Keep other processes of hlodb from writing to `path` for a block.
+
+    Raises as `open_when_free`.
+    """
+
+    def attempt() -> ExitStack:
+        with ExitStack() as stack:
+            stack.enter_context(writer_lock(path))
+            return stack.pop_all()
+
+    with when_free(path, attempt, timeout_seconds):
+        yield
+
+
+@contextmanager
+def open_for_writing(path: Path, timeout_seconds: float) -> Iterator[Connection]:
+    """Open `path` for writing for a block, as soon as no other process has it open.
+
+    A missing warehouse is created. Raises as `open_when_free`, UsageError where its
+    directory is missing.
+    """
+    _refuse_other_than_file(path)
+    if not path.resolve().parent.is_dir():
+        raise UsageError(f"there is no directory {path.parent} for the warehouse")
+    began = time.monotonic()
+    with no_other_writer(path, timeout_seconds):
+        if not path.exists():
+            # Loaded when needed: nearly always the file is there.
+            from hlodb.schema.creation import create_file
+
+            create_file(path)
+        left_seconds = max(0.0, timeout_seconds - (time.monotonic() - began))
+        attempt = partial(open_file, path, read_only=False)
+        with closing(when_free(path, attempt, left_seconds)) as connection:
+            yield connection
+
+
+@contextmanager
+def hold_still(path: Path, timeout_seconds: float) -> Iterator[BinaryIO]:
+    """Yield the file at `path`, open for reading, while no program can write to it.
+
+    The lock is DuckDB's own for readers, so that every program respects it. It belongs
+    to this descriptor, and closing any other of the same file would drop it: open no
+    connection in the block. Raises as `open_when_free`, OSError.
+    """
+
+    def attempt() -> BinaryIO:
+        with ExitStack() as stack:
+            file = stack.enter_context(path.open("rb"))
+            try:
+                fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except (BlockingIOError, PermissionError) as error:
+                raise Busy("another process") from error
+            stack.pop_all()
+            return file
+
+    with when_free(path, attempt, timeout_seconds) as file:
+        yield file
+
+
+def when_free(
+    path: Path, attempt: Callable[[], Result], timeout_seconds: float
+) -> Result:
+    """Return what `attempt` returns, once it no longer raises Busy.
+
+    Raises WarehouseLocked after `timeout_seconds`.
+    """
     began = time.monotonic()
     pause = _FIRST_PAUSE_SECONDS
-    told = False
+    is_reported = False
     while True:
         try:
-            return open_database(
-                str(path), read_only=read_only, config={} if read_only else _WRITING
-            )
-        except DatabaseError as error:
-            if _LOCKED not in str(error).lower():
-                raise WarehouseError(explain(path, error)) from error
+            return attempt()
+        except Busy as error:
             waited = time.monotonic() - began
             if waited >= timeout_seconds:
                 raise WarehouseLocked(_locked(path, error, waited)) from error
-            if waited >= TELL_AFTER_SECONDS and not told:
-                told = True
+            if waited >= REPORT_AFTER_SECONDS and not is_reported:
+                is_reported = True
                 _log.warning(_waiting(path, error, timeout_seconds))
-        # Loaded when needed: next to no warehouse is ever in use.
+        # Loaded when needed: a warehouse is seldom in use.
         import random
 
         # Jitter, lest processes that were turned away together come back together.
@@ -96,26 +171,44 @@ def open_when_free(path: Path, read_only: bool, timeout_seconds: float) -> Conne
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
 
 
-def _require_database(path: Path) -> None:
-    """Raise WarehouseError for what DuckDB would take for something else."""
-    if path.is_dir() or not path.exists():
-        return
-    if not path.is_file():
-        # It would wait for whoever writes into a pipe, and for ever.
+def open_file(path: Path, read_only: bool) -> Connection:
+    """Open a DuckDB file now.
+
+    Raises Busy where another process has it open, WarehouseError where it cannot be
+    opened at all.
+    """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        # DuckDB would wait for ever for the other end of a pipe.
         raise WarehouseError(
             f"cannot use {path}: it is no file; name another with --db"
         )
-    # A file of data it would read into memory, and what we store would go there.
-    if not _is_database(path):
-        raise WarehouseError(f"cannot use {path}: {_NO_DATABASE}")
-
-
-def _is_database(path: Path) -> bool:
+    config = {} if read_only else _WRITING
     try:
-        with path.open("rb") as stream:
-            return stream.read(12)[8:] in (b"DUCK", b"")
-    except OSError:
-        return True  # DuckDB says it better.
+        # One spelling of the path: else one process could open a file twice.
+        connection = open_database(
+            os.path.realpath(path), read_only=read_only, config=config
+        )
+    except DatabaseError as error:
+        if _LOCKED in str(error).lower():
+            raise Busy(_holder(error)) from error
+        raise WarehouseError(explain(path, error)) from error
+    # DuckDB reads a file of data into memory, and would lose there what we store.
+    # The file's head is not looked at here: closing it would drop DuckDB's lock.
+    opened = connection.execute(
+        "SELECT type FROM duckdb_databases()"
+        " WHERE database_name = current_database() AND path IS NOT NULL"
+    ).fetchall()
+    if opened != [("duckdb",)]:
+        connection.close()
+        raise WarehouseError(f"cannot use {path}: {_NO_DATABASE}")
+    return connection
+
+
+def _refuse_other_than_file(path: Path) -> None:
+    # DuckDB would wait for ever for the other end of a pipe.
+    if path.exists() and not path.is_file():
+        what = "it is a directory; name a file" if path.is_dir() else _NO_FILE
+        raise WarehouseError(f"cannot use {path}: {what}")
 
 
 def _holder(error: DatabaseError) -> str:
@@ -123,25 +216,35 @@ def _holder(error: DatabaseError) -> str:
     return found.group(1) if found else "another process"
 
 
-def _locked(path: Path, error: DatabaseError, waited: float) -> str:
+def _locked(path: Path, error: Busy, waited: float) -> str:
     return (
-        f"{path} is locked by {_holder(error)}, after {waited:.0f} s still; close it"
+        f"{path} is locked by {error}, after {waited:.0f} s still; close it"
         " there, or wait longer (--lock-timeout or HLODB_LOCK_TIMEOUT, in seconds)"
     )
 
 
-def _waiting(path: Path, error: DatabaseError, timeout_seconds: float) -> str:
-    return (
-        f"{path} is locked by {_holder(error)}; waiting for up to"
-        f" {timeout_seconds:.0f} s"
-    )
+def _waiting(path: Path, error: Busy, timeout_seconds: float) -> str:
+    return f"{path} is locked by {error}; waiting for up to {timeout_seconds:.0f} s"
 
 
+_NO_FILE = "it is no file; name another with --db"
 _NO_DATABASE = "it is no DuckDB file; name another with --db"
-_DAMAGE = ("not read enough bytes", "corrupt", "checksum")
+_DAMAGE = (
+    "not read enough bytes",
+    "corrupt",
+    "checksum",
+    "serialization error",
+    "metadatareader",
+    "written with a mode that is not recognized",
+)
+_DAMAGED = (
+    "it is damaged; restore a backup, or ingest the dumps into a new file"
+    " (docs/reliability.md says what can be saved)"
+)
 _REASONS = (
     ("not a valid duckdb database", _NO_DATABASE),
-    ("is a directory", "it is a directory; name a file"),
+    ("cannot launch in-memory database", _NO_DATABASE),
+    ("failed to download extension", _NO_DATABASE),
     ("no space left", "the disk is full; make room there and try again"),
     ("out of memory", "memory ran out; give it more, or try fewer --jobs"),
     ("file too large", "it may not grow any further (a quota or limit)"),
@@ -149,19 +252,26 @@ _REASONS = (
     ("read-only file system", "its file system is read-only"),
     ("different configuration", "this process has it open already; close it first"),
     ("version number", "another DuckDB wrote it; `pip install -U duckdb`"),
-    *((sign, "it is damaged; restore it from a backup") for sign in _DAMAGE),
+    *((sign, _DAMAGED) for sign in _DAMAGE),
 )
 
 
 def is_damage(error: DatabaseError) -> bool:
-    """Tell whether DuckDB found the file damaged."""
+    """Return whether DuckDB found the file damaged."""
     return any(sign in str(error).lower() for sign in _DAMAGE)
 
 
 def explain(path: Path, error: DatabaseError) -> str:
-    """Say in the user's words why DuckDB can't use the file, and what to do."""
+    """Return why DuckDB cannot use the file, in plain words, and what to do."""
     text = str(error)
     for sign, reason in _REASONS:
         if sign in text.lower():
             return f"cannot use {path}: {reason}"
     return f"cannot use {path}: {text.splitlines()[0]}"
+
+
+def explain_damage(path: Path, error: DatabaseError) -> str:
+    """As `explain`, where what failed was reading a sound file's rows."""
+    text = explain(path, error)
+    is_known = any(text.endswith(reason) for _, reason in _REASONS)
+    return text if is_known else f"cannot use {path}: {_DAMAGED}"

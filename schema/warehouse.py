@@ -1,4 +1,4 @@
-"""Opening a warehouse file: created on first write, refused when of another version.
+"""Open a warehouse file: created on first write, refused when of another version.
 
 Writers open late and close early, since nobody else can use the file meanwhile.
 """
@@ -6,7 +6,7 @@ Writers open late and close early, since nobody else can use the file meanwhile.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from hlodb.errors import WarehouseError
@@ -18,6 +18,7 @@ from hlodb.schema.connection import (
     InvalidInputException,
     IOException,
     OutOfMemoryException,
+    SerializationException,
     TransactionException,
 )
 from hlodb.schema.versions import is_empty, require_version
@@ -25,6 +26,7 @@ from hlodb.schema.waiting import (
     explain,
     is_damage,
     lock_timeout,
+    open_for_writing,
     open_when_free,
     require_file,
 )
@@ -34,11 +36,12 @@ _STORAGE_ERRORS = (
     InternalException,
     IOException,
     OutOfMemoryException,
+    SerializationException,
     TransactionException,
 )
 
 Preparation = Callable[[Connection], None]
-"""What is done once with a connection for writing, beside or before all else."""
+"""Work done once with a connection for writing, before anything else."""
 
 
 @contextmanager
@@ -53,45 +56,55 @@ def connect(
     the file cannot be used, turns out damaged, or is of another schema version,
     WarehouseLocked where it is locked for too long.
     """
-    with open_connection(
-        path, read_only=read_only, timeout_seconds=timeout_seconds
-    ) as connection:
+    with _opened(Path(path), read_only, timeout_seconds) as connection:
         try:
             yield connection
         except BaseException as error:
             # Closing waits for what still runs, and an interrupted query does.
             connection.interrupt()
-            for told in (error, error.__cause__):
-                if isinstance(told, _STORAGE_ERRORS) and is_damage(told):
-                    raise WarehouseError(explain(Path(path), told)) from error
+            for cause in (error, error.__cause__):
+                if isinstance(cause, _STORAGE_ERRORS) and is_damage(cause):
+                    raise WarehouseError(explain(Path(path), cause)) from error
             raise
 
 
 def open_connection(
-    path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
+    path: str | Path, *, timeout_seconds: float | None = None
 ) -> Connection:
-    """Give a native connection to the warehouse at `path`.
+    """Return a native connection that reads the warehouse at `path`.
 
-    As `connect`, for longer than a block.
+    Raises as `connect`.
     """
     path = Path(path)
-    if read_only:
-        require_file(path)
-    elif not path.exists():
-        # Loaded when needed, as below: nearly always the file is there.
-        from hlodb.schema.creation import create_file
-
-        create_file(path)
+    require_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
-    connection = open_when_free(path, read_only, timeout)
+    return _ready(open_when_free(path, timeout), path)
+
+
+@contextmanager
+def _opened(
+    path: Path, read_only: bool, timeout_seconds: float | None
+) -> Iterator[Connection]:
+    if read_only:
+        with closing(open_connection(path, timeout_seconds=timeout_seconds)) as reader:
+            yield reader
+        return
+    timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
+    with open_for_writing(path, timeout) as connection:
+        if is_empty(connection):
+            # Loaded when needed: nearly always the file has its tables.
+            from hlodb.schema.creation import create_schema
+
+            create_schema(connection)
+        yield _ready(connection, path)
+
+
+def _ready(connection: Connection, path: Path) -> Connection:
+    """Return a connection to a warehouse of our version; else close it and raise."""
     try:
         # Without this DuckDB draws a bar into the standard output, amid our data.
         with suppress(InvalidInputException):  # locked, and so set before
             connection.execute("SET enable_progress_bar = false")
-        if not read_only and is_empty(connection):
-            from hlodb.schema.creation import create_schema
-
-            create_schema(connection)
         require_version(connection, path)
     except BaseException:
         connection.close()
@@ -106,9 +119,9 @@ def transaction(
     timeout_seconds: float | None = None,
     before: Preparation | None = None,
 ) -> Iterator[Connection]:
-    """Open the warehouse for writing; what is done in the block is kept all or not.
+    """Open the warehouse for writing; the block's changes are kept all or not at all.
 
-    `before` is called first, and what it does is kept. Raises WarehouseError also where
+    `before` is called first, and its changes are kept. Raises WarehouseError also where
     the disk is full or the file is damaged.
     """
     with connect(path, read_only=False, timeout_seconds=timeout_seconds) as connection:

@@ -16,14 +16,15 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import DataQualityError
-from hlodb.ingest.reread import Reread, reread
+from hlodb.ingest.pipeline.reread import Reread, reread
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.contracts import breaches
 from hlodb.queries.renewal import has_macros
 from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
-from hlodb.reports.sizes import counted
+from hlodb.schema.backup import read_every_row
 from hlodb.schema.connection import Connection
+from hlodb.text import counted
 
 _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 
@@ -66,6 +67,7 @@ def command(
     hlodb check --queries
     """
     with open_for_reading(db) as connection:
+        read_every_row(connection, db)
         # First: what answers a query may hide the macros of the warehouse.
         broken = _broken(connection) if bound else None
         result = run_query(connection, "check_results", {"run": run})

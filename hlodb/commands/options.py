@@ -160,6 +160,13 @@ def write_result(result: Result, form: str, output: Path | None) -> None:
         writer(form)(result, stream)
 
 
+def _refuse_warehouse(output: Path) -> None:
+    context = click.get_current_context(silent=True)
+    db = context.params.get("db") if context else None
+    if db and db.exists() and output.exists() and output.samefile(db):
+        raise UsageError(f"{output} is the warehouse; name another file to write to")
+
+
 def refuse_terminal(form: str, output: Path | None) -> None:
     """Raise UsageError where a binary form would go to a terminal."""
     if output is None and sys.stdout.isatty():
@@ -168,13 +175,14 @@ def refuse_terminal(form: str, output: Path | None) -> None:
 
 @contextmanager
 def output_stream(output: Path | None) -> Iterator[BinaryIO]:
-    """Give `output` to be written to, else the standard output.
+    """Yield `output` to be written to, else the standard output.
 
-    Raises UsageError where the file can't be written.
+    Raises UsageError where the file cannot be written, or is the warehouse.
     """
     if output is None:
         yield sys.stdout.buffer
         return
+    _refuse_warehouse(output)
     try:
         with output.open("wb") as stream:
             yield stream

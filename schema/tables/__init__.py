@@ -34,19 +34,14 @@ from hlodb.schema.tables.assignments import (
 )
 from hlodb.schema.tables.measures import MEMORY_PROFILE, MEMORY_TIMELINE, MODULE_MEMORY
 from hlodb.schema.tables.evidence import (
-    ALLOCATION_FLAGS,
     ELIDED_LITERALS,
-    HEAP_EVENTS,
-    HEAP_TRACES,
     MEMORY_ANALYSIS,
     MEMORY_REPORT_ALLOCATIONS,
     MEMORY_REPORT_VALUES,
     MEMORY_REPORTS,
     OOM_BUFFERS,
     OOM_REPORTS,
-    PEAK_BUFFERS,
     PROTO_COMPARISONS,
-    PROTO_FACTS,
 )
 from hlodb.schema.tables.warehouse import DEVICE_MEMORY, MEMORY_SPACES, WAREHOUSE_INFO
 from hlodb.schema.tables.findings import FINDING_EVENTS, FINDINGS
@@ -73,7 +68,6 @@ from hlodb.schema.tables.columns import PUBLIC, STORE
 __all__ = [
     "ALIASES",
     "ALLOCATIONS",
-    "ALLOCATION_FLAGS",
     "ALLOCATION_VALUES",
     "CALLED_COMPUTATIONS",
     "COMPILER_FLAGS",
@@ -83,8 +77,6 @@ __all__ = [
     "ELIDED_LITERALS",
     "FINDINGS",
     "FINDING_EVENTS",
-    "HEAP_EVENTS",
-    "HEAP_TRACES",
     "INSTRUCTIONS",
     "LIVE_RANGES",
     "LOCATED_INSTRUCTIONS",
@@ -102,10 +94,8 @@ __all__ = [
     "OOM_REPORTS",
     "OPERANDS",
     "PASSES",
-    "PEAK_BUFFERS",
     "PRINTED_PEAKS",
     "PROTO_COMPARISONS",
-    "PROTO_FACTS",
     "PUBLIC",
     "REJECTS",
     "RUNS",

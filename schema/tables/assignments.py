@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hlodb.schema.tables.columns import (
+    Reference,
     bigint,
     boolean,
     instruction_id,
@@ -10,6 +11,9 @@ from hlodb.schema.tables.columns import (
     module_id,
     public,
     text,
+    to_instruction,
+    to_module,
+    to_value,
 )
 
 ALLOCATIONS = public(
@@ -33,6 +37,12 @@ ALLOCATIONS = public(
         " printed none, a parameter's is that of its value.",
     ),
     integer("page", "Page of a multi-page space; NULL for the only one."),
+    key=("module_id", "allocation_id"),
+    proof="order",
+    references=(
+        to_module(),
+        Reference(("module_id", "color"), "memory_profile", lacks="a profile"),
+    ),
 )
 
 VALUES = public(
@@ -51,6 +61,9 @@ VALUES = public(
     text("shape", "Its shape with layout."),
     bigint("logical_bytes", "Elements times element width, without padding (bytes)."),
     view=True,
+    key=("module_id", "value_id"),
+    proof="order",
+    references=(to_module(), to_instruction()),
 )
 
 ALLOCATION_VALUES = public(
@@ -61,6 +74,13 @@ ALLOCATION_VALUES = public(
     integer("value_id", "The value."),
     bigint("offset_bytes", "Offset from the start of the allocation (bytes)."),
     bigint("size_bytes", "Room it takes, padding included (bytes)."),
+    key=("module_id", "allocation_id", "value_id"),
+    proof="order",
+    references=(
+        to_module(),
+        to_value(),
+        Reference(("module_id", "allocation_id"), "allocations", lacks="an allocation"),
+    ),
 )
 
 VALUE_POSITIONS = public(
@@ -76,6 +96,9 @@ VALUE_POSITIONS = public(
     instruction_id(),
     text("shape_index", "Index into its result; NULL for an array."),
     view=True,
+    key=("module_id", "value_id", "ordinal"),
+    proof="order",
+    references=(to_module(), to_instruction(), to_value()),
 )
 
 VALUE_USES = public(
@@ -92,6 +115,9 @@ VALUE_USES = public(
     integer("operand_index", "Operand number, from 0."),
     text("shape_index", "Index into that operand; NULL for an array."),
     view=True,
+    key=("module_id", "value_id", "ordinal"),
+    proof="order",
+    references=(to_module(), to_instruction(), to_value()),
 )
 
 SCHEDULE = public(
@@ -102,6 +128,9 @@ SCHEDULE = public(
     text("instruction", "Name of the instruction."),
     instruction_id(),
     view=True,
+    key=("module_id", "step"),
+    proof="order",
+    references=(to_module(), to_instruction()),
 )
 
 LIVE_RANGES = public(
@@ -117,6 +146,8 @@ LIVE_RANGES = public(
     integer("start_step", "First step."),
     integer("end_step", "Last step; one past the schedule for what outlives it."),
     view=True,
+    key=("module_id", "instruction_id", "shape_index"),
+    references=(to_module(), to_instruction(), to_value()),
 )
 
 PRINTED_PEAKS = public(
@@ -131,4 +162,5 @@ PRINTED_PEAKS = public(
         "Bytes that XLA printed: unpadded; older releases count a"
         " tuple element as its pointer table (bytes).",
     ),
+    references=(to_module(),),
 )

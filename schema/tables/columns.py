@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal, NamedTuple
+
 from sqlalchemy import (
     BigInteger,
     Boolean,
@@ -70,16 +72,93 @@ def instruction_id(what: str = "The instruction") -> Column[object]:
     return integer("instruction_id", f"{what}: its number in order of appearance.")
 
 
+class Reference(NamedTuple):
+    """Columns that name a row of another table, by its `targets` (else of equal name).
+
+    The last column is NULL where a row names none. `lacks` is what the row is without
+    if that row is missing, such as "a value", in `hlodb check`; None leaves the
+    reference to the query referential_integrity.
+    """
+
+    columns: tuple[str, ...]
+    table: str
+    targets: tuple[str, ...] = ()
+    lacks: str | None = None
+
+
+def to_run() -> Reference:
+    """Return the reference of a table of runs."""
+    return Reference(("run_id",), "runs", lacks="a run")
+
+
+def to_module() -> Reference:
+    """Return the reference of a table of module contents."""
+    return Reference(("module_id",), "modules", lacks="a module")
+
+
+def to_instruction(
+    column: str = "instruction_id", lacks: str = "an instruction"
+) -> Reference:
+    """Return the reference to an instruction of the same module."""
+    targets = ("module_id", "instruction_id")
+    return Reference(("module_id", column), "instructions", targets, lacks)
+
+
+def to_computation() -> Reference:
+    """Return the reference to a computation of the same module."""
+    columns = ("module_id", "computation_id")
+    return Reference(columns, "computations", lacks="a computation")
+
+
+def to_value() -> Reference:
+    """Return the reference to a value of the same module."""
+    return Reference(("module_id", "value_id"), "values", lacks="a value")
+
+
+Key = tuple[str, ...]
+Proof = Literal["", "order", "own"]
+"""How doubtful_keys proves cheaply that a key is unique: "order", rows are stored in
+its order; "own", by SQL of its own. Other tables are small enough to group."""
+
+
 def public(
-    name: str, comment: str, *columns: Column[object], view: bool = False
+    name: str,
+    comment: str,
+    *columns: Column[object],
+    key: Key = (),
+    unique: tuple[Key, ...] = (),
+    proof: Proof = "",
+    references: tuple[Reference, ...] = (),
+    view: bool = False,
 ) -> Table:
     """Declare a table that people query; `view`: it is a view of stored ones."""
-    return Table(name, PUBLIC, *columns, comment=comment, info={"view": view})
+    info = {
+        "keys": (key, *unique) if key else (),
+        "proof": proof,
+        "references": references,
+        "view": view,
+    }
+    return Table(name, PUBLIC, *columns, comment=comment, info=info)
 
 
-def stored(name: str, comment: str, *columns: Column[object]) -> Table:
-    """Declare a table of the tighter form."""
-    return Table(name, STORE, *columns, comment=comment)
+def stored(
+    name: str,
+    comment: str,
+    *columns: Column[object],
+    key: Key = (),
+    unique: tuple[Key, ...] = (),
+    proof: Proof = "",
+    references: tuple[Reference, ...] = (),
+    shown_as: str | None = None,
+) -> Table:
+    """Declare a table of the tighter form; checks of references say `shown_as`."""
+    info = {
+        "keys": (key, *unique) if key else (),
+        "proof": proof,
+        "references": references,
+        "shown_as": shown_as or name,
+    }
+    return Table(name, STORE, *columns, comment=comment, info=info)
 
 
 def columns_of(table: Table, *left_out: str) -> Columns:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hlodb.schema.tables.columns import (
+    Reference,
     bigint,
     boolean,
     instruction_id,
@@ -11,6 +12,8 @@ from hlodb.schema.tables.columns import (
     public,
     run_id,
     text,
+    to_module,
+    to_run,
 )
 
 MEMORY_REPORTS = public(
@@ -20,6 +23,8 @@ MEMORY_REPORTS = public(
     integer("color", "Memory space number; NULL where the report mixes them."),
     bigint("total_bytes", "Sum of all allocations, exact (bytes)."),
     integer("hidden_count", "Small allocations that the report leaves out (count)."),
+    key=("module_id", "color"),
+    references=(to_module(),),
 )
 
 MEMORY_REPORT_ALLOCATIONS = public(
@@ -30,6 +35,8 @@ MEMORY_REPORT_ALLOCATIONS = public(
     integer("color", "Memory space number; NULL where the report mixes them."),
     bigint("size_bytes", "Its size: exact from a proto, else rounded (bytes)."),
     text("size_text", "Its size as printed, such as 4.0KiB; NULL from a proto."),
+    key=("module_id", "allocation_id"),
+    references=(to_module(),),
 )
 
 MEMORY_REPORT_VALUES = public(
@@ -46,6 +53,7 @@ MEMORY_REPORT_VALUES = public(
     bigint("size_bytes", "Largest size of these values, rounded (bytes)."),
     text("size_text", "That size as printed, such as 4.0KiB."),
     text("shapes", "Shapes of the values, as printed."),
+    references=(to_module(),),
 )
 
 MEMORY_ANALYSIS = public(
@@ -70,14 +78,8 @@ MEMORY_ANALYSIS = public(
     bigint(
         "peak_bytes", "XLA's own peak, which mixes colours: never the peak (bytes)."
     ),
-)
-
-PROTO_FACTS = public(
-    "proto_facts",
-    "Modules of which a proto was read: what only it says.",
-    module_id(),
-    boolean("is_dynamic", "Whether shapes are dynamic."),
-    integer("cross_program_prefetch_count", "Parameters prefetched for it (count)."),
+    key=("run_id", "path", "ordinal"),
+    references=(to_run(),),
 )
 
 ELIDED_LITERALS = public(
@@ -87,46 +89,7 @@ ELIDED_LITERALS = public(
     instruction_id("The constant"),
     bigint("size_bytes", "Size of the literal's message (bytes)."),
     text("digest", "Digest that tells constants apart, hexadecimal."),
-)
-
-ALLOCATION_FLAGS = public(
-    "allocation_flags",
-    "What the proto says of an allocation beyond the text.",
-    module_id(),
-    bigint("allocation_id", "XLA's number."),
-    boolean("is_tuple", "Whether it holds a table of pointers."),
-    boolean(
-        "is_aliased",
-        "Whether it is a parameter that shares its buffer with an output (since 2025).",
-    ),
-)
-
-HEAP_TRACES = public(
-    "heap_traces",
-    "Runs of XLA's heap simulator, from the proto.",
-    module_id(),
-    integer("trace_id", "Number of the run, from 0."),
-    bigint("allocation_id", "Allocation that its first buffer lies in."),
-    boolean("is_whole_module", "Whether it covers the whole module."),
-)
-
-HEAP_EVENTS = public(
-    "heap_events",
-    "Events of XLA's heap simulator, from the proto.",
-    module_id(),
-    integer("trace_id", "The run."),
-    integer("event", "Place in the run, from 0."),
-    text("kind", "alloc, free or share_with."),
-    bigint("value_id", "The value."),
-    bigint("shared_value_id", "The value whose buffer it shares; NULL for others."),
-)
-
-PEAK_BUFFERS = public(
-    "peak_buffers",
-    "Values live at the peak of their allocation by XLA's account, from the proto.",
-    module_id(),
-    bigint("allocation_id", "The allocation."),
-    bigint("value_id", "The value."),
+    references=(to_module(),),
 )
 
 PROTO_COMPARISONS = public(
@@ -138,6 +101,7 @@ PROTO_COMPARISONS = public(
     bigint("compared_count", "Rows that both forms should give (count)."),
     bigint("difference_count", "Rows that only one of them gives (count)."),
     text("example", "The first row that differs."),
+    references=(to_run(),),
 )
 
 OOM_REPORTS = public(
@@ -162,6 +126,8 @@ OOM_REPORTS = public(
     bigint("temp_fragmentation_bytes", "Fragmentation of the temporaries (bytes)."),
     bigint("total_bytes", "All allocations of the assignment (bytes)."),
     bigint("total_fragmentation_bytes", "Fragmentation of all allocations (bytes)."),
+    key=("run_id", "path", "ordinal"),
+    references=(to_run(),),
 )
 
 OOM_BUFFERS = public(
@@ -180,4 +146,9 @@ OOM_BUFFERS = public(
     text("source_file", "Source file."),
     integer("source_line", "Line in that file."),
     text("allocation_type", "Such as HLO temp; NULL where unsaid."),
+    key=("run_id", "path", "ordinal", "place"),
+    references=(
+        to_run(),
+        Reference(("run_id", "path", "ordinal"), "oom_reports", lacks="a report"),
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hlodb.schema.tables.columns import (
+    Reference,
     bigint,
     double,
     integer,
@@ -11,6 +12,7 @@ from hlodb.schema.tables.columns import (
     public,
     run_id,
     text,
+    to_module,
 )
 
 MEMORY_PROFILE = public(
@@ -59,6 +61,8 @@ MEMORY_PROFILE = public(
         "Pairs of values that overlap in address and strictly in"
         " time: 0 in a sound dump (count).",
     ),
+    key=("module_id", "color"),
+    references=(to_module(), Reference(("module_id",), "allocations")),
 )
 
 MODULE_MEMORY = public(
@@ -103,4 +107,7 @@ MEMORY_TIMELINE = public(
     integer("to_step", "Last step of the stretch, inclusive."),
     bigint("live_bytes", "Live bytes, as in memory_profile.live_peak_bytes (bytes)."),
     bigint("temp_live_bytes", "Live bytes of temporary allocations (bytes)."),
+    key=("module_id", "color", "from_step"),
+    proof="order",
+    references=(to_module(), Reference(("module_id", "color"), "memory_profile")),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hlodb.schema.tables.columns import (
+    Reference,
     bigint,
     boolean,
     form_columns,
@@ -13,6 +14,9 @@ from hlodb.schema.tables.columns import (
     public,
     run_id,
     text,
+    to_computation,
+    to_instruction,
+    to_module,
 )
 
 MODULES = public(
@@ -83,6 +87,7 @@ MODULES = public(
         "Whether its instructions are stored; not of passes under --passes metrics.",
     ),
     view=True,
+    key=("run_id", "path", "part"),
 )
 
 COMPUTATIONS = public(
@@ -99,6 +104,9 @@ COMPUTATIONS = public(
     integer("root_instruction_id", "Its root instruction."),
     integer("instruction_count", "Number of its instructions (count)."),
     text("execution_thread", "Thread it runs on; NULL for the main one."),
+    key=("module_id", "computation_id"),
+    proof="order",
+    references=(to_module(), to_instruction("root_instruction_id", "a root")),
 )
 
 INSTRUCTIONS = public(
@@ -118,6 +126,9 @@ INSTRUCTIONS = public(
         "schedule_step", "First step in the flattened schedule; NULL where unknown."
     ),
     view=True,
+    key=("module_id", "instruction_id"),
+    proof="own",
+    references=(to_module(), to_computation()),
 )
 
 OPERANDS = public(
@@ -130,6 +141,9 @@ OPERANDS = public(
         "operand_id",
         "instruction_id of what it reads; NULL where the text does not resolve.",
     ),
+    key=("module_id", "instruction_id", "operand_index"),
+    proof="order",
+    references=(to_module(), to_instruction(), to_instruction("operand_id")),
 )
 
 CALLED_COMPUTATIONS = public(
@@ -140,6 +154,8 @@ CALLED_COMPUTATIONS = public(
     text("role", "calls, to_apply, body, condition, branch_computations, …"),
     integer("ordinal", "Place in a list of computations, from 0."),
     integer("computation_id", "The computation; NULL where the text does not resolve."),
+    key=("module_id", "instruction_id", "role", "ordinal"),
+    references=(to_module(), to_instruction(), to_computation()),
 )
 
 LOCATIONS = public(
@@ -154,6 +170,10 @@ LOCATIONS = public(
     integer("source_end_column", "Last source column."),
     integer("stack_frame_id", "Innermost stack frame, from newer releases."),
     view=True,
+    references=(
+        Reference(("locations_id",), "modules"),
+        Reference(("locations_id", "stack_frame_id"), "stack_frames"),
+    ),
 )
 
 STACK_FRAMES = public(
@@ -172,6 +192,13 @@ STACK_FRAMES = public(
         " this frame itself where there is none.",
     ),
     view=True,
+    references=(
+        Reference(
+            ("locations_id", "parent_id"),
+            "stack_frames",
+            ("locations_id", "stack_frame_id"),
+        ),
+    ),
 )
 
 LOCATED_INSTRUCTIONS = public(
@@ -199,4 +226,5 @@ ALIASES = public(
     integer("parameter_number", "The parameter."),
     text("parameter_index", "Index into that parameter, such as {}."),
     text("kind", "may-alias, must-alias or donor."),
+    references=(to_module(),),
 )

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from sqlalchemy import JSON, TIMESTAMP, BigInteger, Column, Text
 
-from hlodb.schema.tables.columns import bigint, boolean, integer, public, run_id, text
+from hlodb.schema.tables.columns import (
+    Reference,
+    bigint,
+    boolean,
+    integer,
+    public,
+    run_id,
+    text,
+    to_run,
+)
 
 RUNS = public(
     "runs",
@@ -52,6 +61,8 @@ RUNS = public(
         comment="When its details were deleted to save room (UTC); NULL while it is"
         " whole.",
     ),
+    key=("run_id",),
+    unique=(("name",),),
 )
 
 DUMP_FILES = public(
@@ -69,6 +80,9 @@ DUMP_FILES = public(
     bigint("lines_unclaimed", "Lines that no rule of the format took."),
     text("reason", "Why it was ignored or rejected, or what it is."),
     view=True,
+    key=("run_id", "path"),
+    proof="own",
+    references=(Reference(("module_id",), "modules"),),
 )
 
 REJECTS = public(
@@ -87,6 +101,7 @@ REJECTS = public(
     text("code", "Stable short name of the problem."),
     text("message", "What was expected and what to do."),
     text("snippet", "The text at that place, shortened."),
+    references=(to_run(), Reference(("run_id", "path"), "dump_files")),
 )
 
 COMPILER_FLAGS = public(
@@ -98,6 +113,7 @@ COMPILER_FLAGS = public(
     ),
     text("name", "Name of the flag, without dashes."),
     text("value", "Its value as text."),
+    references=(to_run(),),
 )
 
 PASSES = public(
@@ -111,4 +127,5 @@ PASSES = public(
     boolean("has_changed", "Whether it changed the module."),
     bigint("started_us", "When it began (microseconds since 1970)."),
     bigint("duration_us", "How long it took (microseconds)."),
+    references=(to_run(),),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import Column
 
 from hlodb.schema.tables.columns import (
+    Reference,
     bigint,
     boolean,
     columns_of,
@@ -16,6 +17,7 @@ from hlodb.schema.tables.columns import (
     run_id,
     stored,
     text,
+    to_run,
 )
 from hlodb.schema.tables.programs import LOCATIONS, MODULES, STACK_FRAMES
 from hlodb.schema.tables.runs import DUMP_FILES
@@ -48,6 +50,8 @@ STORED_FORMS = stored(
     _number("form_id", "form"),
     _key("form_key"),
     *form_columns(),
+    key=("form_id",),
+    unique=(("form_key",),),
 )
 
 STORED_INSTRUCTIONS = stored(
@@ -131,6 +135,9 @@ STORED_SNAPSHOTS = stored(
     _number("snapshot_id", "snapshot"),
     _key("snapshot_key"),
     *columns_of(MODULES, "run_id", *_FROM_PATHS),
+    key=("snapshot_id",),
+    unique=(("snapshot_key",),),
+    references=(Reference(("snapshot_id",), "occurrences", lacks="a module"),),
 )
 
 STORED_PATHS = stored(
@@ -139,6 +146,9 @@ STORED_PATHS = stored(
     _number("path_id", "path"),
     _key("path_key"),
     *columns_of(MODULES, *(c.name for c in MODULES.c if c.name not in _FROM_PATHS)),
+    key=("path_id",),
+    unique=(("path_key",),),
+    references=(Reference(("path_id",), "occurrences", lacks="a module"),),
 )
 
 STORED_OCCURRENCES = stored(
@@ -147,6 +157,12 @@ STORED_OCCURRENCES = stored(
     run_id(),
     integer("path_id", "Its path."),
     integer("snapshot_id", "Its content."),
+    shown_as="modules",
+    references=(
+        to_run(),
+        Reference(("snapshot_id",), "snapshots", lacks="a snapshot"),
+        Reference(("path_id",), "paths", lacks="a path"),
+    ),
 )
 
 STORED_FILES = stored(
@@ -155,6 +171,8 @@ STORED_FILES = stored(
     _number("file_id", "file"),
     _key("file_key"),
     *columns_of(DUMP_FILES, "run_id", "status"),
+    key=("file_id",),
+    unique=(("file_key",),),
 )
 
 STORED_RUN_FILES = stored(
@@ -163,6 +181,8 @@ STORED_RUN_FILES = stored(
     run_id(),
     integer("file_id", "The file."),
     text("status", "loaded, duplicate, ignored or rejected."),
+    shown_as="dump_files",
+    references=(to_run(), Reference(("file_id",), "files", lacks="a file")),
 )
 
 STORED_LOCATION_SETS = stored(
@@ -173,6 +193,8 @@ STORED_LOCATION_SETS = stored(
     bigint("numbering_id", "Which instruction has which location: 64 bits of a hash."),
     bigint("list_id", "What these locations are: 64 bits of a hash."),
     bigint("frames_id", "Its table of stack frames: 64 bits of a hash."),
+    key=("locations_id",),
+    references=(Reference(("locations_id",), "snapshots", lacks="a module"),),
 )
 
 STORED_LOCATION_NUMBERS = stored(
@@ -181,6 +203,9 @@ STORED_LOCATION_NUMBERS = stored(
     bigint("numbering_id", "The numbering."),
     instruction_id(),
     integer("location_number", "Its location, from 0."),
+    key=("numbering_id", "instruction_id"),
+    proof="order",
+    references=(Reference(("numbering_id",), "location_sets", lacks="a set"),),
 )
 
 STORED_LOCATION_LISTS = stored(
@@ -189,6 +214,9 @@ STORED_LOCATION_LISTS = stored(
     bigint("list_id", "The list."),
     integer("location_number", "The location, from 0."),
     *columns_of(LOCATIONS, "locations_id", "instruction_id"),
+    key=("list_id", "location_number"),
+    proof="order",
+    references=(Reference(("list_id",), "location_sets", lacks="a set"),),
 )
 
 STORED_FRAMES = stored(
@@ -196,4 +224,7 @@ STORED_FRAMES = stored(
     "Tables of stack frames, which modules of one compilation share.",
     bigint("frames_id", "The table."),
     *columns_of(STACK_FRAMES, "locations_id"),
+    key=("frames_id", "stack_frame_id"),
+    proof="order",
+    references=(Reference(("frames_id",), "location_sets", lacks="a set"),),
 )

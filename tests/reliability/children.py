@@ -23,9 +23,10 @@ from typing import Any
 import duckdb
 
 from hlodb.errors import HlodbError
-from hlodb.ingest import batching, store, workers
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline import store, workers
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.tables import batch
 from hlodb.schema import waiting
 from hlodb.schema.warehouse import connect
 
@@ -33,7 +34,7 @@ KILLED = -9
 LOCKED_OUT = 5
 INTERNAL_ERROR = 70
 _PRELOADED = [
-    "hlodb.ingest.pipeline",
+    "hlodb.ingest.pipeline.schedule",
     "hlodb.schema.backup",
     "tests.reliability.children",
 ]
@@ -80,7 +81,7 @@ def ingest_paths(
     paths: Sequence[str], database: Path, jobs: int = 1, name: str | None = None
 ) -> None:
     """Ingest in small batches, so that a small dump has many transactions."""
-    batching.BATCH_BYTES, batching.UNIT_BYTES = 10_000, 0
+    batch.BATCH_BYTES, batch.UNIT_BYTES = 10_000, 0
     store.FLUSH_BYTES = 25_000
     ingest(paths, database, jobs=jobs, request=RunRequest(name=name))
 
@@ -242,7 +243,7 @@ class _Watched:
 def lose_a_worker(paths: Sequence[str], database: Path) -> None:
     """Ingest while a worker process is killed, as for want of memory."""
     setattr(workers, "parse_batch", _parse_and_die)  # noqa: B010
-    batching.BATCH_BYTES = 1_000
+    batch.BATCH_BYTES = 1_000
     ingest(paths, database, jobs=2)
 
 

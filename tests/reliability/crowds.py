@@ -3,16 +3,26 @@
 from __future__ import annotations
 
 import os
+import random
 import time
+from itertools import product
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 
-from hlodb.ingest.forget import prune_runs
+from hlodb.ingest.load.delete import prune_runs
 from hlodb.schema.backup import back_up
 from hlodb.schema.warehouse import connect, transaction
 from tests.reliability import children
 from tests.reliability.content import content, differences
 from tests.reliability.integrity import faults
+from tests.reliability.races import (
+    REAL,
+    in_turn,
+    make_mixed,
+    mixed_in_turn,
+    mixed_race,
+    race,
+)
 from tests.reliability.record import Figure
 from tests.reliability.writers import (
     absorb,
@@ -64,6 +74,61 @@ def staged(folder: Path) -> Figure:
         process.join()
     codes = kept_out + [process.exitcode or 0 for process in absorbing]
     return _compared(folder, db, made, codes, time.perf_counter() - began)
+
+
+def together(folder: Path) -> Figure:
+    """Writers that begin together, each with a real dump of 4 MB.
+
+    100 rounds of four, half of them into a new file, and 20 of eight.
+    """
+    began = time.perf_counter()
+    wrong: list[str] = []
+    tried = 0
+    for writers, rounds in ((4, 50), (8, 10)):
+        dumps = REAL[:writers]
+        for existing in (False, True):
+            home = folder / f"{writers}-{existing}"
+            home.mkdir()
+            expected = in_turn(home, dumps, existing=existing)
+            for number in range(rounds):
+                wrong += race(dumps, expected, existing=existing, jobs=1 + number % 2)
+                tried += writers
+    if wrong:
+        print(wrong, flush=True)
+    missing = sum(text.endswith("is missing") for text in wrong)
+    found = f"{tried - missing} of {tried} runs are present, as if in turn."
+    return Figure(tried, len(wrong), time.perf_counter() - began, found)
+
+
+def races(folder: Path) -> Figure:
+    """Real dumps of 4 MB among small ones, ten processes at once, twenty runs of each.
+
+    Into a new and an existing file, with one and two jobs, with every writer killed
+    twice and begun again, and not.
+    """
+    dumps = make_mixed(folder / "dumps", _WRITERS, _RUNS)
+    began = time.perf_counter()
+    expected = {
+        existing: mixed_in_turn(folder, dumps, existing=existing)
+        for existing in (False, True)
+    }
+    wrong: list[str] = []
+    tried = 0
+    for number, (existing, jobs, is_killed) in enumerate(
+        product((False, True), (1, 2), (False, True))
+    ):
+        wrong += mixed_race(
+            dumps,
+            expected[existing],
+            writers=_WRITERS,
+            existing=existing,
+            jobs=jobs,
+            killed=random.Random(number) if is_killed else None,
+        )
+        tried += len(dumps)
+    if wrong:
+        print(wrong, flush=True)
+    return Figure(tried, len(wrong), time.perf_counter() - began)
 
 
 def _compared(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from hlodb.ingest.limits import Limits
+from hlodb.ingest.sources.limits import Limits
 from tests.ingest.dumps import write
 
 LIMITS = Limits(

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from hlodb.errors import HlodbError
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
 from tests.reliability.hostile import INPUTS

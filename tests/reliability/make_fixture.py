@@ -12,8 +12,8 @@ import tempfile
 from datetime import datetime
 from pathlib import Path
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.versions import SCHEMA_VERSION
 from tests.conftest import DATA
 

@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import duckdb
 
-from hlodb.ingest.discover import discover
-from hlodb.ingest.forget import forget_run, prune_runs
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.staging import stage_run
-from hlodb.ingest.staging_folder import staging_folder
+from hlodb.ingest.load.delete import forget_run, prune_runs
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.pipeline.staging import stage_run
+from hlodb.ingest.pipeline.staging_folder import staging_folder
+from hlodb.ingest.sources.discover import discover
 from hlodb.schema.backup import back_up
 from hlodb.schema.compact import compact
 from hlodb.schema.migration import migrate

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 from pathlib import Path
 
@@ -9,7 +10,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.errors import WarehouseError
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.backup import back_up
 from tests.conftest import DATA, all_rows
@@ -17,7 +18,10 @@ from tests.conftest import DATA, all_rows
 PLACES = range(5, 100, 10)
 """Where 4 KB are overwritten, in percent of the file."""
 
-DAMAGED = "it is damaged; restore it from a backup"
+DAMAGED = (
+    "it is damaged; restore a backup, or ingest the dumps into a new file"
+    " (docs/reliability.md says what can be saved)"
+)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +60,7 @@ def test_a_damaged_warehouse_replaces_no_backup(sound: Path, tmp_path: Path) -> 
 def test_a_warehouse_that_was_cut_is_not_copied(sound: Path, tmp_path: Path) -> None:
     db, copy = tmp_path / "w.duckdb", tmp_path / "copy.duckdb"
     db.write_bytes(sound.read_bytes()[:-12_000])
-    with pytest.raises(WarehouseError, match=DAMAGED):
+    with pytest.raises(WarehouseError, match="it is damaged; restore a backup"):
         back_up(db, copy)
     assert not copy.exists()
 
@@ -80,3 +84,51 @@ def test_every_command_tells_damage(
         if code:
             assert told.endswith(f"{DAMAGED}\n")
     assert code == 5
+
+
+BLOCK_BYTES, HEADERS_BYTES = 32768, 3 * 4096
+"""Sizes in a DuckDB file: of its blocks, and of the headers before them."""
+
+
+@pytest.fixture(scope="module")
+def two_writers(sound: Path) -> tuple[bytes, bytes]:
+    """What each of two writers would have made of one file."""
+    files = []
+    for name in ("before", "after"):
+        path = sound.with_name(f"{name}.duckdb")
+        shutil.copy(sound, path)
+        ingest([str(DATA / "moved_lines" / name)], path, jobs=1)
+        files.append(path.read_bytes())
+    return files[0], files[1]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_command_reports_what_two_writers_left(
+    seed: int,
+    two_writers: tuple[bytes, bytes],
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Blocks of one and of the other, as when neither keeps the other out."""
+    db = tmp_path / "w.duckdb"
+    chance = random.Random(seed)
+    torn = bytearray(chance.choice(two_writers)[:HEADERS_BYTES])
+    for at in range(HEADERS_BYTES, max(map(len, two_writers)), BLOCK_BYTES):
+        torn += chance.choice(two_writers)[at : at + BLOCK_BYTES]
+    codes = {}
+    for command in (
+        ("check",),
+        ("runs",),
+        ("query", "peak_by_space"),
+        ("report", "--allow-empty", "--no-record"),
+        ("backup", str(tmp_path / "copy.duckdb")),
+        ("compact",),
+        ("ingest", str(DATA / "updates")),
+    ):
+        db.write_bytes(torn)
+        codes[command[0]] = main([*command, "--db", str(db)])
+        told = capfd.readouterr().err
+        if codes[command[0]]:
+            assert told.endswith(f"cannot use {db}: {DAMAGED}\n"), (command, told)
+    assert (codes["check"], codes["backup"], codes["compact"]) == (5, 5, 5)
+    assert {*codes.values()} <= {0, 5}

@@ -15,7 +15,7 @@ import pytest
 from hlodb.cli import main
 from hlodb.commands.limit_option import parse_limits
 from hlodb.errors import UsageError
-from hlodb.ingest.limits import Limits
+from hlodb.ingest.sources.limits import Limits
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import write
 from tests.reliability.hostile import INPUTS

@@ -15,12 +15,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlodb.cli import main
-from hlodb.ingest import parse_unit
-from hlodb.ingest.forget import METRIC_TABLES, forget_run, prune_runs
-from hlodb.ingest.formats import hlo_text
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.retention import Retention, runs_to_prune
-from hlodb.ingest.run_records import Passes, RunRequest
+from hlodb.ingest.formats.hlo_text import module as hlo_text
+from hlodb.ingest.load.delete import (
+    METRIC_TABLES,
+    Retention,
+    forget_run,
+    prune_runs,
+    runs_to_prune,
+)
+from hlodb.ingest.load.run_records import Passes, RunRequest
+from hlodb.ingest.modules import parse_unit
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.creation import create_file
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA

@@ -15,7 +15,7 @@ import hlodb
 from hlodb.cli import main
 from hlodb.commands.options import open_for_reading
 from hlodb.errors import HlodbError, UsageError
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query, run_sql
 from tests.conftest import DATA

@@ -10,7 +10,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.backup import back_up
 from hlodb.schema.migration import Migration, migrate, read_steps
 from hlodb.schema.versions import SCHEMA_VERSION
@@ -67,7 +67,11 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
         assert rows.fetchone() == (39, 0)
     ingest([str(DATA / "moved_lines" / "before")], old)
     assert faults(old) == []
-    assert sorted(p.name for p in old.parent.iterdir()) == ["w.duckdb", "w.duckdb.v0"]
+    assert sorted(p.name for p in old.parent.iterdir()) == [
+        "w.duckdb",
+        "w.duckdb.lock",
+        "w.duckdb.v0",
+    ]
 
 
 def test_a_log_beside_the_old_one_is_not_lost(old: Path) -> None:
@@ -108,7 +112,10 @@ def test_a_script_that_goes_wrong_changes_nothing(
     with pytest.raises(WarehouseError, match=reason):
         migrate(old, steps={1: script})
     assert old.read_bytes() == before
-    assert list(old.parent.iterdir()) == [old]
+    assert sorted(p.name for p in old.parent.iterdir()) == [
+        old.name,
+        f"{old.name}.lock",
+    ]
 
 
 def test_one_of_this_version(db: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,16 +14,15 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
-from hlodb.ingest.batch import BatchResult
-from hlodb.ingest.discover import discover
-from hlodb.ingest.forget import forget_run
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_ingest import RunIngest
-from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.run_summary import RunSummary
-from hlodb.ingest.staging import stage_run, take_packages
-from hlodb.ingest.staging_folder import staging_folder
-from hlodb.ingest.store import Store
+from hlodb.ingest.load.delete import forget_run
+from hlodb.ingest.load.run_records import RunRequest, RunSummary
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.pipeline.run_ingest import RunIngest
+from hlodb.ingest.pipeline.staging import stage_run, take_packages
+from hlodb.ingest.pipeline.staging_folder import staging_folder
+from hlodb.ingest.pipeline.store import Store
+from hlodb.ingest.sources.discover import discover
+from hlodb.ingest.tables.batch import BatchResult
 from hlodb.schema.waiting import lock_timeout
 from hlodb.schema.warehouse import connect, open_connection, transaction
 from tests.conftest import DATA
@@ -238,7 +237,7 @@ def test_readers_wait_for_a_writer(tmp_path: Path) -> None:
 def test_waiting_is_told_once(
     held: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hlodb.schema.waiting.TELL_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr("hlodb.schema.waiting.REPORT_AFTER_SECONDS", 0.0)
     with pytest.raises(WarehouseLocked):
         open_connection(held, timeout_seconds=0.2)
     [message] = caplog.messages
@@ -277,8 +276,8 @@ def test_data_that_duckdb_would_read_into_memory(
     """What would be stored there were gone with the process."""
     db = tmp_path / name
     db.write_bytes(content)
-    with pytest.raises(WarehouseError) as error:
-        open_connection(db, read_only=read_only)
+    with pytest.raises(WarehouseError) as error, connect(db, read_only=read_only):
+        pass
     told = f"cannot use {db}: it is no DuckDB file; name another with --db"
     assert (str(error.value), db.read_bytes()) == (told, content)
     db.unlink()
@@ -297,8 +296,8 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
 
     def said() -> str:
-        with pytest.raises(WarehouseError) as error:
-            open_connection(db, read_only=False)
+        with pytest.raises(WarehouseError) as error, connect(db, read_only=False):
+            pass
         return str(error.value)
 
     db.write_bytes(b"")
@@ -309,7 +308,7 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
     ingest([SEEDS], db)
     whole = db.read_bytes()
     db.write_bytes(whole[:5000])
-    assert said() == f"cannot use {db}: it is damaged; restore it from a backup"
+    assert said().startswith(f"cannot use {db}: it is damaged; restore a backup, or ")
     db.unlink()
     log = Path(f"{db}.wal")
     log.write_bytes(b"x")
@@ -324,5 +323,8 @@ def test_files_that_are_no_warehouse(tmp_path: Path) -> None:
     os.mkfifo(db)
     assert said() == f"cannot use {db}: it is no file; name another with --db"
     db = tmp_path / "no" / "w.duckdb"
-    with pytest.raises(UsageError, match="there is no directory"):
-        open_connection(db, read_only=False)
+    with (
+        pytest.raises(UsageError, match="there is no directory"),
+        connect(db, read_only=False),
+    ):
+        pass

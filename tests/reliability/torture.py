@@ -121,6 +121,8 @@ PARTS: dict[str, Callable[[Path], Figure]] = {
         cuts,
         crowds.writers,
         crowds.staged,
+        crowds.together,
+        crowds.races,
         crowds.soak,
     )
 }

@@ -11,10 +11,9 @@ from pathlib import Path
 
 from hlodb.cli import main
 from hlodb.errors import WarehouseLocked
-from hlodb.ingest.forget import prune_runs
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.retention import Retention, runs_to_prune
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.delete import Retention, prune_runs, runs_to_prune
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA
 from tests.reliability import children

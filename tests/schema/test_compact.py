@@ -12,13 +12,14 @@ import duckdb
 import pytest
 
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.ingest.forget import forget_run
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.load.delete import forget_run
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.macros import install_macros
 from hlodb.schema import compact as room
 from hlodb.schema.compact import compact
 from hlodb.schema.waiting import BLOCK_BYTES
 from hlodb.schema.warehouse import connect, transaction
+from hlodb.schema.writer_lock import lock_path
 from tests.conftest import DATA, all_rows
 
 _SCHEMA = (
@@ -63,7 +64,7 @@ def test_everything_is_kept_in_a_smaller_file(warehouse: Path) -> None:
     assert done == (before, warehouse.stat().st_size)
     assert done.after_bytes < done.before_bytes
     assert warehouse.stat().st_mode & 0o777 == 0o640
-    assert [p.name for p in warehouse.parent.iterdir()] == [warehouse.name]
+    assert sorted(warehouse.parent.iterdir()) == [warehouse, lock_path(warehouse)]
     with connect(warehouse) as connection:
         assert connection.execute("CALL pragma_database_size()").fetchall()[0][2] == (
             BLOCK_BYTES
@@ -117,7 +118,7 @@ def test_what_fails_on_the_way_changes_nothing(
     with pytest.raises(WarehouseError, match="No space left on device"):
         compact(warehouse)
     assert all_rows(warehouse) == rows
-    assert [p.name for p in warehouse.parent.iterdir()] == [warehouse.name]
+    assert sorted(warehouse.parent.iterdir()) == [warehouse, lock_path(warehouse)]
 
 
 def test_killed_at_any_step_leaves_one_file_or_the_other(warehouse: Path) -> None:

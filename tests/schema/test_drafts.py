@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.backup import back_up
 from hlodb.schema.drafts import ABANDONED_SECONDS
 from tests.conftest import DATA
