@@ -1,4 +1,4 @@
-"""The canned queries: `sql/<group>/<name>.sql` here, then folders of users."""
+"""The canned queries: `sql/<group>/**/<name>.sql` here, then folders of users."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.front_matter import parse_query, parse_vocabulary
-from hlodb.queries.nearest import nearest
 from hlodb.queries.query import Query
+from hlodb.text import nearest
 
 GROUPS = {
     "peak": "Memory peak and timeline",
@@ -26,9 +26,13 @@ GROUPS = {
     "graph": "Walks over the instruction graph",
     "health": "What is in the warehouse, and how sound it is",
     "checks": "What hlodb check holds the warehouse to: rows that fail",
-    "parts": "Building blocks of the other queries",
+    "shared": "Building blocks of the other queries",
+    "rules": "What frameworks and libraries call things, as rows",
 }
 """Groups in the order they are listed; a user's own groups come after them."""
+
+BUILDING_BLOCKS = ("shared", "rules")
+"""Groups of queries that other queries read, rather than people."""
 
 REPLACEABLE = ("owner_rules", "role_rules")
 """Tables of rules that a query of a user, with the same columns, may replace."""
@@ -115,12 +119,8 @@ def find_query(catalogue: Catalogue, name: str) -> Query:
 
 def _built_in(root: Path) -> Iterator[tuple[str, str, Path]]:
     for group in GROUPS:
-        folder = root / group
-        if not folder.is_dir():
-            continue
-        for file in sorted(folder.iterdir(), key=lambda f: f.name):
-            if file.name.endswith(".sql"):
-                yield group, f"queries/sql/{group}/{file.name}", file
+        for file in sorted((root / group).rglob("*.sql")):
+            yield group, f"queries/sql/{file.relative_to(root).as_posix()}", file
 
 
 def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, str, Path]]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from hlodb.queries.bounds import bounds_text
 from hlodb.queries.catalogue import GROUPS, Catalogue
+from hlodb.queries.macros import needs
 from hlodb.queries.query import Column, Parameter, Query
 
 _WIDTH = 88
@@ -27,10 +28,10 @@ def catalogue_listing(catalogue: Catalogue) -> str:
 
 def catalogue_objects(catalogue: Catalogue) -> list[dict[str, Any]]:
     """Give every query as plain values, for JSON."""
-    return [_query_object(query) for query in catalogue.values()]
+    return [_query_object(query, catalogue) for query in catalogue.values()]
 
 
-def query_help(query: Query) -> str:
+def query_help(query: Query, catalogue: Catalogue) -> str:
     """Give what a query answers, takes and gives, and its exact definition."""
     example = next((f"{p.name} := …" for p in query.parameters), "")
     parts = [
@@ -40,13 +41,13 @@ def query_help(query: Query) -> str:
         f"Columns, one row per {query.grain}\n{_column_lines(query)}",
         f"Definition\n{_wrap(query.definition, '  ')}",
         *([_wrap(f"Without rows: {query.empty}")] if query.empty else []),
-        _wrap(f"Reads: {', '.join(query.needs) or 'nothing'}"),
+        _wrap(f"Reads: {', '.join(needs(query, catalogue)) or 'nothing'}"),
         f"In the DuckDB CLI: FROM {query.name}({example});",
     ]
     return "\n\n".join(parts)
 
 
-def _query_object(query: Query) -> dict[str, Any]:
+def _query_object(query: Query, catalogue: Catalogue) -> dict[str, Any]:
     return {
         "name": query.name,
         "group": query.group,
@@ -54,7 +55,7 @@ def _query_object(query: Query) -> dict[str, Any]:
         "question": query.question,
         "definition": query.definition,
         "grain": query.grain,
-        "needs": list(query.needs),
+        "needs": needs(query, catalogue),
         "empty": query.empty,
         "parameters": [
             {

@@ -5,7 +5,6 @@
     -- definition: The exact computation, in words;
     --   further lines are indented.
     -- grain: module occurrence, colour
-    -- needs: module_memory (tables and other queries; or: nothing)
     -- empty: What to do where there are no rows (may be left out).
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
@@ -15,7 +14,8 @@
 
 A parameter or column given by its name alone (`-- param run`) is the one that the
 vocabulary declares. In the SQL a parameter is `$name`; a column called like one is
-always qualified (`m.run`).
+always qualified (`m.run`). Queries that the SQL reads get parameters of the same name
+without being given them: `FROM module_list() AS m` reads those of `$run`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from collections.abc import Container, Iterator
 from typing import NamedTuple, NoReturn
 
 from hlodb.errors import UsageError
+from hlodb.queries.blocks import with_blocks
 from hlodb.queries.query import (
     COLUMN_TYPES,
     NUMERIC_TYPES,
@@ -38,7 +39,7 @@ from hlodb.queries.query import (
 )
 from hlodb.queries.sql_text import code_tokens, parameter_faults
 
-SENTENCES = ("title", "question", "definition", "grain", "needs")
+SENTENCES = ("title", "question", "definition", "grain")
 """The keys that every query has, once."""
 
 _OPTIONAL = "empty"
@@ -72,7 +73,7 @@ def parse_query(
     """Give the query that `text` holds.
 
     Raises UsageError with `path:line` where the front matter is incomplete, or where
-    declared and used parameters differ; where the SQL `is_checked` it isn't looked at.
+    the SQL uses what is not declared; SQL that `is_checked` is not checked again.
     """
     header, sql, sql_line = _split(text)
     entries = list(_entries(header, path))
@@ -92,10 +93,9 @@ def parse_query(
         question=sentences["question"],
         definition=sentences["definition"],
         grain=sentences["grain"],
-        needs=_needs(sentences["needs"]),
         parameters=parameters,
         columns=columns,
-        sql=sql,
+        sql=with_blocks(sql),
         empty=sentences.get(_OPTIONAL),
     )
 
@@ -154,10 +154,6 @@ def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:
         if not found.get(key):
             _fail(path, 1, f"`-- {key}: …` is missing")
     return found
-
-
-def _needs(text: str) -> tuple[str, ...]:
-    return () if text == "nothing" else tuple(re.split(r",\s*", text))
 
 
 def _parameters(

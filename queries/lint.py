@@ -1,4 +1,4 @@
-"""Checks query files: front matter, what they say they read, columns and their types.
+"""Check query files: front matter, columns and their types.
 
 Every query is bound on an empty warehouse, so that no name or type is only claimed.
 """
@@ -11,9 +11,9 @@ from pathlib import Path
 from hlodb.errors import HlodbError
 from hlodb.queries.catalogue import Catalogue, read_queries
 from hlodb.queries.contracts import column_difference
-from hlodb.queries.macros import in_order, macro_sql
+from hlodb.queries.macros import handed_on, in_order, macro_sql
 from hlodb.queries.query import Query
-from hlodb.queries.sql_text import source_names
+from hlodb.queries.sql_text import code_tokens
 from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
 
@@ -25,11 +25,10 @@ def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
     catalogue = {q.name: q for q in found if isinstance(q, Query)}
     with in_memory() as connection:
         create_schema(connection)
-        known = _tables(connection) | catalogue.keys()
         made: set[str] = set()
         for query in catalogue.values():
             bound = _binding_faults(query, catalogue, connection, made)
-            for fault in (*_need_faults(query, known), *bound):
+            for fault in (*_unused_parameters(query, catalogue), *bound):
                 faults.append(f"{query.path}:1: {fault}")
     return len(found), faults
 
@@ -43,7 +42,7 @@ def _binding_faults(
     try:
         for each in in_order([query], catalogue):
             if each.name not in made:
-                connection.execute(macro_sql(each))
+                connection.execute(macro_sql(each, catalogue))
                 made.add(each.name)
         given = connection.execute(f"DESCRIBE FROM {query.name}()").fetchall()
     except (HlodbError, DatabaseError) as error:
@@ -54,20 +53,9 @@ def _binding_faults(
         yield fault
 
 
-def _need_faults(query: Query, known: set[str]) -> Iterator[str]:
-    used = source_names(query.sql) & known
-    if unknown := set(query.needs) - known:
-        yield f"needs what is no table or query: {', '.join(sorted(unknown))}"
-    elif used - set(query.needs):
-        names = ", ".join(sorted(used - set(query.needs)))
-        yield f"reads {names} without saying so in `-- needs`"
-    elif set(query.needs) - used:
-        names = ", ".join(sorted(set(query.needs) - used))
-        yield f"`-- needs` names what it doesn't read: {names}"
-
-
-def _tables(connection: Connection) -> set[str]:
-    rows = connection.execute(
-        "SELECT table_name FROM information_schema.tables WHERE table_schema = 'main'"
-    )
-    return {name for (name,) in rows.fetchall()}
+def _unused_parameters(query: Query, catalogue: Catalogue) -> Iterator[str]:
+    used = {token[1:] for _, token in code_tokens(query.sql) if token[0] == "$"}
+    used.update(*handed_on(query, catalogue).values())
+    for parameter in query.parameters:
+        if parameter.name not in used:
+            yield f"parameter {parameter.name!r} is declared but not used"

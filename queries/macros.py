@@ -1,5 +1,9 @@
 """Queries as table macros of DuckDB: `FROM peak_by_space(run := 'nightly')`.
 
+A query hands its parameters on: where it reads another one, parameters of the same name
+get the same value, unless the call sets them. So `FROM value_places() AS v` in a query
+with `run` and `program` becomes `value_places(run := run, program := program)`.
+
 DuckDB binds a macro when it is made, with the bodies of the macros that it calls, and
 of those that these call: what a query reads has to be there, and had better be small.
 """
@@ -15,6 +19,7 @@ from hlodb.queries.query import Query
 from hlodb.queries.renewal import has_macros
 from hlodb.queries.sql_text import macro_body, source_names
 from hlodb.schema.connection import Connection
+from hlodb.schema.stored import public_tables
 
 _HIDING: WeakSet[Connection] = WeakSet()
 """Connections with macros of a user, which may hide those of the warehouse."""
@@ -34,7 +39,7 @@ def install_macros(connection: Connection) -> None:
     for query in read.values():
         connection.execute(_macro_sql(query, _nulls(query)))
     for query in reversed(ordered):
-        connection.execute(macro_sql(query))
+        connection.execute(macro_sql(query, catalogue))
         connection.execute(_comment_sql(query))
 
 
@@ -52,7 +57,7 @@ def install_temporary(
     if not all(each.is_built_in for each in needed):
         _HIDING.add(connection)
     for each in needed:
-        connection.execute(macro_sql(each, temporary=True))
+        connection.execute(macro_sql(each, catalogue, temporary=True))
 
 
 def _are_there(connection: Connection, queries: list[Query]) -> bool:
@@ -82,9 +87,24 @@ def reads(query: Query, catalogue: Catalogue) -> Iterator[Query]:
         yield catalogue[name]
 
 
-def macro_sql(query: Query, *, temporary: bool = False) -> str:
-    """Give the statement that makes the macro."""
-    return _macro_sql(query, macro_body(query.sql), temporary=temporary)
+def needs(query: Query, catalogue: Catalogue) -> list[str]:
+    """Return the names of the tables and queries that `query` reads itself."""
+    return sorted(source_names(query.sql) & (catalogue.keys() | public_tables()))
+
+
+def macro_sql(query: Query, catalogue: Catalogue, *, temporary: bool = False) -> str:
+    """Return the statement that makes the macro."""
+    body = macro_body(query.sql, handed_on(query, catalogue))
+    return _macro_sql(query, body, temporary=temporary)
+
+
+def handed_on(query: Query, catalogue: Catalogue) -> dict[str, list[str]]:
+    """Return by name of each query that `query` reads the parameters both have."""
+    own = {p.name for p in query.parameters}
+    return {
+        other.name: [p.name for p in other.parameters if p.name in own]
+        for other in reads(query, catalogue)
+    }
 
 
 def _macro_sql(query: Query, body: str, *, temporary: bool = False) -> str:

@@ -72,7 +72,6 @@ class Query:
     question: str
     definition: str
     grain: str
-    needs: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     columns: tuple[Column, ...]
     sql: str

@@ -7,17 +7,13 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable, Iterable
-from datetime import date, datetime, time
-from decimal import Decimal
-from functools import partial
 from importlib import import_module
-from math import isfinite
-from typing import Any, BinaryIO
+from typing import BinaryIO
 
 from hlodb.queries.result import Result
+from hlodb.text import json_text, plain, visible
 
 FORMATS = {
     "table": "hlodb.queries.render_table:write_table",
@@ -34,11 +30,6 @@ BINARY_FORMATS = ("parquet", "arrow")
 
 Writer = Callable[[Result, BinaryIO], None]
 
-# Control characters, and what would turn the reading direction of a terminal.
-_HIDDEN = "\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff"
-_UNSAFE = re.compile(f"[\x00-\x1f{_HIDDEN}]")
-# Those below a blank are JSON's own to escape.
-_UNSAFE_IN_JSON = re.compile(f"[{_HIDDEN}]")
 _MARKDOWN = re.compile(r"[\\`*<|\[\]~]|(?<!\w)_|_(?!\w)")
 
 
@@ -47,34 +38,6 @@ def writer(form: str) -> Writer:
     module, _, name = FORMATS[form].partition(":")
     found: Writer = getattr(import_module(module), name)
     return found
-
-
-def visible(text: str) -> str:
-    """Give `text` on one line, with `\\n` or `\\u202e` for what does not print."""
-    return _UNSAFE.sub(lambda m: m.group().encode("unicode_escape").decode(), text)
-
-
-def json_text(value: Any, indent: int | None = None) -> str:
-    """Give a value as JSON that a terminal can show: `\\u202e` for what does not print.
-
-    Whoever parses it gets every character as it was. NaN and infinity are null.
-    """
-    text = _dumped(value, indent)
-    return _UNSAFE_IN_JSON.sub(lambda m: f"\\u{ord(m.group()):04x}", text)
-
-
-def plain(value: object) -> str:
-    """Give a value as text, exact and without units; nothing for NULL."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "true" if value else "false"
-        case datetime() | date() | time():
-            return value.isoformat()
-        case list() | dict() | tuple():
-            return _dumped(value)
-    return str(value)
 
 
 def write_csv(result: Result, stream: BinaryIO) -> None:
@@ -111,37 +74,6 @@ def write_markdown(result: Result, stream: BinaryIO) -> None:
 def _json_rows(result: Result) -> Iterable[str]:
     for row in result.dicts():
         yield json_text(row)
-
-
-def _dumped(value: Any, indent: int | None = None) -> str:
-    dumps = partial(
-        json.dumps,
-        ensure_ascii=False,
-        indent=indent,
-        default=_json_value,
-        allow_nan=False,
-    )
-    try:
-        return dumps(value)
-    except (TypeError, ValueError):  # a key or a number that JSON doesn't have
-        return dumps(_within_json(value))
-
-
-def _within_json(value: Any) -> Any:
-    match value:
-        case float() if not isfinite(value):
-            return None
-        case list() | tuple():
-            return [_within_json(part) for part in value]
-        case dict():
-            return {plain(key): _within_json(part) for key, part in value.items()}
-    return value
-
-
-def _json_value(value: object) -> Any:
-    if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    return plain(value)
 
 
 def _markdown_line(cells: Iterable[str], *, escape: bool = True) -> str:

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from hlodb.queries.query import Column
-from hlodb.queries.render import visible
 from hlodb.queries.render_table import LEFT_UNITS, NOTHING, Cells
 from hlodb.queries.result import Result
+from hlodb.text import visible
 
 _PADDING = 2
 

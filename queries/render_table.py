@@ -7,16 +7,14 @@ from collections.abc import Iterator
 from typing import Any, BinaryIO
 
 from hlodb.queries.query import Column
-from hlodb.queries.render import plain, visible
 from hlodb.queries.result import Result
+from hlodb.text import human_bytes, plain, visible
 
 Cells = list[list[str]]
 
 NOTHING = "-"
 """What stands for NULL."""
 
-BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
-"""Units of sizes for people, each 1,024 of the one before."""
 
 LEFT_UNITS = ("name", "text", "flag", "time")
 """Units of columns that are aligned left."""
@@ -69,14 +67,6 @@ def human(value: Any, column: Column) -> str:
         case float(), _:
             return f"{value:,.3f}"
     return visible(plain(value))
-
-
-def human_bytes(count: int | float) -> str:
-    """Give a number of bytes in the largest unit that leaves at least 1."""
-    size, scale = float(count), 0
-    while abs(size) >= 1024 and scale < len(BYTE_UNITS) - 1:
-        size, scale = size / 1024, scale + 1
-    return f"{size:,.0f} B" if scale == 0 else f"{size:,.2f} {BYTE_UNITS[scale]}"
 
 
 def _human_row(row: tuple[Any, ...], columns: tuple[Column, ...]) -> list[str]:

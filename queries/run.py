@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,10 +10,10 @@ from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.macros import in_order, install_temporary, macro_sql
-from hlodb.queries.nearest import nearest, not_held
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.text import nearest, not_held
 
 Value = str | int | float | bool | list[int] | None
 
@@ -39,7 +40,10 @@ def run_query(
     _require_known_values(connection, query, parameters)
     try:
         install_temporary(connection, query, catalogue)
-        cursor = connection.execute(call_sql(query, parameters), [*parameters.values()])
+        bound = [
+            json.dumps(v) if isinstance(v, list) else v for v in parameters.values()
+        ]
+        cursor = connection.execute(call_sql(query, parameters), bound)
         rows = cursor.fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
@@ -76,16 +80,32 @@ def _distinct(names: Iterable[str]) -> list[str]:
 
 
 def call_sql(query: Query, parameters: Iterable[str]) -> str:
-    """Give the statement that calls the query's macro with bound parameters."""
-    arguments = ", ".join(f"{name} := ?" for name in parameters)
+    """Return the statement that calls the query's macro with bound parameters.
+
+    Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
+    looks for pandas at each.
+    """
+    types = {p.name: p.type for p in query.parameters}
+    arguments = ", ".join(
+        f"{name} := from_json(?, '[\"BIGINT\"]')"
+        if types[name] == "BIGINT[]"
+        else f"{name} := ?"
+        for name in parameters
+    )
     return f"SELECT * FROM {query.name}({arguments})"
+
+
+def _bound(parameters: Mapping[str, Value]) -> list[Any]:
+    values = parameters.values()
+    return [json.dumps(v) if isinstance(v, list) else v for v in values]
 
 
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
     """Give the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
     _require_parameters(query, parameters)
     macros = [
-        f"{macro_sql(q, temporary=True)};\n" for q in in_order([query], catalogue)
+        f"{macro_sql(q, catalogue, temporary=True)};\n"
+        for q in in_order([query], catalogue)
     ]
     values = ", ".join(f"{name} := {_literal(v)}" for name, v in parameters.items())
     return "\n".join([*macros, f"SELECT * FROM {query.name}({values});"])

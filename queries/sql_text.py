@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 _TOKEN = re.compile(
@@ -23,7 +23,7 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
     line = 0
     found = []
     for token in _TOKEN.findall(sql):
-        if not token.isspace() and not token.startswith(("--", "/*")):
+        if not _is_blank(token):
             found.append((line, token))
         line += token.count("\n")
     return tuple(found)
@@ -41,33 +41,61 @@ def source_names(sql: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def macro_body(sql: str) -> str:
-    """Give the SQL with every parameter `$name` as the plain `name` of a macro."""
-    return "".join(
-        token[1:] if token[0] == "$" else token for token in _TOKEN.findall(sql)
-    )
+def macro_body(sql: str, handed: Mapping[str, Sequence[str]]) -> str:
+    """Return the SQL of a macro: `$name` as plain `name`, and calls with parameters.
+
+    `handed` maps the name of a query to the parameters that each of its calls gets,
+    unless the call sets them itself.
+    """
+    tokens = _TOKEN.findall(sql)
+    code = [at for at, token in enumerate(tokens) if not _is_blank(token)]
+    words = [tokens[at] for at in code]
+    for place, word in enumerate(words):
+        if words[place + 1 : place + 2] == ["("] and _is_source(words, place):
+            given = _arguments(words, place + 2)
+            missing = [f"{p} := {p}" for p in handed.get(word, ()) if p not in given]
+            is_last = words[place + 2 : place + 3] == [")"]
+            text = ", ".join(missing) + (", " if missing and not is_last else "")
+            tokens[code[place + 1]] = f"({text}"
+    return "".join(token[1:] if token[0] == "$" else token for token in tokens)
+
+
+def _is_blank(token: str) -> bool:
+    return token.isspace() or token.startswith(("--", "/*"))
+
+
+def _is_source(words: Sequence[str], place: int) -> bool:
+    return place > 0 and words[place - 1].upper() in ("FROM", "JOIN")
+
+
+def _arguments(words: Sequence[str], start: int) -> set[str]:
+    """Return the names that a call sets whose parenthesis opens before `start`."""
+    found = set()
+    depth = 1
+    for at, word in enumerate(words[start:], start):
+        depth += (word in "([{") - (word in ")]}")
+        if depth == 0:
+            break
+        if depth == 1 and word == ":=":
+            found.add(words[at - 1])
+    return found
 
 
 def parameter_faults(
     sql: str, declared: set[str], shared: set[str]
 ) -> Iterator[tuple[int, str]]:
-    """Give the line, from 0, and the fault of every parameter that is not used well.
+    """Yield the line, from 0, and the fault of every parameter that is misused.
 
     DuckDB lets a parameter of a macro hide a column of the same name, silently, also in
     the macros that it reads. So a column that is called like a parameter, or like one
     of the `shared` ones, has to be qualified.
     """
-    used = set()
     for line, token in code_tokens(sql):
-        if token.startswith("$"):
-            used.add(token[1:])
-            if token[1:] not in declared:
-                yield line, f"{token} is not declared: add `-- param {token[1:]} …`"
+        if token.startswith("$") and token[1:] not in declared:
+            yield line, f"{token} is not declared: add `-- param {token[1:]} …`"
     for line, token in _hideable_names(sql):
         if token.strip('"').lower() in declared | shared:
             yield line, f"qualify the column {token} (t.{token}), or write ${token}"
-    for name in sorted(declared - used):
-        yield 0, f"parameter {name!r} is declared but not used"
 
 
 def _hideable_names(sql: str) -> Iterator[tuple[int, str]]:

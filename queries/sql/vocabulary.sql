@@ -21,6 +21,23 @@
 -- param grouped_by VARCHAR = 'source_line' in source_line, op_name,
 --   element_type, kind: What makes a set; op_name: every prefix of one, kind:
 --   of allocation.
+-- param min_delta_bytes BIGINT = 1048576 from 0: A difference counts from this
+--   many bytes on …
+-- param min_delta_ratio DOUBLE = 0.005 from 0: … and from this share of the
+--   smaller side on.
+-- param follow BOOLEAN = true: Whether earlier runs stand in for the base
+--   where it lacks a program or has it with other shapes, as in a report; a
+--   diff looks at both runs alone.
+-- param earlier_ids BIGINT[] = NULL: Numbers of the runs before, which follow
+--   one another, the latest first; NULL for those of base_choice.
+-- param window_ids BIGINT[] = NULL: Numbers of the runs of a window, the
+--   latest first: a program is compared with its best of them in each memory
+--   space.
+-- param main_branch VARCHAR = 'main': Name of the main branch.
+-- param max_rejects BIGINT = 0 from 0: A run of more rejects is not sound;
+--   NULL for any number.
+-- param consistency BOOLEAN = true: Whether a run whose sums contradict one
+--   another is not sound.
 -- param top BIGINT = 20 from 0: At most this many rows; NULL for all.
 --
 -- column run VARCHAR name neutral: Name of the run.

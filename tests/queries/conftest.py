@@ -18,7 +18,6 @@ OWNERS = """\
 -- question: Who looks after which source files?
 -- definition: A table.
 -- grain: path prefix
--- needs: nothing
 -- column path_prefix VARCHAR name neutral: Beginning of a path.
 -- column owner VARCHAR name neutral: Who looks after it.
 SELECT 'models/' AS path_prefix, 'vision' AS owner

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries import run
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import in_order, install_macros, macro_sql
@@ -45,7 +45,7 @@ def macros_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def with_macros(connection: Connection) -> Connection:
     for query in in_order(CATALOGUE.values(), CATALOGUE):
-        connection.execute(macro_sql(query, temporary=True))
+        connection.execute(macro_sql(query, CATALOGUE, temporary=True))
     return connection
 
 

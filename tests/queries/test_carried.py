@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.analyse import memory_facts
-from hlodb.ingest.formats.buffer_assignment import parse_assignment
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.formats.buffer_assignment.assignment import parse_assignment
+from hlodb.ingest.memory.profile import memory_facts
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.warehouse import Warehouse
 from hlodb.warehouse import open as open_warehouse
 from tests.conftest import DATA

@@ -8,23 +8,24 @@ import pytest
 
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.catalogue import (
+    BUILDING_BLOCKS,
     GROUPS,
     find_query,
     load_catalogue,
     read_queries,
 )
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
-from hlodb.queries.nearest import nearest
+from hlodb.queries.macros import needs
+from hlodb.text import nearest
 from tests.queries.conftest import OWNERS
 
-BUILDING = ("checks", "parts")
+NOT_ASKED = ("checks", *BUILDING_BLOCKS)
 
 STEPS = """\
 -- title: Steps
 -- question: How many steps has each program?
 -- definition: The last step of its schedule, counted from 1.
 -- grain: module occurrence
--- needs: module_list
 -- param run
 -- param least BIGINT = 0: Only with at least so many.
 -- column program
@@ -49,7 +50,7 @@ def folder(tmp_path: Path, **texts: str) -> Path:
 def test_sixty_questions_and_more() -> None:
     """What people ask, beside checks and the building blocks of other queries."""
     catalogue = load_catalogue()
-    asked = [q for q in catalogue.values() if q.group not in BUILDING]
+    asked = [q for q in catalogue.values() if q.group not in NOT_ASKED]
     assert len(asked) >= 80
     assert list(dict.fromkeys(q.group for q in catalogue.values())) == list(GROUPS)
 
@@ -116,8 +117,8 @@ def test_a_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
 
 
 def test_help_says_all_that_the_front_matter_says(tmp_path: Path) -> None:
-    query = load_catalogue([folder(tmp_path, steps=STEPS)])["steps"]
-    assert query_help(query) == (
+    catalogue = load_catalogue([folder(tmp_path, steps=STEPS)])
+    assert query_help(catalogue["steps"], catalogue) == (
         "steps: Steps\n"
         "\n"
         "How many steps has each program?\n"
@@ -187,3 +188,14 @@ def test_the_catalogue_as_objects(tmp_path: Path) -> None:
             },
         ],
     }
+
+
+def test_needs_are_the_tables_views_and_queries_of_the_sql() -> None:
+    catalogue = load_catalogue()
+    assert needs(catalogue["value_places"], catalogue) == [
+        "allocation_values",
+        "allocations",
+        "chosen_contents",
+        "live_ranges",
+        "values",
+    ]

@@ -20,7 +20,6 @@ HEADER = """\
 -- definition: The last step,
 --   counted from 1.
 -- grain: program
--- needs: modules, schedule
 """
 COLUMN = "-- column steps BIGINT count lower_is_better: How many steps.\n"
 SQL = "SELECT 1 AS steps\n"
@@ -49,7 +48,6 @@ def test_whole_query() -> None:
         question="How many?",
         definition="The last step, counted from 1.",
         grain="program",
-        needs=("modules", "schedule"),
         parameters=(
             Parameter(
                 "run", "VARCHAR", "NULL", ("runs", "name"), (), "Name of the run."
@@ -73,11 +71,6 @@ def test_what_to_do_without_rows_may_be_said() -> None:
     )
 
 
-def test_nothing_is_needed() -> None:
-    text = HEADER.replace("modules, schedule", "nothing") + COLUMN + SQL
-    assert read(text).needs == ()
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -88,65 +81,61 @@ def test_nothing_is_needed() -> None:
         ),
         (
             HEADER + "-- titel: x\n" + COLUMN + SQL,
-            "steps.sql:7: unknown key 'titel'; known are title, question, definition,"
-            " grain, needs, empty, param, column",
+            "steps.sql:6: unknown key 'titel'; known are title, question, definition,"
+            " grain, empty, param, column",
         ),
-        (HEADER + "-- title: x\n" + COLUMN + SQL, "steps.sql:7: 'title' stands twice"),
+        (HEADER + "-- title: x\n" + COLUMN + SQL, "steps.sql:6: 'title' stands twice"),
         (
             HEADER + "--title x\n" + COLUMN + SQL,
-            "steps.sql:7: expected `-- key: text`, found '--title x'",
+            "steps.sql:6: expected `-- key: text`, found '--title x'",
         ),
         (
             HEADER + "-- param top BIGINT: no default\n" + COLUMN + SQL,
-            "steps.sql:7: expected `-- param NAME TYPE = DEFAULT [of TABLE.COLUMN |"
+            "steps.sql:6: expected `-- param NAME TYPE = DEFAULT [of TABLE.COLUMN |"
             " in A, B | from 0 to 1]: text`",
         ),
         (
             HEADER + "-- param word VARCHAR = 'a' from 0: no number\n" + COLUMN + SQL,
-            "steps.sql:7: only numbers go `from` one to another, not VARCHAR",
+            "steps.sql:6: only numbers go `from` one to another, not VARCHAR",
         ),
         (
             HEADER + "-- param top TEXT = 1: wrong type\n" + COLUMN + SQL,
-            "steps.sql:7: unknown type 'TEXT'; "
+            "steps.sql:6: unknown type 'TEXT'; "
             "known: BIGINT, BIGINT[], BOOLEAN, DOUBLE, VARCHAR",
         ),
         (
             HEADER + "-- param series\n" + COLUMN + SQL,
-            "steps.sql:7: the vocabulary has no parameter 'series'",
+            "steps.sql:6: the vocabulary has no parameter 'series'",
         ),
         (HEADER + SQL, "steps.sql:1: declare every column of the result with"),
         (
             HEADER + "-- column color\n" + SQL,
-            "steps.sql:7: the vocabulary has no column 'color'",
+            "steps.sql:6: the vocabulary has no column 'color'",
         ),
         (
             HEADER + "-- column n BIGINT count: no polarity\n" + SQL,
-            "steps.sql:7: expected `-- column NAME TYPE UNIT POLARITY: text`",
+            "steps.sql:6: expected `-- column NAME TYPE UNIT POLARITY: text`",
         ),
         (
             HEADER + "-- column n BIGINT litres neutral: no unit\n" + SQL,
-            "steps.sql:7: unknown unit 'litres'",
+            "steps.sql:6: unknown unit 'litres'",
         ),
         (
             HEADER + COLUMN + COLUMN + SQL,
-            "steps.sql:8: column 'steps' stands twice",
+            "steps.sql:7: column 'steps' stands twice",
         ),
-        (HEADER + COLUMN, "steps.sql:8: no SQL follows the front matter"),
+        (HEADER + COLUMN, "steps.sql:7: no SQL follows the front matter"),
         (
             HEADER + COLUMN + "SELECT 1;\n",
-            "steps.sql:8: write one SELECT, without a semicolon",
+            "steps.sql:7: write one SELECT, without a semicolon",
         ),
         (
             HEADER + COLUMN + "SELECT\n  $top\n",
-            "steps.sql:9: $top is not declared: add `-- param top …`",
-        ),
-        (
-            HEADER + "-- param run\n" + COLUMN + SQL,
-            "steps.sql:9: parameter 'run' is declared but not used",
+            "steps.sql:8: $top is not declared: add `-- param top …`",
         ),
         (
             HEADER + "-- param run\n" + COLUMN + "SELECT $run,\n run FROM runs\n",
-            "steps.sql:10: qualify the column run (t.run), or write $run",
+            "steps.sql:9: qualify the column run (t.run), or write $run",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import duckdb
 import pytest
 
 from hlodb.ingest.formats.shapes import ELEMENT_BITS, Shape, parse_shape
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import AFTER, write

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect, transaction
 from tests.queries.assignments import Allocation, Assignment, Value

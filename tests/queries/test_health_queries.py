@@ -8,7 +8,7 @@ from pathlib import Path
 
 import duckdb
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA

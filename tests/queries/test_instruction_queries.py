@@ -7,7 +7,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
@@ -194,7 +194,6 @@ RULES = """\
 -- question: Which roles do we tell apart?
 -- definition: A table of rules.
 -- grain: rule
--- needs: nothing
 -- column place BIGINT id neutral: Order of the rule.
 -- column rule_id VARCHAR name neutral: Its name.
 -- column role VARCHAR name neutral: The role it gives.

@@ -16,7 +16,6 @@ HEADER = """\
 -- question: How many?
 -- definition: Counted.
 -- grain: run
--- needs: runs
 -- column n BIGINT count neutral: How many.
 """
 SQL = "SELECT count(*) AS n FROM runs\n"
@@ -51,21 +50,13 @@ FAULTY = {
         HEADER + "SELECT count(*) AS n, 1::BIGINT AS m FROM runs\n",
         "columns differ: the SQL gives m BIGINT",
     ),
-    "no_such_table": (
-        HEADER.replace("runs", "rums") + SQL,
-        "needs what is no table or query: rums",
-    ),
-    "reads_more": (
-        HEADER.replace("needs: runs", "needs: nothing") + SQL,
-        "reads runs without saying so in `-- needs`",
-    ),
-    "reads_less": (
-        HEADER.replace("needs: runs", "needs: modules, runs") + SQL,
-        "`-- needs` names what it doesn't read: modules",
+    "not_used": (
+        HEADER + "-- param program\n-- param run\n"
+        "SELECT count(*) AS n FROM chosen_run()\n",
+        "parameter 'program' is declared but not used",
     ),
     "reads_itself": (
-        HEADER.replace("needs: runs", "needs: reads_itself")
-        + "SELECT n FROM reads_itself()\n",
+        HEADER + "SELECT n FROM reads_itself()\n",
         "queries read one another: reads_itself → reads_itself",
     ),
 }

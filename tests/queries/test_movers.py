@@ -8,11 +8,13 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import Value
 from hlodb.warehouse import open as open_warehouse
 from tests.conftest import DATA, DUMPS
 
 NIGHTS = ("jaxlib-0.4.35", "jaxlib-0.5.3")
+EXACT = {"min_delta_bytes": 0, "min_delta_ratio": 0.0}
 
 
 def give_ranks(folder: Path, night: str, ranks: int, called: str = "rank_") -> Path:
@@ -73,7 +75,7 @@ def test_hosts_that_grew_by_other_bytes_are_not_added_up(tmp_path: Path) -> None
     for night in ("first", "second"):
         ingest([str(tmp_path / night)], db, jobs=1)
     with open_warehouse(db) as warehouse:
-        asked = {"base": "first", "candidate": "second"}
+        asked: dict[str, Value] = {"base": "first", "candidate": "second", **EXACT}
         grown = warehouse.query("peak_regressions", **asked).dicts()
         (cause,) = warehouse.query("top_movers", **asked).dicts()
     assert [(r["hosts"], r["delta_reserved_bytes"]) for r in grown] == [

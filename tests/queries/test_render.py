@@ -17,10 +17,11 @@ from hypothesis import strategies as st
 
 from hlodb.errors import UsageError
 from hlodb.queries.query import Column
-from hlodb.queries.render import BINARY_FORMATS, FORMATS, visible, writer
+from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.render_folded import folded
-from hlodb.queries.render_table import human, human_bytes
+from hlodb.queries.render_table import human
 from hlodb.queries.result import Result, plain_column
+from hlodb.text import visible
 
 BIG = 2**53 + 1
 HOSTILE = "a|b`c\n\x1b[31m\u202egnp.*_x_<script>"
@@ -227,21 +228,6 @@ def test_what_binary_forms_cannot_hold(
         f"column a ({type_name}) does not fit into {named};"
         " cast it, for instance to VARCHAR"
     )
-
-
-@pytest.mark.parametrize(
-    ("count", "text"),
-    [
-        (0, "0 B"),
-        (1023, "1,023 B"),
-        (1024, "1.00 KiB"),
-        (-1536, "-1.50 KiB"),
-        (2**20, "1.00 MiB"),
-        (2**80, "1,048,576.00 EiB"),
-    ],
-)
-def test_human_bytes(count: int, text: str) -> None:
-    assert human_bytes(count) == text
 
 
 def test_human_numbers_by_unit() -> None:

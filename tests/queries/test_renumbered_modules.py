@@ -8,8 +8,8 @@ from pathlib import Path
 
 import duckdb
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.compilations import read_compilations
 from hlodb.reports.read import read_modules, read_runs

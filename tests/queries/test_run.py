@@ -26,7 +26,6 @@ QUERY = """\
 -- question: What was given?
 -- definition: The parameters.
 -- grain: one row
--- needs: nothing
 -- param word VARCHAR = 'none': A text.
 -- param number BIGINT = 1: A number.
 -- param share DOUBLE = 0.5: A share.

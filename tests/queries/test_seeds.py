@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
-from hlodb.queries.catalogue import load_catalogue
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.catalogue import BUILDING_BLOCKS, load_catalogue
 from hlodb.queries.run import run_query
+from hlodb.queries.sql_text import source_names
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
@@ -27,9 +28,12 @@ PER_MODULE = sorted(
     name
     for name, query in load_catalogue().items()
     if name != OVER_PROCESSES
-    and (name == OF_A_PROCESS or {"chosen_memory", "final_modules"} & set(query.needs))
+    and (
+        name == OF_A_PROCESS
+        or {"chosen_memory", "final_modules"} & source_names(query.sql)
+    )
     and not {p.name for p in query.parameters} & {"base", "instruction", "target"}
-    and query.group != "parts"
+    and query.group not in BUILDING_BLOCKS
 )
 
 

@@ -36,7 +36,17 @@ def test_source_names() -> None:
 
 def test_macro_body_names_parameters_plainly() -> None:
     sql = "SELECT $run, '$run' -- $run\nFROM t"
-    assert macro_body(sql) == "SELECT run, '$run' -- $run\nFROM t"
+    assert macro_body(sql, {}) == "SELECT run, '$run' -- $run\nFROM t"
+
+
+def test_macro_body_hands_parameters_on_to_queries_that_it_reads() -> None:
+    sql = """FROM f() JOIN f( run := ($x[1]), y := g(z := 1))
+    JOIN other() WHERE f(1) = '' AND 'FROM f()'"""
+    assert (
+        macro_body(sql, {"f": ["run", "z"]})
+        == """FROM f(run := run, z := z) JOIN f(z := z,  run := (x[1]), y := g(z := 1))
+    JOIN other() WHERE f(1) = '' AND 'FROM f()'"""
+    )
 
 
 def test_columns_called_like_parameters_are_qualified() -> None:
@@ -54,4 +64,4 @@ def test_columns_called_like_parameters_are_qualified() -> None:
 def test_any_text_has_tokens(text: str) -> None:
     lines = [line for line, _ in code_tokens(text)]
     assert lines == sorted(lines)
-    assert isinstance(macro_body(text), str)
+    assert isinstance(macro_body(text, {"f": ["run"]}), str)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.warehouse import open as open_warehouse
 from tests.conftest import DATA
 

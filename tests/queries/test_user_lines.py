@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.ingest.user_frames import is_framework_file
+from hlodb.ingest.tables.location_rows import is_framework_file
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import REPOSITORY
@@ -59,7 +59,7 @@ def test_memory_of_such_a_line_counts_for_no_other(steps_warehouse: Path) -> Non
 def test_queries_know_frameworks_as_an_ingest_does(
     empty_warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
-    with (REPOSITORY / "ingest" / "framework_prefixes.csv").open() as file:
+    with (REPOSITORY / "ingest" / "tables" / "framework_prefixes.csv").open() as file:
         patterns = [row["pattern"] for row in csv.DictReader(file)]
     found = run_query(empty_warehouse, "framework_files").column("fragment")
     assert [*found] == patterns

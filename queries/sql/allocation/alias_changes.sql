@@ -10,7 +10,6 @@
 --   or missed otherwise). Where nothing changed there is no row, nor for a
 --   module that one of the runs lacks.
 -- grain: program, rank, module, parameter, output
--- needs: chosen_pair, matched_modules, paired_parameters, donation_ledger
 -- param base
 -- param candidate
 -- param program
@@ -39,7 +38,7 @@
 -- column shape VARCHAR text neutral: Shape of the parameter.
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+  SELECT * FROM chosen_pair()
 ),
 pairs AS MATERIALIZED (
   SELECT
@@ -58,8 +57,7 @@ pairs AS MATERIALIZED (
       a.base_module_id, a.candidate_module_id
     FROM matched_modules(
       base := (SELECT c.base FROM the_pair AS c),
-      candidate := (SELECT c.candidate FROM the_pair AS c),
-      program := $program
+      candidate := (SELECT c.candidate FROM the_pair AS c)
     ) AS a
     WHERE a.base_module_id IS NOT NULL
       AND a.candidate_module_id IS NOT NULL
@@ -107,14 +105,10 @@ donations AS MATERIALIZED (
     END AS argument
   FROM (
     SELECT false AS is_candidate, *
-    FROM donation_ledger(
-      run := (SELECT c.base FROM the_pair AS c), program := $program
-    )
+    FROM donation_ledger(run := (SELECT c.base FROM the_pair AS c))
     UNION ALL
     SELECT true, *
-    FROM donation_ledger(
-      run := (SELECT c.candidate FROM the_pair AS c), program := $program
-    )
+    FROM donation_ledger(run := (SELECT c.candidate FROM the_pair AS c))
   ) AS d
   JOIN sides AS n
     ON n.is_candidate = d.is_candidate

@@ -7,7 +7,6 @@
 --   those are equal whose digests in elided_literals are; without a proto, and
 --   so without a digest, each counts as distinct.
 -- grain: run, literal, shape, colour
--- needs: chosen_memory, placed_values, chosen_instructions, elided_literals
 -- param run
 -- param program
 -- param color
@@ -35,10 +34,10 @@ WITH constants AS (
       )
       ELSE ''
     END AS identity
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN placed_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN placed_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+  LEFT JOIN chosen_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN elided_literals AS e

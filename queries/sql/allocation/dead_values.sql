@@ -8,9 +8,6 @@
 --   async_collectives; and the workspace of custom calls
 --   (custom_call_inventory).
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, value_positions,
---   chosen_instructions, computations, async_collectives,
---   instruction_sources
 -- param run
 -- param program
 -- param color
@@ -34,14 +31,14 @@
 -- column source_line
 WITH carriers AS (
   SELECT DISTINCT module_id, fusion_id
-  FROM async_collectives(run := $run, program := $program)
+  FROM async_collectives()
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   v.instruction, v.shape_index, i.opcode, v.shape, v.size_bytes, v.start_step,
   v.end_step, i.op_name, s.source_file, s.source_line
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v
+FROM chosen_memory() AS m
+JOIN placed_values() AS v
   USING (module_id, color)
 ANTI JOIN store.value_uses AS u
   ON u.module_id = v.module_id
@@ -50,7 +47,7 @@ ANTI JOIN store.value_positions AS p
   ON p.module_id = v.module_id
   AND p.value_id = v.value_id
   AND p.ordinal > 0
-LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+LEFT JOIN chosen_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 LEFT JOIN computations AS n
@@ -59,7 +56,7 @@ LEFT JOIN computations AS n
 LEFT JOIN carriers AS c
   ON c.module_id = i.module_id
   AND c.fusion_id = i.instruction_id
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
   AND s.instruction_id = v.instruction_id

@@ -8,8 +8,6 @@
 --   the same shape that is neither donated nor live-out; the n-th such output
 --   of a shape goes with the n-th such parameter.
 -- grain: module occurrence, alias or pair
--- needs: chosen_modules, aliases, allocations, result_places, values,
---   entry_parameters, instruction_sources, memory_spaces
 -- param run
 -- param program
 -- column run
@@ -36,7 +34,7 @@
 -- column source_line
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
-  FROM chosen_modules(run := $run, program := $program)
+  FROM chosen_modules()
 ),
 -- Fixed before it is joined by number: else a table is made of all values.
 shapes AS MATERIALIZED (
@@ -56,7 +54,7 @@ parameters AS (
   WHERE a.parameter_number IS NOT NULL
 ),
 outputs AS (
-  SELECT * FROM result_places(run := $run, program := $program)
+  SELECT * FROM result_places()
 ),
 declared AS (
   SELECT
@@ -150,12 +148,12 @@ SELECT
   e.alias_kind, e.size_bytes AS donated_bytes, e.space_color AS color,
   coalesce(c.space_name, 'color_' || e.space_color) AS space_name, e.shape,
   e.reason, s.source_file, s.source_line
-FROM chosen_modules(run := $run, program := $program) AS m
+FROM chosen_modules() AS m
 JOIN entries AS e USING (module_id)
-LEFT JOIN entry_parameters(run := $run, program := $program) AS n
+LEFT JOIN entry_parameters() AS n
   ON n.module_id = e.module_id
   AND n.parameter_number = e.parameter_number
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
   AND s.instruction_id = n.instruction_id

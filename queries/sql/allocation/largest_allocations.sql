@@ -4,7 +4,6 @@
 --   the largest value placed in the allocation (the lowest value_id among
 --   equals).
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, placed_values, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -42,7 +41,7 @@ WITH ranked AS (
     sum(v.size_bytes) OVER (
       PARTITION BY v.module_id, v.allocation_id
     ) AS value_bytes
-  FROM placed_values(run := $run, program := $program) AS v
+  FROM placed_values() AS v
 ),
 totals AS (
   SELECT module_id, allocations.color AS space_color,
@@ -59,7 +58,7 @@ SELECT
   CAST(coalesce(r.value_bytes, 0) AS BIGINT) AS value_bytes,
   r.instruction AS largest_instruction, i.op_name AS largest_op_name,
   coalesce(a.shape, r.shape) AS shape
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN totals AS t
   ON t.module_id = a.module_id
@@ -68,7 +67,7 @@ LEFT JOIN ranked AS r
   ON r.module_id = a.module_id
   AND r.allocation_id = a.allocation_id
   AND r.place = 1
-LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+LEFT JOIN chosen_instructions() AS i
   ON i.module_id = r.module_id
   AND i.instruction_id = r.instruction_id
 ORDER BY

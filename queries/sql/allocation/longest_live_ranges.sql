@@ -6,8 +6,6 @@
 --   the schedule's steps. With all_kinds also parameters, constants and
 --   live-outs.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, schedule, chosen_instructions,
---   instruction_sources
 -- param run
 -- param program
 -- param color
@@ -44,14 +42,14 @@ SELECT
   least(1, (v.end_step - v.start_step + 1) / nullif(l.step_count, 0))
     AS span_ratio,
   i.op_name, s.source_file, s.source_line
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v
+FROM chosen_memory() AS m
+JOIN placed_values() AS v
   USING (module_id, color)
 LEFT JOIN lengths AS l USING (module_id)
-LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+LEFT JOIN chosen_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
   AND s.instruction_id = v.instruction_id

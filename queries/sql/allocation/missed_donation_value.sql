@@ -6,9 +6,6 @@
 --   last read no later than the output's allocation is first held.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
--- needs: chosen_contents, chosen_memory, donation_ledger, result_places,
---   allocations, value_places, memory_timeline, value_uses, instructions,
---   entry_parameters, instruction_sources
 -- param run
 -- param program
 -- column run
@@ -35,15 +32,15 @@
 -- column source_file
 -- column source_line
 WITH tenants AS (
-  SELECT * FROM value_places(run := $run, program := $program)
+  SELECT * FROM value_places()
 ),
 pairs AS (
   SELECT DISTINCT
     d.module_id, d.color AS space_color, d.parameter_number,
     d.parameter_index, d.output_index, d.shape, o.allocation_id AS output_id,
     p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
-  FROM donation_ledger(run := $run, program := $program) AS d
-  JOIN result_places(run := $run, program := $program) AS o
+  FROM donation_ledger() AS d
+  JOIN result_places() AS o
     ON o.module_id = d.module_id
     AND o.output_index = d.output_index
   JOIN allocations AS a
@@ -103,7 +100,7 @@ readers AS MATERIALIZED (
 ),
 scheduled AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.schedule_step
-  FROM chosen_contents(run := $run, program := $program) AS c
+  FROM chosen_contents() AS c
   JOIN store.instructions AS i USING (module_id)
 ),
 uses AS (
@@ -150,13 +147,13 @@ FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS f USING (module_id, output_id)
-JOIN chosen_memory(run := $run, program := $program) AS m
+JOIN chosen_memory() AS m
   ON m.module_id = p.module_id
   AND m.color = p.space_color
-LEFT JOIN entry_parameters(run := $run, program := $program) AS n
+LEFT JOIN entry_parameters() AS n
   ON n.module_id = p.module_id
   AND n.parameter_number = p.parameter_number
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
   AND s.instruction_id = n.instruction_id

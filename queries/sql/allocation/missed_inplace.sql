@@ -11,8 +11,6 @@
 --   leverage_bytes what the live peak would fall by if the pair shared its
 --   bytes at that step.
 -- grain: module occurrence, pair of values
--- needs: chosen_memory, placed_values, value_uses, chosen_instructions,
---   memory_timeline
 -- param run
 -- param program
 -- param color
@@ -39,7 +37,7 @@
 -- column op_name
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM placed_values()
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes > 0
@@ -64,7 +62,7 @@ met AS MATERIALIZED (
     AND b.size_bytes = a.size_bytes
     AND b.color = a.color
     AND b.value_id <> a.value_id
-  JOIN chosen_instructions(run := $run, program := $program) AS i
+  JOIN chosen_instructions() AS i
     ON i.module_id = b.module_id
     AND i.instruction_id = b.instruction_id
   WHERE (
@@ -141,7 +139,7 @@ SELECT
     ELSE 0
   END AS leverage_bytes,
   p.op_name
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN pairs AS p
   ON p.module_id = m.module_id
   AND p.space_color = m.color

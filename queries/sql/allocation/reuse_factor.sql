@@ -5,8 +5,6 @@
 --   cover the same byte over time. busy_ratio is the share of byte-steps, size
 --   times steps of the schedule, at which its bytes are live.
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, value_places, arena_timeline,
---   memory_timeline
 -- param run
 -- param program
 -- param color
@@ -29,7 +27,7 @@
 --   use.
 WITH tenants AS (
   SELECT *
-  FROM value_places(run := $run, program := $program)
+  FROM value_places()
   WHERE kind = 'temp'
 ),
 sums AS (
@@ -71,7 +69,7 @@ used AS (
   SELECT
     module_id, allocation_id,
     sum(live_bytes * (to_step - from_step + 1)) AS byte_steps
-  FROM arena_timeline(run := $run, program := $program)
+  FROM arena_timeline()
   GROUP BY module_id, allocation_id
 )
 SELECT
@@ -82,7 +80,7 @@ SELECT
   coalesce(s.tenant_bytes, 0) / nullif(a.size_bytes, 0) AS reuse_x,
   CAST(coalesce(c.max_chain, 0) AS BIGINT) AS max_chain,
   u.byte_steps / nullif(a.size_bytes * l.step_count, 0) AS busy_ratio
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 LEFT JOIN sums AS s USING (module_id, allocation_id)
 LEFT JOIN chains AS c USING (module_id, allocation_id)

@@ -3,7 +3,6 @@
 -- definition: Every computation that the module text calls stands in it. An
 --   instruction that only the assignment prints calls what nobody has printed.
 -- grain: fault
--- needs: checked_modules, called_computations, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -13,7 +12,7 @@
 SELECT
   c.module_id, c.role || ' of ' || i.name AS place,
   CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN called_computations AS c USING (module_id)
 JOIN store.instructions AS i USING (module_id, instruction_id)
 WHERE c.computation_id IS NULL

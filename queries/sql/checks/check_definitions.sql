@@ -5,7 +5,6 @@
 --   or, in an assignment without it and for async computations that older
 --   releases do not print, in the assignment itself.
 -- grain: fault
--- needs: instruction_spans, module_rows, checked_modules, values, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -37,7 +36,7 @@ instructions_there AS (
 SELECT
   v.module_id, 'instruction ' || i.name || ' of value ' || v.value_id AS place,
   CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN doubtful AS d USING (module_id)
 JOIN store."values" AS v USING (module_id)
 LEFT JOIN instructions_there AS i USING (module_id, instruction_id)

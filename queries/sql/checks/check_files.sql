@@ -5,7 +5,6 @@
 --   expected number is 0. A log also holds what programs print: of it, and of
 --   files known and left unread, only rejects count.
 -- grain: file
--- needs: dump_files, rejects, runs
 -- param run VARCHAR = NULL of runs.name: Only files of this run; NULL for all.
 -- column run_id
 -- column path

@@ -3,8 +3,6 @@
 -- definition: The checks in their order, with the number of rows that each
 --   compares.
 -- grain: check
--- needs: checked_modules, module_rows, memory_analysis, runs,
---   proto_comparisons, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column ordinal INTEGER id neutral: Place in the list, from 1.
 -- column check_name VARCHAR name neutral: Which check: the query check_… of
@@ -12,7 +10,7 @@
 -- column checked_count BIGINT count neutral: Rows it looks at; NULL for whole
 --   tables.
 WITH contents AS (
-  SELECT * FROM checked_modules(run := $run)
+  SELECT * FROM checked_modules()
 ),
 counted AS (
   SELECT t.table_name, CAST(sum(t.row_count) AS BIGINT) AS row_count

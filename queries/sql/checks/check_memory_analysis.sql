@@ -9,8 +9,6 @@
 --   sum, as libtpu adds what its code generator needs, or 0 where none is
 --   larger than a scalar.
 -- grain: fault
--- needs: memory_analysis, modules, runs, allocations, allocation_values,
---   values
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id

@@ -4,7 +4,6 @@
 --   in it. An instruction that only the assignment prints is left out: what it
 --   reads may be printed nowhere.
 -- grain: fault
--- needs: checked_modules, operands, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -13,14 +12,14 @@
 -- column found BIGINT count neutral: What it is.
 WITH named_only AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN store.instructions AS i USING (module_id)
   WHERE m.has_text
     AND i.computation_id IS NULL
 ),
 missing AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.operand_index
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN operands AS o USING (module_id)
   WHERE o.operand_id IS NULL
   UNION ALL
@@ -36,7 +35,7 @@ readers AS (
   SELECT i.module_id, i.instruction_id, i.name
   FROM (
     SELECT m.module_id
-    FROM checked_modules(run := $run) AS m
+    FROM checked_modules() AS m
     WHERE m.module_id IN (SELECT module_id FROM missing)
   ) AS m
   JOIN store.instructions AS i USING (module_id)

@@ -7,7 +7,6 @@
 --   and each has its bytes for others as soon as it reads it no more. found is
 --   the number of such pairs of a colour; overlap_conflicts lists them.
 -- grain: fault
--- needs: checked_modules, memory_profile
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -18,6 +17,6 @@ SELECT
   p.module_id, 'pairs of values in colour ' || p.color AS place,
   CAST(0 AS BIGINT) AS expected,
   CAST(p.conflict_count AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN memory_profile AS p USING (module_id)
 WHERE p.conflict_count > 0

@@ -4,7 +4,6 @@
 --   carry is equal. expected is the number of rows compared, found the number
 --   of equal ones.
 -- grain: fault
--- needs: proto_comparisons, dump_files, runs
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id

@@ -4,7 +4,6 @@
 --   the program ends one past the last step. expected is the number of steps,
 --   or the start where the range ends before it; found is the end.
 -- grain: fault
--- needs: checked_modules, live_ranges, schedule, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -21,7 +20,7 @@ SELECT
   CAST(CASE
     WHEN l.start_step < 0 THEN l.start_step ELSE l.end_step
   END AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN store.live_ranges AS l USING (module_id)
 JOIN (
   SELECT module_id, max(step) + 1 AS steps

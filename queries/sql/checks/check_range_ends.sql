@@ -12,9 +12,6 @@
 --   of its bytes ends. expected is the step of the last use or end, found is
 --   end_step (XLA, hlo_live_range.cc).
 -- grain: fault
--- needs: checked_modules, live_ranges, value_uses, value_positions,
---   allocation_values, values, instructions, schedule, called_computations,
---   operands
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -32,7 +29,7 @@ steps AS MATERIALIZED (
     i.is_root, i.form_id IN (
       SELECT form_id FROM store.instruction_forms WHERE opcode = 'call'
     ) AS is_call
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN store.schedule AS s USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   WHERE i.schedule_step IS NOT NULL
@@ -103,7 +100,7 @@ suspects AS MATERIALIZED (
 -- the planner: it thinks that suspects are more than all rows there are.
 suspected AS MATERIALIZED (
   SELECT m.module_id
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   WHERE m.module_id IN (SELECT module_id FROM suspects)
 ),
 touching AS (

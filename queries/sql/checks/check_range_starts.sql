@@ -5,7 +5,6 @@
 --   computation of an async operation makes may live from the start of that,
 --   as it does since jaxlib 0.12.
 -- grain: fault
--- needs: checked_modules, live_ranges, instructions, called_computations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -16,7 +15,7 @@ WITH doubtful AS MATERIALIZED (
   SELECT
     l.module_id, l.instruction_id, l.shape_index, l.start_step,
     i.schedule_step, i.computation_id
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN store.live_ranges AS l USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   JOIN store.instruction_forms AS f USING (form_id)

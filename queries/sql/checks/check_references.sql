@@ -4,10 +4,6 @@
 --   row they name. expected is 0. NULL refers to nothing. The check looks at
 --   the whole warehouse.
 -- grain: reference
--- needs: module_rows, dangling_ids, instructions, allocations, values,
---   allocation_values, value_positions, value_uses, live_ranges,
---   memory_profile, modules, rejects, compiler_flags, passes, memory_analysis,
---   proto_comparisons, oom_reports, oom_buffers, runs, stack_frames
 -- column place VARCHAR text neutral: What is concerned.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
@@ -16,41 +12,11 @@ WITH of_modules AS (
   FROM module_rows() AS r
 ),
 of_runs AS (
-  SELECT 'modules' AS table_name, run_id AS owner_id, count(*) AS row_count
-  FROM store.occurrences
+  -- for each table of runs:
+  SELECT '{table}' AS table_name, run_id AS owner_id, count(*) AS row_count
+  FROM {source}
   GROUP BY run_id
-  UNION ALL
-  SELECT 'dump_files', run_id, count(*)
-  FROM store.run_files
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'rejects', run_id, count(*)
-  FROM rejects
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'compiler_flags', run_id, count(*)
-  FROM compiler_flags
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'passes', run_id, count(*)
-  FROM passes
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'memory_analysis', run_id, count(*)
-  FROM memory_analysis
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'proto_comparisons', run_id, count(*)
-  FROM proto_comparisons
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'oom_reports', run_id, count(*)
-  FROM oom_reports
-  GROUP BY run_id
-  UNION ALL
-  SELECT 'oom_buffers', run_id, count(*)
-  FROM oom_buffers
-  GROUP BY run_id
+  -- end
 ),
 of_sets AS (
   SELECT 'location_numbers' AS table_name, numbering_id AS part_id,
@@ -66,23 +32,6 @@ of_sets AS (
   FROM store.stack_frames
   GROUP BY frames_id
 ),
-numbers AS (
-  SELECT 'modules without a snapshot' AS place, snapshot_id AS number
-  FROM store.occurrences
-  ANTI JOIN store.snapshots USING (snapshot_id)
-  UNION ALL
-  SELECT 'modules without a path', path_id
-  FROM store.occurrences
-  ANTI JOIN store.paths USING (path_id)
-  UNION ALL
-  SELECT 'snapshots without a module', snapshot_id
-  FROM store.snapshots
-  ANTI JOIN store.occurrences USING (snapshot_id)
-  UNION ALL
-  SELECT 'paths without a module', path_id
-  FROM store.paths
-  ANTI JOIN store.occurrences USING (path_id)
-),
 of_files AS (
   SELECT file_id, count(*) AS row_count
   FROM store.run_files
@@ -94,21 +43,11 @@ of_forms AS (
   GROUP BY form_id
 ),
 references_to_values AS (
-  SELECT 'allocation_values' AS referrer, module_id, value_id
-  FROM allocation_values
+  -- for each reference to a value:
+  SELECT '{table}' AS referrer, module_id, value_id
+  FROM {source}
   WHERE value_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_positions', module_id, value_id
-  FROM store.value_positions
-  WHERE value_id IS NOT NULL
-  UNION ALL
-  SELECT 'value_uses', module_id, value_id
-  FROM store.value_uses
-  WHERE value_id IS NOT NULL
-  UNION ALL
-  SELECT 'live_ranges', module_id, value_id
-  FROM store.live_ranges
-  WHERE value_id IS NOT NULL
+  -- end
 ),
 dangling AS (
   SELECT
@@ -119,10 +58,6 @@ dangling AS (
   SELECT table_name || ' without a run', owner_id, row_count
   FROM of_runs
   WHERE owner_id NOT IN (SELECT run_id FROM runs)
-  UNION ALL
-  SELECT 'location_sets without a module', locations_id, 1
-  FROM store.location_sets
-  ANTI JOIN store.snapshots USING (locations_id)
   UNION ALL
   SELECT table_name || ' without a set', part_id, row_count
   FROM of_sets
@@ -144,9 +79,6 @@ dangling AS (
     ON l.table_name = 'location_lists'
     AND l.part_id = s.list_id
   WHERE n.last_number > coalesce(l.last_number, -1)
-  UNION ALL
-  SELECT place, number, 1
-  FROM numbers
   UNION ALL
   SELECT
     CASE
@@ -179,24 +111,12 @@ dangling AS (
     ON v.module_id = r.module_id
     AND v.value_id = r.value_id
   UNION ALL
-  SELECT 'allocation_values without an allocation', v.module_id, 1
-  FROM allocation_values AS v
-  ANTI JOIN allocations AS a
-    ON a.module_id = v.module_id
-    AND a.allocation_id = v.allocation_id
-  UNION ALL
-  SELECT 'allocations without a profile', a.module_id, 1
-  FROM allocations AS a
-  ANTI JOIN memory_profile AS p
-    ON p.module_id = a.module_id
-    AND p.color = a.color
-  UNION ALL
-  SELECT 'oom_buffers without a report', b.run_id, 1
-  FROM oom_buffers AS b
-  ANTI JOIN oom_reports AS r
-    ON r.run_id = b.run_id
-    AND r.path = b.path
-    AND r.ordinal = b.ordinal
+  -- for each other reference:
+  SELECT '{table} without {lacks}', a.{owner}, 1
+  FROM {source} AS a
+  ANTI JOIN {target_source} AS b
+    ON {equal}
+  -- end
 )
 SELECT
   d.place || ', such as ' || max(d.example) AS place,

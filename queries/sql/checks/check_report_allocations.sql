@@ -7,8 +7,6 @@
 --   next smaller kind). The report lists all, or says how many it leaves out;
 --   since 2026-03 it lists 50 or more.
 -- grain: fault
--- needs: checked_modules, memory_report_allocations, memory_reports,
---   allocations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -24,7 +22,7 @@ WITH listed AS (
       WHEN r.size_text LIKE '%MiB' THEN 6267
       ELSE 6417286
     END AS tolerance
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN memory_report_allocations AS r USING (module_id)
   WHERE m.has_assignment
 ),

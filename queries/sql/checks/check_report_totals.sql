@@ -3,7 +3,6 @@
 -- definition: The total of a memory-usage report, of one colour since 2026-03,
 --   is the sum of the allocation sizes.
 -- grain: fault
--- needs: checked_modules, memory_reports, allocations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -21,7 +20,7 @@ SELECT
   coalesce('total of colour ' || r.color, 'total of all colours') AS place,
   r.total_bytes AS expected,
   CAST(coalesce(s.size_bytes, 0) AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN memory_reports AS r USING (module_id)
 LEFT JOIN sizes AS s
   ON s.module_id = r.module_id

@@ -7,7 +7,6 @@
 --   values, found that of the likeliest place: the same offset and size,
 --   within its rounding.
 -- grain: fault
--- needs: checked_modules, memory_report_values, allocation_values, allocations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -19,7 +18,7 @@ WITH listed AS (
     r.*, coalesce(r.allocation_id, r.color) AS home,
     r.size_bytes - r.tolerance AS least_bytes,
     r.size_bytes + r.tolerance AS most_bytes
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN (
     SELECT
       *,

@@ -6,8 +6,6 @@
 --   module that stands in several runs the first occurrence is named.
 --   References and keys are those of the whole warehouse.
 -- grain: check, module or file or table that fails it
--- needs: check_list, module_faults, check_files, check_references, check_keys,
---   runs
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column check_name VARCHAR name neutral: Which check: the query check_… of
 --   that name.
@@ -25,7 +23,7 @@
 -- column fault_count BIGINT count lower_is_better: Places that fail.
 -- column checked_count BIGINT count neutral: Rows that the check looks at.
 WITH faults_of_modules AS MATERIALIZED (
-  SELECT f.* FROM module_faults(run := $run) AS f
+  SELECT f.* FROM module_faults() AS f
 ),
 faulty AS MATERIALIZED (
   -- Fixed: of few snapshots, if any, before all occurrences are read.
@@ -55,7 +53,7 @@ faults AS (
   SELECT
     'files', r.name, NULL, NULL, NULL, NULL, f.path, f.place, f.expected,
     f.found, f.found
-  FROM check_files(run := $run) AS f
+  FROM check_files() AS f
   JOIN runs AS r USING (run_id)
   UNION ALL
   SELECT
@@ -76,6 +74,6 @@ SELECT
   CAST(f.expected AS BIGINT) AS expected, CAST(f.found AS BIGINT) AS found,
   coalesce(f.fault_count, 0) AS fault_count,
   l.checked_count
-FROM check_list(run := $run) AS l
+FROM check_list() AS l
 LEFT JOIN faults AS f USING (check_name)
 ORDER BY l.ordinal, f.run_name, f.path, f.module_number, f.place

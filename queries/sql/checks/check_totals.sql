@@ -4,7 +4,6 @@
 -- definition: The sum of all allocation sizes, over all colours, is 'Total
 --   bytes used'.
 -- grain: fault
--- needs: checked_modules, allocations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -14,7 +13,7 @@
 SELECT
   m.module_id, 'sum of all allocations' AS place,
   m.printed_total_bytes AS expected, CAST(sum(a.size_bytes) AS BIGINT) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN allocations AS a USING (module_id)
 GROUP BY m.module_id, m.printed_total_bytes
 HAVING sum(a.size_bytes) <> m.printed_total_bytes

@@ -6,7 +6,6 @@
 --   expected is the instruction that defines the value, found the operand of
 --   the text (instruction ids).
 -- grain: fault
--- needs: checked_modules, value_uses, operands, value_positions, instructions
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -16,7 +15,7 @@
 WITH missing AS (
   SELECT
     u.module_id, u.value_id, u.instruction_id, u.operand_index, o.operand_id
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN store.value_uses AS u USING (module_id)
   LEFT JOIN operands AS o
     ON o.module_id = u.module_id

@@ -5,7 +5,6 @@
 --   such allocation; found is where the value ends, or its offset where that
 --   is negative.
 -- grain: fault
--- needs: checked_modules, allocation_values, allocations
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -20,7 +19,7 @@ SELECT
     WHEN v.offset_bytes < 0 THEN v.offset_bytes
     ELSE v.offset_bytes + v.size_bytes
   END AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN allocation_values AS v USING (module_id)
 LEFT JOIN allocations AS a USING (module_id, allocation_id)
 WHERE a.size_bytes IS NULL

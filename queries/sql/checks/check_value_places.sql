@@ -4,7 +4,6 @@
 --   one offset. A value that reuses an allocation of another colour is placed
 --   in its own one only.
 -- grain: fault
--- needs: checked_modules, doubtful_values, values, allocation_values
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -12,7 +11,7 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH doubtful AS MATERIALIZED (
-  SELECT d.module_id FROM doubtful_values(run := $run) AS d
+  SELECT d.module_id FROM doubtful_values() AS d
 ),
 places AS (
   SELECT p.module_id, p.value_id
@@ -23,7 +22,7 @@ SELECT
   v.module_id, 'places of value ' || v.value_id AS place,
   CAST(1 AS BIGINT) AS expected,
   count(p.value_id) AS found
-FROM checked_modules(run := $run) AS m
+FROM checked_modules() AS m
 JOIN doubtful AS d USING (module_id)
 JOIN store."values" AS v USING (module_id)
 LEFT JOIN places AS p USING (module_id, value_id)

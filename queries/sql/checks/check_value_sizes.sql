@@ -5,7 +5,6 @@
 --   SC(dimension:index,...), the largest piece counts. The pointer table of a
 --   tuple has the size that its backend gives it.
 -- grain: fault
--- needs: checked_modules, doubtful_values, allocation_values, values
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
@@ -13,7 +12,7 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH doubtful AS MATERIALIZED (
-  SELECT d.module_id FROM doubtful_values(run := $run) AS d
+  SELECT d.module_id FROM doubtful_values() AS d
 ),
 places AS (
   SELECT p.module_id, p.value_id, p.size_bytes
@@ -22,7 +21,7 @@ places AS (
 ),
 tight AS MATERIALIZED (
   SELECT v.module_id, v.value_id, v.shape, v.logical_bytes, p.size_bytes
-  FROM checked_modules(run := $run) AS m
+  FROM checked_modules() AS m
   JOIN doubtful AS d USING (module_id)
   JOIN store."values" AS v USING (module_id)
   JOIN places AS p USING (module_id, value_id)

@@ -3,7 +3,6 @@
 -- definition: Every module of the chosen run, or of all runs, whose details
 --   are there: pruned runs have none.
 -- grain: module content
--- needs: modules, runs
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id

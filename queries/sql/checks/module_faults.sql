@@ -4,11 +4,6 @@
 --   check that fails: how often it does, and the place where expected and
 --   found differ most.
 -- grain: module content, check
--- needs: check_totals, check_value_bounds, check_value_places,
---   check_value_sizes, check_overlaps, check_range_bounds, check_range_starts,
---   check_range_ends, check_operands, check_calls, check_definitions,
---   check_uses, check_report_totals, check_report_allocations,
---   check_report_values, check_memory_analysis, check_proto
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column check_name VARCHAR name neutral: Which check: the query check_… of
 --   that name.
@@ -19,40 +14,40 @@
 -- column expected BIGINT count neutral: What it should be there.
 -- column found BIGINT count neutral: What it is there.
 WITH faults AS (
-  SELECT 'totals' AS check_name, c.* FROM check_totals(run := $run) AS c
+  SELECT 'totals' AS check_name, c.* FROM check_totals() AS c
   UNION ALL
-  SELECT 'value_bounds', c.* FROM check_value_bounds(run := $run) AS c
+  SELECT 'value_bounds', c.* FROM check_value_bounds() AS c
   UNION ALL
-  SELECT 'value_places', c.* FROM check_value_places(run := $run) AS c
+  SELECT 'value_places', c.* FROM check_value_places() AS c
   UNION ALL
-  SELECT 'value_sizes', c.* FROM check_value_sizes(run := $run) AS c
+  SELECT 'value_sizes', c.* FROM check_value_sizes() AS c
   UNION ALL
-  SELECT 'overlaps', c.* FROM check_overlaps(run := $run) AS c
+  SELECT 'overlaps', c.* FROM check_overlaps() AS c
   UNION ALL
-  SELECT 'range_bounds', c.* FROM check_range_bounds(run := $run) AS c
+  SELECT 'range_bounds', c.* FROM check_range_bounds() AS c
   UNION ALL
-  SELECT 'range_starts', c.* FROM check_range_starts(run := $run) AS c
+  SELECT 'range_starts', c.* FROM check_range_starts() AS c
   UNION ALL
-  SELECT 'range_ends', c.* FROM check_range_ends(run := $run) AS c
+  SELECT 'range_ends', c.* FROM check_range_ends() AS c
   UNION ALL
-  SELECT 'operands', c.* FROM check_operands(run := $run) AS c
+  SELECT 'operands', c.* FROM check_operands() AS c
   UNION ALL
-  SELECT 'calls', c.* FROM check_calls(run := $run) AS c
+  SELECT 'calls', c.* FROM check_calls() AS c
   UNION ALL
-  SELECT 'definitions', c.* FROM check_definitions(run := $run) AS c
+  SELECT 'definitions', c.* FROM check_definitions() AS c
   UNION ALL
-  SELECT 'uses', c.* FROM check_uses(run := $run) AS c
+  SELECT 'uses', c.* FROM check_uses() AS c
   UNION ALL
-  SELECT 'report_totals', c.* FROM check_report_totals(run := $run) AS c
+  SELECT 'report_totals', c.* FROM check_report_totals() AS c
   UNION ALL
   SELECT 'report_allocations', c.*
-  FROM check_report_allocations(run := $run) AS c
+  FROM check_report_allocations() AS c
   UNION ALL
-  SELECT 'report_values', c.* FROM check_report_values(run := $run) AS c
+  SELECT 'report_values', c.* FROM check_report_values() AS c
   UNION ALL
-  SELECT 'memory_analysis', c.* FROM check_memory_analysis(run := $run) AS c
+  SELECT 'memory_analysis', c.* FROM check_memory_analysis() AS c
   UNION ALL
-  SELECT 'proto', c.* FROM check_proto(run := $run) AS c
+  SELECT 'proto', c.* FROM check_proto() AS c
 ),
 ranked AS (
   SELECT

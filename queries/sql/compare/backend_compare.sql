@@ -8,7 +8,6 @@
 --   these backends have, each counted once; of several that equally many have,
 --   that of the latest run.
 -- grain: program, colour, platform, device, compiler version
--- needs: module_memory, modules, compiled_sources, runs, run_order
 -- param program
 -- param color
 -- column program
@@ -43,7 +42,7 @@ WITH held AS (
   JOIN runs AS r USING (run_id)
   JOIN run_order() AS o USING (run_id)
   JOIN modules AS own USING (run_id, path, part)
-  LEFT JOIN compiled_sources(program := $program) AS b
+  LEFT JOIN compiled_sources() AS b
     ON b.run_id = m.run_id
     AND b.folder = own.folder
     AND b.module_number = m.module_number

@@ -11,8 +11,6 @@
 --   repadded (other room), at_peak_now, not_at_peak_now, shared (owns other
 --   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
--- needs: chosen_pair, matched_modules, matched_values, value_places,
---   peak_values, value_sources, memory_timeline
 -- param base
 -- param candidate
 -- param program
@@ -79,7 +77,7 @@ base_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM value_places(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
@@ -88,7 +86,7 @@ candidate_places AS (
   SELECT v.*, (v.end_step - v.start_step + 1) / l.step_count AS life
   FROM value_places(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   ) AS v
   LEFT JOIN lengths AS l USING (module_id)
@@ -97,7 +95,7 @@ base_peaks AS (
   SELECT *
   FROM peak_values(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
@@ -105,7 +103,7 @@ candidate_peaks AS (
   SELECT *
   FROM peak_values(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
@@ -113,7 +111,7 @@ base_sources AS (
   SELECT *
   FROM value_sources(
     run := (SELECT c.base FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),
@@ -121,7 +119,7 @@ candidate_sources AS (
   SELECT *
   FROM value_sources(
     run := (SELECT c.candidate FROM the_pair AS c),
-    program := $program,
+    program := NULL,
     module_ids := (SELECT o.module_ids FROM looked_at AS o)
   )
 ),

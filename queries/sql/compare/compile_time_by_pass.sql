@@ -7,7 +7,6 @@
 --   that ranks count together, with a program what any rank has of its
 --   numbers. Runs without metadata files give no rows.
 -- grain: pipeline, pass
--- needs: chosen_run, passes, modules, runs
 -- param run
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
 --   none.
@@ -26,7 +25,7 @@
 -- column delta_seconds DOUBLE seconds lower_is_better: The difference.
 WITH asked AS (
   SELECT c.run_id, c.run AS run_name, FALSE AS is_base
-  FROM chosen_run(run := $run) AS c
+  FROM chosen_run() AS c
   UNION ALL
   SELECT r.run_id, r.name, TRUE FROM runs AS r WHERE r.name = $base
 ),

@@ -8,7 +8,6 @@
 --   part, temp. delta_bytes of all parts add up to total_delta_bytes; a colour
 --   or module that one side lacks counts as 0 there.
 -- grain: pair of modules, colour, part
--- needs: matched_modules, memory_profile
 -- param base
 -- param candidate
 -- param program

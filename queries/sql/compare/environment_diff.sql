@@ -8,7 +8,6 @@
 --   sharding, layout, aliases, collectives, limits, passes or how much to
 --   optimise, or it is the compiler, framework or device.
 -- grain: key
--- needs: chosen_pair, runs, compiler_flags
 -- param base
 -- param candidate
 -- column base
@@ -23,7 +22,7 @@
 WITH pair AS (
   SELECT p.base_run_id, p.base AS base_run, p.candidate_run_id,
     p.candidate AS candidate_run
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
+  FROM chosen_pair() AS p
 ),
 facts AS (
   SELECT

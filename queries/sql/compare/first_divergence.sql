@@ -17,8 +17,6 @@
 --   what moved; packing where nothing differs but the memory; none. Pairs
 --   without such snapshots on both sides are left out.
 -- grain: pair of compilations, see matched_compilations
--- needs: matched_compilations, modules, renumbered_modules, memory_profile,
---   aliases
 -- param base
 -- param candidate
 -- param program
@@ -50,6 +48,8 @@ WITH pairs AS MATERIALIZED (
   FROM matched_compilations(
     base := $base, candidate := $candidate, program := $program
   ) AS p
+  WHERE p.base_module_id IS NOT NULL
+    AND p.candidate_module_id IS NOT NULL
 ),
 sides AS (
   SELECT

@@ -6,7 +6,6 @@
 --   change lies between the last commit of the segment
 --   before and the first of this one.
 -- grain: program, platform, colour, segment
--- needs: peak_history, runs, run_order
 -- param series
 -- param program
 -- param color
@@ -32,7 +31,7 @@ WITH points AS (
     h.live_peak_bytes,
     coalesce(h.delta_reserved_bytes, 1) <> 0
       OR coalesce(h.delta_live_peak_bytes, 1) <> 0 AS is_cut
-  FROM peak_history(series := $series, program := $program, color := $color)
+  FROM peak_history()
     AS h
   JOIN runs AS r ON r.name = h.run
   JOIN run_order() AS o ON o.run_id = r.run_id

@@ -8,7 +8,6 @@
 --   exact_fingerprints of what they compiled to. Groups with fewer than
 --   min_compiles modules are left out. Bytes per colour.
 -- grain: input, colour
--- needs: modules, compiled_sources, runs, compiler_flags, memory_profile
 -- param program
 -- param min_compiles BIGINT = 2 from 0: Only inputs compiled at least this
 --   often.
@@ -50,7 +49,7 @@ compiled AS (
     r.run_name, r.environment,
     coalesce(a.platform, r.run_platform) AS platform,
     a.exact_fingerprint AS output, p.color AS space_color, p.reserved_bytes
-  FROM compiled_sources(program := $program) AS b
+  FROM compiled_sources() AS b
   JOIN modules AS a
     ON a.run_id = b.run_id
     AND a.module_number = b.module_number

@@ -8,7 +8,6 @@
 --   source locations). Memory is that of colour 0 where the snapshot has a
 --   buffer assignment, else NULL.
 -- grain: module, snapshot
--- needs: chosen_run, modules, renumbered_modules, memory_profile
 -- param run
 -- param program
 -- column run
@@ -47,9 +46,9 @@ WITH dumped AS (
       WHEN 'after_optimizations' THEN 4
       ELSE 5
     END AS stage_place
-  FROM chosen_run(run := $run) AS c
+  FROM chosen_run() AS c
   JOIN modules AS m USING (run_id)
-  LEFT JOIN renumbered_modules(run := $run) AS n
+  LEFT JOIN renumbered_modules() AS n
     ON n.run_id = m.run_id
     AND n.program = m.program
     AND n.rank IS NOT DISTINCT FROM m.rank

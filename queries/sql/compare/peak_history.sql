@@ -5,7 +5,6 @@
 --   order of started_at, ingested_at, run_id, with the difference to the run
 --   before that holds the program. Of a series, or of all runs.
 -- grain: program, platform, colour, run
--- needs: module_memory, run_order, runs
 -- param series
 -- param program
 -- param color

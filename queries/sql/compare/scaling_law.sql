@@ -13,7 +13,6 @@
 --   the compiler's version: of these, name a series of one.
 -- grain: program, platform, device, compiler version, colour, axis, other
 --   axes, part
--- needs: size_slices, memory_profile, runs, device_memory
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
 --   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
 --   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
@@ -63,10 +62,7 @@ WITH slices AS MATERIALIZED (
     s.subject, s.color AS space_color, s.space_name, s.run_id,
     s.module_number, s.module_id,
     s.axis, s.axis_size, s.other_axes
-  FROM size_slices(
-    program := $program, series := $series, color := $color,
-    module_ids := $module_ids
-  ) AS s
+  FROM size_slices() AS s
 ),
 measured AS (
   SELECT

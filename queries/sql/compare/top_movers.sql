@@ -7,10 +7,11 @@
 --   or host that grew the most. sum_delta_bytes adds the difference of
 --   reserved_bytes over programs, within one colour.
 -- grain: cause, colour
--- needs: peak_regressions, buffer_diff
 -- param base
 -- param candidate
 -- param program
+-- param min_delta_bytes
+-- param min_delta_ratio
 -- param top
 -- column cause VARCHAR name neutral: Framework path, or (packing).
 -- column color
@@ -24,9 +25,7 @@ WITH judged AS MATERIALIZED (
   SELECT
     r.program AS program_name, r.rank, r.color AS space_color, r.module_count,
     r.delta_reserved_bytes, r.delta_live_peak_bytes, r.hosts
-  FROM peak_regressions(
-    base := $base, candidate := $candidate, program := $program
-  ) AS r
+  FROM peak_regressions() AS r
   WHERE r.verdict IN ('worse', 'mixed')
 ),
 counts AS (
@@ -60,9 +59,7 @@ buffers AS (
       ), ''), '(' || coalesce(b.opcode, b.status) || ')'
     ) AS op_path,
     sum(b.delta_peak_bytes) AS path_delta
-  FROM buffer_diff(
-    base := $base, candidate := $candidate, program := $program, top := 1000000
-  ) AS b
+  FROM buffer_diff(top := 1000000) AS b
   GROUP BY ALL
 ),
 causes AS (

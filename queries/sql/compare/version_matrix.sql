@@ -8,7 +8,6 @@
 --   number. Axes with one value and programs whose number never changes are
 --   left out.
 -- grain: program, colour, platform, device, axis, value
--- needs: module_memory, runs
 -- param program
 -- param color
 -- column program

@@ -7,7 +7,6 @@
 --   one arena without fragmentation would save over several without
 --   fragmentation.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, allocations, arena_timeline
 -- param run
 -- param program
 -- param color
@@ -37,7 +36,7 @@ WITH arenas AS (
   FROM allocations AS a
   LEFT JOIN (
     SELECT module_id, allocation_id, max(live_bytes) AS live_peak_bytes
-    FROM arena_timeline(run := $run, program := $program)
+    FROM arena_timeline()
     GROUP BY module_id, allocation_id
   ) AS p USING (module_id, allocation_id)
   WHERE a.kind = 'temp'
@@ -53,7 +52,7 @@ SELECT
     AS split_bytes,
   CAST(a.sum_bytes - m.temp_live_peak_bytes AS BIGINT) AS waste_bytes
 FROM module_memory AS m
-JOIN chosen_run(run := $run) AS c USING (run_id)
+JOIN chosen_run() AS c USING (run_id)
 JOIN arenas AS a
   ON a.module_id = m.module_id
   AND a.space_color = m.color

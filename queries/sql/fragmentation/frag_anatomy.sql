@@ -11,8 +11,6 @@
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
 -- grain: module occurrence, allocation, part
--- needs: chosen_memory, allocations, arena_timeline, value_places,
---   scoped_memory
 -- param run
 -- param program
 -- param color
@@ -36,7 +34,7 @@ WITH arenas AS (
     a.size_bytes AS allocation_bytes,
     arg_max(t.from_step, (t.live_bytes, -t.from_step)) AS step
   FROM allocations AS a
-  JOIN arena_timeline(run := $run, program := $program) AS t
+  JOIN arena_timeline() AS t
     USING (module_id, allocation_id)
   GROUP BY a.module_id, a.allocation_id, a.color, a.size_bytes
 ),
@@ -51,7 +49,7 @@ scoped AS (
     ) AS arena_count
     FROM arenas AS a
   ) AS a
-  JOIN scoped_memory(run := $run, program := $program) AS s
+  JOIN scoped_memory() AS s
     ON s.module_id = a.module_id
     AND s.color = a.space_color
     AND s.offset_bytes < a.allocation_bytes
@@ -60,7 +58,7 @@ scoped AS (
 ),
 tenants AS (
   SELECT v.*, a.step
-  FROM value_places(run := $run, program := $program) AS v
+  FROM value_places() AS v
   JOIN arenas AS a USING (module_id, allocation_id)
 ),
 alignments AS (
@@ -150,7 +148,7 @@ SELECT
   a.allocation_id, r.allocation_bytes, r.step, p.part,
   CAST(p.part_bytes AS BIGINT) AS part_bytes,
   p.part_bytes / nullif(r.allocation_bytes, 0) AS part_ratio
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN arenas AS r USING (module_id, allocation_id)
 JOIN parts AS p USING (module_id, allocation_id)

@@ -5,7 +5,6 @@
 --   fragmentation is larger than the sum of its arenas' where they peak at
 --   different steps, see arena_split_cost.
 -- grain: module occurrence, allocation
--- needs: chosen_memory, allocations, arena_timeline, allocation_values
 -- param run
 -- param program
 -- param color
@@ -29,7 +28,7 @@ WITH peaks AS (
   SELECT
     module_id, allocation_id, max(live_bytes) AS live_peak_bytes,
     arg_max(from_step, (live_bytes, -from_step)) AS first_step
-  FROM arena_timeline(run := $run, program := $program)
+  FROM arena_timeline()
   GROUP BY module_id, allocation_id
 ),
 tenants AS (
@@ -45,7 +44,7 @@ SELECT
   (a.size_bytes - coalesce(p.live_peak_bytes, 0)) / nullif(a.size_bytes, 0)
     AS fragmentation_ratio,
   coalesce(t.value_count, 0) AS value_count
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 LEFT JOIN peaks AS p USING (module_id, allocation_id)
 LEFT JOIN tenants AS t USING (module_id, allocation_id)

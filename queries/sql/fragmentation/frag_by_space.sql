@@ -6,8 +6,6 @@
 --   live ranges are left out. In the VMEM of a TPU it includes what kernels
 --   have for themselves, which is used all the same: scoped_bytes.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, memory_timeline, allocations,
---   allocation_values, scoped_memory
 -- param run
 -- param program
 -- param color
@@ -43,7 +41,7 @@ scoped AS (
   SELECT
     s.module_id, s.color AS space_color,
     max(s.scoped_bytes + t.temp_live_bytes) AS used_bytes
-  FROM scoped_memory(run := $run, program := $program) AS s
+  FROM scoped_memory() AS s
   JOIN memory_timeline AS t
     ON t.module_id = s.module_id
     AND t.color = s.color
@@ -60,7 +58,7 @@ SELECT
     ELSE 0
   END AS scoped_bytes
 FROM module_memory AS m
-JOIN chosen_run(run := $run) AS c USING (run_id)
+JOIN chosen_run() AS c USING (run_id)
 JOIN arenas AS a
   ON a.module_id = m.module_id
   AND a.space_color = m.color

@@ -5,7 +5,6 @@
 --   the arena is live. frag_index_ratio is 1 minus the largest hole's share of
 --   all free bytes.
 -- grain: module occurrence, allocation, hole
--- needs: chosen_memory, allocations, arena_timeline, value_places
 -- param run
 -- param program
 -- param color
@@ -32,7 +31,7 @@ WITH peaks AS (
   SELECT
     module_id, allocation_id,
     arg_max(from_step, (live_bytes, -from_step)) AS peak_step
-  FROM arena_timeline(run := $run, program := $program)
+  FROM arena_timeline()
   GROUP BY module_id, allocation_id
 ),
 arenas AS (
@@ -47,7 +46,7 @@ edges AS (
     a.module_id, a.allocation_id, v.offset_bytes AS from_byte,
     v.offset_bytes + v.size_bytes AS to_byte
   FROM arenas AS a
-  JOIN value_places(run := $run, program := $program) AS v
+  JOIN value_places() AS v
     USING (module_id, allocation_id)
   WHERE a.chosen_step BETWEEN v.start_step AND v.end_step
     AND v.size_bytes > 0
@@ -81,7 +80,7 @@ SELECT
   h.hole_end - h.hole_start AS hole_bytes,
   CAST(h.free_bytes AS BIGINT) AS free_bytes, h.largest_hole_bytes,
   1 - h.largest_hole_bytes / h.free_bytes AS frag_index_ratio
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN arenas AS r USING (module_id, allocation_id)
 JOIN holes AS h USING (module_id, allocation_id)

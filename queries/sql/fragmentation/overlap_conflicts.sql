@@ -8,7 +8,6 @@
 --   in_place where they only touch at one step, shown with in_place := true.
 --   Thread-local allocations are left out.
 -- grain: module occurrence, pair of values
--- needs: chosen_memory, placed_values, memory_profile
 -- param run
 -- param program
 -- param color
@@ -32,7 +31,7 @@
 -- column to_step INTEGER step neutral: Last step at which both are live.
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM placed_values()
   WHERE kind <> 'thread_local'
     AND start_step IS NOT NULL
     AND size_bytes > 0
@@ -102,7 +101,7 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, p.verdict,
   p.allocation_id, p.instruction, p.shape_index, p.other_instruction,
   p.other_shape_index, p.overlap_bytes, p.from_step, p.to_step
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN pairs AS p
   ON p.module_id = m.module_id
   AND p.space_color = m.color

@@ -11,7 +11,6 @@
 --   below it, and it can't always be reached. These are the six packings that
 --   XLA's heap_simulator_replay tries.
 -- grain: module occurrence, allocation, packing
--- needs: chosen_memory, allocations, value_places, arena_timeline
 -- param run
 -- param program
 -- param color
@@ -41,7 +40,7 @@
 --   packed_bytes.
 WITH RECURSIVE tenants AS MATERIALIZED (
   SELECT *
-  FROM value_places(run := $run, program := $program) AS v
+  FROM value_places() AS v
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes > 0
@@ -88,7 +87,7 @@ arenas AS (
   FROM tenants AS t
   JOIN (
     SELECT module_id, allocation_id, max(live_bytes) AS live_peak_bytes
-    FROM arena_timeline(run := $run, program := $program)
+    FROM arena_timeline()
     GROUP BY module_id, allocation_id
   ) AS p USING (module_id, allocation_id)
   GROUP BY t.module_id, t.allocation_id, p.live_peak_bytes
@@ -224,7 +223,7 @@ SELECT
   p.packed_bytes - p.floor_bytes AS gap_to_floor_bytes,
   (p.packed_bytes - p.floor_bytes) / nullif(p.packed_bytes, 0) AS gap_ratio,
   a.size_bytes - p.packed_bytes AS saved_bytes
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN measured AS p USING (module_id, allocation_id)
 ORDER BY

@@ -6,7 +6,6 @@
 --   (0 for empty ones). rounding_bytes is what rounding every size up to a
 --   multiple of align adds.
 -- grain: run, program, module, colour, size class
--- needs: chosen_memory, allocations
 -- param run
 -- param program
 -- param color
@@ -56,7 +55,7 @@ SELECT
   CAST(b.sum_bytes AS BIGINT) AS sum_bytes,
   b.sum_bytes / nullif(b.all_bytes, 0) AS bytes_ratio,
   CAST(b.rounding_bytes AS BIGINT) AS rounding_bytes
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN shares AS b
   ON b.module_id = m.module_id
   AND b.space_color = m.color

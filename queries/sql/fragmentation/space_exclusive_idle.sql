@@ -6,7 +6,6 @@
 --   borrowable_bytes is what of them colour 0 could use at most: the lesser of
 --   the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, memory_timeline
 -- param run
 -- param program
 -- column run
@@ -27,7 +26,7 @@
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN chosen_run() AS c USING (run_id)
   WHERE $program IS NULL
     OR m.program = $program
 ),

@@ -11,7 +11,6 @@
 --   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
 --   apart in frag_by_space and frag_anatomy.
 -- grain: module occurrence, target
--- needs: final_modules, instructions, operands, tuple_sizes
 -- param run
 -- param program
 -- column run
@@ -40,7 +39,7 @@ WITH calls AS (
         || '"offset": ?"?0"?, ?"size": ?"?([0-9]+)',
       1
     ) AS BIGINT) AS scoped_bytes
-  FROM final_modules(run := $run, program := $program) AS m
+  FROM final_modules() AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
 ),
@@ -102,7 +101,7 @@ SELECT
   CAST(max(s.workspace_bytes) AS BIGINT) AS max_workspace_bytes,
   max(s.scoped_bytes) AS max_scoped_bytes,
   arg_max(s.name, (s.result_bytes, -s.instruction_id)) AS largest_call
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN sized AS s USING (module_id)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path,

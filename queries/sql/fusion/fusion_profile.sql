@@ -10,8 +10,6 @@
 --   passes on are not. A tuple counts by its arrays (tuple_sizes). All sizes
 --   are logical.
 -- grain: module occurrence, fusion
--- needs: final_contents, final_modules, instructions, operands,
---   called_computations, computations, tuple_sizes
 -- param run
 -- param program
 -- param top
@@ -33,7 +31,7 @@ WITH sized AS MATERIALIZED (
     i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
     f.fusion_kind, f.op_name, coalesce(t.array_count, 1) AS array_count,
     coalesce(t.array_bytes, f.logical_bytes) AS result_bytes
-  FROM final_contents(run := $run, program := $program) AS m
+  FROM final_contents() AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN tuple_sizes() AS t USING (shape)
@@ -109,7 +107,7 @@ SELECT
     coalesce(d.made_bytes, 0) - coalesce(k.kept_bytes, 0) AS BIGINT
   ) AS saved_bytes,
   f.op_name
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN fusions AS f USING (module_id)
 LEFT JOIN read AS r USING (module_id, instruction_id)
 LEFT JOIN fused AS d USING (module_id, instruction_id)

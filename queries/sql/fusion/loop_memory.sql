@@ -8,8 +8,6 @@
 --   dimension is the trip count: what is kept per iteration; NULL where that
 --   is unknown.
 -- grain: module occurrence, while instruction, colour
--- needs: chosen_memory, loops, value_positions, placed_values,
---   memory_timeline, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -35,7 +33,7 @@
 -- column body_to_step INTEGER step neutral: Last step of the body.
 -- column op_name
 WITH looped AS MATERIALIZED (
-  SELECT * FROM loops(run := $run, program := $program)
+  SELECT * FROM loops()
 ),
 carried AS (
   SELECT DISTINCT
@@ -45,7 +43,7 @@ carried AS (
       AS is_stacked
   FROM looped AS w
   JOIN store.value_positions AS p USING (module_id, instruction_id)
-  JOIN placed_values(run := $run, program := $program) AS v
+  JOIN placed_values() AS v
     ON v.module_id = p.module_id
     AND v.value_id = p.value_id
   WHERE v.shape NOT LIKE '(%'
@@ -78,7 +76,7 @@ SELECT
   k.body_peak_bytes,
   k.body_peak_bytes - k.body_least_bytes AS body_extra_bytes, w.body_from_step,
   w.body_to_step, i.op_name
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN looped AS w USING (module_id)
 JOIN curves AS k
   ON k.module_id = w.module_id
@@ -88,7 +86,7 @@ LEFT JOIN carry AS c
   ON c.module_id = w.module_id
   AND c.instruction_id = w.instruction_id
   AND c.space_color = m.color
-LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+LEFT JOIN chosen_instructions() AS i
   ON i.module_id = w.module_id
   AND i.instruction_id = w.instruction_id
 ORDER BY

@@ -10,8 +10,6 @@
 --   result differ in layout only), by the producer; else unknown.
 --   leverage_bytes as in peak_leverage.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions,
---   value_leverage
 -- param run
 -- param program
 -- param color
@@ -36,7 +34,7 @@
 -- column op_name
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM placed_values()
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes >= $min_bytes
@@ -48,7 +46,7 @@ instructions_there AS MATERIALIZED (
     f.element_type, f.fusion_kind
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory(run := $run, program := $program, color := $color)
+    FROM chosen_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
@@ -107,9 +105,9 @@ SELECT
   END AS blocker,
   s.shape, s.size_bytes, coalesce(l.leverage_bytes, 0) AS leverage_bytes,
   s.op_name
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN single AS s USING (module_id, color)
-LEFT JOIN value_leverage(run := $run, program := $program) AS l
+LEFT JOIN value_leverage() AS l
   ON l.module_id = s.module_id
   AND l.allocation_id = s.allocation_id
   AND l.value_id = s.value_id

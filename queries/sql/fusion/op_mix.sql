@@ -6,7 +6,6 @@
 --   scatters apply: what is scheduled. Of the last snapshot of every module
 --   unless a stage is asked for.
 -- grain: module occurrence, opcode
--- needs: chosen_run, final_modules, modules, instructions, computations
 -- param run
 -- param program
 -- param stage VARCHAR = NULL of modules.stage: Only snapshots of this stage;
@@ -29,13 +28,13 @@ WITH chosen AS (
   SELECT
     f.run AS run_name, f.program AS program_name, f.module_number, f.rank,
     f.stage AS stage_name, f.path, f.module_id
-  FROM final_modules(run := $run, program := $program) AS f
+  FROM final_modules() AS f
   WHERE $stage IS NULL
   UNION ALL
   SELECT
     r.run, m.program, m.module_number, m.rank, m.stage, m.path, m.module_id
   FROM modules AS m
-  JOIN chosen_run(run := $run) AS r USING (run_id)
+  JOIN chosen_run() AS r USING (run_id)
   WHERE m.stage = $stage
     AND ($program IS NULL OR m.program = $program)
 ),

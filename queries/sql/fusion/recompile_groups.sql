@@ -11,7 +11,6 @@
 --   is no function compiled again. Bytes are XLA's 'Total bytes used', over
 --   all memory spaces of a module.
 -- grain: program, rank, host
--- needs: final_modules, hosts, modules
 -- param run
 -- param program
 -- param min_modules BIGINT = 2 from 0: Only programs with at least this many
@@ -43,13 +42,13 @@ WITH compiled AS (
     max(m.entry_layout) AS entry_layout,
     max(m.printed_total_bytes) AS printed_total_bytes,
     count(*) AS occurrences
-  FROM final_modules(run := $run, program := $program) AS f
+  FROM final_modules() AS f
   JOIN modules AS m
     ON m.run_id = f.run_id
     AND m.module_id = f.module_id
     AND m.path = f.path
     AND m.program = f.program
-  LEFT JOIN hosts(run := $run) AS h
+  LEFT JOIN hosts() AS h
     ON h.run_id = f.run_id
     AND h.folder = f.folder
   GROUP BY ALL

@@ -4,8 +4,6 @@
 --   module, with the caller's computation and the number of times of
 --   multiplicity.
 -- grain: module occurrence, computation, caller
--- needs: final_contents, final_modules, computations, called_computations,
---   instructions, multiplicity
 -- param run
 -- param program
 -- param computation VARCHAR = NULL: Only this computation; NULL for all.
@@ -30,7 +28,7 @@ WITH callers AS (
     c.module_id, c.computation_id, c.role, c.ordinal, i.name AS caller,
     f.opcode AS caller_opcode, i.computation_id AS caller_computation_id,
     i.instruction_id AS caller_id
-  FROM final_contents(run := $run, program := $program) AS m
+  FROM final_contents() AS m
   JOIN called_computations AS c USING (module_id)
   JOIN store.instructions AS i USING (module_id, instruction_id)
   -- LEFT, lest all instructions meet their forms first.
@@ -41,7 +39,7 @@ SELECT
   d.kind, d.instruction_count, c.caller, c.caller_opcode, c.role,
   e.name AS caller_computation, coalesce(t.times, 0) AS times,
   coalesce(t.is_known, TRUE) AS times_known
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN computations AS d USING (module_id)
 LEFT JOIN callers AS c
   ON c.module_id = d.module_id
@@ -49,7 +47,7 @@ LEFT JOIN callers AS c
 LEFT JOIN computations AS e
   ON e.module_id = c.module_id
   AND e.computation_id = c.caller_computation_id
-LEFT JOIN multiplicity(run := $run, program := $program) AS t
+LEFT JOIN multiplicity() AS t
   ON t.module_id = d.module_id
   AND t.computation_id = d.computation_id
 WHERE $computation IS NULL

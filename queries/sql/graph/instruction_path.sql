@@ -5,7 +5,6 @@
 --   numbers backwards. One row per instruction on it. Without a path there are
 --   no rows.
 -- grain: module occurrence, instruction on the path
--- needs: final_modules, modules, computations, instructions, graph_edges
 -- param run
 -- param program
 -- param source VARCHAR = NULL: Name of the first instruction; NULL for the
@@ -26,14 +25,14 @@
 -- column computation VARCHAR name neutral: Its computation.
 -- column op_name
 WITH RECURSIVE edges AS MATERIALIZED (
-  SELECT * FROM graph_edges(run := $run, program := $program)
+  SELECT * FROM graph_edges()
 ),
 entries AS MATERIALIZED (
   SELECT DISTINCT
     i.module_id, i.instruction_id, i.name, i.opcode, i.parameter_number,
     i.is_root,
     i.computation_id = n.entry_computation_id AS in_entry
-  FROM final_modules(run := $run, program := $program) AS m
+  FROM final_modules() AS m
   JOIN modules AS n
     ON n.run_id = m.run_id
     AND n.module_id = m.module_id
@@ -90,7 +89,7 @@ way AS (
 SELECT
   m.run, m.program, m.module_number, m.rank, w.distance AS place, i.name,
   i.opcode, i.shape, w.edge, c.name AS computation, i.op_name
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN way AS w USING (module_id)
 JOIN instructions AS i
   ON i.module_id = w.module_id

@@ -3,7 +3,6 @@
 -- definition: Along graph_edges from producer to consumer, operands and called
 --   computations, each instruction once, at its least distance.
 -- grain: module occurrence, instruction
--- needs: final_modules, graph_walk
 -- param run
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
@@ -27,11 +26,8 @@
 SELECT
   m.run, m.program, m.module_number, m.rank, w.start_instruction, w.distance,
   w.name, w.opcode, w.shape, w.edge, w.through, w.computation, w.op_name
-FROM final_modules(run := $run, program := $program) AS m
-JOIN graph_walk(
-  run := $run, program := $program, instruction := $instruction,
-  depth := $depth, forward := TRUE
-) AS w USING (module_id)
+FROM final_modules() AS m
+JOIN graph_walk(forward := TRUE) AS w USING (module_id)
 ORDER BY
   m.program, m.module_number, m.rank, w.start_id, w.distance, w.instruction_id
 LIMIT $top

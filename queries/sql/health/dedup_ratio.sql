@@ -5,7 +5,6 @@
 --   locations_id, compiled programs by exact_fingerprint, and instructions
 --   (seen in every occurrence, stored once per module_id).
 -- grain: thing
--- needs: dump_files, modules
 -- column thing VARCHAR name neutral: files, file_bytes, modules, locations,
 --   programs or instructions.
 -- column seen BIGINT count neutral: How many came.

@@ -9,7 +9,6 @@
 --   dumps the final text alone (JAX_ENABLE_COMPILATION_CACHE=false has all
 --   compiled). Modules that lack nothing are left out unless complete is true.
 -- grain: compiled module
--- needs: final_modules, modules
 -- param run
 -- param program
 -- param complete BOOLEAN = false: Also those that lack nothing.
@@ -28,7 +27,7 @@ WITH facts AS (
     max(m.instruction_count) AS instruction_count,
     bool_or(m.has_assignment) AS has_assignment,
     bool_or(m.has_live_ranges) AS has_live_ranges, f.has_source
-  FROM final_modules(run := $run, program := $program) AS f
+  FROM final_modules() AS f
   JOIN modules AS m
     ON m.run_id = f.run_id
     AND m.module_id = f.module_id

@@ -5,7 +5,6 @@
 --   of the run's distinct modules, each counted once although several runs may
 --   share it.
 -- grain: run
--- needs: runs, dump_files, modules, allocations, values, live_ranges, rejects
 -- param series
 -- column run
 -- column ingested_at TIMESTAMP time neutral: When it was ingested (UTC).

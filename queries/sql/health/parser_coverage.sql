@@ -5,7 +5,6 @@
 --   lines (binary ones, and those that were not read) count in file_count
 --   only.
 -- grain: run, kind, status
--- needs: runs, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column run
 -- column file_kind VARCHAR name neutral: What the files are.

@@ -5,7 +5,6 @@
 --   The example is the first by run, path and line. file_bytes adds up the
 --   files concerned, each once.
 -- grain: code, section, kind of file
--- needs: rejects, runs, dump_files
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column code VARCHAR name neutral: Stable short name of the problem.
 -- column section VARCHAR name neutral: Section of the format.

@@ -3,7 +3,6 @@
 -- definition: Rows of runs with counts of their modules, distinct programs,
 --   files, bytes and rejects; the latest first.
 -- grain: run
--- needs: runs, modules, dump_files, rejects
 -- param series
 -- column run
 -- column series

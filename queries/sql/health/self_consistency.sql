@@ -12,8 +12,6 @@
 --   printed peak step as XLA lists there; a difference is noted, not a fault,
 --   since some releases print it wrong.
 -- grain: module content, check
--- needs: runs, modules, allocations, allocation_values, memory_profile,
---   live_ranges, schedule, printed_peaks
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- param only_faults BOOLEAN = false: Only checks that are not ok.
 -- column run
@@ -28,83 +26,7 @@
 -- column path
 -- column occurrence_count BIGINT count neutral: Modules of this content, in
 --   all runs that were asked for.
-WITH totals AS (
-  SELECT module_id,
-    sum(size_bytes) AS found FROM allocations GROUP BY module_id
-),
-kinds AS (
-  SELECT
-    module_id, sum(p.reserved_bytes) AS expected,
-    sum(
-      parameter_bytes + constant_bytes + live_out_bytes + thread_local_bytes
-      + temp_bytes
-    ) AS found,
-    sum(conflict_count) AS conflicts
-  FROM memory_profile AS p
-  GROUP BY module_id
-),
-slots AS (
-  SELECT
-    v.module_id,
-    count(*) FILTER (
-      WHERE v.offset_bytes < 0 OR v.offset_bytes + v.size_bytes > a.size_bytes
-    ) AS outside,
-    count(*) - count(DISTINCT v.value_id) AS repeated
-  FROM allocation_values AS v
-  JOIN allocations AS a USING (module_id, allocation_id)
-  GROUP BY v.module_id
-),
-lengths AS (
-  SELECT module_id,
-    max(step) + 1 AS step_count FROM store.schedule GROUP BY module_id
-),
-printed AS (
-  SELECT
-    module_id, max(printed_peaks.peak_step) AS step, count(*) AS expected
-  FROM printed_peaks
-  GROUP BY module_id
-),
-ranges AS (
-  SELECT
-    l.module_id,
-    count(*) FILTER (
-      WHERE l.start_step < 0 OR l.start_step > l.end_step
-        OR l.end_step > n.step_count
-    ) AS disordered,
-    count(*) FILTER (WHERE p.step BETWEEN l.start_step AND l.end_step)
-      AS at_peak
-  FROM store.live_ranges AS l
-  LEFT JOIN lengths AS n USING (module_id)
-  LEFT JOIN printed AS p USING (module_id)
-  GROUP BY l.module_id
-),
-checks AS (
-  SELECT
-    m.module_id, 'total' AS check_name, m.printed_total_bytes AS expected,
-    t.found
-  FROM (
-    SELECT module_id, max(printed_total_bytes) AS printed_total_bytes
-    FROM modules
-    WHERE has_assignment
-    GROUP BY module_id
-  ) AS m
-  JOIN totals AS t USING (module_id)
-  UNION ALL
-  SELECT module_id, 'kinds', expected, found FROM kinds
-  UNION ALL
-  SELECT module_id, 'conflicts', 0, conflicts FROM kinds
-  UNION ALL
-  SELECT module_id, 'inside', 0, outside FROM slots
-  UNION ALL
-  SELECT module_id, 'one_place', 0, repeated FROM slots
-  UNION ALL
-  SELECT module_id, 'order', 0, disordered FROM ranges
-  UNION ALL
-  SELECT p.module_id, 'printed_members', p.expected, r.at_peak
-  FROM printed AS p
-  JOIN ranges AS r USING (module_id)
-),
-chosen AS (
+WITH chosen AS (
   SELECT
     m.module_id, m.run_id, r.name AS run_name, m.program AS program_name,
     m.module_number, m.rank, m.stage AS stage_name, m.path, m.part
@@ -127,17 +49,9 @@ occurrences AS (
 ),
 judged AS (
   SELECT
-    o.*, c.check_name,
-    CASE
-      WHEN c.expected = c.found THEN 'ok'
-      WHEN c.check_name = 'printed_members' THEN 'noted'
-      ELSE 'fault'
-    END AS status,
-    CAST(c.expected AS BIGINT) AS expected, CAST(c.found AS BIGINT) AS found
-  FROM checks AS c
+    o.*, c.check_name, c.status, c.expected, c.found
+  FROM module_sums() AS c
   JOIN occurrences AS o USING (module_id)
-  WHERE c.expected IS NOT NULL
-    AND c.found IS NOT NULL
 )
 SELECT
   j.run_name AS run, j.program_name AS program, j.module_number, j.rank,

@@ -6,7 +6,6 @@
 --   the bytes at this step would fall by, an upper bound of what the peak
 --   would: peak_leverage_of_sets grouped_by element_type gives that.
 -- grain: module occurrence, colour, element type, kind of allocation
--- needs: chosen_memory, peak_values
 -- param run
 -- param program
 -- param color
@@ -33,8 +32,8 @@ WITH typed AS (
     coalesce(
       nullif(regexp_extract(v.shape, '^([a-z][a-z0-9]*)\[', 1), ''), 'other'
     ) AS element_type
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
 )
 SELECT

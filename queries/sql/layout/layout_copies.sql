@@ -9,8 +9,6 @@
 --   logical sizes. is_at_peak: a value it defines is live at the peak of its
 --   colour.
 -- grain: module occurrence, instruction
--- needs: final_modules, data_moves, computations, peak_values,
---   instruction_sources, memory_profile
 -- param run
 -- param program
 -- param top
@@ -44,7 +42,7 @@ WITH parsed AS MATERIALIZED (
     regexp_extract(shape, '\]\{([0-9,]*)', 1) AS result_order,
     regexp_extract(operand_shape, 'T\([^S}]*') AS operand_tile,
     regexp_extract(shape, 'T\([^S}]*') AS result_tile
-  FROM data_moves(run := $run, program := $program) AS v
+  FROM data_moves() AS v
   LEFT JOIN computations AS c USING (module_id, computation_id)
   WHERE coalesce(c.kind, 'entry') NOT IN ('fusion', 'reducer')
 ),
@@ -64,7 +62,7 @@ moved AS (
 ),
 peaks AS (
   SELECT DISTINCT module_id, instruction_id
-  FROM peak_values(run := $run, program := $program)
+  FROM peak_values()
 ),
 measured AS (
   SELECT DISTINCT module_id
@@ -78,11 +76,11 @@ SELECT
   CASE WHEN n.module_id IS NOT NULL THEN k.instruction_id IS NOT NULL END
     AS is_at_peak,
   v.op_name, s.source_file, s.source_line
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN moved AS v USING (module_id)
 LEFT JOIN peaks AS k USING (module_id, instruction_id)
 LEFT JOIN measured AS n USING (module_id)
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = m.module_id
   AND s.locations_id = m.locations_id
   AND s.instruction_id = v.instruction_id

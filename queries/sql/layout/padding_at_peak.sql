@@ -4,7 +4,6 @@
 --   logical_bytes of the newest value that covers them, per colour. Room of a
 --   parameter, constant or live-out that no value covers is uncovered_bytes.
 -- grain: module occurrence, colour
--- needs: chosen_memory, peak_values
 -- param run
 -- param program
 -- param color
@@ -28,8 +27,8 @@ SELECT
     AS BIGINT)
     AS uncovered_bytes,
   count(*) FILTER (WHERE v.padding_bytes > 0) AS padded_value_count
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN peak_values(run := $run, program := $program) AS v
+FROM chosen_memory() AS m
+JOIN peak_values() AS v
   USING (module_id, color)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,

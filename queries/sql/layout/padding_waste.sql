@@ -5,7 +5,6 @@
 --   the allocator's. Values at the same place in the same allocation with the
 --   same shape are one row per value.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, array_shapes, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -39,13 +38,13 @@ SELECT
   t.tiled_bytes - v.logical_bytes AS tile_padding_bytes,
   v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes,
   t.tile, i.op_name
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN placed_values(run := $run, program := $program) AS v
+FROM chosen_memory() AS m
+JOIN placed_values() AS v
   USING (module_id, color)
-LEFT JOIN array_shapes(run := $run, program := $program) AS t
+LEFT JOIN array_shapes() AS t
   ON t.shape = v.shape
   AND t.logical_bytes = v.logical_bytes
-LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+LEFT JOIN chosen_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 WHERE v.size_bytes > v.logical_bytes

@@ -7,7 +7,6 @@
 --   smaller than the tile nothing can be saved that way. spare_bytes is what
 --   the same memory could hold more.
 -- grain: run, program, colour, shape, dimension
--- needs: chosen_memory, value_places, array_shapes
 -- param run
 -- param program
 -- param color
@@ -38,7 +37,7 @@ WITH shapes AS (
   SELECT
     *, string_split(minor_dimensions, ',') AS sizes,
     list_reverse(string_split(tile, ',')) AS tile_sizes
-  FROM array_shapes(run := $run, program := $program)
+  FROM array_shapes()
   WHERE tile IS NOT NULL
     AND tile NOT LIKE '%*%'
     AND minor_dimensions <> ''
@@ -63,8 +62,8 @@ used AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.color AS space_color,
     m.space_name, v.shape, v.logical_bytes, count(*) AS value_count
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN value_places(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN value_places() AS v
     USING (module_id, color)
   GROUP BY ALL
 )

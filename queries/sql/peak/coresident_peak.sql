@@ -9,8 +9,6 @@
 --   and size in several modules are the same buffer. What is shared is unknown
 --   where a module's allocations are pruned.
 -- grain: rank, host, memory space
--- needs: chosen_run, hosts, module_memory, allocations, placed_values,
---   instructions
 -- param run
 -- param program VARCHAR = NULL: Regular expression that the whole name of a
 --   program fits, such as jit_(train|eval); NULL for all programs.
@@ -35,8 +33,8 @@
 WITH memory AS (
   SELECT m.*, h.host
   FROM module_memory AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
-  LEFT JOIN hosts(run := $run) AS h
+  JOIN chosen_run() AS c USING (run_id)
+  LEFT JOIN hosts() AS h
     ON h.run_id = m.run_id
     AND h.folder = regexp_replace(m.path, '[^/]*$', '')
   WHERE $program IS NULL
@@ -55,7 +53,7 @@ held AS MATERIALIZED (
     ) AS label
   FROM memory AS m
   JOIN allocations AS a USING (module_id, color)
-  LEFT JOIN placed_values(run := $run) AS v
+  LEFT JOIN placed_values(program := NULL) AS v
     ON v.module_id = a.module_id
     AND v.allocation_id = a.allocation_id
   LEFT JOIN instructions AS i

@@ -5,7 +5,6 @@
 --   into that many equal parts and of each only the stretch with the most live
 --   bytes is kept (the first among equals), so the peak always stays.
 -- grain: module occurrence, colour, stretch of steps
--- needs: chosen_memory, memory_timeline, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -34,7 +33,7 @@ WITH stretches AS (
     max(t.to_step) OVER (
       PARTITION BY m.occurrence, m.color
     ) + 1 AS step_count
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  FROM chosen_memory() AS m
   JOIN memory_timeline AS t USING (module_id, color)
   WINDOW same_curve AS (
     PARTITION BY m.occurrence, m.color

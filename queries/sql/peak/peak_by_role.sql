@@ -4,7 +4,6 @@
 -- definition: owned_bytes of peak_roles by role and rule. What lies in a
 --   parameter's allocation belongs to the parameter, and so does a copy.
 -- grain: module occurrence, colour, role, rule
--- needs: chosen_memory, peak_roles, instructions
 -- param run
 -- param program
 -- param color
@@ -29,8 +28,8 @@ SELECT
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
   arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-JOIN peak_roles(run := $run, program := $program) AS g
+FROM chosen_memory() AS m
+JOIN peak_roles() AS g
   USING (module_id, color)
 LEFT JOIN store.instructions AS i
   ON i.module_id = g.module_id

@@ -9,7 +9,6 @@
 --   minus the most temporary bytes live at one step; scoped_bytes of
 --   frag_by_space says what of it a TPU's kernels have for themselves.
 -- grain: module occurrence, colour
--- needs: chosen_run, module_memory, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -44,7 +43,7 @@ SELECT
   m.parameter_bytes, m.constant_bytes, m.live_out_bytes, m.thread_local_bytes,
   m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio
 FROM module_memory AS m
-JOIN chosen_run(run := $run) AS c USING (run_id)
+JOIN chosen_run() AS c USING (run_id)
 LEFT JOIN store.schedule AS s
   ON s.module_id = m.module_id
   AND s.step = m.peak_step

@@ -8,7 +8,6 @@
 --   source are those of the defining instruction, or of the first reader that
 --   has a source (attribution read, see value_sources).
 -- grain: module occurrence, colour, value
--- needs: chosen_memory, peak_values, value_sources, instructions, values
 -- param run
 -- param program
 -- param color
@@ -50,8 +49,8 @@ WITH placed AS (
     v.start_step, v.end_step, w.instruction AS shares_with,
     row_number() OVER largest AS place,
     sum(v.owned_bytes) OVER largest AS cumulative_bytes
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
   LEFT JOIN "values" AS w
     ON w.module_id = v.module_id
@@ -77,7 +76,7 @@ LEFT JOIN store.instructions AS i
   ON i.module_id = p.module_id
   AND i.instruction_id = p.instruction_id
 LEFT JOIN store.instruction_forms AS f USING (form_id)
-LEFT JOIN value_sources(run := $run, program := $program) AS s
+LEFT JOIN value_sources() AS s
   ON s.module_id = p.module_id
   AND s.locations_id = p.locations_id
   AND s.value_id = p.value_id

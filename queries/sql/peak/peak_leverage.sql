@@ -9,7 +9,6 @@
 --   saving runs into. A value that is not live at every highest step has
 --   leverage 0, however large it is.
 -- grain: module occurrence, value
--- needs: chosen_memory, value_places, value_leverage, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -50,10 +49,10 @@ WITH ranked AS (
       PARTITION BY m.occurrence, m.color
       ORDER BY r.new_peak_bytes NULLS LAST, v.size_bytes DESC, v.value_id
     ) AS place
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN value_places(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN value_places() AS v
     USING (module_id, color)
-  LEFT JOIN value_leverage(run := $run, program := $program) AS r
+  LEFT JOIN value_leverage() AS r
     ON r.module_id = v.module_id
     AND r.allocation_id = v.allocation_id
     AND r.value_id = v.value_id

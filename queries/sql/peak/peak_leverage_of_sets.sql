@@ -9,7 +9,6 @@
 --   falls by if half of the freed bytes go, rounded down at each step. Sets
 --   are those of value_sets, sets may share values: leverages are no sum.
 -- grain: module occurrence, colour, set
--- needs: chosen_memory, set_leverage, schedule, instructions
 -- param run
 -- param program
 -- param color
@@ -48,10 +47,8 @@ WITH ranked AS (
       PARTITION BY m.occurrence, m.color
       ORDER BY s.new_peak_bytes, s.owned_bytes DESC, s.set_name
     ) AS place
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN set_leverage(
-    run := $run, program := $program, grouped_by := $grouped_by
-  ) AS s USING (module_id, color)
+  FROM chosen_memory() AS m
+  JOIN set_leverage() AS s USING (module_id, color)
   WHERE s.locations_id IS NOT DISTINCT FROM m.locations_id
 )
 SELECT

@@ -8,8 +8,6 @@
 --   live-outs plus temporaries minus parameters that are also live-out.
 --   printed_live_range_peak is XLA's listing at its own peak.
 -- grain: module occurrence, definition, colour
--- needs: chosen_run, module_memory, allocations, printed_peaks, modules,
---   memory_analysis
 -- param run
 -- param program
 -- column run
@@ -26,7 +24,7 @@
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN chosen_run() AS c USING (run_id)
   WHERE $program IS NULL
     OR m.program = $program
 ),

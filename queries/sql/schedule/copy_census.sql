@@ -9,8 +9,6 @@
 --   again after it is overwritten). at_peak_bytes are own bytes of the live
 --   peaks, all colours.
 -- grain: module occurrence, reason
--- needs: final_contents, final_modules, data_moves, instructions, operands,
---   computations, peak_values, memory_profile
 -- param run
 -- param program
 -- column run
@@ -27,12 +25,12 @@
 WITH read AS MATERIALIZED (
   -- Once: operands are looked up in four ways.
   SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
-  FROM final_contents(run := $run, program := $program) AS m
+  FROM final_contents() AS m
   JOIN operands AS p USING (module_id)
 ),
 copies AS MATERIALIZED (
   SELECT o.*, c.kind AS computation_kind, c.root_instruction_id
-  FROM data_moves(run := $run, program := $program) AS o
+  FROM data_moves() AS o
   LEFT JOIN computations AS c USING (module_id, computation_id)
   WHERE o.opcode IN ('copy', 'copy-start')
     AND coalesce(c.kind, 'entry') NOT IN ('fusion', 'reducer')
@@ -71,7 +69,7 @@ tuples AS (
 ),
 peaks AS (
   SELECT module_id, instruction_id, sum(owned_bytes) AS owned_bytes
-  FROM peak_values(run := $run, program := $program)
+  FROM peak_values()
   WHERE instruction_id IS NOT NULL
   GROUP BY module_id, instruction_id
 ),
@@ -110,7 +108,7 @@ SELECT
   CAST(sum(r.owned_bytes) AS BIGINT) AS at_peak_bytes,
   arg_max(r.instruction, (r.logical_bytes, -r.instruction_id))
     AS largest_instruction
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN reasons AS r USING (module_id)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path, r.reason

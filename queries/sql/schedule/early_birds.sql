@@ -9,8 +9,6 @@
 --   parameter, a loop, a call or an asynchronous operation, or what that calls
 --   or carries (async_collectives): it is early to hide it.
 -- grain: module occurrence, value
--- needs: chosen_memory, placed_values, value_uses, instructions,
---   computations, async_collectives, value_leverage, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -37,7 +35,7 @@
 -- column op_name
 WITH tenants AS (
   SELECT *
-  FROM placed_values(run := $run, program := $program)
+  FROM placed_values()
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND shape NOT LIKE '(%'
@@ -64,7 +62,7 @@ early AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.space_name, m.peak_step, t.*, f.first_use_step
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  FROM chosen_memory() AS m
   JOIN tenants AS t USING (module_id, color)
   JOIN first_reads AS f USING (module_id, value_id)
   WHERE t.start_step < m.peak_step
@@ -72,7 +70,7 @@ early AS (
 ),
 carriers AS (
   SELECT DISTINCT module_id, fusion_id
-  FROM async_collectives(run := $run, program := $program)
+  FROM async_collectives()
 ),
 prices AS (
   SELECT e.module_id, e.value_id, sum(e.size_bytes) AS operand_bytes
@@ -108,7 +106,7 @@ SELECT
   END AS BIGINT) AS net_saving_bytes,
   i.op_name
 FROM early AS e
-JOIN chosen_instructions(run := $run, program := $program) AS i
+JOIN chosen_instructions() AS i
   USING (module_id, instruction_id)
 LEFT JOIN computations AS n
   ON n.module_id = i.module_id
@@ -117,7 +115,7 @@ LEFT JOIN carriers AS c
   ON c.module_id = i.module_id
   AND c.fusion_id = i.instruction_id
 LEFT JOIN prices AS p USING (module_id, value_id)
-LEFT JOIN value_leverage(run := $run, program := $program) AS l
+LEFT JOIN value_leverage() AS l
   ON l.module_id = e.module_id
   AND l.allocation_id = e.allocation_id
   AND l.value_id = e.value_id

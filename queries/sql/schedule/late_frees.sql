@@ -11,8 +11,6 @@
 --   minus the temporary results of that reader in the colour, at least 0; 0
 --   where it is not movable.
 -- grain: module occurrence, value
--- needs: chosen_memory, value_places, value_uses, instructions, operands,
---   value_leverage
 -- param run
 -- param program
 -- param color
@@ -41,7 +39,7 @@
 -- column op_name
 WITH tenants AS (
   SELECT *
-  FROM value_places(run := $run, program := $program)
+  FROM value_places()
   WHERE kind = 'temp'
     AND start_step IS NOT NULL
     AND size_bytes > 0
@@ -81,7 +79,7 @@ late AS MATERIALIZED (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.space_name, m.peak_step, t.*, n.reader_id, n.reader,
     n.step AS last_use_step, n.step_before
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+  FROM chosen_memory() AS m
   JOIN tenants AS t USING (module_id, color)
   JOIN numbered AS n USING (module_id, value_id)
   WHERE n.place = 1
@@ -152,7 +150,7 @@ LEFT JOIN blocked AS b
 LEFT JOIN results AS s
   ON s.module_id = l.module_id
   AND s.value_id = l.value_id
-LEFT JOIN value_leverage(run := $run, program := $program) AS v
+LEFT JOIN value_leverage() AS v
   ON v.module_id = l.module_id
   AND v.allocation_id = l.allocation_id
   AND v.value_id = l.value_id

@@ -15,8 +15,6 @@
 --   are kept for those that something other than clones reads. NULL where no
 --   instruction of the original's name is left: it was moved, or fused.
 -- grain: module occurrence, clone, colour
--- needs: chosen_memory, value_places, value_uses, instructions, operands,
---   memory_timeline, tuple_sizes, dot_work
 -- param run
 -- param program
 -- param color
@@ -64,7 +62,7 @@ WITH named AS MATERIALIZED (
       ) AS is_clone
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory(run := $run, program := $program, color := $color)
+    FROM chosen_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
@@ -77,7 +75,7 @@ places AS MATERIALIZED (
   SELECT
     *,
     regexp_replace(shape, '\{.*$', '') AS dimensions
-  FROM value_places(run := $run, program := $program)
+  FROM value_places()
   SEMI JOIN clones AS c USING (module_id)
   WHERE start_step IS NOT NULL
     AND shape NOT LIKE '(%'
@@ -270,7 +268,7 @@ SELECT
   (p.peak_bytes - m.live_peak_bytes)
     / nullif(c.result_bytes + coalesce(b.read_bytes, 0), 0) AS saved_ratio,
   c.op_name
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN rows AS r
   ON r.module_id = m.module_id
   AND r.space_color = m.color
@@ -292,7 +290,7 @@ LEFT JOIN peaks AS a
 LEFT JOIN moved AS b
   ON b.module_id = c.module_id
   AND b.instruction_id = c.instruction_id
-LEFT JOIN dot_work(run := $run, program := $program) AS w
+LEFT JOIN dot_work() AS w
   ON w.module_id = c.module_id
   AND w.instruction_id = c.instruction_id
 ORDER BY

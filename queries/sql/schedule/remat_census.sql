@@ -11,8 +11,6 @@
 --   each by itself (in_fusion_count); it counts in their place where none of
 --   them has its original, as where the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
--- needs: final_contents, final_modules, instructions, called_computations,
---   computations, op_paths, dot_work, tuple_sizes, multiplicity
 -- param run
 -- param program
 -- param top
@@ -41,7 +39,7 @@ WITH instructions_there AS MATERIALIZED (
       CASE WHEN f.opcode NOT LIKE '%-start' THEN t.array_bytes END,
       f.logical_bytes
     ) AS logical_bytes
-  FROM final_contents(run := $run, program := $program) AS m
+  FROM final_contents() AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN tuple_sizes() AS t USING (shape)
@@ -58,20 +56,20 @@ clones AS MATERIALIZED (
       THEN regexp_replace(i.name, '\.remat.*$', '') ELSE o.op_path END
         AS original
   FROM instructions_there AS i
-  JOIN op_paths(run := $run, program := $program) AS o
+  JOIN op_paths() AS o
     ON o.module_id = i.module_id
     AND o.instruction_id = i.instruction_id
   LEFT JOIN computations AS c
     ON c.module_id = i.module_id
     AND c.computation_id = i.computation_id
-  LEFT JOIN dot_work(run := $run, program := $program) AS w
+  LEFT JOIN dot_work() AS w
     ON w.module_id = i.module_id
     AND w.instruction_id = i.instruction_id
     AND (
       i.opcode IN ('dot', 'convolution', 'custom-call')
       OR i.name LIKE '%.remat%'
     )
-  LEFT JOIN multiplicity(run := $run, program := $program) AS t
+  LEFT JOIN multiplicity() AS t
     ON t.module_id = i.module_id
     AND t.computation_id = i.computation_id
   WHERE (i.name LIKE '%.remat%' OR i.op_name LIKE '%rematted_computation%')
@@ -100,7 +98,7 @@ SELECT
   CAST(sum(c.flop) AS BIGINT) AS flop,
   CAST(sum(c.flop * c.times) AS BIGINT) AS total_flop,
   bool_and(c.times_known) AS times_known
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN clones AS c USING (module_id)
 ANTI JOIN fusions AS f USING (module_id, instruction_id)
 GROUP BY

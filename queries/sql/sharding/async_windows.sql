@@ -14,9 +14,6 @@
 --   is_at_peak: the peak of that memory space lies in the window; of colour 0
 --   where nothing is held.
 -- grain: module occurrence, start
--- needs: final_modules, async_pairs, async_collectives, called_computations,
---   computations, value_places, memory_profile, memory_spaces, schedule,
---   instructions, dot_work
 -- param run
 -- param program
 -- param top
@@ -40,7 +37,7 @@
 -- column is_at_peak BOOLEAN flag neutral: Whether the peak is in between.
 WITH windows AS (
   SELECT *
-  FROM async_pairs(run := $run, program := $program)
+  FROM async_pairs()
   WHERE done_at_step IS NOT NULL
     AND start_at_step IS NOT NULL
 ),
@@ -49,7 +46,7 @@ placed AS MATERIALIZED (
   SELECT
     v.module_id, v.instruction_id, v.shape_index, v.kind, v.color,
     v.size_bytes, v.logical_bytes, v.is_phi
-  FROM value_places(run := $run, program := $program) AS v
+  FROM value_places() AS v
   WHERE v.shape NOT LIKE '(%'
 ),
 modules_there AS MATERIALIZED (
@@ -95,7 +92,7 @@ carried AS MATERIALIZED (
   -- an operand: output_to_operand_aliasing={{1}: (0, {}), ...}
   SELECT DISTINCT
     a.module_id, a.fusion_id AS instruction_id, a.part, f.attributes
-  FROM async_collectives(run := $run, program := $program) AS a
+  FROM async_collectives() AS a
   JOIN instructions_there AS i
     ON i.module_id = a.module_id
     AND i.instruction_id = a.fusion_id
@@ -145,7 +142,7 @@ steps AS MATERIALIZED (
     coalesce(d.flop, 0) AS flop
   FROM scheduled AS s
   LEFT JOIN written AS w USING (module_id, instruction_id)
-  LEFT JOIN dot_work(run := $run, program := $program) AS d
+  LEFT JOIN dot_work() AS d
     ON d.module_id = s.module_id
     AND d.instruction_id = s.instruction_id
 ),
@@ -167,7 +164,7 @@ SELECT
   CAST(b.bytes_until - a.bytes_until AS BIGINT) AS hides_bytes,
   coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE)
     AS is_at_peak
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN windows AS w USING (module_id)
 LEFT JOIN held AS h USING (module_id, instruction_id)
 LEFT JOIN memory_spaces AS s

@@ -11,8 +11,6 @@
 --   among groups of one. times multiplies the known trip counts of the loops
 --   around it.
 -- grain: module occurrence, collective
--- needs: final_modules, instructions, computations, operands, replica_groups,
---   async_collectives, multiplicity, instruction_sources
 -- param run
 -- param program
 -- param top
@@ -45,7 +43,7 @@ WITH there AS MATERIALIZED (
     i.module_id, i.instruction_id, i.name, i.computation_id, i.form_id
   FROM (
     SELECT unnest(list(DISTINCT module_id)) AS module_id
-    FROM final_modules(run := $run, program := $program)
+    FROM final_modules()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
 ),
@@ -57,13 +55,13 @@ collectives AS (
     f.opcode LIKE '%-start' OR coalesce(c.kind = 'async', FALSE)
       OR a.part IS NOT NULL AS is_async,
     f.channel_id, f.op_name, g.group_count, g.group_size
-  FROM final_modules(run := $run, program := $program) AS m
-  JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
+  FROM final_modules() AS m
+  JOIN replica_groups() AS g USING (module_id)
   JOIN there AS i USING (module_id, instruction_id)
   -- LEFT, lest all instructions meet their forms first.
   LEFT JOIN store.instruction_forms AS f USING (form_id)
   LEFT JOIN computations AS c USING (module_id, computation_id)
-  LEFT JOIN async_collectives(run := $run, program := $program) AS a
+  LEFT JOIN async_collectives() AS a
     USING (module_id, instruction_id)
   WHERE coalesce(a.part, 'start') = 'start'
 ),
@@ -113,10 +111,10 @@ SELECT
   CAST(w.wire_bytes * coalesce(t.times, 1) AS BIGINT) AS total_wire_bytes,
   w.op_name, s.source_file, s.source_line
 FROM wired AS w
-LEFT JOIN multiplicity(run := $run, program := $program) AS t
+LEFT JOIN multiplicity() AS t
   ON t.module_id = w.module_id
   AND t.computation_id = w.computation_id
-LEFT JOIN instruction_sources(run := $run, program := $program) AS s
+LEFT JOIN instruction_sources() AS s
   ON s.module_id = w.module_id
   AND s.locations_id = w.locations_id
   AND s.instruction_id = w.instruction_id

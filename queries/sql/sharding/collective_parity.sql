@@ -10,8 +10,6 @@
 --   where it does; with matching := true also those that don't. Runs of one
 --   rank give no rows.
 -- grain: program, module, rank
--- needs: final_modules, modules, replica_groups, async_collectives,
---   instructions
 -- param run
 -- param program
 -- param matching BOOLEAN = false: Also ranks that agree.
@@ -34,7 +32,7 @@ WITH keyed AS (
     m.module_id, m.path,
     CASE WHEN min(m.rank) OVER same_shapes < max(m.rank) OVER same_shapes
       THEN o.program_key END AS shared_key
-  FROM final_modules(run := $run, program := $program) AS m
+  FROM final_modules() AS m
   JOIN (
     SELECT DISTINCT run_id, module_id, path, modules.program, program_key
     FROM modules
@@ -86,9 +84,9 @@ sequences AS (
       regexp_replace(i.shape, '\{[^}]*\}', '', 'g')
     ) AS label
   FROM modules_of_ranks AS m
-  JOIN replica_groups(run := $run, program := $program) AS g USING (module_id)
+  JOIN replica_groups() AS g USING (module_id)
   JOIN instructions AS i USING (module_id, instruction_id)
-  LEFT JOIN async_collectives(run := $run, program := $program) AS a
+  LEFT JOIN async_collectives() AS a
     USING (module_id, instruction_id)
   WHERE coalesce(a.part, 'start') = 'start'
 ),

@@ -5,7 +5,6 @@
 --   prefetch_steps are the steps from its definition to its first scheduled
 --   reader.
 -- grain: module occurrence, value
--- needs: chosen_memory, peak_values, gathered_values, value_uses, instructions
 -- param run
 -- param program
 -- param color
@@ -27,8 +26,8 @@
 --   use.
 WITH gathered AS (
   SELECT v.*, g.weight, g.gather_instruction
-  FROM peak_values(run := $run, program := $program) AS v
-  JOIN gathered_values(run := $run, program := $program) AS g
+  FROM peak_values() AS v
+  JOIN gathered_values() AS g
     USING (module_id, value_id)
   WHERE v.owned_bytes > 0
 ),
@@ -56,7 +55,7 @@ SELECT
   g.owned_bytes / nullif(g.live_peak_bytes, 0) AS peak_ratio, g.start_step,
   f.first_use_step,
   CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
-FROM chosen_memory(run := $run, program := $program, color := $color) AS m
+FROM chosen_memory() AS m
 JOIN gathered AS g USING (module_id, color)
 LEFT JOIN first_uses AS f USING (module_id, value_id)
 LEFT JOIN instructions_there AS n

@@ -8,7 +8,6 @@
 --   program, or whose bytes are not the most common ones. Runs of one rank
 --   give no rows.
 -- grain: program, colour
--- needs: chosen_run, module_memory, modules
 -- param run
 -- param program
 -- column run
@@ -26,7 +25,7 @@
 WITH ranks AS (
   SELECT DISTINCT m.rank
   FROM modules AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN chosen_run() AS c USING (run_id)
   WHERE m.rank IS NOT NULL
 ),
 points AS MATERIALIZED (
@@ -35,7 +34,7 @@ points AS MATERIALIZED (
     m.color AS space_color, m.space_name, m.rank,
     max(m.reserved_bytes) AS reserved_bytes
   FROM module_memory AS m
-  JOIN chosen_run(run := $run) AS c USING (run_id)
+  JOIN chosen_run() AS c USING (run_id)
   WHERE m.rank IS NOT NULL
     AND ($program IS NULL OR m.program = $program)
   GROUP BY ALL

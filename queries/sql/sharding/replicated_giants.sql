@@ -9,7 +9,6 @@
 --   partitions. Shardings that say nothing of data (manual, unknown) are left
 --   out.
 -- grain: module occurrence, parameter
--- needs: final_modules, modules, instructions, allocations
 -- param run
 -- param program
 -- param min_bytes BIGINT = 0 from 0: Only parameters of at least this size.
@@ -32,7 +31,7 @@ WITH parameters AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.module_id, n.num_partitions, i.instruction_id, i.parameter_number,
     i.op_name, i.shape, i.sharding, i.logical_bytes
-  FROM final_modules(run := $run, program := $program) AS m
+  FROM final_modules() AS m
   JOIN modules AS n
     ON n.run_id = m.run_id
     AND n.module_id = m.module_id

@@ -10,9 +10,6 @@
 --   from start to done. A transfer is a round trip where its operand is itself
 --   the result of a copy in the opposite direction.
 -- grain: module occurrence, pair of spaces
--- needs: final_contents, final_modules, data_moves, instructions, operands,
---   computations, called_computations, async_pairs, multiplicity,
---   memory_spaces
 -- param run
 -- param program
 -- column run
@@ -38,7 +35,7 @@ WITH there AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, f.opcode, f.color,
     f.logical_bytes
-  FROM final_contents(run := $run, program := $program) AS m
+  FROM final_contents() AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
@@ -46,7 +43,7 @@ copies AS MATERIALIZED (
   SELECT
     c.module_id, c.instruction_id, c.operand_id, c.logical_bytes, c.from_color,
     c.to_color
-  FROM data_moves(run := $run, program := $program) AS c
+  FROM data_moves() AS c
   WHERE c.opcode IN ('copy', 'copy-start')
 ),
 results AS MATERIALIZED (
@@ -158,7 +155,7 @@ moved AS (
     SELECT * FROM sliced
   ) AS t
   JOIN there AS i USING (module_id, instruction_id)
-  LEFT JOIN multiplicity(run := $run, program := $program) AS n
+  LEFT JOIN multiplicity() AS n
     ON n.module_id = i.module_id
     AND n.computation_id = i.computation_id
 ),
@@ -175,7 +172,7 @@ summed AS (
     coalesce(sum(t.logical_bytes) FILTER (WHERE t.is_round_trip), 0)
       AS round_trip_bytes
   FROM moved AS t
-  LEFT JOIN async_pairs(run := $run, program := $program) AS a
+  LEFT JOIN async_pairs() AS a
     USING (module_id, instruction_id)
   GROUP BY t.module_id, t.from_color, t.to_color
 )
@@ -187,7 +184,7 @@ SELECT
   CAST(s.total_bytes AS BIGINT) AS total_bytes, s.times_known,
   s.mean_window_steps,
   s.round_trip_count, CAST(s.round_trip_bytes AS BIGINT) AS round_trip_bytes
-FROM final_modules(run := $run, program := $program) AS m
+FROM final_modules() AS m
 JOIN summed AS s USING (module_id)
 LEFT JOIN memory_spaces AS f
   ON f.platform = m.platform

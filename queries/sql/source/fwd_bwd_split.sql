@@ -11,7 +11,6 @@
 --   op_name; parameters and constants are phases of their own. A saved
 --   activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
--- needs: chosen_memory, peak_values, value_phases, chosen_instructions
 -- param run
 -- param program
 -- param color
@@ -40,13 +39,13 @@ WITH phased AS (
       WHEN p.made_in = 'between' THEN 'backward'
       ELSE coalesce(p.made_in, 'none')
     END AS phase
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+  LEFT JOIN chosen_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
-  LEFT JOIN value_phases(run := $run, program := $program) AS p
+  LEFT JOIN value_phases() AS p
     ON p.module_id = v.module_id
     AND p.value_id = v.value_id
 )

@@ -8,7 +8,6 @@
 --   name), constant,
 --   op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
--- needs: chosen_memory, peak_values, chosen_instructions, instruction_sources
 -- param run
 -- param program
 -- param color
@@ -38,13 +37,13 @@ WITH known AS (
       WHEN i.op_name IS NOT NULL THEN 'op_name_only'
       ELSE 'nothing'
     END AS class
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions(run := $run, program := $program) AS i
+  LEFT JOIN chosen_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
-  LEFT JOIN instruction_sources(run := $run, program := $program) AS l
+  LEFT JOIN instruction_sources() AS l
     ON l.module_id = v.module_id
     AND l.locations_id = m.locations_id
     AND l.instruction_id = v.instruction_id

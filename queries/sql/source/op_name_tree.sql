@@ -7,7 +7,6 @@
 --   without a path are under (parameter), (constant) or (no op_name). What the
 --   peak would fall by without a prefix is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, prefix
--- needs: chosen_memory, peak_values, op_paths
 -- param run
 -- param program
 -- param color
@@ -39,10 +38,10 @@ WITH owned AS (
         ELSE '(no op_name)'
       END, '/'
     ) AS parts
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN op_paths(run := $run, program := $program) AS o
+  LEFT JOIN op_paths() AS o
     ON o.module_id = v.module_id
     AND o.instruction_id = v.instruction_id
   WHERE v.owned_bytes > 0

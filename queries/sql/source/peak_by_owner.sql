@@ -4,7 +4,6 @@
 --   to the source file of value_sources, the longest prefix winning; files
 --   without an owner are (unowned), values without a source (no source).
 -- grain: module occurrence, colour, owner
--- needs: chosen_memory, peak_values, value_sources, owner_rules
 -- param run
 -- param program
 -- param color
@@ -23,10 +22,10 @@ WITH sourced AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.owned_bytes, s.source_file
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN value_sources(run := $run, program := $program) AS s
+  LEFT JOIN value_sources() AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
     AND s.value_id = v.value_id

@@ -8,7 +8,6 @@
 --   no line, a row per kind of allocation. What the peak would fall by without
 --   a line is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, source line
--- needs: chosen_memory, peak_values, value_sources, instructions
 -- param run
 -- param program
 -- param color
@@ -36,7 +35,7 @@ WITH names AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.name
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory(run := $run, program := $program, color := $color)
+    FROM chosen_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
 ),
@@ -55,10 +54,10 @@ lines AS (
     ) AS BIGINT) AS read_bytes,
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
     arg_max(i.name, (v.owned_bytes, -v.value_id)) AS largest_instruction
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN value_sources(run := $run, program := $program) AS s
+  LEFT JOIN value_sources() AS s
     ON s.module_id = m.module_id
     AND s.locations_id = m.locations_id
     AND s.value_id = v.value_id

@@ -6,7 +6,6 @@
 --   once per place in the source, also under recursion; self_bytes only in its
 --   innermost frame. Releases that print no stack frames give no rows.
 -- grain: module occurrence, colour, frame (file, line, function)
--- needs: chosen_memory, peak_values, locations, stack_frames
 -- param run
 -- param program
 -- param color
@@ -32,8 +31,8 @@ WITH RECURSIVE owned AS (
     m.color AS space_color, m.space_name, m.occurrence, m.locations_id,
     m.live_peak_bytes, v.allocation_id, v.value_id, v.owned_bytes,
     l.stack_frame_id
-  FROM chosen_memory(run := $run, program := $program, color := $color) AS m
-  JOIN peak_values(run := $run, program := $program) AS v
+  FROM chosen_memory() AS m
+  JOIN peak_values() AS v
     USING (module_id, color)
   JOIN locations AS l
     ON l.locations_id = m.locations_id

@@ -1,0 +1,36 @@
+-- title: Modules whose values may lie elsewhere than in one place
+-- question: Of which modules do places and sizes of values have to be looked
+--   at one by one?
+-- definition: Module contents that are not proved to have one place with
+--   enough room for each value. Proof is that there are as many places as
+--   values, that no value stands twice, and that each has a place of at least
+--   its logical_bytes. A module without any of both is proved, too.
+-- grain: module content
+-- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
+--   all.
+-- column module_id
+WITH counted AS (
+  SELECT module_id, count(*) AS surplus
+  FROM store."values"
+  GROUP BY module_id
+  UNION ALL
+  SELECT module_id, -count(*)
+  FROM allocation_values
+  GROUP BY module_id
+)
+SELECT c.module_id
+FROM counted AS c
+GROUP BY c.module_id
+HAVING sum(c.surplus) <> 0
+UNION
+SELECT k.owner_id
+FROM doubtful_keys() AS k
+WHERE k.table_name = 'values'
+UNION
+SELECT v.module_id
+FROM checked_modules() AS m
+JOIN store."values" AS v USING (module_id)
+ANTI JOIN allocation_values AS p
+  ON p.module_id = v.module_id
+  AND p.value_id = v.value_id
+  AND p.size_bytes >= v.logical_bytes

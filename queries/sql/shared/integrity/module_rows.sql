@@ -1,0 +1,33 @@
+-- title: What the tables hold of each module
+-- question: How many rows of a module has each table, and which instructions
+--   and computations do they name?
+-- definition: Of each table of module contents: rows for each module, and the
+--   least and the greatest number of an instruction and of a computation in
+--   them, NULL in tables that name none. Several checks ask for some of it.
+--   The figures are one struct until the end, so that all of them are computed
+--   wherever one is asked for: only what is the same in several places of a
+--   statement is computed but once by DuckDB.
+-- grain: table, module content
+-- column table_name VARCHAR name neutral: The table.
+-- column module_id
+-- column row_count BIGINT count neutral: Its rows of this module.
+-- column unnamed_count BIGINT count neutral: Values without an instruction,
+--   instructions without a computation; NULL in other tables.
+-- column least_instruction_id INTEGER id neutral: Least of all numbers of
+--   instructions in these rows.
+-- column greatest_instruction_id INTEGER id neutral: Greatest of them.
+-- column least_computation_id INTEGER id neutral: Least of all numbers of
+--   computations in these rows.
+-- column greatest_computation_id INTEGER id neutral: Greatest of them.
+WITH counted AS (
+  -- for each table of modules:
+  SELECT '{table}' AS table_name, module_id, {figures} AS figures
+  FROM {source}
+  GROUP BY module_id
+  -- end
+)
+SELECT
+  t.table_name, t.module_id, t.figures.row_count, t.figures.unnamed_count,
+  t.figures.least_instruction_id, t.figures.greatest_instruction_id,
+  t.figures.least_computation_id, t.figures.greatest_computation_id
+FROM counted AS t

@@ -1,0 +1,53 @@
+-- title: What makes two modules incomparable
+-- question: In which of entry shapes, partitions and platform do two modules
+--   differ?
+-- definition: entry shapes: the shapes of their sources differ, or one is not
+--   known, and so do their own, and their program_key. num_partitions: both
+--   say a number, and not the same; where a module prints one partition, and
+--   its entry shapes are not those of its source, it was partitioned, and the
+--   number is unknown, as older releases left it out. platform: both are
+--   known, and not the same.
+-- grain: pair of modules (one row)
+-- param base_key BIGINT = NULL: program_key of the base.
+-- param base_shapes VARCHAR = NULL: Its entry shapes.
+-- param base_source VARCHAR = NULL: Entry shapes of its source.
+-- param base_partitions BIGINT = NULL: Its num_partitions.
+-- param base_platform VARCHAR = NULL: Its platform.
+-- param candidate_key BIGINT = NULL: program_key of the candidate.
+-- param candidate_shapes VARCHAR = NULL: Its entry shapes.
+-- param candidate_source VARCHAR = NULL: Entry shapes of its source.
+-- param candidate_partitions BIGINT = NULL: Its num_partitions.
+-- param candidate_platform VARCHAR = NULL: Its platform.
+-- column differing_keys VARCHAR name neutral: What differs, separated by
+--   commas; empty where modules are comparable.
+-- column has_same_shapes BOOLEAN flag neutral: Whether entry shapes, or those
+--   of the sources, are known to be the same.
+WITH facts AS (
+  SELECT
+    coalesce($base_source = $candidate_source, FALSE)
+      OR coalesce($base_shapes = $candidate_shapes, FALSE) AS is_same,
+    CASE
+      WHEN $base_partitions <> 1
+        OR coalesce($base_source, $base_shapes, '')
+          = coalesce($base_shapes, '')
+        THEN $base_partitions
+    END AS base_number,
+    CASE
+      WHEN $candidate_partitions <> 1
+        OR coalesce($candidate_source, $candidate_shapes, '')
+          = coalesce($candidate_shapes, '')
+        THEN $candidate_partitions
+    END AS candidate_number
+)
+SELECT
+  concat_ws(
+    ', ',
+    CASE
+      WHEN NOT f.is_same AND $base_key IS DISTINCT FROM $candidate_key
+        THEN 'entry shapes'
+    END,
+    CASE WHEN f.base_number <> f.candidate_number THEN 'num_partitions' END,
+    CASE WHEN $base_platform <> $candidate_platform THEN 'platform' END
+  ) AS differing_keys,
+  f.is_same AS has_same_shapes
+FROM facts AS f

@@ -1,0 +1,92 @@
+-- title: Entry parameters of pairs of modules
+-- question: Which argument of one module is which of the other's?
+-- definition: Each parameter once: by op_name, where no other parameter of
+--   either module has it, since an argument more gives those behind it other
+--   numbers; then by number, where op_name is equal, or one has none, or their
+--   dimensions are equal, as of an argument that is called otherwise. What
+--   remains is new or gone, and has no row.
+-- grain: pair of modules, parameter
+-- param base_ids BIGINT[] = NULL: Module contents of the base.
+-- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
+--   order; pairs that lack one of both have no row.
+-- column base_module_id BIGINT id neutral: Content of the module in the base.
+-- column candidate_module_id BIGINT id neutral: Content of the module in the
+--   candidate.
+-- column base_number INTEGER id neutral: The entry parameter in the base.
+-- column candidate_number INTEGER id neutral: The same in the candidate.
+-- column base_instruction VARCHAR name neutral: Its instruction in the base.
+-- column instruction VARCHAR name neutral: The same in the candidate.
+WITH couples AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have their names.
+  SELECT DISTINCT p.base_id, p.own_id
+  FROM (
+    SELECT unnest($base_ids) AS base_id, unnest($candidate_ids) AS own_id
+  ) AS p
+  WHERE p.base_id IS NOT NULL
+    AND p.own_id IS NOT NULL
+),
+-- Fixed before it meets the forms: else the instructions of all modules do.
+there AS MATERIALIZED (
+  SELECT i.module_id, i.name, i.form_id
+  FROM (
+    SELECT DISTINCT s.module_id, s.entry_computation_id AS computation_id
+    FROM (
+      -- Unnested, they are taken for a few rows (final_contents).
+      SELECT unnest(list_distinct(list(base_id) || list(own_id))) AS module_id
+      FROM couples
+    )
+    JOIN store.snapshots AS s USING (module_id)
+  ) AS m
+  JOIN store.instructions AS i USING (module_id, computation_id)
+),
+parameters AS MATERIALIZED (
+  SELECT
+    i.module_id, i.name, f.parameter_number,
+    -- Older releases may name it after an operation that was merged into it.
+    CASE
+      WHEN regexp_matches(f.op_name, '^p?jit\(') THEN NULL
+      ELSE nullif(f.op_name, '')
+    END AS argument,
+    regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS dimensions,
+    count(*) OVER (PARTITION BY i.module_id, f.op_name) = 1 AS is_alone
+  FROM there AS i
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE f.opcode = 'parameter'
+),
+by_argument AS MATERIALIZED (
+  SELECT
+    p.base_id, p.own_id, b.parameter_number AS base_number,
+    c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
+  FROM couples AS p
+  JOIN parameters AS b ON b.module_id = p.base_id
+  JOIN parameters AS c
+    ON c.module_id = p.own_id
+    AND c.argument = b.argument
+  WHERE b.is_alone
+    AND c.is_alone
+),
+by_number AS (
+  SELECT
+    p.base_id, p.own_id, b.parameter_number AS base_number,
+    c.parameter_number AS own_number, b.name AS base_name, c.name AS own_name
+  FROM couples AS p
+  JOIN parameters AS b ON b.module_id = p.base_id
+  JOIN parameters AS c
+    ON c.module_id = p.own_id
+    AND c.parameter_number = b.parameter_number
+  ANTI JOIN by_argument AS d
+    ON d.base_id = p.base_id
+    AND d.own_id = p.own_id
+    AND d.base_number = b.parameter_number
+  ANTI JOIN by_argument AS e
+    ON e.base_id = p.base_id
+    AND e.own_id = p.own_id
+    AND e.own_number = c.parameter_number
+  WHERE coalesce(b.argument = c.argument, TRUE)
+    OR b.dimensions = c.dimensions
+)
+SELECT
+  m.base_id AS base_module_id, m.own_id AS candidate_module_id,
+  m.base_number, m.own_number AS candidate_number,
+  m.base_name AS base_instruction, m.own_name AS instruction
+FROM (FROM by_argument UNION ALL FROM by_number) AS m

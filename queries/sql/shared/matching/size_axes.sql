@@ -1,0 +1,163 @@
+-- title: Sizes that differ between compilations of a program
+-- question: With which sizes was each program compiled, and which dimensions
+--   of its parameters moved together?
+-- definition: Modules with a buffer assignment of the chosen series (all runs
+--   without one), of each program_key the latest run's, the largest of its
+--   memory space. They are of one subject where program, platform, device,
+--   compiler_version and parameters agree but for dimensions, and so does the
+--   number of instructions before optimisations where that was dumped.
+--   Dimensions of parameters that differ within a subject are one axis where
+--   they rise in step: (size - least) / (greatest - least) is the same in
+--   every module. The size of an axis is that of its first dimension.
+-- grain: subject, colour, module content, axis
+-- param program
+-- param series
+-- param module_ids
+-- column program
+-- column platform
+-- column device VARCHAR name neutral: Chip or GPU architecture.
+-- column compiler_version VARCHAR name neutral: XLA release.
+-- column subject BIGINT id neutral: Number of the subject.
+-- column color
+-- column space_name
+-- column run_id
+-- column module_number
+-- column module_id
+-- column axis VARCHAR name neutral: Its dimensions, such as 4[0], 5[0]: number
+--   of the array parameter, then of the dimension, both from 0.
+-- column axis_size BIGINT count neutral: Size of the first of them.
+WITH latest AS (
+  SELECT
+    m.program AS program_name, m.program_key, m.platform, r.device,
+    r.compiler_version, m.color AS space_color, m.space_name,
+    max(m.run_id) AS run_id,
+    arg_max(
+      struct_pack(module_id := m.module_id, module_number := m.module_number),
+      (m.run_id, m.reserved_bytes, m.module_id)
+    ) AS latest_module
+  FROM module_memory AS m
+  JOIN runs AS r USING (run_id)
+  WHERE ($program IS NULL OR m.program = $program)
+    AND ($series IS NULL OR r.series = $series)
+    AND ($module_ids IS NULL OR list_contains($module_ids, m.module_id))
+  GROUP BY
+    m.program, m.program_key, m.platform, r.device, r.compiler_version,
+    m.color, m.space_name
+),
+several AS (
+  SELECT
+    program_name, platform, device, compiler_version, space_color, space_name,
+    run_id, latest_module.module_id, latest_module.module_number
+  FROM latest
+  QUALIFY count(*) OVER (
+    PARTITION BY
+      program_name, platform, device, compiler_version, space_color
+  ) > 1
+),
+sources AS (
+  SELECT
+    s.run_id, s.program_name, s.module_number,
+    max(m.instruction_count) AS source_count
+  FROM (
+    SELECT DISTINCT run_id, program_name, module_number FROM several
+  ) AS s
+  JOIN compiled_sources() AS m
+    ON m.run_id = s.run_id
+    AND m.program = s.program_name
+    AND m.module_number = s.module_number
+  GROUP BY s.run_id, s.program_name, s.module_number
+),
+layouts AS (
+  SELECT DISTINCT
+    s.module_id, m.num_partitions,
+    regexp_extract_all(
+      split_part(m.entry_layout, '->', 1), '[a-z][a-z0-9]*\[[^\]]*\]'
+    ) AS shapes
+  FROM (SELECT DISTINCT module_id FROM several) AS s
+  JOIN store.snapshots AS m USING (module_id)
+),
+arguments AS (
+  SELECT
+    module_id, num_partitions, unnest(shapes) AS argument_shape,
+    generate_subscripts(shapes, 1) - 1 AS argument
+  FROM layouts
+),
+dimensions AS (
+  SELECT
+    module_id, num_partitions, argument,
+    split_part(argument_shape, '[', 1) AS element_type,
+    string_split(regexp_extract(argument_shape, '\[(.*)\]', 1), ',') AS sizes
+  FROM arguments
+),
+signatures AS (
+  SELECT
+    module_id,
+    hash(num_partitions, string_agg(
+      element_type || len(sizes), ',' ORDER BY argument
+    )) AS signature
+  FROM dimensions
+  GROUP BY module_id, num_partitions
+),
+subjects AS (
+  SELECT
+    s.*,
+    dense_rank() OVER (
+      ORDER BY
+        s.program_name, s.platform, s.device, s.compiler_version, g.signature,
+        b.source_count
+    ) AS subject
+  FROM several AS s
+  JOIN signatures AS g USING (module_id)
+  LEFT JOIN sources AS b
+    ON b.run_id = s.run_id
+    AND b.program_name = s.program_name
+    AND b.module_number = s.module_number
+),
+sized AS (
+  SELECT
+    module_id, argument, generate_subscripts(sizes, 1) - 1 AS dimension,
+    try_cast(regexp_extract(unnest(sizes), '[0-9]+') AS BIGINT)
+      AS dimension_size
+  FROM dimensions
+),
+varying AS (
+  SELECT
+    m.subject, m.module_id, s.argument, s.dimension, s.dimension_size,
+    min(s.dimension_size) OVER same_dimension AS least,
+    max(s.dimension_size) OVER same_dimension AS greatest_size
+  FROM (SELECT DISTINCT subject, module_id FROM subjects) AS m
+  JOIN sized AS s USING (module_id)
+  WHERE s.dimension_size IS NOT NULL
+  WINDOW same_dimension AS (PARTITION BY m.subject, s.argument, s.dimension)
+  QUALIFY least < greatest_size
+),
+courses AS (
+  SELECT
+    subject, argument, dimension,
+    hash(string_agg(
+      CAST(round(
+        (dimension_size - least) / (greatest_size - least), 9
+      ) AS VARCHAR), ' ' ORDER BY module_id
+    )) AS course
+  FROM varying
+  GROUP BY subject, argument, dimension
+),
+axes AS (
+  SELECT
+    subject, course, min((argument, dimension)) AS first_place,
+    string_agg(
+      argument || '[' || dimension || ']', ', ' ORDER BY argument, dimension
+    ) AS axis
+  FROM courses
+  GROUP BY subject, course
+)
+SELECT
+  s.program_name AS program, s.platform, s.device, s.compiler_version,
+  s.subject, s.space_color AS color, s.space_name, s.run_id,
+  s.module_number, s.module_id, a.axis, v.dimension_size AS axis_size
+FROM subjects AS s
+JOIN axes AS a USING (subject)
+JOIN varying AS v
+  ON v.subject = s.subject
+  AND v.module_id = s.module_id
+  AND (v.argument, v.dimension) = a.first_place

@@ -1,0 +1,278 @@
+-- title: Leverage of every set of values
+-- question: What would the live peak be without these values, or with half of
+--   what they hold?
+-- definition: As peak_leverage_by_set defines it, of sets that
+--   alone hold bytes at the peak; the removal of any other leaves it as it is.
+-- grain: module content, source locations, colour, set
+-- param run
+-- param program
+-- param grouped_by
+-- column module_id
+-- column locations_id
+-- column color
+-- column set_name VARCHAR name neutral: Its name, as value_sets gives it.
+-- column value_count BIGINT count neutral: Its values that are live at the
+--   peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak that
+--   they own.
+-- column new_peak_bytes
+-- column new_peak_step
+-- column half_peak_bytes BIGINT bytes lower_is_better: The live peak if half
+--   of what it frees goes.
+WITH chosen AS MATERIALIZED (
+  SELECT DISTINCT
+    m.module_id, m.locations_id, m.color AS space_color, m.peak_step,
+    m.live_peak_bytes
+  FROM chosen_memory() AS m
+  WHERE m.peak_step IS NOT NULL
+),
+members AS MATERIALIZED (
+  SELECT module_id, locations_id, set_name AS name_of_set, value_id
+  FROM value_sets()
+),
+owners AS MATERIALIZED (
+  SELECT
+    c.module_id, c.locations_id, c.space_color, c.peak_step,
+    m.name_of_set, count(*) AS values_there,
+    CAST(sum(v.owned_bytes) AS BIGINT) AS bytes_there,
+    row_number() OVER () AS set_id
+  FROM chosen AS c
+  JOIN peak_values() AS v
+    ON v.module_id = c.module_id
+    AND v.color = c.space_color
+  JOIN members AS m
+    ON m.module_id = c.module_id
+    AND m.locations_id IS NOT DISTINCT FROM c.locations_id
+    AND m.value_id = v.value_id
+  GROUP BY
+    c.module_id, c.locations_id, c.space_color, c.peak_step, m.name_of_set
+),
+curves AS MATERIALIZED (
+  SELECT
+    t.module_id, t.color AS space_color, t.from_step, t.live_bytes,
+    lag(t.live_bytes, 1, 0) OVER same_space AS bytes_before,
+    max(t.to_step) OVER (PARTITION BY t.module_id, t.color) AS last_step
+  FROM memory_timeline AS t
+  JOIN (SELECT DISTINCT module_id, space_color FROM chosen) AS c
+    ON c.module_id = t.module_id
+    AND c.space_color = t.color
+  WINDOW same_space AS (
+    PARTITION BY t.module_id, t.color ORDER BY t.from_step
+  )
+),
+placed AS MATERIALIZED (
+  SELECT
+    *,
+    kind <> 'temp' AND max(start_step) OVER (
+      PARTITION BY module_id, allocation_id
+    ) IS NULL AS is_standing
+  FROM value_places()
+  WHERE kind <> 'thread_local'
+),
+removed AS MATERIALIZED (
+  SELECT
+    o.set_id, v.module_id, v.allocation_id, v.value_id, v.kind,
+    v.offset_bytes, v.size_bytes, v.start_step, v.end_step
+  FROM owners AS o
+  JOIN members AS m
+    ON m.module_id = o.module_id
+    AND m.locations_id IS NOT DISTINCT FROM o.locations_id
+    AND m.name_of_set = o.name_of_set
+  JOIN placed AS v
+    ON v.module_id = m.module_id
+    AND v.value_id = m.value_id
+    AND v.color = o.space_color
+),
+-- Where one temporary value ends and another begins, both may hold a byte.
+meetings AS MATERIALIZED (
+  SELECT
+    a.module_id, a.allocation_id, b.start_step AS step,
+    a.value_id AS ending_id, b.value_id AS starting_id,
+    greatest(a.offset_bytes, b.offset_bytes) AS from_byte,
+    least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
+      AS to_byte
+  FROM placed AS a
+  JOIN placed AS b
+    ON b.module_id = a.module_id
+    AND b.allocation_id = a.allocation_id
+    AND b.start_step = a.end_step
+  WHERE a.kind = 'temp'
+    AND b.value_id <> a.value_id
+    AND b.offset_bytes < a.offset_bytes + a.size_bytes
+    AND a.offset_bytes < b.offset_bytes + b.size_bytes
+),
+-- What stays as others hold it, or what a later value of the set frees.
+shared AS (
+  SELECT DISTINCT
+    r.set_id, r.allocation_id, r.value_id, m.step, m.from_byte, m.to_byte
+  FROM removed AS r
+  JOIN (
+    SELECT *, ending_id AS value_id, starting_id AS other_id FROM meetings
+    UNION ALL
+    SELECT *, starting_id, ending_id FROM meetings
+  ) AS m USING (module_id, allocation_id, value_id)
+  LEFT JOIN removed AS o
+    ON o.set_id = r.set_id
+    AND o.allocation_id = r.allocation_id
+    AND o.value_id = m.other_id
+  WHERE o.value_id IS NULL
+    OR o.value_id > r.value_id
+),
+reached AS (
+  SELECT
+    *,
+    coalesce(max(to_byte) OVER (
+      PARTITION BY set_id, allocation_id, value_id, step
+      ORDER BY from_byte, to_byte
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
+    ), 0) AS covered_to
+  FROM shared
+),
+kept AS (
+  SELECT
+    set_id, step,
+    sum(greatest(0, to_byte - greatest(from_byte, covered_to))) AS kept_bytes
+  FROM reached
+  GROUP BY set_id, step
+),
+-- Parameters, constants and results go where nothing else is in their place.
+holders AS (
+  SELECT
+    s.set_id, v.allocation_id, v.allocation_bytes,
+    CASE WHEN v.is_standing THEN 0 ELSE v.start_step END AS start_step,
+    CASE WHEN v.is_standing THEN s.last_step ELSE v.end_step END AS end_step,
+    r.value_id IS NULL AS is_other
+  FROM (
+    SELECT DISTINCT
+      r.set_id, r.module_id, r.allocation_id, c.last_step
+    FROM removed AS r
+    JOIN owners AS o USING (set_id)
+    JOIN curves AS c
+      ON c.module_id = o.module_id
+      AND c.space_color = o.space_color
+    WHERE r.kind <> 'temp'
+  ) AS s
+  JOIN placed AS v
+    ON v.module_id = s.module_id
+    AND v.allocation_id = s.allocation_id
+  LEFT JOIN removed AS r
+    ON r.set_id = s.set_id
+    AND r.allocation_id = v.allocation_id
+    AND r.value_id = v.value_id
+),
+held AS (
+  SELECT
+    set_id, allocation_id, allocation_bytes, step,
+    sum(sum(own)) OVER in_place > 0 AND sum(sum(other)) OVER in_place = 0
+      AS is_freed
+  FROM (
+    SELECT
+      set_id, allocation_id, allocation_bytes, start_step AS step,
+      CAST(NOT is_other AS TINYINT) AS own, CAST(is_other AS TINYINT) AS other
+    FROM holders
+    WHERE start_step IS NOT NULL
+    UNION ALL
+    SELECT
+      set_id, allocation_id, allocation_bytes, end_step + 1,
+      -CAST(NOT is_other AS TINYINT), -CAST(is_other AS TINYINT)
+    FROM holders
+    WHERE start_step IS NOT NULL
+  )
+  GROUP BY set_id, allocation_id, allocation_bytes, step
+  WINDOW in_place AS (
+    PARTITION BY set_id, allocation_id ORDER BY step
+  )
+),
+changes AS (
+  SELECT set_id, start_step AS step, size_bytes AS change
+  FROM removed
+  WHERE kind = 'temp'
+    AND start_step IS NOT NULL
+  UNION ALL
+  SELECT set_id, end_step + 1, -size_bytes
+  FROM removed
+  WHERE kind = 'temp'
+    AND start_step IS NOT NULL
+  UNION ALL
+  SELECT set_id, step, -kept_bytes FROM kept
+  UNION ALL
+  SELECT set_id, step + 1, kept_bytes FROM kept
+  UNION ALL
+  SELECT
+    set_id, step,
+    allocation_bytes * (CAST(is_freed AS TINYINT) - lag(
+      CAST(is_freed AS TINYINT), 1, 0
+    ) OVER (PARTITION BY set_id, allocation_id ORDER BY step))
+  FROM held
+),
+freed AS (
+  SELECT
+    set_id, step,
+    sum(sum(change)) OVER (PARTITION BY set_id ORDER BY step) AS freed_bytes
+  FROM changes
+  GROUP BY set_id, step
+),
+-- The new peak is at least what remains at the step of the old one: lower
+-- stretches of the curve can't hold it, and are taken for 0.
+bounds AS (
+  SELECT
+    o.set_id, o.module_id, o.space_color,
+    arg_max(f.freed_bytes, f.step) AS freed_bytes
+  FROM owners AS o
+  JOIN freed AS f
+    ON f.set_id = o.set_id
+    AND f.step <= o.peak_step
+  GROUP BY o.set_id, o.module_id, o.space_color
+  HAVING arg_max(f.freed_bytes, f.step) > 0
+),
+steps AS (
+  SELECT
+    b.set_id, c.from_step AS step, NULL AS freed_bytes,
+    CASE WHEN c.live_bytes >= l.live_peak_bytes - b.freed_bytes
+      THEN c.live_bytes ELSE 0 END AS live_bytes
+  FROM bounds AS b
+  JOIN (
+    SELECT DISTINCT module_id, space_color, live_peak_bytes FROM chosen
+  ) AS l USING (module_id, space_color)
+  JOIN curves AS c
+    ON c.module_id = b.module_id
+    AND c.space_color = b.space_color
+    AND greatest(c.live_bytes, c.bytes_before)
+      >= l.live_peak_bytes - b.freed_bytes
+  UNION ALL
+  SELECT DISTINCT b.set_id, c.last_step + 1, NULL, 0
+  FROM bounds AS b
+  JOIN curves AS c USING (module_id, space_color)
+  UNION ALL
+  SELECT f.set_id, f.step, f.freed_bytes, NULL
+  FROM freed AS f
+  JOIN bounds AS b USING (set_id)
+),
+levels AS (
+  SELECT
+    set_id, step,
+    coalesce(last_value(max(live_bytes) IGNORE NULLS) OVER in_order, 0)
+      AS live_bytes,
+    coalesce(last_value(max(freed_bytes) IGNORE NULLS) OVER in_order, 0)
+      AS freed_bytes
+  FROM steps
+  GROUP BY set_id, step
+  WINDOW in_order AS (PARTITION BY set_id ORDER BY step)
+),
+remaining AS (
+  SELECT
+    set_id, max(live_bytes - freed_bytes) AS new_peak,
+    arg_max(step, (live_bytes - freed_bytes, -step)) AS new_step,
+    max(live_bytes - freed_bytes // 2) AS half_peak
+  FROM levels
+  GROUP BY set_id
+)
+SELECT
+  o.module_id, o.locations_id, o.space_color AS color,
+  o.name_of_set AS set_name, o.values_there AS value_count,
+  o.bytes_there AS owned_bytes,
+  CAST(r.new_peak AS BIGINT) AS new_peak_bytes,
+  CAST(r.new_step AS INTEGER) AS new_peak_step,
+  CAST(r.half_peak AS BIGINT) AS half_peak_bytes
+FROM owners AS o
+JOIN remaining AS r USING (set_id)

@@ -1,0 +1,172 @@
+-- title: Role of what is live at the peak
+-- question: Which value at the live peak has which role, by which rule?
+-- definition: Values of peak_values that own bytes, with the role that the
+--   first rule of role_rules gives; what no rule takes is unclassified. What
+--   lies in a parameter's allocation belongs to the parameter, and so does a
+--   temporary that is but a copy of it (moved_parameters). One that is called
+--   v beside a k (cache['v'] and cache['k']) is no optimiser's v, and goes by
+--   the name of the k; nor is one called m or v that the forward pass reads.
+--   Its made_in is the phase of its first reader where PyTorch names it;
+--   unknown in a program that reads no array forward, as an optimiser by
+--   itself, which is the first to read the weights as well as its state. Its
+--   last_read_in is optimiser where nothing but the optimiser reads it
+--   (parameter_readers). So owned_bytes of a module and colour add up to its
+--   live_peak_bytes.
+-- grain: module content, colour, allocation, value
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- column module_id
+-- column color
+-- column allocation_id
+-- column value_id
+-- column instruction_id
+-- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
+-- column role VARCHAR name neutral: The role.
+-- column rule_id VARCHAR name neutral: Rule that gave it, with copy_of_ before
+--   it for a copy of a parameter; NULL where none did.
+WITH named AS MATERIALIZED (
+  SELECT
+    i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,
+    i.parameter_number
+  FROM chosen_instructions() AS i
+),
+parameters AS (
+  SELECT
+    a.module_id, a.allocation_id, any_value(a.parameter_number) AS number,
+    bool_or(coalesce(a.is_live_out, FALSE)) AS is_donated,
+    bool_or(a.shape NOT LIKE '%[]%') AS is_array,
+    max(lower(i.op_name)) AS op_name, max(h.phase) AS made_in,
+    bool_or(coalesce(s.is_state, FALSE)) AS is_state,
+    bool_or(coalesce(s.is_read_forward, FALSE)) AS is_read_forward
+  FROM chosen_contents() AS c
+  JOIN allocations AS a USING (module_id)
+  JOIN (
+    SELECT DISTINCT module_id, entry_computation_id AS computation_id
+    FROM store.snapshots
+  ) AS m USING (module_id)
+  LEFT JOIN named AS i
+    ON i.module_id = a.module_id
+    AND i.computation_id = m.computation_id
+    AND i.opcode = 'parameter'
+    AND i.parameter_number = a.parameter_number
+  LEFT JOIN parameter_readers() AS s
+    ON s.module_id = a.module_id
+    AND s.parameter_number = a.parameter_number
+  LEFT JOIN instruction_phases() AS h
+    ON h.module_id = i.module_id
+    AND h.instruction_id = i.instruction_id
+  WHERE a.kind = 'parameter'
+  GROUP BY a.module_id, a.allocation_id
+),
+called AS (
+  SELECT
+    p.module_id, p.allocation_id,
+    CASE
+      WHEN k.op_name IS NOT NULL THEN k.op_name
+      WHEN p.is_read_forward
+        THEN regexp_replace(
+          p.op_name, '(^|[^a-z])[mv]([^a-z]|$)', '\1_\2', 'g'
+        )
+      ELSE p.op_name
+    END AS op_name
+  FROM parameters AS p
+  LEFT JOIN (SELECT DISTINCT module_id, op_name FROM parameters) AS k
+    ON k.module_id = p.module_id
+    AND k.op_name <> p.op_name
+    AND k.op_name = regexp_replace(
+      p.op_name, '^(.*[^a-z]|)v([^a-z].*)?$', '\1k\2'
+    )
+),
+-- Of a parameter that is a tuple no instruction copies the whole.
+copied AS (
+  SELECT m.module_id, m.instruction_id, max(p.allocation_id) AS allocation_id
+  FROM moved_parameters() AS m
+  JOIN parameters AS p
+    ON p.module_id = m.module_id
+    AND p.number = m.parameter_number
+  GROUP BY m.module_id, m.instruction_id
+  HAVING count(*) = 1
+),
+peak AS (
+  SELECT
+    v.module_id, v.color, v.allocation_id, v.value_id, v.instruction_id,
+    v.owned_bytes,
+    CASE
+      WHEN c.allocation_id IS NOT NULL THEN 'parameter'
+      ELSE v.kind
+    END AS kind,
+    coalesce(c.allocation_id, v.allocation_id) AS home_id,
+    c.allocation_id IS NOT NULL AS is_copy
+  FROM peak_values() AS v
+  LEFT JOIN copied AS c
+    ON c.module_id = v.module_id
+    AND c.instruction_id = v.instruction_id
+    AND v.kind = 'temp'
+  WHERE v.owned_bytes > 0
+),
+described AS (
+  SELECT
+    v.module_id, v.color AS space_color, v.allocation_id, v.value_id, v.kind,
+    v.instruction_id, v.owned_bytes, v.is_copy, i.opcode,
+    CASE WHEN v.kind = 'parameter' THEN n.op_name ELSE lower(i.op_name) END
+      AS op_name,
+    coalesce(p.is_donated, FALSE) AS is_donated,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.made_in
+      WHEN v.module_id IN (
+        SELECT module_id FROM parameters WHERE is_array AND made_in = 'other'
+      )
+        THEN p.made_in
+    END AS made_in,
+    CASE
+      WHEN v.kind <> 'parameter' THEN h.last_read_in
+      WHEN p.is_state THEN 'optimiser'
+    END AS last_read_in,
+    g.value_id IS NOT NULL AS is_gathered
+  FROM peak AS v
+  LEFT JOIN parameters AS p
+    ON p.module_id = v.module_id
+    AND p.allocation_id = v.home_id
+  LEFT JOIN called AS n
+    ON n.module_id = v.module_id
+    AND n.allocation_id = v.home_id
+  LEFT JOIN named AS i
+    ON i.module_id = v.module_id
+    AND i.instruction_id = v.instruction_id
+  LEFT JOIN value_phases() AS h
+    ON h.module_id = v.module_id
+    AND h.value_id = v.value_id
+  LEFT JOIN gathered_values() AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
+),
+ruled AS (
+  SELECT d.*, r.place, r.rule_id, r.role
+  FROM described AS d
+  LEFT JOIN role_rules() AS r
+    ON (r.kind IS NULL OR r.kind = d.kind)
+    AND (r.is_donated IS NULL OR r.is_donated = d.is_donated)
+    AND (r.is_gathered IS NULL OR r.is_gathered = d.is_gathered)
+    AND (r.made_in IS NULL OR r.made_in = d.made_in)
+    AND (r.last_read_in IS NULL OR r.last_read_in = d.last_read_in)
+    AND (
+      r.name_pattern IS NULL
+      OR regexp_matches(coalesce(d.op_name, ''), r.name_pattern)
+    )
+    AND (
+      r.opcode_pattern IS NULL
+      OR regexp_matches(coalesce(d.opcode, ''), r.opcode_pattern)
+    )
+)
+SELECT
+  r.module_id, r.space_color AS color, r.allocation_id, r.value_id,
+  r.instruction_id, r.owned_bytes,
+  coalesce(arg_min(r.role, r.place), 'unclassified') AS role,
+  CASE WHEN r.is_copy THEN 'copy_of_' ELSE '' END
+    || arg_min(r.rule_id, r.place) AS rule_id
+FROM ruled AS r
+GROUP BY
+  r.module_id, r.space_color, r.allocation_id, r.value_id, r.instruction_id,
+  r.owned_bytes, r.is_copy

@@ -1,0 +1,115 @@
+-- title: Phase in which a value is made and last read
+-- question: Is a value made forward and last read backward?
+-- definition: made_in is the phase of the defining instruction
+--   (dataflow_phases); last_read_in that of the scheduled reader with the
+--   greatest step and a phase. What a while loop fills or changes is one array
+--   before, in and after it: what is handed to the loop, and what its body
+--   carries, are last read where the loop's result at that index is, and made
+--   in the phase of the loop where their instruction has none.
+-- grain: module content, value
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- column module_id
+-- column value_id
+-- column made_in VARCHAR name neutral: forward, backward, between, optimiser,
+--   other or none.
+-- column last_read_in VARCHAR name neutral: The same of its last reader,
+--   backward where that is between; NULL without.
+WITH paths AS MATERIALIZED (
+  SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
+  FROM dataflow_phases() AS o
+),
+tenants AS MATERIALIZED (
+  SELECT DISTINCT module_id, value_id, instruction_id, shape_index, is_phi
+  FROM value_places()
+),
+uses AS MATERIALIZED (
+  SELECT u.module_id, u.value_id, u.instruction_id, u.shape_index
+  FROM (SELECT DISTINCT module_id FROM tenants) AS t
+  JOIN store.value_uses AS u USING (module_id)
+  WHERE NOT $every_run
+    OR list_contains($module_ids, u.module_id)
+),
+readers AS MATERIALIZED (
+  SELECT
+    t.module_id, t.value_id,
+    arg_max(
+      CASE p.phase WHEN 'between' THEN 'backward' ELSE p.phase END,
+      (p.schedule_step, p.instruction_id)
+    ) AS last_read_in
+  FROM tenants AS t
+  JOIN uses AS u USING (module_id, value_id)
+  JOIN paths AS p
+    ON p.module_id = u.module_id
+    AND p.instruction_id = u.instruction_id
+  WHERE p.phase <> 'none'
+    AND p.schedule_step IS NOT NULL
+  GROUP BY t.module_id, t.value_id
+),
+looped AS MATERIALIZED (
+  SELECT
+    p.module_id, p.instruction_id, p.phase, c.computation_id AS body_id
+  FROM called_computations AS c
+  JOIN paths AS p USING (module_id, instruction_id)
+  WHERE c.role = 'body'
+    AND p.schedule_step IS NOT NULL
+),
+bodies AS MATERIALIZED (
+  SELECT w.module_id, w.instruction_id, i.instruction_id AS carried_id
+  FROM looped AS w
+  JOIN store.instructions AS i
+    ON i.module_id = w.module_id
+    AND i.computation_id = w.body_id
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE f.opcode = 'parameter'
+),
+-- Of each loop: what comes in at an index, and what goes on in the body there.
+entering AS (
+  SELECT w.module_id, w.instruction_id, u.shape_index, u.value_id
+  FROM looped AS w
+  JOIN uses AS u USING (module_id, instruction_id)
+  UNION
+  SELECT b.module_id, b.instruction_id, t.shape_index, t.value_id
+  FROM bodies AS b
+  JOIN tenants AS t
+    ON t.module_id = b.module_id
+    AND t.instruction_id = b.carried_id
+  WHERE t.is_phi
+),
+filled AS (
+  SELECT
+    e.module_id, e.value_id, max(w.phase) AS phase,
+    max(r.last_read_in) AS last_read_in
+  FROM entering AS e
+  JOIN looped AS w USING (module_id, instruction_id)
+  JOIN tenants AS t
+    ON t.module_id = e.module_id
+    AND t.instruction_id = e.instruction_id
+    AND t.shape_index = e.shape_index
+  LEFT JOIN readers AS r
+    ON r.module_id = t.module_id
+    AND r.value_id = t.value_id
+  WHERE t.is_phi
+  GROUP BY e.module_id, e.value_id
+  HAVING count(*) = 1
+)
+SELECT
+  t.module_id, t.value_id,
+  CASE
+    WHEN f.value_id IS NOT NULL AND coalesce(p.phase, 'none') = 'none'
+      THEN f.phase
+    ELSE coalesce(p.phase, 'none')
+  END AS made_in,
+  coalesce(f.last_read_in, r.last_read_in) AS last_read_in
+FROM tenants AS t
+LEFT JOIN paths AS p
+  ON p.module_id = t.module_id
+  AND p.instruction_id = t.instruction_id
+LEFT JOIN readers AS r
+  ON r.module_id = t.module_id
+  AND r.value_id = t.value_id
+LEFT JOIN filled AS f
+  ON f.module_id = t.module_id
+  AND f.value_id = t.value_id

@@ -1,0 +1,23 @@
+-- title: Contents with a buffer assignment
+-- question: Which contents of a run, or of module_ids, have memory to ask of?
+-- definition: Contents of chosen_modules, each once; of every run those of
+--   module_ids.
+-- grain: module content
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- column module_id
+SELECT unnest(list(DISTINCT m.module_id)) AS module_id
+-- Unnested, they are taken for a few rows, and hash tables are made of these
+-- rather than of what all modules have.
+FROM chosen_modules() AS m
+WHERE NOT $every_run
+UNION ALL
+-- Not by the occurrences, of which there are many.
+SELECT DISTINCT s.module_id
+FROM store.snapshots AS s
+WHERE $every_run
+  AND s.has_assignment
+  AND ($program IS NULL OR s.program = $program)
+  AND list_contains($module_ids, s.module_id)

@@ -1,0 +1,30 @@
+-- title: Memory profiles of a run
+-- question: Which rows of module_memory belong to a run and a program?
+-- definition: module_memory of the chosen run, program and memory space, keys
+--   only.
+-- grain: module occurrence, colour
+-- param run
+-- param program
+-- param color
+-- column run_id
+-- column run
+-- column program
+-- column module_number
+-- column rank
+-- column occurrence BIGINT id neutral: Number of the module occurrence in the
+--   run, by path and part: several processes may bring the same module.
+-- column module_id
+-- column locations_id
+-- column color
+-- column space_name
+-- column peak_step
+-- column live_peak_bytes
+SELECT
+  m.run_id, m.run AS run, m.program AS program, m.module_number, m.rank,
+  dense_rank() OVER (ORDER BY m.path, m.part) AS occurrence,
+  m.module_id, m.locations_id, m.color AS color, m.space_name, m.peak_step,
+  m.live_peak_bytes
+FROM module_memory AS m
+JOIN chosen_run() AS c USING (run_id)
+WHERE ($program IS NULL OR m.program = $program)
+  AND ($color IS NULL OR m.color = $color)

@@ -1,0 +1,13 @@
+-- title: The run that a question is about
+-- question: Which run does `run` mean: the one of that name, or the latest?
+-- definition: The run called `run`; without a name the latest, see run_order.
+-- grain: run (at most one)
+-- param run
+-- column run_id
+-- column run
+SELECT r.run_id, r.run
+FROM run_order() AS r
+WHERE $run IS NULL
+  OR r.run = $run
+ORDER BY r.place
+LIMIT 1

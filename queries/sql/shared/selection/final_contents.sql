@@ -1,0 +1,19 @@
+-- title: Contents of last snapshots
+-- question: Which module contents show a module as it was compiled in the end?
+-- definition: Contents of final_modules, each once; of every run those of
+--   chosen_contents, for a buffer assignment belongs to a last snapshot.
+-- grain: module content
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- column module_id
+SELECT unnest(list(DISTINCT m.module_id)) AS module_id
+-- Unnested, they are taken for a few rows, and hash tables are made of these
+-- rather than of what all modules have.
+FROM final_modules() AS m
+WHERE NOT $every_run
+UNION ALL
+SELECT c.module_id
+FROM chosen_contents(run := NULL, every_run := TRUE) AS c
+WHERE $every_run

@@ -1,0 +1,19 @@
+-- title: Runs, the latest first
+-- question: In which order do runs follow one another?
+-- definition: place 1 is the latest: the greatest started_at, then
+--   ingested_at, then run_id; runs without started_at come last.
+-- grain: run
+-- column run_id
+-- column run
+-- column series
+-- column platform
+-- column device VARCHAR name neutral: Chip or GPU architecture.
+-- column place BIGINT id neutral: 1 for the latest run.
+SELECT
+  r.run_id, r.name AS run, r.series, r.platform, r.device,
+  row_number() OVER (
+    ORDER BY
+      r.started_at DESC NULLS LAST, r.ingested_at DESC NULLS LAST,
+      r.run_id DESC
+  ) AS place
+FROM runs AS r

@@ -1,0 +1,30 @@
+-- title: Places of a program's results
+-- question: In which allocation does each element of the result lie?
+-- definition: Values at the root of the entry computation, by index into the
+--   result, with their allocation. Of modules with HLO text and a buffer
+--   assignment.
+-- grain: module content, output index
+-- param run
+-- param program
+-- column module_id
+-- column output_index VARCHAR name neutral: Index into the result, {} for an
+--   array.
+-- column allocation_id
+-- column value_id
+SELECT DISTINCT
+  p.module_id, coalesce(p.shape_index, '{}') AS output_index, s.allocation_id,
+  s.value_id
+FROM (
+  SELECT DISTINCT m.module_id, c.root_instruction_id AS instruction_id
+  FROM chosen_modules() AS o
+  JOIN modules AS m
+    ON m.run_id = o.run_id
+    AND m.module_id = o.module_id
+  JOIN computations AS c
+    ON c.module_id = m.module_id
+    AND c.computation_id = m.entry_computation_id
+) AS r
+JOIN store.value_positions AS p USING (module_id, instruction_id)
+JOIN allocation_values AS s
+  ON s.module_id = p.module_id
+  AND s.value_id = p.value_id

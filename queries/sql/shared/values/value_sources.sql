@@ -1,0 +1,115 @@
+-- title: Source line of every value
+-- question: Which line of the user's code, and which framework operation, is a
+--   value for?
+-- definition: Source line and op_name of the defining instruction (attribution
+--   defined). A temporary value whose instruction has no source line, as those
+--   that the compiler adds, takes both from its first scheduled reader that
+--   has one, else from the readers of what those readers define, up to four
+--   steps away (attribution read). A line that is a framework's own counts as
+--   one here, and is given as NULL (instruction_sources). Values without
+--   either have no row.
+-- grain: module content, source locations, value
+-- param run
+-- param program
+-- param module_ids
+-- param every_run
+-- param locations_ids
+-- column module_id
+-- column locations_id
+-- column value_id
+-- column attribution VARCHAR name neutral: defined or read.
+-- column op_name
+-- column source_file
+-- column source_line
+-- column function_name
+WITH RECURSIVE sources AS MATERIALIZED (
+  SELECT
+    s.module_id, s.locations_id, s.instruction_id, s.source_file,
+    s.source_line, s.function_name
+  FROM instruction_sources() AS s
+  WHERE s.source_file IS NOT NULL
+    OR s.is_framework
+),
+tenants AS (
+  SELECT DISTINCT
+    m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind,
+    s.instruction_id IS NOT NULL AS is_sourced
+  FROM located_contents() AS m
+  JOIN value_places() AS v USING (module_id)
+  LEFT JOIN sources AS s
+    ON s.module_id = m.module_id
+    AND s.locations_id = m.locations_id
+    AND s.instruction_id = v.instruction_id
+),
+described AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id
+  FROM (SELECT DISTINCT module_id FROM tenants) AS t
+  JOIN store.instructions AS i USING (module_id)
+),
+readings AS MATERIALIZED (
+  SELECT DISTINCT u.module_id, u.value_id, u.instruction_id AS reader_id
+  FROM store.value_uses AS u
+  JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
+),
+definitions AS MATERIALIZED (
+  SELECT DISTINCT v.module_id, v.instruction_id, v.value_id
+  FROM store."values" AS v
+  JOIN (SELECT DISTINCT module_id FROM tenants) AS t USING (module_id)
+),
+readers AS (
+  SELECT t.module_id, t.locations_id, t.value_id, r.reader_id, 1 AS depth
+  FROM tenants AS t
+  JOIN readings AS r
+    ON r.module_id = t.module_id
+    AND r.value_id = t.value_id
+  WHERE t.kind = 'temp'
+    AND NOT t.is_sourced
+  UNION
+  SELECT r.module_id, r.locations_id, r.value_id, n.reader_id, r.depth + 1
+  FROM readers AS r
+  JOIN definitions AS d
+    ON d.module_id = r.module_id
+    AND d.instruction_id = r.reader_id
+  JOIN readings AS n
+    ON n.module_id = d.module_id
+    AND n.value_id = d.value_id
+  ANTI JOIN sources AS s
+    ON s.module_id = r.module_id
+    AND s.locations_id = r.locations_id
+    AND s.instruction_id = r.reader_id
+  WHERE r.depth < 4
+),
+found AS (
+  -- A group takes a tenth of the time of a window.
+  SELECT
+    r.module_id, r.locations_id, r.value_id,
+    arg_min(
+      r.reader_id,
+      (r.depth, coalesce(i.schedule_step, 2147483647), r.reader_id)
+    ) AS reader_id
+  FROM readers AS r
+  JOIN sources AS s
+    ON s.module_id = r.module_id
+    AND s.locations_id = r.locations_id
+    AND s.instruction_id = r.reader_id
+  JOIN described AS i
+    ON i.module_id = r.module_id
+    AND i.instruction_id = r.reader_id
+  GROUP BY r.module_id, r.locations_id, r.value_id
+),
+chosen AS (
+  SELECT
+    module_id, locations_id, value_id, instruction_id, 'defined' AS attribution
+  FROM tenants
+  WHERE is_sourced
+  UNION ALL
+  SELECT module_id, locations_id, value_id, reader_id, 'read'
+  FROM found
+)
+SELECT
+  c.module_id, c.locations_id, c.value_id, c.attribution, f.op_name,
+  s.source_file, s.source_line, s.function_name
+FROM chosen AS c
+JOIN sources AS s USING (module_id, locations_id, instruction_id)
+JOIN described AS i USING (module_id, instruction_id)
+LEFT JOIN store.instruction_forms AS f USING (form_id)
