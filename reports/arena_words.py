@@ -14,7 +14,7 @@ from hlodb.reports.model_arenas import (
     PlacedValue,
 )
 from hlodb.reports.outline_blocks import Table, table
-from hlodb.reports.sizes import counted, plain_bytes
+from hlodb.text import counted, plain_bytes
 
 MOST_ROWS = 100
 _LONGEST_NAME = 80

@@ -17,7 +17,6 @@ from hlodb.reports.findings import (
     other_name,
     ratio,
 )
-from hlodb.reports.match import comparable
 from hlodb.reports.model import EnvironmentChange, ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import place
@@ -188,7 +187,7 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
     is_once = v.pair.is_again and not is_there
     if is_once or history.is_undone(track, v, scene.profiles):
         return "undone"
-    is_known = is_there and comparable(track.last, _module(v))
+    is_known = is_there and track.comparable(track.last, _module(v))
     return "stands" if is_known and counts(low, high, settings) else ""
 
 

@@ -1,170 +1,117 @@
-"""Chooses what a candidate is compared with, by a rule that the report prints."""
+"""The base of a candidate: rows of the query `base_choice`, and its rule in words."""
 
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from hlodb.queries.run import run_query
 from hlodb.reports.facts import Run
 from hlodb.reports.read import find_run
 from hlodb.reports.settings import Settings
-from hlodb.reports.sizes import counted
+from hlodb.schema.connection import Connection
+from hlodb.text import counted
 
 RULES = ("auto", "previous", "window")
 
-# A GPU's capability, as file names have it; NVIDIA's letter tells of code, not of GPUs.
-_CAPABILITY = re.compile(r"(sm_\d+\.\d+)[a-z]?|(gfx[0-9a-z]+)")
+HISTORY_RUNS = 90
+"""How many runs of a series the history goes back."""
 
 
 class Baseline(NamedTuple):
     """The chosen run, the rule that chose it, and that rule in words.
 
-    Under the rule `window` every program has bases of its own: its best among the
-    `window` runs, in each memory space.
+    Under the rule `window` every program has bases of its own: its best among the runs
+    of `window`, in each memory space. `line` are the runs of the history, the candidate
+    last; those `passed_over` are not sound.
     """
 
     run: Run | None
     rule: str
     text: str
-    window: tuple[Run, ...] = ()
+    window: tuple[Run, ...]
+    line: list[Run]
+    passed_over: list[Run]
 
 
 def candidate_run(
     runs: Sequence[Run], name: str | None, series: str | None
 ) -> Run | None:
-    """Give the run in question: the one named, else the latest of the series."""
+    """Return the run in question: the one named, else the latest of the series."""
     if name is not None:
         return find_run(runs, name)
     fitting = [run for run in runs if series is None or run.series == series]
     return fitting[-1] if fitting else None
 
 
-def earlier_runs(
-    runs: Sequence[Run], candidate: Run, main: str | None = None
-) -> list[Run]:
-    """Give what a candidate can be compared with, oldest first.
-
-    Runs before it on the same platform and device, of the line that it follows if
-    `main` names the main branch, and of its series, if it has one that another run
-    shares.
-    """
-    place = [run.run_id for run in runs].index(candidate.run_id)
-    same = [
-        run
-        for run in runs[:place]
-        if _agree(run.platform, candidate.platform)
-        and may_be_same_device(run.device, candidate.device)
-    ]
-    same = same if main is None else _followed(same, candidate, main)
-    in_series = [run for run in same if run.series == candidate.series]
-    return in_series or same
-
-
-def sound_runs(runs: Sequence[Run], unsound: Set[int]) -> list[Run]:
-    """Give the runs that can be relied on; where none can, all of them.
-
-    Then the verdict on what is compared with any of them is unknown.
-    """
-    return [run for run in runs if run.run_id not in unsound] or list(runs)
-
-
-def _followed(runs: list[Run], candidate: Run, main: str) -> list[Run]:
-    """Give the runs of main, those of unknown branch, and of the candidate's branch.
-
-    What is on another branch is no base of main: it may never be merged. Where nothing
-    is of main, it may be called otherwise, and a branch follows whatever there is.
-    """
-    own = branch(candidate)
-    on_main = [run for run in runs if branch(run) in (None, main)]
-    if own == main:
-        return on_main
-    if not on_main:
-        return runs
-    return [run for run in runs if branch(run) in (None, main, own)]
-
-
 def choose_baseline(
+    connection: Connection,
     runs: Sequence[Run],
     candidate: Run,
     rule: str,
     settings: Settings,
-    unsound: Set[int] = frozenset(),
+    *,
+    only_sound: bool = True,
 ) -> Baseline:
-    """Give the base of `candidate`; `rule` is one of RULES, a run's name or run:NAME.
+    """Return the base of `candidate`; `rule` is one of RULES, a run's name or run:NAME.
 
-    Runs whose ids are in `unsound` are passed over, unless named.
-
-    `auto`: on another branch than main the fork point (the run of the commit that the
-    label fork_point names, else the latest run of main); else the latest run labelled
-    accepted=true; else the latest comparable run.
+    Runs that are not sound are passed over, unless named, or not `only_sound`.
     """
-    followed = earlier_runs(runs, candidate, settings.main_branch)
-    earlier = sound_runs(followed, unsound)
-    if rule not in RULES:
-        return Baseline(
-            find_run(runs, rule.removeprefix("run:")), "run", "the run named as base"
-        )
-    comparable = sound_runs(earlier_runs(runs, candidate), unsound)
-    if not earlier:
-        what = f"run of {settings.main_branch}" if comparable else "run"
+    named = None if rule in RULES else find_run(runs, rule.removeprefix("run:"))
+    asked: dict[str, Any] = {
+        "candidate": candidate.name,
+        "rule": "auto" if named else rule,
+        "main_branch": settings.main_branch,
+        "window_runs": settings.window,
+        "max_rejects": settings.max_rejects if only_sound else None,
+        "consistency": settings.consistency and only_sound,
+    }
+    found = run_query(connection, "base_choice", asked).dicts()
+    by_id = {run.run_id: run for run in runs}
+    in_order = sorted(found, key=lambda row: row["place"])
+    followed = [by_id[r["run_id"]] for r in in_order if r["is_followed"]]
+    history = followed[:HISTORY_RUNS]
+    over = [r for r in in_order if r["is_followed"] or r["is_passed_over"]]
+    passed = [r for r in over[:HISTORY_RUNS] if r["is_passed_over"]]
+    line = [*history[::-1], candidate]
+    passed_over = [by_id[r["run_id"]] for r in passed[::-1]]
+    if named:
+        text = "the run named as base"
+        return Baseline(named, "run", text, (), line, passed_over)
+    base = next((row for row in found if row["is_base"]), None)
+    if base is None:
+        what = f"run of {settings.main_branch}" if found else "run"
         text = f"there is no comparable {what} before the candidate"
-        return Baseline(None, rule, text)
-    if rule == "window":
-        window = tuple(earlier[-settings.window :])
-        before = f"the least in {counted(len(window), 'run')} before"
-        text = f"per program and memory space, {before}"
-        return Baseline(window[-1], rule, text, window)
+        return Baseline(None, rule, text, (), line, passed_over)
+    window = [by_id[r["run_id"]] for r in in_order if r["is_in_window"]][::-1]
+    text = _in_words(base["reason"], rule, candidate, settings, len(window))
+    run = by_id[base["run_id"]]
+    return Baseline(run, rule, text, tuple(window), line, passed_over)
+
+
+def _in_words(
+    reason: str, rule: str, candidate: Run, settings: Settings, runs: int
+) -> str:
     if rule == "previous":
-        return Baseline(earlier[-1], rule, "the latest comparable run before")
-    fork = _fork_point(comparable, candidate)
-    return fork or _automatic(earlier, candidate, settings.main_branch)
-
-
-def _fork_point(earlier: list[Run], candidate: Run) -> Baseline | None:
-    """Give the run of the commit that a label names, whatever branch it is on."""
-    fork = labels(candidate).get("fork_point") or None
-    if fork is not None:
-        for run in reversed(earlier):
-            if run.commit_sha and run.commit_sha.startswith(str(fork)):
-                return Baseline(run, "auto", f"the fork point, commit {fork}")
-    return None
-
-
-def _automatic(earlier: list[Run], candidate: Run, main: str) -> Baseline:
-    on_main = [run for run in earlier if branch(run) == main]
-    if branch(candidate) not in (None, main) and on_main:
-        return Baseline(on_main[-1], "auto", f"the latest run of {main} before")
-    for run in reversed(earlier):
-        if str(labels(run).get("accepted")).lower() == "true":
-            return Baseline(run, "auto", "the last accepted run")
-    return Baseline(earlier[-1], "auto", "the latest comparable run before")
+        return "the latest comparable run before"
+    words = {
+        "fork_point": f"the fork point, commit {labels(candidate).get('fork_point')}",
+        "main_branch": f"the latest run of {settings.main_branch} before",
+        "accepted": "the last accepted run",
+        "latest": "the latest comparable run before",
+        "window": "per program and memory space, the least in"
+        f" {counted(runs, 'run')} before",
+    }
+    return words[reason]
 
 
 def labels(run: Run) -> dict[str, Any]:
-    """Give the labels of a run."""
+    """Return the labels of a run."""
     found = json.loads(run.labels) if run.labels else {}
     return found if isinstance(found, dict) else {}
 
 
-def may_be_same_device(one: str | None, other: str | None) -> bool:
-    """Tell whether nothing says that two runs are of different devices.
-
-    Of a GPU older releases dump the capability alone (sm_9.0, since 2025-05 sm_9.0a):
-    it may be any that has a name.
-    """
-    if _agree(one, other) or one is None or other is None:
-        return True
-    capabilities = [_CAPABILITY.fullmatch(device) for device in (one, other)]
-    known = [match[match.lastindex or 0] for match in capabilities if match]
-    return len(known) == 1 or (len(known) == 2 and known[0] == known[1])
-
-
-def _agree(one: str | None, other: str | None) -> bool:
-    return one is None or other is None or one == other
-
-
 def branch(run: Run) -> str | None:
-    """Give the branch of a run, also where only a label says it."""
+    """Return the branch of a run, also where only a label says it."""
     return run.branch or labels(run).get("branch")

@@ -6,9 +6,9 @@ less, none is proposed, so none is ever raised.
 
 from __future__ import annotations
 
-from hlodb.queries.render import json_text
 from hlodb.reports.model import Report
 from hlodb.reports.settings import Settings, covers
+from hlodb.text import json_text
 
 
 def proposed_budgets(report: Report, settings: Settings) -> str:

@@ -32,7 +32,6 @@ from hlodb.reports.model_history import ScalingLaw
 from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
 from hlodb.reports.notes import notes
 from hlodb.reports.outcome import conclude
-from hlodb.reports.pairs import is_identical
 from hlodb.reports.scaling import scaling_laws
 from hlodb.reports.scene import Request, Scene, read_scene
 from hlodb.reports.settings import Settings
@@ -113,7 +112,7 @@ def _sections_beside(
             connection, scene.present, scene.profiles, candidate, settings
         ),
         waste(connection, programs, candidate, catalogue, settings),
-        sections.health(connection, base, candidate, scene.modules, scene.bands, top),
+        sections.health(connection, base, candidate, scene.modules, scene.noise, top),
         scaling_laws(connection, scene.modules, scene.line, settings),
         quality(connection, scene.compared, catalogue, settings),
     )
@@ -152,9 +151,14 @@ def _comparison(
         environment=environment,
         matched=len(programs),
         comparable=len(programs - {id(p.candidate) for p in pairs if p.differing_keys}),
-        identical=len(programs - {id(c) for b, c in both if not is_identical(b, c)}),
+        identical=len(programs - {id(c) for b, c in both if not _is_identical(b, c)}),
         same_source=len(programs - {id(c) for b, c in both if not _same_source(b, c)}),
     )
+
+
+def _is_identical(base: Module, candidate: Module) -> bool:
+    known = base.exact_fingerprint is not None
+    return known and base.exact_fingerprint == candidate.exact_fingerprint
 
 
 def _same_source(base: Module, candidate: Module) -> bool:

@@ -13,7 +13,7 @@ from hlodb.reports.model_findings import (
     Finding,
 )
 from hlodb.reports.outline_blocks import Card, Commands, Paragraph, Table, table
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 SHOWN_BUFFERS = 5
 

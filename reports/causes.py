@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from hlodb.reports.compilations import Compilation
 from hlodb.reports.facts import Buffer
 from hlodb.reports.model_findings import Cause
-from hlodb.reports.sizes import counted, plain_bytes, signed_bytes
 from hlodb.reports.waterfall import Change, Waterfall, share_of
+from hlodb.text import counted, plain_bytes, signed_bytes
 
 _NOTICED = 0.2
 """Least growth of the number of recomputed instructions that is a cause."""

@@ -12,9 +12,9 @@ from hlodb.reports.pairs import counts
 from hlodb.reports.read import rows
 from hlodb.reports.sentences import EXPIRED
 from hlodb.reports.settings import Settings
-from hlodb.reports.sizes import plain_bytes
 from hlodb.reports.waivers import COVERED
 from hlodb.schema.connection import Connection
+from hlodb.text import plain_bytes
 
 Decisions = Mapping[str, Triage]
 """The last decision about every finding that has one, by its id."""

@@ -7,7 +7,6 @@ from itertools import groupby, zip_longest
 from hlodb.reports.model_findings import Curve, Schedule
 from hlodb.reports.outline_blocks import Table, table
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes
 from hlodb.reports.svg import (
     WIDTH,
     Axis,
@@ -20,6 +19,7 @@ from hlodb.reports.svg import (
     pixel,
     upward,
 )
+from hlodb.text import plain_bytes
 
 _LEFT, _RIGHT = 64, WIDTH - 12
 _TOP, _BOTTOM = 70, 270

@@ -13,8 +13,8 @@ from hlodb.reports.escape import html, middle_cut
 from hlodb.reports.model_flames import FlamePair, Frame
 from hlodb.reports.outline_blocks import Table, table
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes, signed_bytes
 from hlodb.reports.svg import WIDTH, Axis, across, byte_axis, element, label
+from hlodb.text import plain_bytes, signed_bytes
 
 MOST_DEEP = 8
 """What lies deeper is drawn as part of what lies above it."""

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from hlodb.reports.model_sections import Capacity
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes, signed_percent
 from hlodb.reports.svg import across, box, count_axis, label, line
+from hlodb.text import plain_bytes, signed_percent
 
 _ROW = 30
 _BAR = 18

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 
-from hlodb.queries.render import visible
 from hlodb.reports.escape import html, middle_cut
 from hlodb.reports.model_history import RoleHistory, RolePoint
 from hlodb.reports.picture import Picture
@@ -25,6 +24,7 @@ from hlodb.reports.svg import (
     pixel,
     upward,
 )
+from hlodb.text import visible
 
 ROLES = (
     "weights",

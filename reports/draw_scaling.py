@@ -5,7 +5,6 @@ from __future__ import annotations
 from hlodb.reports.model_history import ScalingLaw
 from hlodb.reports.outline_blocks import Table, few, table
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes, signed_bytes
 from hlodb.reports.svg import (
     WIDTH,
     Axis,
@@ -18,6 +17,7 @@ from hlodb.reports.svg import (
     pixel,
     upward,
 )
+from hlodb.text import plain_bytes, signed_bytes
 
 _LEFT, _RIGHT = 64, WIDTH - 36
 _TOP, _BOTTOM = 56, 256

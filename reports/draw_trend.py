@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from hlodb.queries.render import visible
 from hlodb.reports.escape import middle_cut
 from hlodb.reports.model_sections import Trend
 from hlodb.reports.outline_blocks import Table, table
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes
 from hlodb.reports.svg import (
     WIDTH,
     Axis,
@@ -18,6 +16,7 @@ from hlodb.reports.svg import (
     pixel,
     upward,
 )
+from hlodb.text import plain_bytes, visible
 
 _LEFT, _RIGHT = 64, WIDTH - 12
 _FIRST, _LAST = 124, WIDTH - 72

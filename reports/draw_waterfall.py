@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.picture import Picture
-from hlodb.reports.sizes import plain_bytes, signed_bytes
 from hlodb.reports.svg import Axis, across, box, byte_axis, label, line
+from hlodb.text import plain_bytes, signed_bytes
 
 _ROW = 24
 _BAR = 16

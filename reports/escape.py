@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from hlodb.queries.render import visible
+from hlodb.text import visible
 
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~#!$]")
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
+Shape = tuple[int | None, str | None, str | None, int | None, str | None]
+"""Program key, entry shapes, those of the source, partitions and platform."""
+
 
 class Run(NamedTuple):
     """A run; `labels` is its JSON text.
@@ -33,18 +36,20 @@ class Run(NamedTuple):
 class Module(NamedTuple):
     """The last snapshot of a compiled module, and what it was compiled from.
 
-    `entry_shapes` and `source_shapes` are entry layouts without the layouts, of this
-    snapshot and of the one before optimisations; `source_*` is None where a dump has no
-    such snapshot. `first_number` is that of its first snapshots, where it was given
-    another on the way. `rank` is the one by which it is compared, `own_rank` that of
-    its files.
+    A row of the query `compilations`: `place` is its place in the run. `source_*` is
+    None where a dump has no snapshot before optimisations. `first_number` is that of
+    its first snapshots, where it was given another on the way. `rank` is the one by
+    which it is compared, `own_rank` that of its files.
     """
 
     run_id: int
+    place: int
     module_id: int
     locations_id: int | None
     module_number: int | None
+    first_number: int | None
     rank: int | None
+    own_rank: int | None
     program: str
     program_key: int | None
     platform: str | None
@@ -55,11 +60,19 @@ class Module(NamedTuple):
     exact_fingerprint: int | None
     source_id: int | None
     source_graph: int | None
-    source_exact: int | None
     path: str
     has_assignment: bool
-    first_number: int | None = None
-    own_rank: int | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """What decides with which modules it can be compared, see `differing_keys`."""
+        return (
+            self.program_key,
+            self.entry_shapes,
+            self.source_shapes,
+            self.num_partitions,
+            self.platform,
+        )
 
     @property
     def earliest_id(self) -> int:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from hashlib import blake2b
 
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.match import comparable
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.scene import Scene
 
@@ -70,17 +69,19 @@ def former_ids(scene: Scene) -> dict[str, list[str]]:
     places = places_of(scene) if late else {}
     found = {}
     for track in scene.tracks:
-        for number, (run, module, _) in enumerate(track.sightings):
+        for number, (run, module, *_) in enumerate(track.sightings):
             if run.run_id not in late:
                 continue
             level = [
-                s for s in track.sightings[number:] if comparable(s.module, module)
+                s
+                for s in track.sightings[number:]
+                if track.comparable(s.module, module)
             ]
             later = [s for s in level if _was_there(s.run, run)]
             for color in scene.profiles.get(module.module_id, {}):
                 now, *former = (
                     finding_id(m, color, r.name, places[id(m)])
-                    for r, m, _ in [track.sightings[number], *later]
+                    for r, m, *_ in [track.sightings[number], *later]
                 )
                 found[now] = former
     return found

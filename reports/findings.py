@@ -12,7 +12,7 @@ from hlodb.reports.explain import UNEXPLAINED, Explanation
 from hlodb.reports.facts import Run
 from hlodb.reports.finding_ids import METRIC
 from hlodb.reports.model_findings import CauseGroup, Finding
-from hlodb.reports.pairs import Pair, Verdict, live_delta, tags
+from hlodb.reports.pairs import Pair, Verdict, tags
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
 
@@ -79,10 +79,10 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
         candidate_bytes=v.candidate_bytes,
         delta_bytes=v.delta_bytes,
         delta_ratio=ratio(v.delta_bytes, v.base_bytes),
-        delta_live_peak_bytes=live_delta(v),
+        delta_live_peak_bytes=v.delta_live_peak_bytes,
         relevance=_relevance(v, settings, limit_bytes),
         tags=tags(v),
-        differing_keys=v.pair.differing_keys,
+        differing_keys=list(v.pair.differing_keys),
         match_method=v.pair.method,
         match_confidence=v.pair.confidence,
         owner=None,

@@ -23,11 +23,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hlodb.errors import UsageError
-from hlodb.queries.nearest import nearest
 from hlodb.reports.codeowners import parse_codeowners
 from hlodb.reports.settings import Budget, Settings
 from hlodb.reports.settings_keys import ENTRIES, MAPPINGS, SECTIONS, Check
 from hlodb.reports.toml_lines import key_lines
+from hlodb.text import nearest
 
 FILE_NAME = "hlodb.toml"
 

@@ -8,25 +8,16 @@ its noise band.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import dropwhile, pairwise, takewhile
 from typing import NamedTuple
 
 from hlodb.reports.facts import Module, Profiles, Run, reserved
-from hlodb.reports.match import comparable
 from hlodb.reports.missing import first_of_kinds, kind
 from hlodb.reports.model_sections import Point, Trend
-from hlodb.reports.noise import NoiseBands
-from hlodb.reports.pairs import (
-    Pair,
-    Verdict,
-    compiled_again,
-    counts,
-    followed_pair,
-    judge,
-)
+from hlodb.reports.pairs import Pair, Verdict, counts, judge
 from hlodb.reports.settings import Settings
 from hlodb.reports.tracks import Sighting, Track
+from hlodb.schema.connection import Connection
 
 MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
 
@@ -43,19 +34,17 @@ class Step(NamedTuple):
 
 
 def steps(
+    connection: Connection,
     pairs: Iterable[tuple[Pair, Run]],
     profiles: Profiles,
-    bands: NoiseBands,
+    line: Sequence[Run],
     settings: Settings,
 ) -> list[Step]:
-    """Give every step of the series: of its pairs, each with the run that it is in."""
-    exact = _without_floors(settings)
-    return [
-        Step(verdict, run)
-        for pair, run in pairs
-        for verdict in judge(pair, profiles, bands, exact)
-        if _is_step(verdict, settings)
-    ]
+    """Return every step of the series, each with the run that it is in."""
+    asked = list(pairs)
+    runs = {id(pair): run for pair, run in asked}
+    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], (0, 0.0))
+    return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
 
 
 def pairs_of(
@@ -71,42 +60,37 @@ def pairs_of(
     before = {later.run_id: earlier for earlier, later in pairwise(line)}
     firsts = {run.run_id: first_of_kinds(modules[run.run_id]) for run in line}
     for track in tracks:
-        run, module, _ = track.sightings[0]
+        run, module, *_ = track.sightings[0]
         if earlier := before.get(run.run_id):
             first = firsts[earlier.run_id].get(kind(module))
             if first is not None:
-                yield compiled_again(first, module, earlier), run
+                yield Pair(first, module, earlier, "again", "compiled again", 0.9), run
         for earlier_sighting, later in track.comparable_pairs():
             yield sighted_pair(earlier_sighting, later), later.run
 
 
 def absences(
-    vanished: Iterable[tuple[Sighting, Run]], profiles: Profiles, settings: Settings
+    connection: Connection,
+    vanished: Iterable[tuple[Sighting, Run]],
+    profiles: Profiles,
 ) -> list[Step]:
-    """Give what vanished, as it was seen last, as verdicts on the run that lacks it."""
-    return [
-        Step(verdict, run)
-        for last, run in vanished
-        for verdict in judge(
-            Pair(last.module, None, last.run, None, None),
-            profiles,
-            NoiseBands({}, []),
-            settings,
-        )
-    ]
+    """Return what vanished as verdicts on the run that lacks it."""
+    found = [(Pair(last.module, None, last.run, "missing"), r) for last, r in vanished]
+    runs = {id(pair): run for pair, run in found}
+    verdicts = judge(connection, [p for p, _ in found], profiles, (), (0, 0.0))
+    return [Step(v, runs[id(v.pair)]) for v in verdicts]
 
 
 def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
-    """Give two sightings of a track as a pair to judge."""
-    match = later.match
-    if match is None or match.base is not earlier.module:
-        return followed_pair(earlier, later.module)
-    base, candidate, method, confidence = match
-    return Pair(base, candidate, earlier.run, method, confidence)
-
-
-def _without_floors(settings: Settings) -> Settings:
-    return replace(settings, floor_bytes=0, floor_ratio=0.0)
+    """Return two sightings of a track as a pair to judge."""
+    return Pair(
+        earlier.module,
+        later.module,
+        earlier.run,
+        "series",
+        later.method,
+        later.confidence,
+    )
 
 
 def _is_step(verdict: Verdict, settings: Settings) -> bool:
@@ -124,7 +108,7 @@ def first_run(
 
     Where the base has other shapes: since which the candidate's are those of now.
     """
-    if not comparable(base, candidate):
+    if not track.comparable(base, candidate):
         return _first_alike(track, candidate)
     low = reserved(base, color, profiles)
     high = reserved(candidate, color, profiles)
@@ -139,7 +123,7 @@ def first_run(
 
 def _first_alike(track: Track, candidate: Module) -> Run | None:
     until = dropwhile(lambda s: s.module is not candidate, reversed(track.sightings))
-    alike = list(takewhile(lambda s: comparable(s.module, candidate), until))
+    alike = list(takewhile(lambda s: track.comparable(s.module, candidate), until))
     return alike[-1].run if alike else None
 
 
@@ -209,7 +193,8 @@ def _trend(
     points = []
     before: Module | None = None
     for sighting in track.sightings:
-        mark = _mark(before, sighting.module, stepped.get((sighting.module, color), 0))
+        step = stepped.get((sighting.module, color), 0)
+        mark = _mark(track, before, sighting.module, step)
         level = reserved(sighting.module, color, profiles)
         points.append(Point(sighting.run.name, level, mark))
         before = sighting.module
@@ -222,8 +207,8 @@ def _trend(
     return Trend(last.program, last.rank, last.module_number, color, space, points)
 
 
-def _mark(before: Module | None, module: Module, step: int) -> str:
+def _mark(track: Track, before: Module | None, module: Module, step: int) -> str:
     if step:
         return MARKS["up" if step > 0 else "down"]
-    is_comparable = before is None or comparable(before, module)
+    is_comparable = before is None or track.comparable(before, module)
     return MARKS["same" if is_comparable else "incomparable"]

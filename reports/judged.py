@@ -35,7 +35,7 @@ from hlodb.reports.model_findings import Curve, Finding
 from hlodb.reports.model_flames import FlamePair
 from hlodb.reports.model_history import RoleHistory
 from hlodb.reports.model_sections import Trend, WaiverRow
-from hlodb.reports.pairs import Verdict, judge
+from hlodb.reports.pairs import Verdict
 from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.scoped import scoped_bytes, without_scoped
@@ -67,9 +67,9 @@ def judge_scene(
     today: date | None,
 ) -> Judged:
     """Judge every pair of a scene; waivers and triage are held against `today`."""
-    verdicts = _verdicts(scene, settings)
+    verdicts = scene.verdicts
     is_report = request.kind == "report"
-    steps, lines = _history(scene, settings) if is_report else ([], {})
+    steps, lines = _history(connection, scene, settings) if is_report else ([], {})
     trends = list(lines.values())
     has_base = scene.baseline.run is not None
     told = [v for v in verdicts if has_base and v.change != "same"]
@@ -111,14 +111,6 @@ def judge_scene(
     return Judged(findings, programs, trends, roles, gates, waivers, *pictured)
 
 
-def _verdicts(scene: Scene, settings: Settings) -> list[Verdict]:
-    return [
-        verdict
-        for pair in scene.pairs
-        for verdict in judge(pair, scene.profiles, scene.bands, settings)
-    ]
-
-
 def _hidden_losses(
     connection: Connection,
     verdicts: Sequence[Verdict],
@@ -140,16 +132,16 @@ def _hidden_losses(
 
 
 def _history(
-    scene: Scene, settings: Settings
+    connection: Connection, scene: Scene, settings: Settings
 ) -> tuple[list[history.Step], history.Lines]:
     """Give steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
     pairs = history.pairs_of(tracks, scene.modules, scene.line)
-    steps = history.steps(pairs, profiles, scene.bands, settings)
+    steps = history.steps(connection, pairs, profiles, scene.line, settings)
     lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
         gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
-        steps += history.absences(gone, profiles, settings)
+        steps += history.absences(connection, gone, profiles)
     return steps, lines
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from hlodb.reports.escape import middle_cut
 from hlodb.reports.model import Report
 from hlodb.reports.names import called, shared_names
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 MOST_ROWS = 10
 _NAME_CHARACTERS = 60

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 
 from hlodb.reports.facts import Module, Run
-from hlodb.reports.pairs import Pair
 from hlodb.reports.tracks import Sighting, Track
 
 
@@ -46,13 +45,6 @@ def missing(
             if became[program, rank] < 0:
                 lost.add(which)
     return [m for m in gone if m.has_assignment and kind(m) in lost]
-
-
-def missing_pairs(
-    gone: Sequence[Module], kept: Sequence[Module], new: Sequence[Module], base: Run
-) -> list[Pair]:
-    """Give what is missing as pairs to judge."""
-    return [Pair(m, None, base, None, None) for m in missing(gone, kept, new)]
 
 
 def still_missing(

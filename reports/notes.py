@@ -18,12 +18,11 @@ def notes(
     """Give what a reader may wonder about: noise, unsound and late runs, budgets."""
     found = []
     has_base = scene.baseline.run is not None
-    widths = (w for by_run in scene.bands.widths.values() for w in by_run.values())
-    if has_base and scene.pairs and not any(widths):
+    if has_base and scene.pairs and not any(scene.noise.values()):
         text = "Nothing was compiled twice with different memory"
         found.append(f"{text}: the noise band is 0.")
-    if scene.passed_over:
-        names = few([run.name for run in scene.passed_over], 3)
+    if scene.baseline.passed_over:
+        names = few([run.name for run in scene.baseline.passed_over], 3)
         found.append(
             f"Not sound, so neither a base nor a step of the history: {names}."
             " `hlodb query self_consistency` and `rejects_summary` tell why."

@@ -12,7 +12,7 @@ from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.sentences import gate_sentence, lack
-from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 FAIL_ON = ("regression", "budget", "quality", "none")
 """What makes the process fail: any gate, budgets only, unsound data only, nothing."""

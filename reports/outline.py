@@ -18,7 +18,7 @@ from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
 from hlodb.reports.outline_brief import brief
 from hlodb.reports.sentences import gate_sentence
-from hlodb.reports.sizes import counted, plain_bytes, signed_bytes, signed_percent
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 MARKS = {
     "worse": "+",

@@ -17,7 +17,7 @@ from hlodb.reports.sentences import (
     dominating_source,
     gate_sentence,
 )
-from hlodb.reports.sizes import counted, signed_bytes
+from hlodb.text import counted, signed_bytes
 
 BLAMES = {
     "framework": "what is handed to XLA changed: the program or its framework",

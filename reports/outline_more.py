@@ -7,8 +7,8 @@ from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_sections import Health, Trend
 from hlodb.reports.names import called, shared_names
 from hlodb.reports.outline_blocks import Block, Paragraph, few, table
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
 from hlodb.reports.sparkline import sparkline
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 
 def needs(report: Report, top: int) -> list[Block]:

@@ -1,52 +1,45 @@
-"""Pairs of modules that are compared, and what the comparison of each says.
+"""Pairs of modules that are compared, and the verdict on each, as queries give them.
 
-A verdict is per program and memory space. It mirrors when base and candidate change
-places: worse and improved swap, new and failed swap, the rest stays, but for noise: of
-that only what is not judged bears witness.
+A verdict is per program and memory space: a row of `judged_modules` or `judged_pairs`.
+It mirrors when base and candidate change places: worse and improved swap, new and
+failed swap, the rest stays, but for noise: of that only what is not judged bears
+witness.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
+from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Profile, Profiles, Run
-from hlodb.reports.match import Match, differing_keys
-from hlodb.reports.noise import NoiseBands
 from hlodb.reports.settings import Settings
-from hlodb.reports.tracks import Sighting
+from hlodb.schema.connection import Connection
 
-_AGAIN = "compiled again"
+Modules = Mapping[tuple[int, int], Module]
+"""Modules by the number of their run and their place in it."""
 
 
 class Pair(NamedTuple):
     """A program in base and candidate; one of them None where it is new or failed.
 
-    `colors` are the memory spaces that it is about, None for all. `instead_of` is the
-    base of the report, where the program is not comparable in it.
+    `relation` says how the base was found, see the query `matched_compilations`.
+    `instead_of` is the base of the report, where the program is not comparable in it.
     """
 
     base: Module | None
     candidate: Module | None
     base_run: Run | None
-    method: str | None
-    confidence: float | None
-    is_recovered: bool = False
-    is_other_device: bool = False
-    colors: frozenset[int] | None = None
+    relation: str
+    method: str | None = None
+    confidence: float | None = None
+    differing_keys: tuple[str, ...] = ()
     instead_of: Run | None = None
 
     @property
-    def differing_keys(self) -> list[str]:
-        """Name what makes base and candidate incomparable; [] where nothing does."""
-        if self.base is None or self.candidate is None:
-            return []
-        device = ["device"] if self.is_other_device else []
-        return differing_keys(Match(self.base, self.candidate, "", 0)) + device
-
-    @property
     def is_again(self) -> bool:
-        """Tell whether it is about one more compilation of a program."""
-        return self.method == _AGAIN
+        """Whether it is about one more compilation of a program."""
+        return self.relation == "again"
 
     @property
     def program(self) -> str:
@@ -56,111 +49,121 @@ class Pair(NamedTuple):
         return module.program
 
 
-def followed_pair(earlier: Sighting, module: Module) -> Pair:
-    """Pair a module with an earlier sighting of the program that its series follows."""
-    return Pair(earlier.module, module, earlier.run, "series", 0.9)
-
-
-def compiled_again(first: Module, module: Module, base: Run) -> Pair:
-    """Pair one more compilation of a program with the first one of the base."""
-    return Pair(first, module, base, _AGAIN, 0.9)
-
-
 class Verdict(NamedTuple):
-    """What happened to one program in one memory space, and which rule says so."""
+    """What happened to one program in one memory space, and which rule says so.
+
+    Bytes are reserved ones: 0 where a side does not use the space, None where it is
+    missing or has no buffer assignment.
+    """
 
     pair: Pair
     color: int
+    space: str
     base: Profile | None
     candidate: Profile | None
     change: str
     rule: str
+    base_bytes: int | None
+    candidate_bytes: int | None
+    delta_bytes: int | None
+    delta_live_peak_bytes: int | None
     noise_band_bytes: int
-
-    @property
-    def base_bytes(self) -> int | None:
-        """Reserved bytes of the base, 0 where it does not use this space."""
-        return _known_bytes(self.pair.base, self.base)
-
-    @property
-    def candidate_bytes(self) -> int | None:
-        """Reserved bytes of the candidate, 0 where it does not use this space."""
-        return _known_bytes(self.pair.candidate, self.candidate)
-
-    @property
-    def delta_bytes(self) -> int | None:
-        """Candidate minus base; None where one of them is missing."""
-        if self.base_bytes is None or self.candidate_bytes is None:
-            return None
-        return self.candidate_bytes - self.base_bytes
-
-    @property
-    def space(self) -> str:
-        """Name of the memory space."""
-        profile = self.candidate or self.base
-        assert profile is not None
-        return profile.space_name
+    tags: tuple[str, ...] = ()
 
 
-def _known_bytes(module: Module | None, profile: Profile | None) -> int | None:
-    if module is None or not module.has_assignment:
-        return None
-    return profile.reserved_bytes if profile else 0
+def read_verdicts(
+    connection: Connection,
+    base: Run,
+    candidate: Run,
+    parameters: Mapping[str, Any],
+    known: tuple[Sequence[Run], Modules, Profiles],
+) -> tuple[list[Pair], list[Verdict]]:
+    """Return the pairs of modules of two runs, and the verdicts on them."""
+    runs, modules, profiles = known
+    by_id = {run.run_id: run for run in runs}
+    by_name = {run.name: run for run in runs}
+    asked = {"base": base.name, "candidate": candidate.name, **parameters}
+    pairs: dict[tuple[Any, ...], Pair] = {}
+    verdicts = []
+    for row in run_query(connection, "judged_modules", asked).dicts():
+        b, c = _module(modules, row, "base"), _module(modules, row, "candidate")
+        key = (row["base_run_id"] if b else None, row["base_place"], id(c))
+        if key not in pairs:
+            pairs[key] = Pair(
+                b,
+                c,
+                by_id[row["base_run_id"]] if b else None,
+                row["relation"],
+                row["method"],
+                row["confidence"],
+                split(row["differing_keys"]),
+                by_name[row["instead_of"]] if row["instead_of"] else None,
+            )
+        if row["color"] is not None:
+            verdicts.append(_verdict(pairs[key], row, profiles))
+    return list(pairs.values()), verdicts
 
 
 def judge(
-    pair: Pair, profiles: Profiles, bands: NoiseBands, settings: Settings
+    connection: Connection,
+    pairs: Sequence[Pair],
+    profiles: Profiles,
+    earlier: Iterable[Run],
+    floors: tuple[int, float],
 ) -> list[Verdict]:
-    """Give the verdict on every memory space that the pair is about, by colour."""
-    base = profiles.get(pair.base.module_id, {}) if pair.base else {}
-    candidate = profiles.get(pair.candidate.module_id, {}) if pair.candidate else {}
-    verdicts = []
-    used = base.keys() | candidate.keys()
-    for color in sorted(used if pair.colors is None else used & pair.colors):
-        band = bands.of(pair.base, pair.candidate, color)
-        verdict = Verdict(
-            pair, color, base.get(color), candidate.get(color), "same", "", band
-        )
-        change, rule = _change(verdict, settings)
-        verdicts.append(verdict._replace(change=change, rule=rule))
-    return verdicts
+    """Return the verdicts on pairs, in their order; `earlier` is the latest first."""
+    bases, candidates = [p.base for p in pairs], [p.candidate for p in pairs]
+    asked: dict[str, Any] = {
+        "base_runs": [m and m.run_id for m in bases],
+        "base_places": [m and m.place for m in bases],
+        "candidate_runs": [m and m.run_id for m in candidates],
+        "candidate_places": [m and m.place for m in candidates],
+        "earlier_ids": [run.run_id for run in earlier],
+        "min_delta_bytes": floors[0],
+        "min_delta_ratio": floors[1],
+    }
+    if not pairs:
+        return []
+    found = run_query(connection, "judged_pairs", asked).dicts()
+    found.sort(key=lambda row: (row["pair"], row["color"]))
+    return [_verdict(pairs[row["pair"] - 1], row, profiles) for row in found]
 
 
-def _change(v: Verdict, settings: Settings) -> tuple[str, str]:
-    base, candidate = v.pair.base, v.pair.candidate
-    if candidate is None or not candidate.has_assignment:
-        return "failed", "no_buffer_assignment" if candidate else "only_in_base"
-    if base is None or not base.has_assignment:
-        return "new", "no_buffer_assignment" if base else "only_in_candidate"
-    if v.pair.differing_keys:
-        return "not_comparable", "differing_keys"
-    change, rule = _difference(v, base, candidate, settings)
-    is_back = v.pair.is_recovered and change in ("same", "improved")
-    return ("recovered" if is_back else change), rule
+def split(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a column that lists several."""
+    return tuple(text.split(", ")) if text else ()
 
 
-def _difference(
-    v: Verdict, base: Module, candidate: Module, settings: Settings
-) -> tuple[str, str]:
-    delta, live = v.delta_bytes or 0, _live_delta(v)
-    if is_identical(base, candidate) and same_profile(v.base, v.candidate):
-        return "same", "identical_artefact"
-    if delta == 0:
-        return "same", "equal_bytes"
-    if abs(delta) <= v.noise_band_bytes:
-        return "same", "inside_noise_band"
-    if not counts(v.base_bytes or 0, v.candidate_bytes or 0, settings):
-        return "same", "below_floor"
-    live_counts = live is not None and counts(*_lives(v), settings)
-    if live_counts and live is not None and (live > 0) != (delta > 0):
-        return "mixed", "live_peak_opposite"
-    return ("worse", "more_bytes") if delta > 0 else ("improved", "fewer_bytes")
+def _module(modules: Modules, row: Mapping[str, Any], side: str) -> Module | None:
+    place = row[f"{side}_place"]
+    return None if place is None else modules[row[f"{side}_run_id"], place]
+
+
+def _verdict(pair: Pair, row: Mapping[str, Any], profiles: Profiles) -> Verdict:
+    sides = (m and profiles.get(m.module_id, {}).get(row["color"]) for m in pair[:2])
+    base, candidate = sides
+    return Verdict(
+        pair,
+        row["color"],
+        row["space_name"],
+        base,
+        candidate,
+        row["verdict"],
+        row["rule"],
+        row["base_reserved_bytes"],
+        row["candidate_reserved_bytes"],
+        row["delta_reserved_bytes"],
+        row["delta_live_peak_bytes"],
+        row["noise_band_bytes"],
+        split(row.get("tags")),
+    )
 
 
 def counts(base: int, candidate: int, settings: Settings) -> bool:
-    """Tell whether a difference is at or above both floors.
+    """Return whether a difference that is known is at or above both floors.
 
-    The share is of the smaller side, so that it is the same seen from either.
+    The share is of the smaller side, so that it is the same seen from either. Verdicts
+    have the floors of the query; this is for what became of a rise since.
     """
     delta = abs(candidate - base)
     return (
@@ -170,61 +173,17 @@ def counts(base: int, candidate: int, settings: Settings) -> bool:
     )
 
 
-def is_identical(base: Module, candidate: Module) -> bool:
-    """Tell whether two modules are the same but for names and source lines."""
-    return (
-        base.exact_fingerprint is not None
-        and base.exact_fingerprint == candidate.exact_fingerprint
-    )
-
-
-def same_profile(base: Profile | None, candidate: Profile | None) -> bool:
-    """Tell whether two modules use a memory space alike."""
-    if base is None or candidate is None:
-        return base is candidate
-    return base[3:] == candidate[3:]
-
-
-def _lives(v: Verdict) -> tuple[int, int]:
-    return (
-        (v.base.live_peak_bytes or 0) if v.base else 0,
-        (v.candidate.live_peak_bytes or 0) if v.candidate else 0,
-    )
-
-
-def _live_delta(v: Verdict) -> int | None:
-    """Give the difference of live peaks; a side without the space counts as 0."""
-    for profile in (v.base, v.candidate):
-        if profile is not None and profile.live_peak_bytes is None:
-            return None
-    base, candidate = _lives(v)
-    return candidate - base
-
-
-def live_delta(v: Verdict) -> int | None:
-    """Give the difference of live peaks; None where one side is missing or unknown."""
-    return None if v.delta_bytes is None else _live_delta(v)
-
-
 def tags(v: Verdict) -> list[str]:
-    """Give what else to know of a difference.
-
-    `schedule-only` or `packing-only` where the graphs of both are equal, `recovered`
-    where the program is back and needs more; which run stands in for the base.
-    """
-    base, candidate = v.pair.base, v.pair.candidate
-    untold = ("identical_artefact", "no_buffer_assignment")
-    if base is None or candidate is None or v.rule in untold:
-        return []
-    back = v.pair.is_recovered and v.change != "recovered"
-    found = ["recovered"] if back else []
-    if v.pair.instead_of is not None and v.pair.base_run is not None:
-        found.append(held_against(v.pair.base_run, v.pair.instead_of))
-    if is_identical(base, candidate):
-        return [*found, "packing-only"]
-    same_graph = base.graph_fingerprint == candidate.graph_fingerprint
-    is_scheduled = base.graph_fingerprint is not None and same_graph
-    return [*found, "schedule-only"] if is_scheduled else found
+    """Return what else to know of a difference: `tags` of the query `judged_modules`,
+    and which run stands in for the base."""
+    pair = v.pair
+    if (
+        pair.instead_of is None
+        or pair.base_run is None
+        or v.rule == "identical_artefact"
+    ):
+        return list(v.tags)
+    return [held_against(pair.base_run, pair.instead_of), *v.tags]
 
 
 def held_against(run: Run, base: Run) -> str:

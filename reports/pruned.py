@@ -10,7 +10,6 @@ from collections.abc import Iterator
 
 from hlodb.reports.facts import Profile
 from hlodb.reports.model_findings import Cause
-from hlodb.reports.sizes import signed_bytes
 from hlodb.reports.waterfall import (
     Change,
     Side,
@@ -21,6 +20,7 @@ from hlodb.reports.waterfall import (
     share_of,
     temporary_changes,
 )
+from hlodb.text import signed_bytes
 
 _KINDS = ("parameter", "constant", "live_out", "thread_local")
 _WHY = "details of a run are pruned"

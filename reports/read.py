@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,9 +12,9 @@ from typing import Any
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
-from hlodb.queries.nearest import not_held
-from hlodb.reports.facts import Buffer, Module, Output, Profile, Run
+from hlodb.reports.facts import Buffer, Module, Output, Profile, Run, Shape
 from hlodb.schema.connection import Connection
+from hlodb.text import not_held
 
 Opcodes = Mapping[str, int]
 
@@ -36,17 +36,44 @@ def find_run(runs: Iterable[Run], name: str) -> Run:
 
 
 def read_modules(
-    connection: Connection, runs: Iterable[Run]
+    connection: Connection, runs: Iterable[Run], words_of: Run | None = None
 ) -> dict[int, list[Module]]:
-    """Give the compiled modules of each run, by run_id; runs without any have []."""
+    """Return the compiled modules of each run, by run_id; runs without any have [].
+
+    Ranks are in the words of `words_of`, where it is given.
+    """
     wanted = [run.run_id for run in runs]
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue["renumbered_modules"], catalogue)
+    _install(connection, "compilations")
     found: dict[int, list[Module]] = {run_id: [] for run_id in wanted}
-    for row in rows(connection, "modules", runs=wanted):
+    for row in rows(
+        connection, "modules", runs=wanted, words=words_of and words_of.run_id
+    ):
         module = Module(*row)
         found[module.run_id].append(module)
     return found
+
+
+def read_differing(
+    connection: Connection, pairs: Collection[tuple[Shape, Shape]]
+) -> set[tuple[Shape, Shape]]:
+    """Return the pairs of shapes that are not comparable."""
+    if not pairs:
+        return set()
+    _install(connection, "differing_keys")
+    sides = ("base", "candidate")
+    names = [
+        f"{side}_{key}"
+        for side in sides
+        for key in ("key", "shapes", "source", "partitions", "platform")
+    ]
+    asked = [dict(zip(names, (*b, *c), strict=True)) for b, c in pairs]
+    places = {place for (place,) in rows(connection, "differing_shapes", pairs=asked)}
+    return {pair for place, pair in enumerate(pairs) if place in places}
+
+
+def _install(connection: Connection, name: str) -> None:
+    catalogue = load_catalogue()
+    install_temporary(connection, catalogue[name], catalogue)
 
 
 def read_profiles(

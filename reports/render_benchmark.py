@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlodb.queries.render import json_text
 from hlodb.reports.model import ProgramRow, Report
+from hlodb.text import json_text
 
 _MEASURES = {
     "reserved": "candidate_bytes",

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from hlodb.queries.render import json_text
 from hlodb.reports.message import link_of
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.render_benchmark import measured, sizes
+from hlodb.text import json_text
 
 UNIT = "B"
 

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from email.message import EmailMessage
 from email.policy import default
 
-from hlodb.queries.render import visible
 from hlodb.reports.escape import html, middle_cut
 from hlodb.reports.message import MovedRow, compared, link_of, moved_rows
 from hlodb.reports.model import Report
 from hlodb.reports.outline_blocks import Commands, Paragraph
 from hlodb.reports.outline_brief import brief
+from hlodb.text import visible
 
 SUBJECT_CHARACTERS = 150
 # Releases of Python fold headers in their own ways; a line may have 998 bytes.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hlodb.queries.render import json_text
 from hlodb.reports.model import Report
+from hlodb.text import json_text
 
 
 def render(report: Report) -> str:

@@ -6,12 +6,11 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from hlodb.queries.render import visible
 from hlodb.reports.model import Gate, ProgramRow, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import Names, numbered, place, shared_names
 from hlodb.reports.sentences import gate_sentence
-from hlodb.reports.sizes import signed_bytes
+from hlodb.text import signed_bytes, visible
 
 
 def render(report: Report) -> str:

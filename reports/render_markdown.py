@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hlodb.queries.render import visible
 from hlodb.reports.escape import html, markdown
 from hlodb.reports.model import Report
 from hlodb.reports.outline import Section, outline
 from hlodb.reports.outline_blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.text import visible
 
 SUMMARY_BYTES = 1024 * 1024
 COMMENT_BYTES = 64 * 1000

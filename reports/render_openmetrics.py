@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from hlodb.queries.render import visible
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.render_benchmark import measured
+from hlodb.text import visible
 
 _GAUGES = {
     "hlodb_reserved_bytes": ("candidate_bytes", "Allocated in one memory space."),

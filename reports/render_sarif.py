@@ -12,13 +12,12 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
-from hlodb.queries.render import json_text, visible
 from hlodb.reports.findings import ALERTING, undecided
 from hlodb.reports.model import Gate, Report
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import Names, called, shared_names
 from hlodb.reports.sentences import dominating_source, gate_sentence
-from hlodb.reports.sizes import signed_bytes, signed_percent
+from hlodb.text import json_text, signed_bytes, signed_percent, visible
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 MOST_RESULTS = 5000

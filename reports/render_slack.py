@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from hlodb.queries.render import json_text, visible
 from hlodb.reports.escape import middle_cut, slack
 from hlodb.reports.message import MovedRow, compared, link_of, moved_rows
 from hlodb.reports.model import Report
 from hlodb.reports.outline_blocks import Block, Commands, Paragraph
 from hlodb.reports.outline_brief import brief
+from hlodb.text import json_text, visible
 
 HEADER_CHARACTERS = 150
 SECTION_CHARACTERS = 3000

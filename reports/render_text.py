@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 from rich.cells import cell_len
 
-from hlodb.queries.render import visible
 from hlodb.reports.escape import middle_cut
 from hlodb.reports.model import Report
 from hlodb.reports.outline import outline
 from hlodb.reports.outline_blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.text import visible
 
 TOP = 10
 WIDEST_CELL = 96

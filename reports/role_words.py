@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from hlodb.reports.model_history import RoleHistory, RolePoint
 from hlodb.reports.outline_blocks import Table, few, table
-from hlodb.reports.sizes import counted, plain_bytes, signed_bytes
+from hlodb.text import counted, plain_bytes, signed_bytes
 
 NOT_LIVE = "not live at the peak"
 

@@ -2,42 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from typing import Any
 
 from hlodb.errors import NothingToCompare, UsageError
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.nearest import not_held
-from hlodb.reports.baseline import (
-    Baseline,
-    candidate_run,
-    choose_baseline,
-    earlier_runs,
-    may_be_same_device,
-    sound_runs,
-)
+from hlodb.queries.run import run_query
+from hlodb.reports.baseline import Baseline, candidate_run, choose_baseline
 from hlodb.reports.facts import Module, Profiles, Run
-from hlodb.reports.match import Match, Similarities, match_modules
-from hlodb.reports.missing import kind, missing_pairs
-from hlodb.reports.noise import NoiseBands, noise_bands
-from hlodb.reports.pairs import Pair, compiled_again, followed_pair
-from hlodb.reports.ranks import in_ranks_of
+from hlodb.reports.pairs import Modules, Pair, Verdict, judge, read_verdicts
 from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.settings import Settings
-from hlodb.reports.soundness import unsound_runs
-from hlodb.reports.tracks import (
-    Sighting,
-    Track,
-    follow,
-    sightings_before,
-    similarities_from,
-)
-from hlodb.reports.window import window_pairs
+from hlodb.reports.tracks import Track, read_tracks
 from hlodb.schema.connection import Connection
-
-HISTORY_RUNS = 90
-"""How many runs of a series the history goes back."""
+from hlodb.text import not_held
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,21 +41,24 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """All that is read before anything is judged.
+    """All that is read before anything is explained.
 
-    `line` are the runs of the history, the candidate last; those `passed_over` are not
-    sound.
+    `noise` is by how much duplicate compiles of a program differ at most, by its name.
     """
 
     candidate: Run
     baseline: Baseline
-    line: list[Run]
-    passed_over: list[Run]
     modules: Mapping[int, Sequence[Module]]
     tracks: list[Track]
     profiles: Profiles
-    bands: NoiseBands
     pairs: list[Pair]
+    verdicts: list[Verdict]
+    noise: Mapping[str, int]
+
+    @property
+    def line(self) -> list[Run]:
+        """The runs of the history, the candidate last."""
+        return self.baseline.line
 
     @property
     def present(self) -> Sequence[Module]:
@@ -90,7 +72,7 @@ class Scene:
         return [run for run in both if run is not None]
 
     def late_runs(self) -> list[Run]:
-        """Give runs of the series that were ingested after one that follows them."""
+        """Return runs of the series that were ingested after one that follows them."""
         late = []
         earliest = self.candidate.ingested_at
         for run in reversed(self.line[:-1]):
@@ -102,7 +84,7 @@ class Scene:
 
 
 def read_scene(connection: Connection, request: Request, settings: Settings) -> Scene:
-    """Choose candidate and base, and read the modules of all runs that matter."""
+    """Read candidate and base, the modules of all runs that matter, and verdicts."""
     runs = read_runs(connection)
     series = request.series or settings.series
     candidate = candidate_run(runs, request.candidate, series)
@@ -110,85 +92,66 @@ def read_scene(connection: Connection, request: Request, settings: Settings) -> 
         where = f"series {series!r} has" if series else "the warehouse has"
         raise NothingToCompare(f"{where} no run: ingest a dump, see `hlodb runs`")
     rule = request.baseline or settings.baseline
-    unsound: set[int] = set()
-    if request.kind == "report":
-        unsound = unsound_runs(connection, runs, load_catalogue(), settings)
-    baseline = choose_baseline(runs, candidate, rule, settings, unsound)
-    earlier = earlier_runs(runs, candidate, settings.main_branch)
-    line = [*sound_runs(earlier, unsound)[-HISTORY_RUNS:], candidate]
-    passed_over = [run for run in earlier[-HISTORY_RUNS:] if run not in line]
-    wanted = line if baseline.run is None else [baseline.run, *line]
-    read = read_modules(connection, {run.run_id: run for run in wanted}.values())
-    modules = in_ranks_of(read[candidate.run_id], read)
-    similarities = similarities_from(connection)
-    tracks = follow(line, modules, similarities)
-    profiles = read_profiles(connection, (m for ms in modules.values() for m in ms))
-    pairs = (
-        window_pairs(tracks, candidate, baseline.window, profiles)
-        if baseline.window
-        else _run_pairs(modules, tracks, candidate, baseline, similarities, request)
+    baseline = choose_baseline(
+        connection, runs, candidate, rule, settings, only_sound=request.kind == "report"
     )
-    bands = noise_bands(modules, profiles, [run.run_id for run in line])
+    line = baseline.line
+    wanted = [run for run in (baseline.run, *line) if run is not None]
+    modules = read_modules(connection, dict.fromkeys(wanted), candidate)
+    placed = {(m.run_id, m.place): m for found in modules.values() for m in found}
+    profiles = read_profiles(connection, placed.values())
+    known = runs, placed, profiles
+    pairs, verdicts = _verdicts(
+        connection, baseline, candidate, known, (request, settings)
+    )
     return Scene(
         candidate,
         baseline,
-        line,
-        passed_over,
         modules,
-        tracks,
+        read_tracks(connection, line, placed),
         profiles,
-        bands,
         pairs,
+        verdicts,
+        _noise(connection, wanted),
     )
 
 
-def _run_pairs(
-    modules: Mapping[int, Sequence[Module]],
-    tracks: Sequence[Track],
-    candidate: Run,
+def _verdicts(
+    connection: Connection,
     baseline: Baseline,
-    similarities: Similarities,
-    request: Request,
-) -> list[Pair]:
-    """Pair the modules of base and candidate; what has no base may be older still.
+    candidate: Run,
+    known: tuple[Sequence[Run], Modules, Profiles],
+    asked: tuple[Request, Settings],
+) -> tuple[list[Pair], list[Verdict]]:
+    """Return pairs and verdicts; without a base all programs stand alone.
 
-    A program that is compiled more often than before is held against its first
-    compilation there; one that is compiled less often is not missing. Without a base
-    all stand alone: what they need is told, and held against limits.
+    What they need is reported then, and compared with limits.
     """
-    present = modules[candidate.run_id]
+    request, settings = asked
+    _, modules, profiles = known
+    floors = settings.floor_bytes, settings.floor_ratio
+    earlier = baseline.line[-2::-1]
+    present = [m for m in modules.values() if m.run_id == candidate.run_id]
     if baseline.run is None:
-        return [Pair(None, m, None, None, None) for m in present if m.has_assignment]
-    base = modules[baseline.run.run_id]
+        alone = [Pair(None, m, None, "new") for m in present if m.has_assignment]
+        return alone, judge(connection, alone, profiles, earlier, floors)
+    base = [m for m in modules.values() if m.run_id == baseline.run.run_id]
     _require_program(baseline.run, base, request.base_program)
     _require_program(candidate, present, request.program)
     program = request.program or request.base_program
-    base = _named(base, request.base_program or program)
-    present = _named(present, program)
-    # A diff that names both programs wants them compared, whatever they are called.
-    called = [m._replace(program=program or m.program) for m in base]
-    true_base = {id(c): m for c, m in zip(called, base, strict=True)}
-    matches, left, new = match_modules(called, present, similarities)
-    matches = [m._replace(base=true_base[id(m.base)]) for m in matches]
-    assigned = [m for m in called if m.has_assignment]
-    first = {kind(m): true_base[id(m)] for m in reversed(assigned)}
-    # A diff is of the two runs that it names.
-    before = {} if request.kind == "diff" else sightings_before(tracks, candidate)
-    is_other_device = _is_other_device(baseline.run, candidate, request)
-    return [
-        *_matched(matches, baseline.run, before, is_other_device),
-        *missing_pairs(
-            [true_base[id(m)] for m in left],
-            [m.candidate for m in matches],
-            new,
-            baseline.run,
-        ),
-        *(
-            _new_pair(m, first.get(kind(m)), baseline.run, before.get(id(m)))
-            for m in new
-            if m.has_assignment
-        ),
-    ]
+    parameters: dict[str, Any] = {
+        "program": program,
+        "base_program": request.base_program or program,
+        "min_delta_bytes": floors[0],
+        "min_delta_ratio": floors[1],
+        # A diff is of the two runs that it names.
+        "follow": request.kind != "diff",
+        "earlier_ids": [run.run_id for run in earlier],
+    }
+    if baseline.window:
+        parameters["window_ids"] = [run.run_id for run in baseline.window[::-1]]
+    given = {key: value for key, value in parameters.items() if value is not None}
+    return read_verdicts(connection, baseline.run, candidate, given, known)
 
 
 def _require_program(run: Run, modules: Sequence[Module], program: str | None) -> None:
@@ -197,48 +160,10 @@ def _require_program(run: Run, modules: Sequence[Module], program: str | None) -
         raise UsageError(not_held("program", program, held, holder=f"run {run.name}"))
 
 
-def _is_other_device(base: Run, candidate: Run, request: Request) -> bool:
-    """Whoever asks for a diff of two devices wants to see it."""
-    is_same = may_be_same_device(base.device, candidate.device)
-    return not is_same and request.kind != "diff"
-
-
-def _matched(
-    matches: Sequence[Match],
-    base: Run,
-    before: Mapping[int, Sighting],
-    is_other_device: bool,
-) -> Iterator[Pair]:
-    """Pair what matched; where the base has lost the assignment, what was before.
-
-    So, too, where the base has other shapes, and what was before has the same.
-    """
-    for m in matches:
-        pair = Pair(*m[:2], base, *m[2:], is_other_device=is_other_device)
-        earlier = before.get(id(m.candidate))
-        followed = followed_pair(earlier, m.candidate) if earlier else pair
-        if earlier is not None and not m.base.has_assignment:
-            yield _recovered(earlier, m.candidate)
-        elif pair.differing_keys and not (is_other_device or followed.differing_keys):
-            yield followed._replace(instead_of=base)
-        elif m.base.has_assignment or m.candidate.has_assignment:
-            yield pair
-
-
-def _named(modules: Sequence[Module], program: str | None) -> list[Module]:
-    return [m for m in modules if program is None or m.program == program]
-
-
-def _new_pair(
-    module: Module, again: Module | None, base: Run, earlier: Sighting | None
-) -> Pair:
-    """Pair a module that matched none: compiled `again`, seen `earlier`, or new."""
-    if again is not None:
-        return compiled_again(again, module, base)
-    if earlier is None:
-        return Pair(None, module, None, None, None)
-    return _recovered(earlier, module)
-
-
-def _recovered(earlier: Sighting, module: Module) -> Pair:
-    return followed_pair(earlier, module)._replace(is_recovered=True)
+def _noise(connection: Connection, runs: Sequence[Run]) -> dict[str, int]:
+    asked = {"run_ids": sorted({run.run_id for run in runs})}
+    widest: dict[str, int] = {}
+    for row in run_query(connection, "noise_bands", asked).dicts():
+        program, width = row["program"], row["width_bytes"]
+        widest[program] = max(width, widest.get(program, 0))
+    return widest

@@ -6,10 +6,9 @@ import re
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+from hlodb.queries.run import run_query
 from hlodb.reports.facts import Module, Profiles, Run
-from hlodb.reports.hosts import hosts
 from hlodb.reports.model_sections import Capacity, Health
-from hlodb.reports.noise import NoiseBands
 from hlodb.reports.read import Opcodes, read_opcodes, rows
 from hlodb.reports.settings import Settings
 from hlodb.schema.connection import Connection
@@ -77,7 +76,7 @@ def health(
     base: Run | None,
     candidate: Run,
     modules: Mapping[int, Sequence[Module]],
-    bands: NoiseBands,
+    noise: Mapping[str, int],
     top: int,
 ) -> list[Health]:
     """Give programs compiled often or with varying memory, and passes that slowed."""
@@ -88,10 +87,7 @@ def health(
         for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
         if count > 1
     ][:top]
-    widest: dict[str, int] = defaultdict(int)
-    for ((program, *_), _), widths in bands.widths.items():
-        widest[program] = max(widest[program], *widths.values())
-    for program, width in sorted(widest.items(), key=lambda i: (-i[1], i[0]))[:top]:
+    for program, width in sorted(noise.items(), key=lambda i: (-i[1], i[0]))[:top]:
         if width and program in now:
             note = "duplicate compiles of one run differ by this much"
             found.append(Health("nondeterministic", program, 0, width, "bytes", note))
@@ -107,10 +103,12 @@ def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[st
     opcodes = read_opcodes(connection, (m.earliest_id for m in nameless))
     counts: dict[tuple[Hashable, ...], int] = defaultdict(int)
     most: dict[str, int] = {}
-    of_folders = hosts(modules)
+    asked = {"run_ids": sorted({m.run_id for m in modules})}
+    rows_found = run_query(connection, "hosts", asked).dicts()
+    of_folders = {row["folder"]: row["host"] for row in rows_found}
     for m in modules:
         likeness = _likeness(m, opcodes) if m.program in NAMELESS else ()
-        host = of_folders.get(m.path.rpartition("/")[0])
+        host = of_folders.get(m.path[: m.path.rfind("/") + 1])
         key = (m.program, m.rank, host, *likeness)
         counts[key] += 1
         most[m.program] = max(counts[key], most.get(m.program, 0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hlodb.reports.model import Gate
 from hlodb.reports.model_findings import BufferChange, Finding
 from hlodb.reports.names import Names, called
-from hlodb.reports.sizes import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"
 """How the tag of a finding begins that was waived until a day."""

@@ -7,7 +7,7 @@ from datetime import date
 from typing import Any
 
 from hlodb.reports.settings import GATES, Budget, Device, Waiver
-from hlodb.reports.sizes import parse_size
+from hlodb.text import parse_size
 
 Check = Callable[[Any], Any]
 

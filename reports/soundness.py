@@ -15,29 +15,6 @@ from hlodb.reports.settings import Settings
 from hlodb.schema.connection import Connection
 
 
-def unsound_runs(
-    connection: Connection,
-    runs: Iterable[Run],
-    catalogue: Catalogue,
-    settings: Settings,
-) -> set[int]:
-    """Give the ids of runs of which no verdict can be had: `quality` is gating."""
-    ids = {run.name: run.run_id for run in runs}
-    wanted = list(ids.values())
-    found = set()
-    if settings.max_rejects is not None:
-        totals = _totals(rows(connection, "rejects", runs=wanted))
-        found = {ids[run] for run, n in totals.items() if n > settings.max_rejects}
-    if settings.consistency:
-        faults = _fault_rows(connection, None, catalogue)
-        keys = ("run", "path", "program", "module_number")
-        names = [{key: row[key] for key in keys} for row in faults]
-        if names:
-            held = rows(connection, "faulty_runs", runs=wanted, names=names)
-            found |= {run_id for (run_id,) in held}
-    return found
-
-
 def quality(
     connection: Connection,
     runs: Sequence[Run],

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from hlodb.queries.render_table import BYTE_UNITS
 from hlodb.reports.escape import html
-from hlodb.reports.sizes import plain_bytes
+from hlodb.text import BYTE_UNITS, plain_bytes
 
 WIDTH = 720
 """Width of every picture, in its own units; a page scales it."""

@@ -11,7 +11,6 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from hlodb.errors import UsageError
-from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
 from hlodb.reports.decisions import read_decisions
 from hlodb.reports.model import Report
@@ -20,6 +19,7 @@ from hlodb.reports.read import rows
 from hlodb.reports.sightings import UNDONE, returned, sighting
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import transaction
+from hlodb.text import nearest
 
 DECISIONS = {
     "accept": "accepted",

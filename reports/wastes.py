@@ -12,8 +12,8 @@ from hlodb.reports.facts import Run
 from hlodb.reports.model import ProgramRow
 from hlodb.reports.model_sections import Waste
 from hlodb.reports.settings import Settings
-from hlodb.reports.sizes import counted
 from hlodb.schema.connection import Connection
+from hlodb.text import counted
 
 Row = Mapping[str, Any]
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.compilations import read_compilations
 from hlodb.reports.divergence import Parting, first_difference

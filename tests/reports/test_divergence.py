@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
@@ -17,7 +17,7 @@ from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
-from tests.reports.test_match import module
+from tests.reports.matching import module
 
 
 def snapshot(stage: str, graph: int, after: str | None = None) -> Snapshot:

@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 
 import pytest
 
-from hlodb.queries.render import visible
 from hlodb.reports.message import MOST_ROWS
 from hlodb.reports.model import Report
 from hlodb.reports.render_email import SUBJECT_CHARACTERS, render
+from hlodb.text import visible
 from tests.reports.situations import LARGE, SITUATIONS
 
 Reported = Callable[[str], Report]

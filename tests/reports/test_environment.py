@@ -6,7 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports.environment import MEMORY_WORDS, environment_changes
 from hlodb.reports.model import EnvironmentChange

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import duckdb
 
-from hlodb.ingest.forget import prune_runs
+from hlodb.ingest.load.delete import prune_runs
 from hlodb.reports.build import build_report
 from hlodb.reports.draw_flames import MOST_DEEP, MOST_FRAMES, draw_flames
 from hlodb.reports.model import Report

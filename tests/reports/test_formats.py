@@ -19,7 +19,6 @@ from prometheus_client.parser import (
     text_string_to_metric_families as prometheus_families,
 )
 
-from hlodb.queries.render import json_text, visible
 from hlodb.reports.build import build_report
 from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model import Report
@@ -28,6 +27,7 @@ from hlodb.reports.render_sarif import MOST_RESULTS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Budget, Settings
 from hlodb.schema.warehouse import connect
+from hlodb.text import json_text, visible
 from tests.conftest import REPOSITORY
 from tests.reports.situations import GROWN, LARGE, MIB, SITUATIONS, STEP, night
 from tests.reports.worlds import Program, make

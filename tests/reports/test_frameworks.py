@@ -8,24 +8,23 @@ from __future__ import annotations
 
 import re
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.match import match_modules
 from hlodb.reports.model import Report
 from hlodb.reports.names import called, shared_names
-from hlodb.reports.read import read_modules, read_runs
+from hlodb.reports.read import read_modules, read_opcodes, read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.sections import compile_counts
 from hlodb.reports.sentences import dominating_source
 from hlodb.reports.settings import Settings
-from hlodb.reports.tracks import similarities_from
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, FRAMEWORKS
+from tests.reports.matching import match_modules
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +44,12 @@ def reports(framework_warehouse: Path) -> dict[str, Report]:
         }
 
 
+def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
+    """Return the share of equal opcodes."""
+    least = sum(min(a.get(kind, 0), b.get(kind, 0)) for kind in a.keys() | b.keys())
+    return least / (sum(a.values()) + sum(b.values()) - least)
+
+
 def pairs(warehouse: Path, framework: str) -> Iterator[tuple[object, ...]]:
     """Give program and number in both nights, and why they are the same."""
     with connect(warehouse) as connection:
@@ -52,11 +57,7 @@ def pairs(warehouse: Path, framework: str) -> Iterator[tuple[object, ...]]:
             run for run in read_runs(connection) if run.name.startswith(framework)
         ]
         modules = read_modules(connection, [base, candidate])
-        found, _, new = match_modules(
-            modules[base.run_id],
-            modules[candidate.run_id],
-            similarities_from(connection),
-        )
+        found, _, new = match_modules(connection, modules, base, candidate)
     for m in sorted(found, key=lambda m: m.base.module_number or 0):
         b, c = m.base, m.candidate
         yield b.program, b.module_number, c.program, c.module_number, m.method
@@ -220,11 +221,13 @@ def test_a_training_with_a_layer_more_is_held_against_itself(
     with connect(training_warehouse) as connection:
         base, candidate = read_runs(connection)
         modules = read_modules(connection, [base, candidate])
-        similarities = similarities_from(connection)
+        found, gone, new = match_modules(connection, modules, base, candidate)
         before, after = modules[base.run_id], modules[candidate.run_id]
-        found, gone, new = match_modules(before, after, similarities)
-        crossed, straight = similarities([(before[0], after[1]), (before[0], after[0])])
-    assert crossed > straight
+        mixes = read_opcodes(
+            connection, (m.earliest_id for m in (before[0], *after[:2]))
+        )
+    first, straight, crossed = (mixes[m.earliest_id] for m in (before[0], *after[:2]))
+    assert similarity(first, crossed) > similarity(first, straight)
     assert sorted((m.base.module_number, m.candidate.module_number) for m in found) == [
         (0, 0),
         (1, 1),

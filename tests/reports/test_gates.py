@@ -12,7 +12,7 @@ from hlodb.reports.facts import Run
 from hlodb.reports.gate_rows import GateFacts, gate_rows
 from hlodb.reports.gates import parse_settings, read_settings
 from hlodb.reports.settings import Budget, Device, Settings, Waiver
-from hlodb.reports.sizes import parse_size, plain_bytes, signed_bytes
+from hlodb.text import parse_size, plain_bytes, signed_bytes
 from tests.conftest import REPOSITORY
 
 EVERYTHING = """

@@ -9,8 +9,8 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.model import Report
 from hlodb.reports.render import renderer

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.render import visible
 from hlodb.reports.build import build_report
 from hlodb.reports.model import Report
 from hlodb.reports.outline import outline
@@ -20,6 +19,7 @@ from hlodb.reports.render_html import TOP
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.schema.warehouse import connect
+from hlodb.text import visible
 from tests.reports.pages import MOST_BYTES, Element, read_page, rows
 from tests.reports.situations import LARGE, SITUATIONS, WORK, night
 from tests.reports.worlds import Program, World, make

@@ -6,17 +6,15 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
-from hlodb.queries.catalogue import load_catalogue
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Module
 from hlodb.reports.missing import missing
 from hlodb.reports.model import Report
-from hlodb.reports.read import read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
-from hlodb.reports.soundness import unsound_runs
 from hlodb.reports.triage import decide, record
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
@@ -341,8 +339,7 @@ def test_all_runs_that_hold_the_same_fault_are_unsound(tmp_path: Path) -> None:
     for name, dump in (("good", base), ("cut-1", cut), ("cut-2", cut)):
         ingest([str(dump)], path, request=RunRequest(name=name), jobs=1)
     with connect(path) as connection:
-        runs = read_runs(connection)
-        found = unsound_runs(connection, runs, load_catalogue(), Settings())
-        off = Settings(consistency=False, max_rejects=None)
-        assert unsound_runs(connection, runs, load_catalogue(), off) == set()
-    assert [r.name for r in runs if r.run_id in found] == ["cut-1", "cut-2"]
+        found = run_query(connection, "unsound_runs").column("run")
+        off = {"consistency": False, "max_rejects": None}
+        assert run_query(connection, "unsound_runs", off).rows == []
+    assert sorted(found) == ["cut-1", "cut-2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import NamedTuple
@@ -11,9 +12,7 @@ import pytest
 
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Module, Profiles, Run
-from hlodb.reports.match import Match, match_modules
 from hlodb.reports.model import ProgramRow, Report
-from hlodb.reports.noise import NoiseBands
 from hlodb.reports.pairs import Pair, judge
 from hlodb.reports.read import (
     read_buffers,
@@ -24,9 +23,9 @@ from hlodb.reports.read import (
 )
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
-from hlodb.reports.tracks import similarities_from
 from hlodb.reports.waterfall import Side, Waterfall, waterfalls
 from hlodb.schema.warehouse import connect
+from tests.reports.matching import Match, match_modules
 from tests.reports.part_sums import MIRRORED, opposite_sums, part_sums
 
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0, top=3)
@@ -128,11 +127,7 @@ def read_world(connection: Connection, *prefixes: str) -> World:
 
 
 def matched(world: World, base: Run, candidate: Run) -> list[Match]:
-    found, _, _ = match_modules(
-        world.modules[base.run_id],
-        world.modules[candidate.run_id],
-        similarities_from(world.connection),
-    )
+    found, _, _ = match_modules(world.connection, world.modules, base, candidate)
     return [m for m in found if m.base.has_assignment and m.candidate.has_assignment]
 
 
@@ -156,12 +151,13 @@ def swapped(match: Match) -> Match:
     return match._replace(base=match.candidate, candidate=match.base)
 
 
-def changes(world: World, match: Match) -> list[tuple[int, str]]:
-    pair = Pair(match.base, match.candidate, None, None, None)
-    return [
-        (v.color, v.change)
-        for v in judge(pair, world.profiles, NoiseBands({}, []), EXACT)
-    ]
+def changes(world: World, matches: Sequence[Match]) -> list[list[tuple[int, str]]]:
+    """Return memory space and change of every match."""
+    pairs = [Pair(m.base, m.candidate, None, "matched") for m in matches]
+    found: dict[int, list[tuple[int, str]]] = {id(pair): [] for pair in pairs}
+    for v in judge(world.connection, pairs, world.profiles, (), (0, 0.0)):
+        found[id(v.pair)].append((v.color, v.change))
+    return list(found.values())
 
 
 def check_all_pairs(world: World) -> int:
@@ -174,16 +170,16 @@ def check_all_pairs(world: World) -> int:
         }
         matches += there
     backwards = [swapped(match) for match in matches]
-    for match, there_falls, back_falls in zip(
-        matches, falls(world, matches), falls(world, backwards), strict=True
+    for there_falls, back_falls in zip(
+        falls(world, matches), falls(world, backwards), strict=True
     ):
         for forth, back_fall in zip(there_falls, back_falls, strict=True):
             assert (forth.residual_bytes, back_fall.residual_bytes) == (0, 0)
             assert part_sums(back_fall) == opposite_sums(forth)
-        assert changes(world, swapped(match)) == [
-            (color, OPPOSITE.get(change, change))
-            for color, change in changes(world, match)
-        ]
+    assert changes(world, backwards) == [
+        [(color, OPPOSITE.get(change, change)) for color, change in found]
+        for found in changes(world, matches)
+    ]
     return len(matches)
 
 

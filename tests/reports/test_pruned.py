@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.cli import main
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.model_findings import Cause, Finding, Part
 from hlodb.reports.scene import Request

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.read import read_modules, read_runs
 from hlodb.reports.scene import Request

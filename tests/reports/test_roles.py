@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.ingest.forget import prune_runs
+from hlodb.ingest.load.delete import prune_runs
 from hlodb.queries.run import run_query
 from hlodb.reports import drawn_trends
 from hlodb.reports.build import build_report

@@ -11,7 +11,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.draw_scaling import draw_scaling

@@ -11,9 +11,9 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from hlodb.queries.render import plain
 from hlodb.reports.model import Report
 from hlodb.reports.render import BINARY_FORMATS, rendered, renderer
+from hlodb.text import plain
 from tests.reports.situations import LARGE, SITUATIONS
 
 TYPES = {"id": "VARCHAR", "rank": "BIGINT", "delta_bytes": "BIGINT"}
