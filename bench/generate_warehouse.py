@@ -40,9 +40,9 @@ from typing import NamedTuple
 import duckdb
 import pyarrow as pa
 
-from hlodb.ingest.content_keys import FILES, PATHS, SNAPSHOTS
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.occurrences import load_files, load_modules
+from hlodb.ingest.load.occurrences import load_files, load_modules
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.tables.content_keys import FILES, PATHS, SNAPSHOTS
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.stored import stored_tables
 from hlodb.schema.warehouse import connect

@@ -32,7 +32,7 @@ from bench.generate_warehouse import REPOSITORY, Scale, generate_warehouse
 from bench.page import PAGE
 from bench.query_tables import NAME, page
 from docs.measured import renew_page
-from hlodb.queries.catalogue import Catalogue, load_catalogue
+from hlodb.queries.catalogue import BUILDING_BLOCKS, Catalogue, load_catalogue
 from hlodb.queries.macros import in_order
 from hlodb.queries.query import Query
 from hlodb.schema.warehouse import connect
@@ -169,7 +169,7 @@ def measurements(path: Path) -> Iterator[tuple[str, str, Callable[[], Figures]]]
         yield "commands", name, partial(measure_command, path, filled)
     catalogue = load_catalogue()
     for query in catalogue.values():
-        if query.group != "parts":
+        if query.group not in BUILDING_BLOCKS:
             reads = scope(query, catalogue)
             yield reads, query.name, partial(measure_query, path, query.name)
 

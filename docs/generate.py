@@ -27,11 +27,14 @@ def queries() -> str:
     """Give every canned query as its help has it, with the beginning of an answer."""
     parts = [f"{ABOUT}\n# Canned queries\n"]
     group = ""
-    for query in load_catalogue().values():
+    catalogue = load_catalogue()
+    for query in catalogue.values():
         if query.group != group:
             group = query.group
             parts.append(f"## {group}: {GROUPS.get(group, '')}\n")
-        parts.append(f"### {query.name}\n\n```text\n{query_help(query)}\n```\n")
+        parts.append(
+            f"### {query.name}\n\n```text\n{query_help(query, catalogue)}\n```\n"
+        )
         parts.append(
             f"Beginning of an answer:\n\n```text\n{example(query.name)}\n```\n"
         )

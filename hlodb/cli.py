@@ -62,7 +62,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command:
         if cmd_name not in COMMANDS:
             # For mistakes only.
-            from hlodb.queries.nearest import nearest
+            from hlodb.text import nearest
 
             hint = nearest(cmd_name, COMMANDS) or "; `hlodb --help` lists them"
             raise UsageError(f"there is no command {cmd_name!r}{hint}")

@@ -19,15 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.ingest.archives import Refuse
-from hlodb.ingest.discover import RunSource
-from hlodb.ingest.formats.hlo_pb2 import HloProto
-from hlodb.ingest.formats.memory_analysis import MEMORY_STATS
-from hlodb.ingest.ingest import ingest_sources
-from hlodb.ingest.recognise import recognise
-from hlodb.ingest.run_records import RunRequest
-from hlodb.ingest.run_summary import RunSummary
-from hlodb.ingest.units import DumpFile, Unit, keys_of
+from hlodb.ingest.formats.memory_reports.memory_analysis import MEMORY_STATS
+from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
+from hlodb.ingest.load.run_records import RunRequest, RunSummary
+from hlodb.ingest.pipeline.ingest import ingest_sources
+from hlodb.ingest.recognise.recognition import recognise
+from hlodb.ingest.sources.archives import Refuse
+from hlodb.ingest.sources.discover import RunSource
+from hlodb.ingest.sources.units import DumpFile, Unit, keys_of
 from hlodb.queries.renewal import renew_macros
 
 _NAME = re.compile(r"HloModule\s+([^\s,]+)")

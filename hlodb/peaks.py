@@ -8,12 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.ingest.ingest import ingest
-from hlodb.queries.nearest import nearest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
-from hlodb.reports.sizes import parse_size, plain_bytes
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
+from hlodb.text import nearest, parse_size, plain_bytes
 
 _SHOWN = 3
 

@@ -8,8 +8,8 @@ import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema import creation
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect

@@ -16,7 +16,7 @@ from typing import Any
 
 import duckdb
 
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.query import Query
 from hlodb.queries.renewal import renew_macros

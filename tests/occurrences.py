@@ -8,8 +8,8 @@ from typing import Any
 import duckdb
 import pyarrow as pa
 
-from hlodb.ingest.content_keys import module_table
-from hlodb.ingest.occurrences import load_modules
+from hlodb.ingest.load.occurrences import load_modules
+from hlodb.ingest.tables.content_keys import module_table
 
 
 def store_modules(

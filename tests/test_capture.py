@@ -12,7 +12,7 @@ import pytest
 import hlodb
 from hlodb.cli import main
 from hlodb.errors import UsageError
-from hlodb.ingest.formats.hlo_pb2 import HloProto
+from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
 from hlodb.jax_capture import captured_files
 from hlodb.queries import macros
 from tests.conftest import DATA

@@ -23,15 +23,13 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import UsageError
-from hlodb.ingest.cores import MOST_JOBS
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import Passes, RunRequest
-from hlodb.ingest.run_summary import Progress, RunSummary
-from hlodb.ingest.staging_folder import staging_folder
-from hlodb.queries.render import json_text
+from hlodb.ingest.load.run_records import Passes, Progress, RunRequest, RunSummary
+from hlodb.ingest.pipeline.cores import MOST_JOBS
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.sizes import counted, plain_bytes
+from hlodb.text import counted, json_text, plain_bytes
 
 _JSON_KEYS = (
     "run_id",

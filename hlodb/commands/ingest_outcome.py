@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hlodb.arguments import positional
 from hlodb.errors import DataQualityError, UsageError
-from hlodb.ingest.discover import HOW_TO_DUMP
-from hlodb.ingest.run_summary import RunSummary
-from hlodb.reports.sizes import counted
+from hlodb.ingest.load.run_records import RunSummary
+from hlodb.ingest.sources.discover import HOW_TO_DUMP
+from hlodb.text import counted
 
 
 def sentences(run: RunSummary, db: Path) -> Iterator[str]:

@@ -9,8 +9,8 @@ from dataclasses import asdict, replace
 import click
 
 from hlodb.errors import UsageError
-from hlodb.ingest.limits import DEFAULT_LIMITS, HIGHEST, Limits
-from hlodb.queries.nearest import nearest
+from hlodb.ingest.sources.limits import DEFAULT_LIMITS, HIGHEST, Limits
+from hlodb.text import nearest
 
 _NAMES = asdict(DEFAULT_LIMITS)
 _AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)

@@ -13,7 +13,7 @@ def narrate(*lines: str) -> None:
     Names from dumps stand in it: what does not print comes as `\\n` or `\\u202e`.
     """
     # Loaded when something is said: many commands say nothing.
-    from hlodb.queries.render import visible
+    from hlodb.text import visible
 
     click.echo("hlodb: " + "\n".join(map(visible, lines)), err=True)
 

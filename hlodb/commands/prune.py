@@ -10,12 +10,11 @@ import click
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
-from hlodb.ingest.forget import prune_runs
-from hlodb.ingest.retention import Retention, runs_to_prune
-from hlodb.queries.nearest import not_held
+from hlodb.ingest.load.delete import Retention, prune_runs, runs_to_prune
 from hlodb.schema.connection import Connection
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
+from hlodb.text import not_held
 
 
 @click.command("prune")

@@ -20,11 +20,10 @@ from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
 from hlodb.queries.lint import lint as lint_queries
 from hlodb.queries.query import Query
-from hlodb.queries.render import json_text
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import Value, explain, parse_parameters, run_query
-from hlodb.reports.sizes import counted
 from hlodb.schema.connection import Connection
+from hlodb.text import counted, json_text
 
 
 @click.command("query", add_help_option=False)
@@ -89,7 +88,7 @@ def command(
     query = find_query(catalogue, name)
     parameters = parse_parameters(query, assignments)
     if helped:
-        click.echo(query_help(query))
+        click.echo(query_help(query, catalogue))
     elif explained:
         click.echo(explain(query, parameters, catalogue))
     else:

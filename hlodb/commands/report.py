@@ -17,7 +17,7 @@ from hlodb.commands.options import (
     refuse_terminal,
 )
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
-from hlodb.ingest.staging_folder import is_anything_staged, staging_folder
+from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
 from hlodb.reports.budgets import proposed_budgets
 from hlodb.reports.build import build_report
 from hlodb.reports.gates import FILE_NAME, read_settings

@@ -9,10 +9,10 @@ import click
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
-from hlodb.ingest.forget import forget_run
-from hlodb.queries.nearest import not_held
+from hlodb.ingest.load.delete import forget_run
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
+from hlodb.text import not_held
 
 
 @click.command("rm")

@@ -10,9 +10,9 @@ import click
 
 from hlodb.commands.options import format_option, output_option, write_result
 from hlodb.errors import UsageError
-from hlodb.queries.nearest import nearest
 from hlodb.queries.result import Result, plain_column
 from hlodb.schema.tables import PUBLIC
+from hlodb.text import nearest
 
 _COLUMNS = ("table", "column", "type", "unit", "comment")
 

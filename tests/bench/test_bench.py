@@ -18,7 +18,7 @@ from bench.sides import ingest
 from bench.tables import tables
 from bench.widen import move_lines, one_module, widen_text
 from docs.measured import with_table
-from hlodb.ingest.formats.hlo_text import parse_hlo
+from hlodb.ingest.formats.hlo_text.module import parse_hlo
 from tests.conftest import DATA
 
 BEFORE = DATA / "moved_lines" / "before"

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from hlodb.cli import main
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.warehouse import transaction
 from tests.conftest import DATA
 

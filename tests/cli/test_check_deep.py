@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from hlodb.cli import main
-from hlodb.ingest.forget import prune_runs
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.delete import prune_runs
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.schema.warehouse import transaction
 from tests.conftest import DATA
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hlodb.cli import main
-from hlodb.ingest.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.warehouse import transaction

@@ -35,7 +35,6 @@ LARGE = """\
 -- question: Which allocations are larger than a limit?
 -- definition: Those of at least `least` bytes.
 -- grain: allocation
--- needs: allocations
 -- param least BIGINT = 0: At least so many bytes.
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
 SELECT a.size_bytes

@@ -12,8 +12,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.ingest.ingest import ingest
-from hlodb.ingest.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
 from tests.cli.nights import held_open
 from tests.conftest import DATA, REPOSITORY
 

@@ -27,9 +27,13 @@ def patterns() -> dict[str, re.Pattern[Any]]:
         module = import_module("hlodb." + ".".join(p for p in parts if p != "__init__"))
         for name, value in sorted(vars(module).items()):
             for number, pattern in enumerate(_patterns_in(value, 0)):
-                found.setdefault(f"{path.stem}.{name}.{number}", pattern)
+                found.setdefault(f"{_place(path)}.{name}.{number}", pattern)
     # One expression imported into several modules counts once.
     return {name: pattern for pattern, name in {p: n for n, p in found.items()}.items()}
+
+
+def _place(path: Path) -> str:
+    return path.relative_to(_ROOM).with_suffix("").as_posix()
 
 
 def _patterns_in(value: object, depth: int) -> Iterator[re.Pattern[Any]]:
@@ -130,7 +134,7 @@ def seconds(name: str, pattern: re.Pattern[Any], text: str) -> float:
 @lru_cache(maxsize=1)
 def _searched_names() -> frozenset[tuple[str, str]]:
     return frozenset(
-        (path.stem, name)
+        (_place(path), name)
         for path in _ROOM.rglob("*.py")
         for name in _SEARCHED.findall(path.read_text(encoding="utf-8"))
     )

@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 
-from hlodb.ingest.discover import discover
+from hlodb.ingest.sources.discover import discover
 from tests.conftest import DATA, DUMPS
 from tests.ingest.dumps import COMPRESSIONS, packed_tar, packed_zip
 

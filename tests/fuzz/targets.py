@@ -9,34 +9,39 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
-from hlodb.ingest.archived_units import read_tar_units, read_zip_units
-from hlodb.ingest.batch import parse_batch, start_process
-from hlodb.ingest.discover import discover
-from hlodb.ingest.formats.buffer_assignment import parse_assignment
-from hlodb.ingest.formats.flags import parse_flags
-from hlodb.ingest.formats.hlo_attributes import parse_tail
-from hlodb.ingest.formats.hlo_instruction import parse_instruction, parse_instructions
-from hlodb.ingest.formats.hlo_proto import parse_hlo_proto
-from hlodb.ingest.formats.hlo_text import parse_hlo
-from hlodb.ingest.formats.memory_analysis import parse_memory_analyses
-from hlodb.ingest.formats.memory_report import parse_memory_report
-from hlodb.ingest.formats.memory_report_proto import parse_memory_report_proto
-from hlodb.ingest.formats.module_metadata import parse_module_metadata
-from hlodb.ingest.formats.oom_log import parse_oom_log
+from hlodb.ingest.formats.buffer_assignment.assignment import parse_assignment
+from hlodb.ingest.formats.config.flags import parse_flags
+from hlodb.ingest.formats.config.module_metadata import parse_module_metadata
+from hlodb.ingest.formats.config.target import parse_target
+from hlodb.ingest.formats.config.text_proto import parse_text_proto
+from hlodb.ingest.formats.hlo_text.attributes import parse_tail
+from hlodb.ingest.formats.hlo_text.header import parse_frame_tables
+from hlodb.ingest.formats.hlo_text.instruction import (
+    parse_instruction,
+    parse_instructions,
+)
+from hlodb.ingest.formats.hlo_text.module import parse_hlo
+from hlodb.ingest.formats.logs.oom_log import parse_oom_log
+from hlodb.ingest.formats.logs.stdout_frames import split_frames
+from hlodb.ingest.formats.memory_reports.memory_analysis import parse_memory_analyses
+from hlodb.ingest.formats.memory_reports.memory_report import parse_memory_report
+from hlodb.ingest.formats.memory_reports.memory_report_proto import (
+    parse_memory_report_proto,
+)
+from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+from hlodb.ingest.formats.proto.xplane import parse_xplane
 from hlodb.ingest.formats.shapes import parse_shape, without_layout
-from hlodb.ingest.formats.stack_frames import parse_frame_tables
-from hlodb.ingest.formats.stdout_frames import split_frames
-from hlodb.ingest.formats.target import parse_target
-from hlodb.ingest.formats.text_proto import parse_text_proto
-from hlodb.ingest.formats.xplane import parse_xplane
-from hlodb.ingest.interning import Distinct
-from hlodb.ingest.limits import DEFAULT_LIMITS, Refusal, RefusedFile
-from hlodb.ingest.recognise import recognise
+from hlodb.ingest.modules.interning import Distinct
+from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
+from hlodb.ingest.recognise.recognition import recognise
+from hlodb.ingest.recognise.unit_files import PARSED_KINDS, UnitFile
 from hlodb.ingest.records import Instruction
-from hlodb.ingest.run_facts import TARGET_KINDS
-from hlodb.ingest.stored_text import stored_attributes, stored_literal
-from hlodb.ingest.streams import LimitedReader
-from hlodb.ingest.unit_files import PARSED_KINDS, UnitFile
+from hlodb.ingest.sources.discover import discover
+from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Refusal, RefusedFile
+from hlodb.ingest.sources.streams import LimitedReader
+from hlodb.ingest.sources.units import read_tar_units, read_zip_units
+from hlodb.ingest.tables.batch import parse_batch, start_process
+from hlodb.ingest.tables.run_facts import TARGET_KINDS
 from tests.fuzz.seeds import COMPACT
 
 Reads = Callable[[bytes], object]
