@@ -60,9 +60,9 @@ COMMANDS = {
 def scope(query: Query, catalogue: Catalogue) -> str:
     """Say what a query reads: one run, two runs, or all of them."""
     read = {q.name for q in in_order([query], catalogue)}
-    if "chosen_pair" in read:
+    if "selected_pair" in read:
         return "two runs"
-    return "one run" if "chosen_run" in read else "all runs"
+    return "one run" if "selected_run" in read else "all runs"
 
 
 def open_warehouse(folder: Path, runs: int, modules: int) -> tuple[Path, Figures]:

@@ -28,7 +28,7 @@ def asked(path: Path, runs: list[Facts], **more: Any) -> list[dict[str, Any]]:
     with connect(made(path, *([] for _ in runs), runs=named)) as connection:
         candidate = named[-1]["name"]
         found = run_query(connection, "base_choice", {"candidate": candidate, **more})
-        pair = run_query(connection, "chosen_pair", {"candidate": candidate}).dicts()
+        pair = run_query(connection, "selected_pair", {"candidate": candidate}).dicts()
     if not more:
         assert [row["base"] for row in pair] == [
             row["run"] for row in found.dicts() if row["is_base"]
@@ -61,7 +61,7 @@ def test_outside_of_a_series_a_run_of_the_same_programs_comes_first(
     nights = [[module("jit_f")], [module("jit_g")], [module("jit_f")]]
     runs: list[Facts] = [{"series": None} for _ in nights]
     with connect(made(path, *nights, runs=runs)) as connection:
-        (pair,) = run_query(connection, "chosen_pair").dicts()
+        (pair,) = run_query(connection, "selected_pair").dicts()
     assert (pair["base"], pair["candidate"]) == ("r1", "r3")
 
 

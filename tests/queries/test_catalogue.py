@@ -195,7 +195,7 @@ def test_needs_are_the_tables_views_and_queries_of_the_sql() -> None:
     assert needs(catalogue["value_places"], catalogue) == [
         "allocation_values",
         "allocations",
-        "chosen_contents",
         "live_ranges",
+        "selected_contents",
         "values",
     ]

@@ -52,7 +52,7 @@ FAULTY = {
     ),
     "not_used": (
         HEADER + "-- param program\n-- param run\n"
-        "SELECT count(*) AS n FROM chosen_run()\n",
+        "SELECT count(*) AS n FROM selected_run()\n",
         "parameter 'program' is declared but not used",
     ),
     "reads_itself": (

@@ -30,7 +30,7 @@ PER_MODULE = sorted(
     if name != OVER_PROCESSES
     and (
         name == OF_A_PROCESS
-        or {"chosen_memory", "final_modules"} & source_names(query.sql)
+        or {"selected_memory", "final_modules"} & source_names(query.sql)
     )
     and not {p.name for p in query.parameters} & {"base", "instruction", "target"}
     and query.group not in BUILDING_BLOCKS

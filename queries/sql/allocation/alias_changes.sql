@@ -38,7 +38,7 @@
 -- column shape VARCHAR text neutral: Shape of the parameter.
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT * FROM chosen_pair()
+  SELECT * FROM selected_pair()
 ),
 pairs AS MATERIALIZED (
   SELECT

@@ -34,10 +34,10 @@ WITH constants AS (
       )
       ELSE ''
     END AS identity
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN placed_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions() AS i
+  LEFT JOIN selected_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN elided_literals AS e

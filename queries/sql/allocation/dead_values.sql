@@ -37,7 +37,7 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   v.instruction, v.shape_index, i.opcode, v.shape, v.size_bytes, v.start_step,
   v.end_step, i.op_name, s.source_file, s.source_line
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN placed_values() AS v
   USING (module_id, color)
 ANTI JOIN store.value_uses AS u
@@ -47,7 +47,7 @@ ANTI JOIN store.value_positions AS p
   ON p.module_id = v.module_id
   AND p.value_id = v.value_id
   AND p.ordinal > 0
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 LEFT JOIN computations AS n

@@ -34,7 +34,7 @@
 -- column source_line
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
-  FROM chosen_modules()
+  FROM selected_modules()
 ),
 -- Fixed before it is joined by number: else a table is made of all values.
 shapes AS MATERIALIZED (
@@ -148,7 +148,7 @@ SELECT
   e.alias_kind, e.size_bytes AS donated_bytes, e.space_color AS color,
   coalesce(c.space_name, 'color_' || e.space_color) AS space_name, e.shape,
   e.reason, s.source_file, s.source_line
-FROM chosen_modules() AS m
+FROM selected_modules() AS m
 JOIN entries AS e USING (module_id)
 LEFT JOIN entry_parameters() AS n
   ON n.module_id = e.module_id

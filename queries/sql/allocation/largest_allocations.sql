@@ -58,7 +58,7 @@ SELECT
   CAST(coalesce(r.value_bytes, 0) AS BIGINT) AS value_bytes,
   r.instruction AS largest_instruction, i.op_name AS largest_op_name,
   coalesce(a.shape, r.shape) AS shape
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN totals AS t
   ON t.module_id = a.module_id
@@ -67,7 +67,7 @@ LEFT JOIN ranked AS r
   ON r.module_id = a.module_id
   AND r.allocation_id = a.allocation_id
   AND r.place = 1
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = r.module_id
   AND i.instruction_id = r.instruction_id
 ORDER BY

@@ -42,11 +42,11 @@ SELECT
   least(1, (v.end_step - v.start_step + 1) / nullif(l.step_count, 0))
     AS span_ratio,
   i.op_name, s.source_file, s.source_line
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN placed_values() AS v
   USING (module_id, color)
 LEFT JOIN lengths AS l USING (module_id)
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 LEFT JOIN instruction_sources() AS s

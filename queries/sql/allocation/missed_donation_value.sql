@@ -100,7 +100,7 @@ readers AS MATERIALIZED (
 ),
 scheduled AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.schedule_step
-  FROM chosen_contents() AS c
+  FROM selected_contents() AS c
   JOIN store.instructions AS i USING (module_id)
 ),
 uses AS (
@@ -147,7 +147,7 @@ FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
 LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS f USING (module_id, output_id)
-JOIN chosen_memory() AS m
+JOIN selected_memory() AS m
   ON m.module_id = p.module_id
   AND m.color = p.space_color
 LEFT JOIN entry_parameters() AS n

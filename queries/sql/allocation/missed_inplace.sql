@@ -62,7 +62,7 @@ met AS MATERIALIZED (
     AND b.size_bytes = a.size_bytes
     AND b.color = a.color
     AND b.value_id <> a.value_id
-  JOIN chosen_instructions() AS i
+  JOIN selected_instructions() AS i
     ON i.module_id = b.module_id
     AND i.instruction_id = b.instruction_id
   WHERE (
@@ -139,7 +139,7 @@ SELECT
     ELSE 0
   END AS leverage_bytes,
   p.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN pairs AS p
   ON p.module_id = m.module_id
   AND p.space_color = m.color

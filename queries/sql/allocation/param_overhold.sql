@@ -35,7 +35,7 @@ WITH pinned AS (
     v.module_id, v.allocation_id, min(v.start_step) AS start_step,
     max(v.end_step) AS end_step, max(i.op_name) AS op_name
   FROM placed_values() AS v
-  JOIN chosen_instructions() AS i
+  JOIN selected_instructions() AS i
     USING (module_id, instruction_id)
   WHERE v.kind = 'parameter'
   GROUP BY v.module_id, v.allocation_id
@@ -46,7 +46,7 @@ used AS (
   SELECT v.module_id, v.allocation_id, max(i.schedule_step) AS last_use_step
   FROM placed_values() AS v
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN chosen_instructions() AS i
+  JOIN selected_instructions() AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE v.kind = 'parameter'
@@ -59,7 +59,7 @@ held AS (
     coalesce(a.parameter_shape_index, '{}') AS parameter_index, p.op_name,
     a.shape, a.size_bytes, u.last_use_step, p.end_step,
     p.end_step - coalesce(u.last_use_step, p.start_step - 1) AS overhold_steps
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN allocations AS a USING (module_id, color)
   JOIN pinned AS p USING (module_id, allocation_id)
   LEFT JOIN used AS u USING (module_id, allocation_id)

@@ -80,7 +80,7 @@ SELECT
   coalesce(s.tenant_bytes, 0) / nullif(a.size_bytes, 0) AS reuse_x,
   CAST(coalesce(c.max_chain, 0) AS BIGINT) AS max_chain,
   u.byte_steps / nullif(a.size_bytes * l.step_count, 0) AS busy_ratio
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 LEFT JOIN sums AS s USING (module_id, allocation_id)
 LEFT JOIN chains AS c USING (module_id, allocation_id)

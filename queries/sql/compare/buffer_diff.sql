@@ -49,7 +49,7 @@
 -- column source_line
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+  SELECT * FROM selected_pair(base := $base, candidate := $candidate)
 ),
 -- Where a pair is of one content, nothing differs: a night brings few others.
 looked_at AS MATERIALIZED (

@@ -25,7 +25,7 @@
 -- column delta_seconds DOUBLE seconds lower_is_better: The difference.
 WITH asked AS (
   SELECT c.run_id, c.run AS run_name, FALSE AS is_base
-  FROM chosen_run() AS c
+  FROM selected_run() AS c
   UNION ALL
   SELECT r.run_id, r.name, TRUE FROM runs AS r WHERE r.name = $base
 ),

@@ -22,7 +22,7 @@
 WITH pair AS (
   SELECT p.base_run_id, p.base AS base_run, p.candidate_run_id,
     p.candidate AS candidate_run
-  FROM chosen_pair() AS p
+  FROM selected_pair() AS p
 ),
 facts AS (
   SELECT

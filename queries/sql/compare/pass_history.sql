@@ -46,7 +46,7 @@ WITH dumped AS (
       WHEN 'after_optimizations' THEN 4
       ELSE 5
     END AS stage_place
-  FROM chosen_run() AS c
+  FROM selected_run() AS c
   JOIN modules AS m USING (run_id)
   LEFT JOIN renumbered_modules() AS n
     ON n.run_id = m.run_id

@@ -52,7 +52,7 @@ SELECT
     AS split_bytes,
   CAST(a.sum_bytes - m.temp_live_peak_bytes AS BIGINT) AS waste_bytes
 FROM module_memory AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 JOIN arenas AS a
   ON a.module_id = m.module_id
   AND a.space_color = m.color

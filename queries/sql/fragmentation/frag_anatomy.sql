@@ -148,7 +148,7 @@ SELECT
   a.allocation_id, r.allocation_bytes, r.step, p.part,
   CAST(p.part_bytes AS BIGINT) AS part_bytes,
   p.part_bytes / nullif(r.allocation_bytes, 0) AS part_ratio
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN arenas AS r USING (module_id, allocation_id)
 JOIN parts AS p USING (module_id, allocation_id)

@@ -44,7 +44,7 @@ SELECT
   (a.size_bytes - coalesce(p.live_peak_bytes, 0)) / nullif(a.size_bytes, 0)
     AS fragmentation_ratio,
   coalesce(t.value_count, 0) AS value_count
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 LEFT JOIN peaks AS p USING (module_id, allocation_id)
 LEFT JOIN tenants AS t USING (module_id, allocation_id)

@@ -58,7 +58,7 @@ SELECT
     ELSE 0
   END AS scoped_bytes
 FROM module_memory AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 JOIN arenas AS a
   ON a.module_id = m.module_id
   AND a.space_color = m.color

@@ -80,7 +80,7 @@ SELECT
   h.hole_end - h.hole_start AS hole_bytes,
   CAST(h.free_bytes AS BIGINT) AS free_bytes, h.largest_hole_bytes,
   1 - h.largest_hole_bytes / h.free_bytes AS frag_index_ratio
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN arenas AS r USING (module_id, allocation_id)
 JOIN holes AS h USING (module_id, allocation_id)

@@ -101,7 +101,7 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, p.verdict,
   p.allocation_id, p.instruction, p.shape_index, p.other_instruction,
   p.other_shape_index, p.overlap_bytes, p.from_step, p.to_step
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN pairs AS p
   ON p.module_id = m.module_id
   AND p.space_color = m.color

@@ -223,7 +223,7 @@ SELECT
   p.packed_bytes - p.floor_bytes AS gap_to_floor_bytes,
   (p.packed_bytes - p.floor_bytes) / nullif(p.packed_bytes, 0) AS gap_ratio,
   a.size_bytes - p.packed_bytes AS saved_bytes
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 JOIN measured AS p USING (module_id, allocation_id)
 ORDER BY

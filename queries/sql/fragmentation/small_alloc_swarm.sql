@@ -55,7 +55,7 @@ SELECT
   CAST(b.sum_bytes AS BIGINT) AS sum_bytes,
   b.sum_bytes / nullif(b.all_bytes, 0) AS bytes_ratio,
   CAST(b.rounding_bytes AS BIGINT) AS rounding_bytes
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN shares AS b
   ON b.module_id = m.module_id
   AND b.space_color = m.color

@@ -76,7 +76,7 @@ SELECT
   k.body_peak_bytes,
   k.body_peak_bytes - k.body_least_bytes AS body_extra_bytes, w.body_from_step,
   w.body_to_step, i.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN looped AS w USING (module_id)
 JOIN curves AS k
   ON k.module_id = w.module_id
@@ -86,7 +86,7 @@ LEFT JOIN carry AS c
   ON c.module_id = w.module_id
   AND c.instruction_id = w.instruction_id
   AND c.space_color = m.color
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = w.module_id
   AND i.instruction_id = w.instruction_id
 ORDER BY

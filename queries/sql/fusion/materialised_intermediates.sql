@@ -46,7 +46,7 @@ instructions_there AS MATERIALIZED (
     f.element_type, f.fusion_kind
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory()
+    FROM selected_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
@@ -105,7 +105,7 @@ SELECT
   END AS blocker,
   s.shape, s.size_bytes, coalesce(l.leverage_bytes, 0) AS leverage_bytes,
   s.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN single AS s USING (module_id, color)
 LEFT JOIN value_leverage() AS l
   ON l.module_id = s.module_id

@@ -34,7 +34,7 @@ WITH chosen AS (
   SELECT
     r.run, m.program, m.module_number, m.rank, m.stage, m.path, m.module_id
   FROM modules AS m
-  JOIN chosen_run() AS r USING (run_id)
+  JOIN selected_run() AS r USING (run_id)
   WHERE m.stage = $stage
     AND ($program IS NULL OR m.program = $program)
 ),

@@ -26,7 +26,7 @@ SELECT
   m.pass_after, m.instruction_count, m.computation_count, m.has_assignment,
   m.printed_total_bytes, m.module_id, m.path
 FROM modules AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 WHERE ($program IS NULL OR m.program = $program)
   AND ($stage IS NULL OR m.stage = $stage)
 ORDER BY m.rank, m.module_number, m.pass_step NULLS FIRST, m.path, m.part

@@ -32,7 +32,7 @@ WITH typed AS (
     coalesce(
       nullif(regexp_extract(v.shape, '^([a-z][a-z0-9]*)\[', 1), ''), 'other'
     ) AS element_type
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
 )

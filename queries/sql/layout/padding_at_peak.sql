@@ -27,7 +27,7 @@ SELECT
     AS BIGINT)
     AS uncovered_bytes,
   count(*) FILTER (WHERE v.padding_bytes > 0) AS padded_value_count
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN peak_values() AS v
   USING (module_id, color)
 GROUP BY

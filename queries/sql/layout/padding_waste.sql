@@ -38,13 +38,13 @@ SELECT
   t.tiled_bytes - v.logical_bytes AS tile_padding_bytes,
   v.size_bytes - coalesce(t.tiled_bytes, v.logical_bytes) AS rounding_bytes,
   t.tile, i.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN placed_values() AS v
   USING (module_id, color)
 LEFT JOIN array_shapes() AS t
   ON t.shape = v.shape
   AND t.logical_bytes = v.logical_bytes
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = v.module_id
   AND i.instruction_id = v.instruction_id
 WHERE v.size_bytes > v.logical_bytes

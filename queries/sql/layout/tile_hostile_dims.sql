@@ -62,7 +62,7 @@ used AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.color AS space_color,
     m.space_name, v.shape, v.logical_bytes, count(*) AS value_count
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN value_places() AS v
     USING (module_id, color)
   GROUP BY ALL

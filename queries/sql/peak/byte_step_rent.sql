@@ -46,7 +46,7 @@ touches AS (
   SELECT t.module_id, t.value_id, i.schedule_step, TRUE
   FROM tenants AS t
   JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN chosen_instructions() AS i
+  JOIN selected_instructions() AS i
     ON i.module_id = u.module_id
     AND i.instruction_id = u.instruction_id
   WHERE i.schedule_step BETWEEN t.start_step AND t.end_step
@@ -78,10 +78,10 @@ SELECT
   d.idle_steps / (t.end_step - t.start_step + 1) AS idle_ratio, d.use_count,
   CAST(d.max_gap_steps AS BIGINT) AS max_gap_steps, t.start_step, t.end_step,
   i.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN tenants AS t USING (module_id, color)
 JOIN idle AS d USING (module_id, value_id)
-LEFT JOIN chosen_instructions() AS i
+LEFT JOIN selected_instructions() AS i
   ON i.module_id = t.module_id
   AND i.instruction_id = t.instruction_id
 ORDER BY

@@ -33,7 +33,7 @@
 WITH memory AS (
   SELECT m.*, h.host
   FROM module_memory AS m
-  JOIN chosen_run() AS c USING (run_id)
+  JOIN selected_run() AS c USING (run_id)
   LEFT JOIN hosts() AS h
     ON h.run_id = m.run_id
     AND h.folder = regexp_replace(m.path, '[^/]*$', '')

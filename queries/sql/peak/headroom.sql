@@ -43,7 +43,7 @@ WITH limited AS (
     CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
       THEN d.memory_bytes END AS chip_bytes
   FROM module_memory AS m
-  JOIN chosen_run() AS c USING (run_id)
+  JOIN selected_run() AS c USING (run_id)
   JOIN runs AS r USING (run_id)
   LEFT JOIN device_memory AS d USING (device)
   WHERE ($program IS NULL OR m.program = $program)

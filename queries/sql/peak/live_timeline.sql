@@ -33,7 +33,7 @@ WITH stretches AS (
     max(t.to_step) OVER (
       PARTITION BY m.occurrence, m.color
     ) + 1 AS step_count
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN memory_timeline AS t USING (module_id, color)
   WINDOW same_curve AS (
     PARTITION BY m.occurrence, m.color

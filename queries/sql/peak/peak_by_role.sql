@@ -28,7 +28,7 @@ SELECT
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
   arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN peak_roles() AS g
   USING (module_id, color)
 LEFT JOIN store.instructions AS i

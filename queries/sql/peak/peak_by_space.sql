@@ -43,7 +43,7 @@ SELECT
   m.parameter_bytes, m.constant_bytes, m.live_out_bytes, m.thread_local_bytes,
   m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio
 FROM module_memory AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 LEFT JOIN store.schedule AS s
   ON s.module_id = m.module_id
   AND s.step = m.peak_step

@@ -49,7 +49,7 @@ WITH placed AS (
     v.start_step, v.end_step, w.instruction AS shares_with,
     row_number() OVER largest AS place,
     sum(v.owned_bytes) OVER largest AS cumulative_bytes
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
   LEFT JOIN "values" AS w

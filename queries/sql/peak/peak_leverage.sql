@@ -49,7 +49,7 @@ WITH ranked AS (
       PARTITION BY m.occurrence, m.color
       ORDER BY r.new_peak_bytes NULLS LAST, v.size_bytes DESC, v.value_id
     ) AS place
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN value_places() AS v
     USING (module_id, color)
   LEFT JOIN value_leverage() AS r

@@ -47,7 +47,7 @@ WITH ranked AS (
       PARTITION BY m.occurrence, m.color
       ORDER BY s.new_peak_bytes, s.owned_bytes DESC, s.set_name
     ) AS place
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN set_leverage() AS s USING (module_id, color)
   WHERE s.locations_id IS NOT DISTINCT FROM m.locations_id
 )

@@ -35,7 +35,7 @@ WITH curves AS (
     m.occurrence, m.module_id, m.color AS space_color, m.space_name,
     m.peak_step, m.live_peak_bytes, t.from_step, t.to_step, t.live_bytes,
     t.live_bytes >= (1 - $tolerance) * m.live_peak_bytes AS is_high
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN memory_timeline AS t USING (module_id, color)
 ),
 numbered AS (

@@ -24,7 +24,7 @@
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m
-  JOIN chosen_run() AS c USING (run_id)
+  JOIN selected_run() AS c USING (run_id)
   WHERE $program IS NULL
     OR m.program = $program
 ),

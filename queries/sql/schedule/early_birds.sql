@@ -62,7 +62,7 @@ early AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.space_name, m.peak_step, t.*, f.first_use_step
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN tenants AS t USING (module_id, color)
   JOIN first_reads AS f USING (module_id, value_id)
   WHERE t.start_step < m.peak_step
@@ -106,7 +106,7 @@ SELECT
   END AS BIGINT) AS net_saving_bytes,
   i.op_name
 FROM early AS e
-JOIN chosen_instructions() AS i
+JOIN selected_instructions() AS i
   USING (module_id, instruction_id)
 LEFT JOIN computations AS n
   ON n.module_id = i.module_id

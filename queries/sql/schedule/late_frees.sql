@@ -79,7 +79,7 @@ late AS MATERIALIZED (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.space_name, m.peak_step, t.*, n.reader_id, n.reader,
     n.step AS last_use_step, n.step_before
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN tenants AS t USING (module_id, color)
   JOIN numbered AS n USING (module_id, value_id)
   WHERE n.place = 1

@@ -62,7 +62,7 @@ WITH named AS MATERIALIZED (
       ) AS is_clone
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory()
+    FROM selected_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
   JOIN store.instruction_forms AS f USING (form_id)
@@ -268,7 +268,7 @@ SELECT
   (p.peak_bytes - m.live_peak_bytes)
     / nullif(c.result_bytes + coalesce(b.read_bytes, 0), 0) AS saved_ratio,
   c.op_name
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN rows AS r
   ON r.module_id = m.module_id
   AND r.space_color = m.color

@@ -55,7 +55,7 @@ SELECT
   g.owned_bytes / nullif(g.live_peak_bytes, 0) AS peak_ratio, g.start_step,
   f.first_use_step,
   CAST(f.first_use_step - g.start_step AS BIGINT) AS prefetch_steps
-FROM chosen_memory() AS m
+FROM selected_memory() AS m
 JOIN gathered AS g USING (module_id, color)
 LEFT JOIN first_uses AS f USING (module_id, value_id)
 LEFT JOIN instructions_there AS n

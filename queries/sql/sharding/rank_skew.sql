@@ -25,7 +25,7 @@
 WITH ranks AS (
   SELECT DISTINCT m.rank
   FROM modules AS m
-  JOIN chosen_run() AS c USING (run_id)
+  JOIN selected_run() AS c USING (run_id)
   WHERE m.rank IS NOT NULL
 ),
 points AS MATERIALIZED (
@@ -34,7 +34,7 @@ points AS MATERIALIZED (
     m.color AS space_color, m.space_name, m.rank,
     max(m.reserved_bytes) AS reserved_bytes
   FROM module_memory AS m
-  JOIN chosen_run() AS c USING (run_id)
+  JOIN selected_run() AS c USING (run_id)
   WHERE m.rank IS NOT NULL
     AND ($program IS NULL OR m.program = $program)
   GROUP BY ALL

@@ -39,10 +39,10 @@ WITH phased AS (
       WHEN p.made_in = 'between' THEN 'backward'
       ELSE coalesce(p.made_in, 'none')
     END AS phase
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions() AS i
+  LEFT JOIN selected_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN value_phases() AS p

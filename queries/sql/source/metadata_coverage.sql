@@ -37,10 +37,10 @@ WITH known AS (
       WHEN i.op_name IS NOT NULL THEN 'op_name_only'
       ELSE 'nothing'
     END AS class
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
-  LEFT JOIN chosen_instructions() AS i
+  LEFT JOIN selected_instructions() AS i
     ON i.module_id = v.module_id
     AND i.instruction_id = v.instruction_id
   LEFT JOIN instruction_sources() AS l

@@ -38,7 +38,7 @@ WITH owned AS (
         ELSE '(no op_name)'
       END, '/'
     ) AS parts
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
   LEFT JOIN op_paths() AS o

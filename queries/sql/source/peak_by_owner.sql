@@ -22,7 +22,7 @@ WITH sourced AS (
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
     v.owned_bytes, s.source_file
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
   LEFT JOIN value_sources() AS s

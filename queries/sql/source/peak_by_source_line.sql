@@ -35,7 +35,7 @@ WITH names AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.name
   FROM (
     SELECT DISTINCT module_id
-    FROM chosen_memory()
+    FROM selected_memory()
   ) AS m
   JOIN store.instructions AS i USING (module_id)
 ),
@@ -54,7 +54,7 @@ lines AS (
     ) AS BIGINT) AS read_bytes,
     count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
     arg_max(i.name, (v.owned_bytes, -v.value_id)) AS largest_instruction
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
   LEFT JOIN value_sources() AS s

@@ -31,7 +31,7 @@ WITH RECURSIVE owned AS (
     m.color AS space_color, m.space_name, m.occurrence, m.locations_id,
     m.live_peak_bytes, v.allocation_id, v.value_id, v.owned_bytes,
     l.stack_frame_id
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN peak_values() AS v
     USING (module_id, color)
   JOIN locations AS l

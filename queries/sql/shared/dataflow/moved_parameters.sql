@@ -27,7 +27,7 @@ WITH RECURSIVE described AS MATERIALIZED (
       'fusion', 'slice', 'transpose'
     )
     OR coalesce(i.custom_call_target = 'ConcatBitcast', FALSE) AS is_moving
-  FROM chosen_instructions() AS i
+  FROM selected_instructions() AS i
   WHERE is_moving
     OR i.opcode IN ('parameter', 'async-start')
 ),

@@ -72,7 +72,7 @@ WITH paired_runs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
   SELECT
     p.*, s.may_be_same OR NOT $follow AS is_same_device
-  FROM chosen_pair(base := $base, candidate := $candidate) AS p
+  FROM selected_pair(base := $base, candidate := $candidate) AS p
   JOIN runs AS b ON b.run_id = p.base_run_id
   JOIN runs AS c ON c.run_id = p.candidate_run_id,
   LATERAL (

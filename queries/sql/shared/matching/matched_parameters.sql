@@ -14,7 +14,7 @@
 -- column instruction VARCHAR name neutral: The same in the candidate.
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+  SELECT * FROM selected_pair(base := $base, candidate := $candidate)
 ),
 pairs AS MATERIALIZED (
   SELECT

@@ -37,7 +37,7 @@
 --   none.
 WITH paired_runs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT * FROM chosen_pair(base := $base, candidate := $candidate)
+  SELECT * FROM selected_pair(base := $base, candidate := $candidate)
 ),
 all_pairs AS (
   SELECT

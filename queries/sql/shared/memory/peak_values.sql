@@ -34,7 +34,7 @@
 -- column end_step
 WITH peaks AS (
   SELECT p.module_id, p.color AS space_color, p.peak_step, p.live_peak_bytes
-  FROM chosen_contents() AS m
+  FROM selected_contents() AS m
   JOIN memory_profile AS p USING (module_id)
   WHERE p.peak_step IS NOT NULL
 ),

@@ -23,7 +23,7 @@ WITH chosen AS MATERIALIZED (
   SELECT DISTINCT
     m.module_id, m.locations_id, m.color AS space_color, m.peak_step,
     m.live_peak_bytes
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   WHERE m.peak_step IS NOT NULL
 ),
 members AS MATERIALIZED (

@@ -28,7 +28,7 @@ curves AS (
   SELECT DISTINCT
     t.module_id, t.color AS space_color, m.peak_step, m.live_peak_bytes,
     t.from_step, t.to_step, t.live_bytes
-  FROM chosen_memory() AS m
+  FROM selected_memory() AS m
   JOIN memory_timeline AS t USING (module_id, color)
 ),
 peaks AS (

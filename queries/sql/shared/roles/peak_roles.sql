@@ -30,7 +30,7 @@ WITH named AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,
     i.parameter_number
-  FROM chosen_instructions() AS i
+  FROM selected_instructions() AS i
 ),
 parameters AS (
   SELECT
@@ -40,7 +40,7 @@ parameters AS (
     max(lower(i.op_name)) AS op_name, max(h.phase) AS made_in,
     bool_or(coalesce(s.is_state, FALSE)) AS is_state,
     bool_or(coalesce(s.is_read_forward, FALSE)) AS is_read_forward
-  FROM chosen_contents() AS c
+  FROM selected_contents() AS c
   JOIN allocations AS a USING (module_id)
   JOIN (
     SELECT DISTINCT module_id, entry_computation_id AS computation_id

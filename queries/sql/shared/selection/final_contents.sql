@@ -1,7 +1,7 @@
 -- title: Contents of last snapshots
 -- question: Which module contents show a module as it was compiled in the end?
 -- definition: Contents of final_modules, each once; of every run those of
---   chosen_contents, for a buffer assignment belongs to a last snapshot.
+--   selected_contents, for a buffer assignment belongs to a last snapshot.
 -- grain: module content
 -- param run
 -- param program
@@ -15,5 +15,5 @@ FROM final_modules() AS m
 WHERE NOT $every_run
 UNION ALL
 SELECT c.module_id
-FROM chosen_contents(run := NULL, every_run := TRUE) AS c
+FROM selected_contents(run := NULL, every_run := TRUE) AS c
 WHERE $every_run

@@ -12,7 +12,7 @@
 -- column host VARCHAR name neutral: The host that it is of, with a slash.
 WITH wanted AS (
   SELECT c.run_id
-  FROM chosen_run(run := $run) AS c
+  FROM selected_run(run := $run) AS c
   WHERE $run_ids IS NULL
   UNION ALL
   SELECT unnest(list_distinct($run_ids))

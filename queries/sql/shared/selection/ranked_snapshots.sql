@@ -41,7 +41,7 @@
 -- column place BIGINT id neutral: 1 for the last snapshot.
 WITH wanted AS (
   SELECT c.run_id, c.run AS run_name
-  FROM chosen_run(run := $run) AS c
+  FROM selected_run(run := $run) AS c
   WHERE $run_ids IS NULL
   UNION ALL
   SELECT r.run_id, r.name

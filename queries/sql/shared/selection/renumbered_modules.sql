@@ -17,7 +17,7 @@
 -- column next_number INTEGER id neutral: Its number from then on.
 WITH wanted AS (
   SELECT c.run_id
-  FROM chosen_run(run := $run) AS c
+  FROM selected_run(run := $run) AS c
   WHERE NOT $every_run
     AND $run_ids IS NULL
   UNION ALL

@@ -14,7 +14,7 @@ SELECT DISTINCT
   e.module_id, f.parameter_number, i.instruction_id, f.op_name
 FROM (
   SELECT DISTINCT m.module_id, m.entry_computation_id AS computation_id
-  FROM chosen_modules() AS o
+  FROM selected_modules() AS o
   JOIN modules AS m
     ON m.run_id = o.run_id
     AND m.module_id = o.module_id

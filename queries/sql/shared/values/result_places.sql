@@ -16,7 +16,7 @@ SELECT DISTINCT
   s.value_id
 FROM (
   SELECT DISTINCT m.module_id, c.root_instruction_id AS instruction_id
-  FROM chosen_modules() AS o
+  FROM selected_modules() AS o
   JOIN modules AS m
     ON m.run_id = o.run_id
     AND m.module_id = o.module_id

@@ -26,7 +26,7 @@
 -- column end_step
 WITH chosen AS MATERIALIZED (
   SELECT module_id
-  FROM chosen_contents()
+  FROM selected_contents()
 ),
 -- Each is fixed, and of the chosen modules alone: else allocations meet values
 -- by module, and a few rows the values and ranges of all modules.

@@ -19,7 +19,7 @@
 WITH placed AS (
   SELECT DISTINCT
     m.module_id, m.locations_id, v.value_id, v.instruction_id, v.kind, v.shape
-  FROM chosen_modules() AS m
+  FROM selected_modules() AS m
   JOIN value_places() AS v USING (module_id)
   WHERE v.kind <> 'thread_local'
 ),

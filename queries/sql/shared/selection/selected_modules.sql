@@ -22,7 +22,7 @@ SELECT
   coalesce(m.platform, r.platform) AS platform,
   m.module_id, m.locations_id, m.path
 FROM modules AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 JOIN runs AS r USING (run_id)
 WHERE m.has_assignment
   AND ($program IS NULL OR m.program = $program)

@@ -25,6 +25,6 @@ SELECT
   m.module_id, m.locations_id, m.color AS color, m.space_name, m.peak_step,
   m.live_peak_bytes
 FROM module_memory AS m
-JOIN chosen_run() AS c USING (run_id)
+JOIN selected_run() AS c USING (run_id)
 WHERE ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)

@@ -1,6 +1,6 @@
 -- title: Contents with a buffer assignment
 -- question: Which contents of a run, or of module_ids, have memory to ask of?
--- definition: Contents of chosen_modules, each once; of every run those of
+-- definition: Contents of selected_modules, each once; of every run those of
 --   module_ids.
 -- grain: module content
 -- param run
@@ -11,7 +11,7 @@
 SELECT unnest(list(DISTINCT m.module_id)) AS module_id
 -- Unnested, they are taken for a few rows, and hash tables are made of these
 -- rather than of what all modules have.
-FROM chosen_modules() AS m
+FROM selected_modules() AS m
 WHERE NOT $every_run
 UNION ALL
 -- Not by the occurrences, of which there are many.

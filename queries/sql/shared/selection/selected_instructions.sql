@@ -23,7 +23,7 @@
 -- column attributes VARCHAR text neutral: What has no column of its own.
 WITH chosen AS MATERIALIZED (
   SELECT module_id
-  FROM chosen_contents()
+  FROM selected_contents()
 ),
 -- Fixed before they meet their forms: else those of all modules do.
 numbered AS MATERIALIZED (
