@@ -57,6 +57,7 @@ def _query_object(query: Query, catalogue: Catalogue) -> dict[str, Any]:
         "grain": query.grain,
         "needs": needs(query, catalogue),
         "empty": query.empty,
+        "leading": list(query.leading),
         "parameters": [
             {
                 "name": p.name,

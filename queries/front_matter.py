@@ -6,6 +6,7 @@
     --   further lines are indented.
     -- grain: module occurrence, colour
     -- empty: What to do where there are no rows (may be left out).
+    -- leading: program, reserved_bytes (columns of the table; may be left out).
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
     -- param slop DOUBLE = 0.0 from 0 to 1: Share that is kept free (or: from 0).
@@ -28,6 +29,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.blocks import with_blocks
 from hlodb.queries.query import (
     COLUMN_TYPES,
+    MOST_LEADING,
     NUMERIC_TYPES,
     PARAMETER_TYPES,
     POLARITIES,
@@ -36,14 +38,15 @@ from hlodb.queries.query import (
     Parameter,
     Query,
     Vocabulary,
+    default_leading,
 )
 from hlodb.queries.sql_text import code_tokens, parameter_faults
 
 SENTENCES = ("title", "question", "definition", "grain")
 """The keys that every query has, once."""
 
-_OPTIONAL = "empty"
-"""A key that a query may have, once."""
+_OPTIONAL = ("empty", "leading")
+"""Keys that a query may have, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
 _PARAMETER = re.compile(
@@ -96,7 +99,8 @@ def parse_query(
         parameters=parameters,
         columns=columns,
         sql=with_blocks(sql),
-        empty=sentences.get(_OPTIONAL),
+        empty=sentences.get("empty"),
+        leading=_leading(sentences.get("leading"), columns, path),
     )
 
 
@@ -142,11 +146,11 @@ def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:
     for entry in entries:
         if entry.key in ("param", "column"):
             continue
-        if entry.key not in (*SENTENCES, _OPTIONAL):
-            known = ", ".join((*SENTENCES, _OPTIONAL, "param", "column"))
+        if entry.key not in (*SENTENCES, *_OPTIONAL):
+            known = ", ".join((*SENTENCES, *_OPTIONAL, "param", "column"))
             _fail(path, entry.line, f"unknown key {entry.key!r}; known are {known}")
         if entry.key in found:
-            _fail(path, entry.line, f"{entry.key!r} stands twice")
+            _fail(path, entry.line, f"{entry.key!r} is declared twice")
         if entry.name or not entry.rest.startswith(": "):
             _fail(path, entry.line, f"expected `-- {entry.key}: text`")
         found[entry.key] = entry.rest[2:].strip()
@@ -217,11 +221,27 @@ def _column(name: str, entry: _Entry, path: str) -> Column:
     return Column(name, match[1], match[2], match[3], match[4])
 
 
+def _leading(
+    text: str | None, columns: tuple[Column, ...], path: str
+) -> tuple[str, ...]:
+    """Return the declared leading columns, else those that suit most tables."""
+    if text is None:
+        return default_leading(columns)
+    names = tuple(re.split(r",\s*", text))
+    known = {column.name for column in columns}
+    for name in names:
+        if name not in known:
+            _fail(path, 1, f"leading column {name!r} is not a column of the query")
+    if len({*names}) != len(names) or len(names) > MOST_LEADING:
+        _fail(path, 1, f"declare at most {MOST_LEADING} different leading columns")
+    return names
+
+
 def _declared_name(entry: _Entry, path: str, found: Container[str]) -> str:
     if entry.name is None:
         _fail(path, entry.line, f"expected a name after `-- {entry.key}`")
     if entry.name in found:
-        _fail(path, entry.line, f"{entry.key} {entry.name!r} stands twice")
+        _fail(path, entry.line, f"{entry.key} {entry.name!r} is declared twice")
     return entry.name
 
 

@@ -29,6 +29,13 @@ PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR")
 NUMERIC_TYPES = ("BIGINT", "BIGINT[]", "DOUBLE")
 COLUMN_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "INTEGER", "TIMESTAMP", "VARCHAR")
 
+MOST_LEADING = 8
+"""Number of columns that fit a terminal side by side."""
+
+_ALWAYS = ("program", "instruction")
+_RARELY = ("run", "rank", "module_number", "color", "shape_index", "op_name")
+"""Columns that fill a table before they tell its rows apart."""
+
 
 class Parameter(NamedTuple):
     """A parameter: `default` is SQL; `source` names the column it is a value of.
@@ -61,8 +68,9 @@ class Column(NamedTuple):
 class Query:
     """One canned query; `sql` is its SELECT as written, with `$name` parameters.
 
-    `empty` says what to do where there are no rows. One of ours `is_built_in`; others
-    come from folders of users.
+    `empty` says what to do where there are no rows. `leading` names the columns that a
+    table shows unless all are asked for. Queries of this release are `is_built_in`;
+    others come from folders of users.
     """
 
     name: str
@@ -76,6 +84,7 @@ class Query:
     columns: tuple[Column, ...]
     sql: str
     empty: str | None = None
+    leading: tuple[str, ...] = ()
     is_built_in: bool = False
 
 
@@ -85,3 +94,19 @@ class Vocabulary:
 
     parameters: dict[str, Parameter] = field(default_factory=dict)
     columns: dict[str, Column] = field(default_factory=dict)
+
+
+def default_leading(columns: tuple[Column, ...]) -> tuple[str, ...]:
+    """Return the columns that a table shows where the query declares none.
+
+    Program and instruction come first in rank, identifiers that mostly repeat last.
+    """
+    ranked = sorted(
+        range(len(columns)),
+        key=lambda place: (
+            columns[place].name not in _ALWAYS,
+            columns[place].name in _RARELY,
+            place,
+        ),
+    )
+    return tuple(columns[place].name for place in sorted(ranked[:MOST_LEADING]))

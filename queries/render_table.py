@@ -1,4 +1,8 @@
-"""The form for people: a table as wide as the terminal, with human units."""
+"""The form for people: a table as wide as the terminal, with human units.
+
+It shows the leading columns of a query, and says how many more there are. What is too
+wide is laid out by `render_narrow`: no number, program or instruction is ever cut.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from typing import Any, BinaryIO
 
 from hlodb.queries.query import Column
 from hlodb.queries.result import Result
-from hlodb.text import human_bytes, plain, visible
+from hlodb.text import counted, human_bytes, plain, visible
 
 Cells = list[list[str]]
 
@@ -24,27 +28,29 @@ _BETWEEN = "   "
 
 
 def write_table(result: Result, stream: BinaryIO) -> None:
-    """Write an aligned table; on a terminal it is fitted to its width.
-
-    Where it doesn't fit, columns with the same value in every row move to a line above.
-    """
+    """Write the leading columns as an aligned table, fitted to the terminal's width."""
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
-    cells = [_human_row(row, result.columns) for row in result.rows]
-    names = [visible(name) for name in result.names]
+    shown = _leading(result)
+    cells = [_human_row(row, shown.columns) for row in shown.rows]
+    names = [visible(name) for name in shown.names]
     widths = [max(map(_width, column)) for column in zip(names, *cells, strict=True)]
-    if sum(widths) + len(_BETWEEN) * len(widths) <= width:
-        lines = list(_aligned(result.columns, [names, *cells], widths))
+    if sum(widths) + len(_BETWEEN) * (len(widths) - 1) <= width:
+        lines = list(_aligned(shown.columns, [names, *cells], widths))
     else:
         # Loaded when needed: it takes longer than most queries.
-        from hlodb.queries.render_folded import folded
+        from hlodb.queries.render_narrow import narrow
 
-        lines = folded(result, cells, width)
+        lines = narrow(shown.columns, cells, width)
+    if not result.rows:
+        lines.append("(no rows)")
+    if hidden := len(result.columns) - len(shown.columns):
+        lines.append(f"+{counted(hidden, 'column')}, shown with --wide")
     stream.write(("\n".join(lines) + "\n").encode())
 
 
 def human(value: Any, column: Column) -> str:
-    """Give a value for reading: 65.3 MiB, 41.2 %, 12,345; a dash for NULL."""
+    """Return a value for reading: 65.3 MiB, 41.2 %, 12,345; a dash for NULL."""
     match value, column.unit:
         case None, _:
             return NOTHING
@@ -69,6 +75,14 @@ def human(value: Any, column: Column) -> str:
     return visible(plain(value))
 
 
+def _leading(result: Result) -> Result:
+    if not result.leading:
+        return result
+    places = [result.names.index(name) for name in result.leading]
+    columns = tuple(result.columns[place] for place in places)
+    return Result(columns, [tuple(row[p] for p in places) for row in result.rows])
+
+
 def _human_row(row: tuple[Any, ...], columns: tuple[Column, ...]) -> list[str]:
     return [human(v, column) for v, column in zip(row, columns, strict=True)]
 
@@ -76,7 +90,7 @@ def _human_row(row: tuple[Any, ...], columns: tuple[Column, ...]) -> list[str]:
 def _aligned(
     columns: tuple[Column, ...], rows: Cells, widths: list[int]
 ) -> Iterator[str]:
-    """Give the lines of a table; the first of `rows` has the names of the columns."""
+    """Yield the lines of a table; the first of `rows` has the names of the columns."""
     left = [column.unit in LEFT_UNITS for column in columns]
     for number, row in enumerate(rows):
         padded = (
@@ -96,9 +110,9 @@ def _blanks(row: list[str], widths: list[int]) -> Iterator[str]:
 
 
 def _width(text: str) -> int:
-    """Give how many characters of a terminal a text takes."""
+    """Return how many characters of a terminal a text takes."""
     if text.isascii():
         return len(text)
-    from rich.cells import cell_len  # as for `folded`
+    from rich.cells import cell_len  # as for `narrow`
 
     return cell_len(text)

@@ -14,11 +14,13 @@ Row = tuple[Any, ...]
 class Result:
     """The answer to a query: `columns` in order, `rows` as tuples of Python values.
 
-    Numbers are exact: BIGINT and HUGEINT are int, DECIMAL is Decimal.
+    Numbers are exact: BIGINT and HUGEINT are int, DECIMAL is Decimal. A table for
+    people shows the `leading` columns, or all where none are named.
     """
 
     columns: tuple[Column, ...]
     rows: list[Row]
+    leading: tuple[str, ...] = ()
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -47,7 +47,7 @@ def run_query(
         rows = cursor.fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
-    return Result(query.columns, rows)
+    return Result(query.columns, rows, query.leading)
 
 
 def run_sql(connection: Connection, sql: str) -> Result:

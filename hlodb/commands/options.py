@@ -6,6 +6,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -92,7 +93,7 @@ def db_option(command: Callable[..., Any]) -> Callable[..., Any]:
     return _db(_lock_timeout(command))
 
 
-format_option: Decorator = click.option(
+_format: Decorator = click.option(
     "--format",
     "form",
     type=click.Choice(list(FORMATS)),
@@ -100,6 +101,25 @@ format_option: Decorator = click.option(
     show_default=True,
     help="How rows are written.",
 )
+_WIDE = "hlodb.wide"
+
+
+def _set_wide(context: click.Context, _: click.Parameter, wide: bool) -> None:
+    context.meta[_WIDE] = wide
+
+
+_wide: Decorator = click.option(
+    "--wide",
+    is_flag=True,
+    expose_value=False,
+    callback=_set_wide,
+    help="Show every column of a table, not only the leading ones.",
+)
+
+
+def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add --format, and --wide for its default form, the table."""
+    return _format(_wide(command))
 
 
 class _Output(click.Path):
@@ -156,6 +176,9 @@ def write_result(result: Result, form: str, output: Path | None) -> None:
     """
     if form in BINARY_FORMATS:
         refuse_terminal(form, output)
+    context = click.get_current_context(silent=True)
+    if context is not None and context.meta.get(_WIDE):
+        result = replace(result, leading=())
     with output_stream(output) as stream:
         writer(form)(result, stream)
 

@@ -151,6 +151,7 @@ def test_the_catalogue_as_objects(tmp_path: Path) -> None:
         "grain": "module occurrence",
         "needs": ["module_list"],
         "empty": None,
+        "leading": ["program", "steps"],
         "parameters": [
             {
                 "name": "run",

@@ -31,6 +31,16 @@ def read(text: str) -> Query:
     )
 
 
+def test_leading_columns() -> None:
+    """Declared ones in their order, else eight that tell rows apart."""
+    more = "".join(f"-- column c{i} BIGINT count neutral: A count.\n" for i in range(9))
+    head = HEADER + "-- leading: steps, c1\n"
+    assert read(head + COLUMN + more + SQL).leading == ("steps", "c1")
+    run = "-- column run VARCHAR name neutral: The run.\n"
+    text = HEADER + run + more + "-- column program\n" + SQL
+    assert read(text).leading == (*(f"c{i}" for i in range(7)), "program")
+
+
 def test_whole_query() -> None:
     text = (
         HEADER
@@ -62,6 +72,7 @@ def test_whole_query() -> None:
             Column("steps", "BIGINT", "count", "lower_is_better", "How many steps."),
         ),
         sql="SELECT p.program, p.steps FROM $run LIMIT $top * $share",
+        leading=("program", "steps"),
     )
 
 
@@ -82,9 +93,12 @@ def test_what_to_do_without_rows_may_be_said() -> None:
         (
             HEADER + "-- titel: x\n" + COLUMN + SQL,
             "steps.sql:6: unknown key 'titel'; known are title, question, definition,"
-            " grain, empty, param, column",
+            " grain, empty, leading, param, column",
         ),
-        (HEADER + "-- title: x\n" + COLUMN + SQL, "steps.sql:6: 'title' stands twice"),
+        (
+            HEADER + "-- title: x\n" + COLUMN + SQL,
+            "steps.sql:6: 'title' is declared twice",
+        ),
         (
             HEADER + "--title x\n" + COLUMN + SQL,
             "steps.sql:6: expected `-- key: text`, found '--title x'",
@@ -122,7 +136,15 @@ def test_what_to_do_without_rows_may_be_said() -> None:
         ),
         (
             HEADER + COLUMN + COLUMN + SQL,
-            "steps.sql:7: column 'steps' stands twice",
+            "steps.sql:7: column 'steps' is declared twice",
+        ),
+        (
+            HEADER + "-- leading: steps, bytes\n" + COLUMN + SQL,
+            "steps.sql:1: leading column 'bytes' is not a column of the query",
+        ),
+        (
+            HEADER + "-- leading: steps, steps\n" + COLUMN + SQL,
+            "steps.sql:1: declare at most 8 different leading columns",
         ),
         (HEADER + COLUMN, "steps.sql:7: no SQL follows the front matter"),
         (

@@ -14,12 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich import box
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
 
 from hlodb.errors import UsageError
 from hlodb.queries.query import Column
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
-from hlodb.queries.render_folded import folded
-from hlodb.queries.render_table import human
+from hlodb.queries.render_table import LEFT_UNITS, human
 from hlodb.queries.result import Result, plain_column
 from hlodb.text import visible
 
@@ -158,11 +161,24 @@ def test_a_table_that_fits_is_as_rich_draws_it(
 ) -> None:
     named, rows = table
     columns = tuple(Column(n, "VARCHAR", unit, "neutral", "") for n, unit in named)
-    cells = [[visible(text) for text in row] for row in rows]
-    drawn = folded(Result(columns, list(rows)), cells, 1000)
     assert written("table", Result(columns, list(rows))).decode() == "".join(
-        f"{line}\n" for line in drawn
-    )
+        f"{line}\n" for line in drawn_by_rich(columns, rows)
+    ) + ("" if rows else "(no rows)\n")
+
+
+def drawn_by_rich(
+    columns: tuple[Column, ...], rows: list[tuple[str, ...]]
+) -> list[str]:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for column in columns:
+        justify = "left" if column.unit in LEFT_UNITS else "right"
+        table.add_column(Text(visible(column.name)), justify=justify)  # type: ignore[arg-type]
+    for row in rows:
+        table.add_row(*(Text(visible(text)) for text in row))
+    console = Console(width=1000, highlight=False, no_color=True)
+    with console.capture() as captured:
+        console.print(table)
+    return [line.rstrip() for line in captured.get().splitlines()]
 
 
 class Terminal(io.BytesIO):
@@ -171,7 +187,7 @@ class Terminal(io.BytesIO):
 
 
 def test_a_table_too_wide_for_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What all rows share stands above it; texts are folded, numbers never."""
+    """Shared values stand above it; texts and headers are folded, numbers never."""
     monkeypatch.setenv("COLUMNS", "30")
     columns = (*COLUMNS[:2], plain_column("what", "VARCHAR"))
     rows = [("a" * 20, 1536, "same"), ("b", 2048, "same")]
@@ -179,11 +195,40 @@ def test_a_table_too_wide_for_the_terminal(monkeypatch: pytest.MonkeyPatch) -> N
     writer("table")(Result(columns, rows), stream)
     assert stream.getvalue().decode().splitlines() == [
         "what: same",
-        "name                live_bytes",
+        "                         live_",
+        "name                     bytes",
         "──────────────────────────────",
-        "aaaaaaaaaaaaaaaaa     1.50 KiB",
-        "aaa",
+        "aaaaaaaaaaaaaaaaaaaa  1.50 KiB",
         "b                     2.00 KiB",
+    ]
+
+
+def test_a_table_that_no_folding_fits_becomes_records(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "30")
+    columns = (
+        plain_column("program", "VARCHAR"),
+        *(plain_column(f"{word}_bytes", "BIGINT") for word in ("live", "held")),
+        plain_column("what", "VARCHAR"),
+    )
+    rows = [
+        ("jit_train_step", 1536, 16, "a text of more than a line"),
+        (None, 1, 2, "b"),
+    ]
+    stream = Terminal()
+    writer("table")(Result(columns, rows, ("program", "live_bytes", "what")), stream)
+    assert stream.getvalue().decode().splitlines() == [
+        "── row 1 of 2 ────────────────",
+        "program     jit_train_step",
+        "live_bytes  1.50 KiB",
+        "what        a text of more",
+        "            than a line",
+        "── row 2 of 2 ────────────────",
+        "program     -",
+        "live_bytes  1 B",
+        "what        b",
+        "+1 column, shown with --wide",
     ]
 
 

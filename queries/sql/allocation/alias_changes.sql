@@ -10,6 +10,8 @@
 --   or missed otherwise). Where nothing changed there is no row, nor for a
 --   module that one of the runs lacks.
 -- grain: program, rank, module, parameter, output
+-- leading: program, change, parameter_number, op_name, base_status,
+--   candidate_status, lost_bytes, shape
 -- param base
 -- param candidate
 -- param program

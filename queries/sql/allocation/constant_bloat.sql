@@ -7,6 +7,8 @@
 --   those are equal whose digests in elided_literals are; without a proto, and
 --   so without a digest, each counts as distinct.
 -- grain: run, literal, shape, colour
+-- leading: space_name, shape, literal, copy_count, constant_bytes,
+--   wasted_bytes, example
 -- param run
 -- param program
 -- param color

@@ -8,6 +8,8 @@
 --   async_collectives; and the workspace of custom calls
 --   (custom_call_inventory).
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, opcode, shape, size_bytes,
+--   source_file, source_line
 -- param run
 -- param program
 -- param color

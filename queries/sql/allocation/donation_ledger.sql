@@ -8,6 +8,8 @@
 --   the same shape that is neither donated nor live-out; the n-th such output
 --   of a shape goes with the n-th such parameter.
 -- grain: module occurrence, alias or pair
+-- leading: program, status, parameter_number, op_name, output_index,
+--   donated_bytes, shape, reason
 -- param run
 -- param program
 -- column run

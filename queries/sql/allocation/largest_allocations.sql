@@ -4,6 +4,8 @@
 --   the largest value placed in the allocation (the lowest value_id among
 --   equals).
 -- grain: module occurrence, allocation
+-- leading: program, space_name, allocation_id, kind, size_bytes, space_ratio,
+--   value_count, largest_instruction
 -- param run
 -- param program
 -- param color

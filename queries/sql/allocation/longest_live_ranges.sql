@@ -6,6 +6,8 @@
 --   the schedule's steps. With all_kinds also parameters, constants and
 --   live-outs.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, shape, size_bytes, live_steps,
+--   source_file, source_line
 -- param run
 -- param program
 -- param color

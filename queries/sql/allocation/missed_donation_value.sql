@@ -6,6 +6,8 @@
 --   last read no later than the output's allocation is first held.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
+-- leading: program, parameter_number, op_name, output_index, shape,
+--   output_bytes, is_possible, saved_at_peak_bytes
 -- param run
 -- param program
 -- column run

@@ -11,6 +11,8 @@
 --   leverage_bytes what the live peak would fall by if the pair shared its
 --   bytes at that step.
 -- grain: module occurrence, pair of values
+-- leading: program, space_name, instruction, operand_instruction, shape,
+--   saved_bytes, leverage_bytes
 -- param run
 -- param program
 -- param color

@@ -7,6 +7,8 @@
 --   times the steps it is still held after that. overheld_at_peak_bytes is the
 --   size where the peak of the colour lies after the last use.
 -- grain: module occurrence, allocation
+-- leading: program, space_name, parameter_number, op_name, size_bytes,
+--   overhold_steps, overheld_at_peak_bytes
 -- param run
 -- param program
 -- param color

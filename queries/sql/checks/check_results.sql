@@ -6,6 +6,7 @@
 --   module that stands in several runs the first occurrence is named.
 --   References and keys are those of the whole warehouse.
 -- grain: check, module or file or table that fails it
+-- leading: check_name, status, run, program, place, expected, found
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column check_name VARCHAR name neutral: Which check: the query check_… of
 --   that name.

@@ -8,6 +8,8 @@
 --   these backends have, each counted once; of several that equally many have,
 --   that of the latest run.
 -- grain: program, colour, platform, device, compiler version
+-- leading: program, platform, device, run, space_name, reserved_bytes,
+--   live_peak_bytes, fragmentation_ratio
 -- param program
 -- param color
 -- column program

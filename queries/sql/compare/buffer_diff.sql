@@ -11,6 +11,8 @@
 --   repadded (other room), at_peak_now, not_at_peak_now, shared (owns other
 --   bytes at the peak), lifetime (other live steps), same.
 -- grain: pair of values
+-- leading: program, status, instruction, shape, candidate_peak_bytes,
+--   delta_peak_bytes, source_file, source_line
 -- param base
 -- param candidate
 -- param program

@@ -7,6 +7,8 @@
 --   that ranks count together, with a program what any rank has of its
 --   numbers. Runs without metadata files give no rows.
 -- grain: pipeline, pass
+-- leading: pipeline, pass_name, call_count, changed_count, pass_seconds,
+--   time_ratio, delta_seconds
 -- param run
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
 --   none.

@@ -8,6 +8,8 @@
 --   part, temp. delta_bytes of all parts add up to total_delta_bytes; a colour
 --   or module that one side lacks counts as 0 there.
 -- grain: pair of modules, colour, part
+-- leading: program, color, part, base_bytes, candidate_bytes, delta_bytes,
+--   delta_ratio
 -- param base
 -- param candidate
 -- param program

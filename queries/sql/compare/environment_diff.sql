@@ -8,6 +8,7 @@
 --   sharding, layout, aliases, collectives, limits, passes or how much to
 --   optimise, or it is the compiler, framework or device.
 -- grain: key
+-- leading: key, base_value, candidate_value, memory_relevant
 -- param base
 -- param candidate
 -- column base

@@ -17,6 +17,8 @@
 --   what moved; packing where nothing differs but the memory; none. Pairs
 --   without such snapshots on both sides are left out.
 -- grain: pair of compilations, see matched_compilations
+-- leading: program, blame, last_equal_stage, first_different_stage,
+--   difference, delta_reserved_bytes
 -- param base
 -- param candidate
 -- param program

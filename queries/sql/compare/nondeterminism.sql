@@ -8,6 +8,8 @@
 --   exact_fingerprints of what they compiled to. Groups with fewer than
 --   min_compiles modules are left out. Bytes per colour.
 -- grain: input, colour
+-- leading: program, color, compile_count, variant_count, min_reserved_bytes,
+--   max_reserved_bytes, band_ratio, example_run
 -- param program
 -- param min_compiles BIGINT = 2 from 0: Only inputs compiled at least this
 --   often.

@@ -8,6 +8,8 @@
 --   source locations). Memory is that of colour 0 where the snapshot has a
 --   buffer assignment, else NULL.
 -- grain: module, snapshot
+-- leading: program, snapshot, stage, pass_after, is_changed,
+--   instruction_count, reserved_bytes, live_peak_bytes
 -- param run
 -- param program
 -- column run

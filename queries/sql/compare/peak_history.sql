@@ -5,6 +5,8 @@
 --   order of started_at, ingested_at, run_id, with the difference to the run
 --   before that holds the program. Of a series, or of all runs.
 -- grain: program, platform, colour, run
+-- leading: program, space_name, run, reserved_bytes, delta_reserved_bytes,
+--   delta_reserved_ratio, live_peak_bytes
 -- param series
 -- param program
 -- param color

@@ -6,6 +6,8 @@
 --   their folders tell is one row. A colour that only one side has counts as 0
 --   bytes on the other.
 -- grain: pair of modules, colour
+-- leading: program, space_name, verdict, base_reserved_bytes,
+--   candidate_reserved_bytes, delta_reserved_bytes, delta_reserved_ratio, rule
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs of which one is

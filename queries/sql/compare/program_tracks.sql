@@ -7,6 +7,7 @@
 --   Each row but the first of a track says which module it follows, why, and
 --   how sure that is.
 -- grain: compiled module
+-- leading: track, run, program, rank, method, confidence
 -- param run_ids BIGINT[] = NULL: Numbers of the runs, the earliest first; NULL
 --   for all runs in their order.
 -- column track BIGINT id neutral: Number of the program.

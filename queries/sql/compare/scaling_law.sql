@@ -17,6 +17,8 @@
 --   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
 --   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
 --   say the compiler's version, name a series whose runs have the same.
+-- leading: program, space_name, axis, part, constant_bytes, linear_bytes,
+--   quadratic_bytes, r2_ratio
 -- param program
 -- param series
 -- param color

@@ -7,6 +7,8 @@
 --   or host that grew the most. sum_delta_bytes adds the difference of
 --   reserved_bytes over programs, within one colour.
 -- grain: cause, colour
+-- leading: cause, color, program_count, sum_delta_bytes, max_delta_bytes,
+--   worst_program
 -- param base
 -- param candidate
 -- param program

@@ -8,6 +8,8 @@
 --   number. Axes with one value and programs whose number never changes are
 --   left out.
 -- grain: program, colour, platform, device, axis, value
+-- leading: program, platform, axis, value, run_count, min_reserved_bytes,
+--   max_reserved_bytes, explained_ratio
 -- param program
 -- param color
 -- column program

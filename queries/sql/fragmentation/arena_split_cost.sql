@@ -7,6 +7,8 @@
 --   one arena without fragmentation would save over several without
 --   fragmentation.
 -- grain: module occurrence, colour
+-- leading: program, space_name, arena_count, sum_bytes, joint_peak_bytes,
+--   split_bytes, waste_bytes
 -- param run
 -- param program
 -- param color

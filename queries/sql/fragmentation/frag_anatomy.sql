@@ -11,6 +11,8 @@
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
 -- grain: module occurrence, allocation, part
+-- leading: program, space_name, allocation_id, allocation_bytes, part,
+--   part_bytes, part_ratio
 -- param run
 -- param program
 -- param color

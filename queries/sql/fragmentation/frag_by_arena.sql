@@ -5,6 +5,8 @@
 --   fragmentation is larger than the sum of its arenas' where they peak at
 --   different steps, see arena_split_cost.
 -- grain: module occurrence, allocation
+-- leading: program, space_name, allocation_id, allocation_bytes,
+--   live_peak_bytes, fragmentation_bytes, fragmentation_ratio
 -- param run
 -- param program
 -- param color

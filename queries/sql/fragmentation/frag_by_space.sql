@@ -6,6 +6,8 @@
 --   live ranges are left out. In the VMEM of a TPU it includes what kernels
 --   have for themselves, which is used all the same: scoped_bytes.
 -- grain: module occurrence, colour
+-- leading: program, space_name, temp_bytes, temp_live_peak_bytes,
+--   fragmentation_bytes, fragmentation_ratio, scoped_bytes
 -- param run
 -- param program
 -- param color

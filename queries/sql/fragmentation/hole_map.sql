@@ -5,6 +5,8 @@
 --   the arena is live. frag_index_ratio is 1 minus the largest hole's share of
 --   all free bytes.
 -- grain: module occurrence, allocation, hole
+-- leading: program, space_name, allocation_id, step, from_byte, hole_bytes,
+--   free_bytes, largest_hole_bytes
 -- param run
 -- param program
 -- param color

@@ -8,6 +8,8 @@
 --   in_place where they only touch at one step, shown with in_place := true.
 --   Thread-local allocations are left out.
 -- grain: module occurrence, pair of values
+-- leading: program, space_name, verdict, allocation_id, instruction,
+--   other_instruction, overlap_bytes
 -- param run
 -- param program
 -- param color

@@ -11,6 +11,8 @@
 --   below it, and it can't always be reached. These are the six packings that
 --   XLA's heap_simulator_replay tries.
 -- grain: module occurrence, allocation, packing
+-- leading: program, space_name, allocation_id, fit, allocation_bytes,
+--   packed_bytes, floor_bytes, saved_bytes
 -- param run
 -- param program
 -- param color

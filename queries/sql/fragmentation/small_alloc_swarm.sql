@@ -6,6 +6,8 @@
 --   (0 for empty ones). rounding_bytes is what rounding every size up to a
 --   multiple of align adds.
 -- grain: run, program, module, colour, size class
+-- leading: program, space_name, bucket_bytes, allocation_count, count_ratio,
+--   sum_bytes, rounding_bytes
 -- param run
 -- param program
 -- param color

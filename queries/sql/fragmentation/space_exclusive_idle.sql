@@ -6,6 +6,8 @@
 --   borrowable_bytes is what of them colour 0 could use at most: the lesser of
 --   the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
+-- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
+--   main_temp_live_bytes, borrowable_bytes
 -- param run
 -- param program
 -- column run

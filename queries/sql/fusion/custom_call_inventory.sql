@@ -11,6 +11,8 @@
 --   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
 --   apart in frag_by_space and frag_anatomy.
 -- grain: module occurrence, target
+-- leading: program, custom_call_target, call_count, operand_bytes,
+--   result_bytes, workspace_bytes, largest_call
 -- param run
 -- param program
 -- column run

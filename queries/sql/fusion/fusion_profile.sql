@@ -10,6 +10,8 @@
 --   passes on are not. A tuple counts by its arrays (tuple_sizes). All sizes
 --   are logical.
 -- grain: module occurrence, fusion
+-- leading: program, instruction, fusion_kind, op_count, read_bytes,
+--   written_bytes, saved_bytes
 -- param run
 -- param program
 -- param top

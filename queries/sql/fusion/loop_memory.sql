@@ -8,6 +8,8 @@
 --   dimension is the trip count: what is kept per iteration; NULL where that
 --   is unknown.
 -- grain: module occurrence, while instruction, colour
+-- leading: program, space_name, instruction, trip_count, carry_bytes,
+--   stacked_bytes, body_peak_bytes, body_extra_bytes
 -- param run
 -- param program
 -- param color

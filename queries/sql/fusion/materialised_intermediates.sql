@@ -10,6 +10,8 @@
 --   result differ in layout only), by the producer; else unknown.
 --   leverage_bytes as in peak_leverage.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, reader, blocker, shape,
+--   size_bytes, leverage_bytes
 -- param run
 -- param program
 -- param color

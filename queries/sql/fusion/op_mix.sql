@@ -6,6 +6,8 @@
 --   scatters apply: what is scheduled. Of the last snapshot of every module
 --   unless a stage is asked for.
 -- grain: module occurrence, opcode
+-- leading: program, stage, opcode, instruction_count, count_ratio,
+--   top_level_count, out_bytes
 -- param run
 -- param program
 -- param stage VARCHAR = NULL of modules.stage: Only snapshots of this stage;

@@ -11,6 +11,8 @@
 --   is no function compiled again. Bytes are XLA's 'Total bytes used', over
 --   all memory spaces of a module.
 -- grain: program, rank, host
+-- leading: program, module_count, distinct_graphs, distinct_programs,
+--   distinct_layouts, varying_arguments, max_printed_total_bytes
 -- param run
 -- param program
 -- param min_modules BIGINT = 2 from 0: Only programs with at least this many

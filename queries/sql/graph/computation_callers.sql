@@ -4,6 +4,8 @@
 --   module, with the caller's computation and the number of times of
 --   multiplicity.
 -- grain: module occurrence, computation, caller
+-- leading: program, computation_name, kind, instruction_count, caller,
+--   caller_opcode, role, times
 -- param run
 -- param program
 -- param computation VARCHAR = NULL: Only this computation; NULL for all.

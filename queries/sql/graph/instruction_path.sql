@@ -5,6 +5,7 @@
 --   numbers backwards. One row per instruction on it. Without a path there are
 --   no rows.
 -- grain: module occurrence, instruction on the path
+-- leading: program, place, name, opcode, shape, edge, op_name
 -- param run
 -- param program
 -- param source VARCHAR = NULL: Name of the first instruction; NULL for the

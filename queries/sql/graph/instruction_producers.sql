@@ -3,6 +3,7 @@
 -- definition: Along graph_edges from consumer to producer, operands and called
 --   computations, each instruction once, at its least distance.
 -- grain: module occurrence, instruction
+-- leading: program, distance, name, opcode, shape, edge, op_name
 -- param run
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;

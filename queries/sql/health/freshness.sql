@@ -5,6 +5,8 @@
 --   warehouse or from as_of. Series of one run have no cadence and are never
 --   overdue.
 -- grain: series
+-- leading: series, run_count, last_seen, last_run, cadence_seconds,
+--   silent_seconds, overdue_seconds
 -- param as_of VARCHAR = NULL: Time to look from (UTC, 2026-11-20 08:00:00);
 --   NULL for the newest run of the warehouse.
 -- column series

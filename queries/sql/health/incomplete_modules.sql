@@ -9,6 +9,7 @@
 --   dumps the final text alone (JAX_ENABLE_COMPILATION_CACHE=false has all
 --   compiled). Modules that lack nothing are left out unless complete is true.
 -- grain: compiled module
+-- leading: run, program, rank, stage, missing, missing_count, path
 -- param run
 -- param program
 -- param complete BOOLEAN = false: Also those that lack nothing.

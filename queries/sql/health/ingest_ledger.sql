@@ -5,6 +5,8 @@
 --   of the run's distinct modules, each counted once although several runs may
 --   share it.
 -- grain: run
+-- leading: run, ingested_at, file_count, file_bytes, loaded_count,
+--   rejected_count, reject_count, module_count
 -- param series
 -- column run
 -- column ingested_at TIMESTAMP time neutral: When it was ingested (UTC).

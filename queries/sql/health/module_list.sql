@@ -3,6 +3,8 @@
 -- definition: Rows of modules of the chosen run, program and stage, in the
 --   order of their files.
 -- grain: module occurrence
+-- leading: program, module_number, rank, stage, instruction_count,
+--   computation_count, has_assignment, printed_total_bytes
 -- param run
 -- param program
 -- param stage

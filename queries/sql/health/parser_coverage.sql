@@ -5,6 +5,8 @@
 --   lines (binary ones, and those that were not read) count in file_count
 --   only.
 -- grain: run, kind, status
+-- leading: run, file_kind, status, file_count, file_bytes, line_count,
+--   unclaimed_count, covered_ratio
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column run
 -- column file_kind VARCHAR name neutral: What the files are.

@@ -5,6 +5,8 @@
 --   The example is the first by run, path and line. file_bytes adds up the
 --   files concerned, each once.
 -- grain: code, section, kind of file
+-- leading: code, section, file_kind, reject_count, file_count, message,
+--   example
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column code VARCHAR name neutral: Stable short name of the problem.
 -- column section VARCHAR name neutral: Section of the format.

@@ -3,6 +3,8 @@
 -- definition: Rows of runs with counts of their modules, distinct programs,
 --   files, bytes and rejects; the latest first.
 -- grain: run
+-- leading: run, series, started_at, compiler_version, platform, device,
+--   program_count, reject_count
 -- param series
 -- column run
 -- column series

@@ -12,6 +12,7 @@
 --   printed peak step as XLA lists there; a difference is noted, not a fault,
 --   since some releases print it wrong.
 -- grain: module content, check
+-- leading: run, program, stage, check_name, status, expected, found, path
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- param only_faults BOOLEAN = false: Only checks that are not ok.
 -- column run

@@ -9,6 +9,8 @@
 --   logical sizes. is_at_peak: a value it defines is live at the peak of its
 --   colour.
 -- grain: module occurrence, instruction
+-- leading: program, instruction, reason, operand_shape, shape, read_bytes,
+--   written_bytes, is_at_peak
 -- param run
 -- param program
 -- param top

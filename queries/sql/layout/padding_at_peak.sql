@@ -4,6 +4,8 @@
 --   logical_bytes of the newest value that covers them, per colour. Room of a
 --   parameter, constant or live-out that no value covers is uncovered_bytes.
 -- grain: module occurrence, colour
+-- leading: program, space_name, live_peak_bytes, padding_bytes, padding_ratio,
+--   uncovered_bytes, padded_value_count
 -- param run
 -- param program
 -- param color

@@ -5,6 +5,8 @@
 --   the allocator's. Values at the same place in the same allocation with the
 --   same shape are one row per value.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, shape, logical_bytes, size_bytes,
+--   padding_bytes, padding_ratio
 -- param run
 -- param program
 -- param color

@@ -7,6 +7,8 @@
 --   smaller than the tile nothing can be saved that way. spare_bytes is what
 --   the same memory could hold more.
 -- grain: run, program, colour, shape, dimension
+-- leading: program, space_name, shape, dimension_size, tile_size, size_bytes,
+--   saved_bytes, spare_ratio
 -- param run
 -- param program
 -- param color

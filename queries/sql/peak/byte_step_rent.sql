@@ -6,6 +6,8 @@
 --   reads it; idle_steps are the live steps between touches, and after the
 --   last one, in gaps of more than patience steps.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, shape, size_bytes, live_steps,
+--   rent_byte_steps, idle_ratio
 -- param run
 -- param program
 -- param color

@@ -9,6 +9,8 @@
 --   and size in several modules are the same buffer. What is shared is unknown
 --   where a module's allocations are pruned.
 -- grain: rank, host, memory space
+-- leading: rank, space_name, module_count, persistent_bytes, transient_bytes,
+--   lower_bytes, upper_bytes, dominating_program
 -- param run
 -- param program VARCHAR = NULL: Regular expression that the whole name of a
 --   program fits, such as jit_(train|eval); NULL for all programs.

@@ -9,6 +9,8 @@
 --   published of the chip: of that the runtime keeps some. It is none of a
 --   program that was compiled for the host, platform cpu.
 -- grain: module occurrence, colour
+-- leading: program, space_name, status, usable_bytes, reserved_bytes,
+--   headroom_bytes, headroom_ratio, limit_from
 -- param run
 -- param program
 -- param color

@@ -5,6 +5,8 @@
 --   into that many equal parts and of each only the stretch with the most live
 --   bytes is kept (the first among equals), so the peak always stays.
 -- grain: module occurrence, colour, stretch of steps
+-- leading: program, space_name, from_step, to_step, live_bytes,
+--   temp_live_bytes, delta_bytes, instruction
 -- param run
 -- param program
 -- param color

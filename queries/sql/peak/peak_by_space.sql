@@ -9,6 +9,8 @@
 --   minus the most temporary bytes live at one step; scoped_bytes of
 --   frag_by_space says what of it a TPU's kernels have for themselves.
 -- grain: module occurrence, colour
+-- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
+--   fragmentation_ratio, peak_instruction
 -- param run
 -- param program
 -- param color

@@ -8,6 +8,8 @@
 --   source are those of the defining instruction, or of the first reader that
 --   has a source (attribution read, see value_sources).
 -- grain: module occurrence, colour, value
+-- leading: program, space_name, instruction, shape, owned_bytes, peak_ratio,
+--   source_file, source_line
 -- param run
 -- param program
 -- param color

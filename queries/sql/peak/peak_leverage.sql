@@ -9,6 +9,8 @@
 --   saving runs into. A value that is not live at every highest step has
 --   leverage 0, however large it is.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, shape, size_bytes,
+--   leverage_bytes, leverage_ratio, saturates_on
 -- param run
 -- param program
 -- param color

@@ -9,6 +9,8 @@
 --   falls by if half of the freed bytes go, rounded down at each step. Sets
 --   are those of value_sets, sets may share values: leverages are no sum.
 -- grain: module occurrence, colour, set
+-- leading: program, space_name, set_name, value_count, owned_bytes,
+--   leverage_bytes, leverage_ratio, saturates_on
 -- param run
 -- param program
 -- param color

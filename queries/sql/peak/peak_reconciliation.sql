@@ -8,6 +8,7 @@
 --   live-outs plus temporaries minus parameters that are also live-out.
 --   printed_live_range_peak is XLA's listing at its own peak.
 -- grain: module occurrence, definition, colour
+-- leading: program, space_name, definition, bytes, delta_bytes, reason
 -- param run
 -- param program
 -- column run

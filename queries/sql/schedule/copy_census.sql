@@ -9,6 +9,8 @@
 --   again after it is overwritten). at_peak_bytes are own bytes of the live
 --   peaks, all colours.
 -- grain: module occurrence, reason
+-- leading: program, reason, copy_count, copied_bytes, at_peak_bytes,
+--   largest_instruction
 -- param run
 -- param program
 -- column run

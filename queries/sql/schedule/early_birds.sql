@@ -9,6 +9,8 @@
 --   parameter, a loop, a call or an asynchronous operation, or what that calls
 --   or carries (async_collectives): it is early to hide it.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, shape, size_bytes,
+--   first_use_step, gap_steps, net_saving_bytes
 -- param run
 -- param program
 -- param color

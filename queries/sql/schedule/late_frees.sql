@@ -11,6 +11,8 @@
 --   minus the temporary results of that reader in the colour, at least 0; 0
 --   where it is not movable.
 -- grain: module occurrence, value
+-- leading: program, space_name, instruction, size_bytes, gap_steps,
+--   last_reader, is_movable, net_saving_bytes
 -- param run
 -- param program
 -- param color

@@ -15,6 +15,8 @@
 --   are kept for those that something other than clones reads. NULL where no
 --   instruction of the original's name is left: it was moved, or fused.
 -- grain: module occurrence, clone, colour
+-- leading: program, space_name, instruction, original, size_bytes, gap_steps,
+--   saved_at_peak_bytes, saved_ratio
 -- param run
 -- param program
 -- param color

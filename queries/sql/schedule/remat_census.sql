@@ -11,6 +11,8 @@
 --   each by itself (in_fusion_count); it counts in their place where none of
 --   them has its original, as where the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
+-- leading: program, made_by, original, clone_count, recomputed_bytes,
+--   total_flop
 -- param run
 -- param program
 -- param top

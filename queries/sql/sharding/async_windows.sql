@@ -14,6 +14,8 @@
 --   is_at_peak: the peak of that memory space lies in the window; of colour 0
 --   where nothing is held.
 -- grain: module occurrence, start
+-- leading: program, instruction, done_instruction, window_steps, held_bytes,
+--   hides_flop, hides_bytes, is_at_peak
 -- param run
 -- param program
 -- param top

@@ -11,6 +11,8 @@
 --   among groups of one. times multiplies the known trip counts of the loops
 --   around it.
 -- grain: module occurrence, collective
+-- leading: program, instruction, opcode, group_count, group_size,
+--   payload_bytes, times, total_wire_bytes
 -- param run
 -- param program
 -- param top

@@ -10,6 +10,8 @@
 --   where it does; with matching := true also those that don't. Runs of one
 --   rank give no rows.
 -- grain: program, module, rank
+-- leading: program, rank, is_same, collective_count, first_divergence,
+--   expected, found
 -- param run
 -- param program
 -- param matching BOOLEAN = false: Also ranks that agree.

@@ -5,6 +5,8 @@
 --   prefetch_steps are the steps from its definition to its first scheduled
 --   reader.
 -- grain: module occurrence, value
+-- leading: program, space_name, weight, instruction, owned_bytes, peak_ratio,
+--   prefetch_steps
 -- param run
 -- param program
 -- param color

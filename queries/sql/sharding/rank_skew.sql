@@ -8,6 +8,8 @@
 --   program, or whose bytes are not the most common ones. Runs of one rank
 --   give no rows.
 -- grain: program, colour
+-- leading: program, space_name, rank_count, missing_count, min_reserved_bytes,
+--   max_reserved_bytes, skew_ratio, odd_ranks
 -- param run
 -- param program
 -- column run

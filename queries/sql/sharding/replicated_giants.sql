@@ -9,6 +9,8 @@
 --   partitions. Shardings that say nothing of data (manual, unknown) are left
 --   out.
 -- grain: module occurrence, parameter
+-- leading: program, op_name, shape, sharding, partitions, device_bytes,
+--   saving_bytes
 -- param run
 -- param program
 -- param min_bytes BIGINT = 0 from 0: Only parameters of at least this size.

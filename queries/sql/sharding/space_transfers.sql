@@ -10,6 +10,8 @@
 --   from start to done. A transfer is a round trip where its operand is itself
 --   the result of a copy in the opposite direction.
 -- grain: module occurrence, pair of spaces
+-- leading: program, from_space, to_space, copy_count, slice_count,
+--   total_bytes, round_trip_count, round_trip_bytes
 -- param run
 -- param program
 -- column run

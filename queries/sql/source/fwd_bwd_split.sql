@@ -11,6 +11,8 @@
 --   op_name; parameters and constants are phases of their own. A saved
 --   activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
+-- leading: program, space_name, phase, owned_bytes, peak_ratio,
+--   saved_activation_bytes, value_count
 -- param run
 -- param program
 -- param color

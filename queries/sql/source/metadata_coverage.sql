@@ -8,6 +8,8 @@
 --   name), constant,
 --   op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
+-- leading: program, space_name, class, opcode, owned_bytes, peak_ratio,
+--   value_count
 -- param run
 -- param program
 -- param color

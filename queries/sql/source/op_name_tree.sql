@@ -7,6 +7,8 @@
 --   without a path are under (parameter), (constant) or (no op_name). What the
 --   peak would fall by without a prefix is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, prefix
+-- leading: program, space_name, op_path, self_bytes, total_bytes, peak_ratio,
+--   value_count
 -- param run
 -- param program
 -- param color

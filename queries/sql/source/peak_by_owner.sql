@@ -4,6 +4,7 @@
 --   to the source file of value_sources, the longest prefix winning; files
 --   without an owner are (unowned), values without a source (no source).
 -- grain: module occurrence, colour, owner
+-- leading: program, space_name, owner, owned_bytes, peak_ratio, file_count
 -- param run
 -- param program
 -- param color

@@ -8,6 +8,8 @@
 --   no line, a row per kind of allocation. What the peak would fall by without
 --   a line is in peak_leverage_of_sets.
 -- grain: module occurrence, colour, source line
+-- leading: program, space_name, source_file, source_line, owned_bytes,
+--   peak_ratio, value_count, largest_instruction
 -- param run
 -- param program
 -- param color

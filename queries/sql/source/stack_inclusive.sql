@@ -6,6 +6,8 @@
 --   once per place in the source, also under recursion; self_bytes only in its
 --   innermost frame. Releases that print no stack frames give no rows.
 -- grain: module occurrence, colour, frame (file, line, function)
+-- leading: program, space_name, function_name, file_name, line, self_bytes,
+--   total_bytes, peak_ratio
 -- param run
 -- param program
 -- param color

@@ -1,0 +1,164 @@
+"""A table too wide for the terminal: narrower columns, else a record per row.
+
+Values that all rows share move to a line above. Then headers break at underscores and
+texts fold, numbers and names never. Where that is not narrow enough each row becomes a
+record: one line per column.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from rich.cells import cell_len, chop_cells
+
+from hlodb.queries.query import Column
+from hlodb.queries.render_table import LEFT_UNITS, NOTHING, Cells
+from hlodb.text import visible
+
+_BETWEEN = "  "
+_BREAK = re.compile(r"[ /,_.:})\]-]+")
+_LEAST_TEXT = 16
+"""Characters that a column of text keeps when it folds."""
+
+_LEAST_NAME = 40
+"""Characters that a column of programs or instructions keeps."""
+
+_NAMES = ("program", "instruction")
+_LEAST_VALUE = 8
+
+
+def narrow(columns: tuple[Column, ...], cells: Cells, width: int) -> list[str]:
+    """Return the lines of a table that is at most `width` characters wide."""
+    for shared in ((), _shared(columns, cells)):
+        kept = [place for place in range(len(columns)) if place not in shared]
+        widths = _fitted(columns, cells, kept, width)
+        if widths is not None and len(kept) > 1:
+            above = _shared_lines(columns, cells, shared, width)
+            return [*above, *_table(columns, cells, widths)]
+    return list(_records(columns, cells, width))
+
+
+def _fitted(
+    columns: tuple[Column, ...], cells: Cells, kept: list[int], width: int
+) -> dict[int, int] | None:
+    """Return a width for each kept column, None where they do not fit."""
+    least, natural = {}, {}
+    for place in kept:
+        column = columns[place]
+        value = max((cell_len(row[place]) for row in cells), default=1)
+        parts = max(map(len, _parts(column.name)))
+        natural[place] = max(value, parts)
+        least[place] = max(min(value, _least(column)), parts)
+    spare = width - len(_BETWEEN) * (len(kept) - 1) - sum(least.values())
+    if spare < 0:
+        return None
+    # First the values, then headers on one line; where little is missing comes first.
+    whole = {p: max(natural[p], cell_len(columns[p].name)) for p in kept}
+    for wanted in (natural, whole):
+        for place in sorted(kept, key=lambda p: wanted[p] - least[p]):
+            given = max(min(spare, wanted[place] - least[place]), 0)
+            least[place] += given
+            spare -= given
+    return least
+
+
+def _least(column: Column) -> int:
+    if column.unit not in LEFT_UNITS or column.unit in ("flag", "time"):
+        return 1 << 20
+    is_name = column.name.endswith(_NAMES)
+    return _LEAST_NAME if is_name else _LEAST_TEXT
+
+
+def _parts(name: str) -> list[str]:
+    """Return the pieces of a header, `base_` and `bytes`, a line each."""
+    words = visible(name).split("_")
+    return [f"{word}_" for word in words[:-1]] + words[-1:]
+
+
+def _header(name: str, width: int) -> list[str]:
+    """Return a header as lines no longer than `width`, with few breaks."""
+    lines = [""]
+    for part in _parts(name):
+        if lines[-1] and len(lines[-1]) + len(part) > width:
+            lines.append("")
+        lines[-1] += part
+    return lines
+
+
+def _table(
+    columns: tuple[Column, ...], cells: Cells, widths: dict[int, int]
+) -> Iterator[str]:
+    left = [columns[place].unit in LEFT_UNITS for place in widths]
+    heads = [_header(columns[place].name, given) for place, given in widths.items()]
+    height = max(map(len, heads))
+    heads = [[""] * (height - len(head)) + head for head in heads]
+    yield from _lines(heads, list(widths.values()), left)
+    yield "─" * (sum(widths.values()) + len(_BETWEEN) * (len(widths) - 1))
+    for row in cells:
+        parts = [_folded(row[place], given) for place, given in widths.items()]
+        yield from _lines(parts, list(widths.values()), left)
+
+
+def _lines(
+    columns: list[list[str]], widths: list[int], left: list[bool]
+) -> Iterator[str]:
+    """Yield the lines of one row, whose cells may have several lines each."""
+    for parts in zip_longest(*columns, fillvalue=""):
+        padded = (
+            text + " " * (width - cell_len(text))
+            if is_left
+            else " " * (width - cell_len(text)) + text
+            for text, width, is_left in zip(parts, widths, left, strict=True)
+        )
+        yield _BETWEEN.join(padded).rstrip()
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """Return `text` in lines of `width`, broken behind a punctuation mark if it can."""
+    lines = []
+    while cell_len(text) > width:
+        chopped = chop_cells(text, width)[0] or text[0]
+        marks = [m.end() for m in _BREAK.finditer(chopped)]
+        end = marks[-1] if marks and marks[-1] > width // 3 else len(chopped)
+        lines.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*lines, text]
+
+
+def _shared(columns: tuple[Column, ...], cells: Cells) -> tuple[int, ...]:
+    """Return the places of the columns that have one value in all of several rows."""
+    if len(cells) < 2:
+        return ()
+    places = range(len(columns))
+    return tuple(p for p in places if all(row[p] == cells[0][p] for row in cells))
+
+
+def _shared_lines(
+    columns: tuple[Column, ...], cells: Cells, shared: tuple[int, ...], width: int
+) -> Iterator[str]:
+    line = ""
+    for place in shared:
+        if cells[0][place] == NOTHING:
+            continue
+        text = f"{columns[place].name}: {cells[0][place]}"
+        if line and cell_len(line + _BETWEEN + text) > width:
+            yield from _folded(line, width)
+            line = ""
+        line += _BETWEEN + text if line else text
+    if line:
+        yield from _folded(line, width)
+
+
+def _records(columns: tuple[Column, ...], cells: Cells, width: int) -> Iterator[str]:
+    """Yield each row as lines `name  value`, below a line with its number."""
+    names = [visible(column.name) for column in columns]
+    room = min(max(map(cell_len, names)), max(width - _LEAST_VALUE, 1))
+    for number, row in enumerate(cells, 1):
+        head = f"── row {number:,} of {len(cells):,} "
+        yield head + "─" * max(min(width, 60) - len(head), 0)
+        for name, value in zip(names, row, strict=True):
+            value_lines = _folded(value, max(width - room - len(_BETWEEN), 1))
+            sides = [_folded(name, room), value_lines]
+            yield from _lines(sides, [room, 0], [True, True])
