@@ -25,7 +25,7 @@
 -- column shape
 -- column size_bytes
 -- column live_steps BIGINT steps neutral: Steps at which it is live.
--- column rent_byte_steps BIGINT byte_steps lower_is_better: size_bytes times
+-- column resident_byte_steps BIGINT byte_steps lower_is_better: size_bytes times
 --   live_steps.
 -- column idle_steps BIGINT steps lower_is_better: Live steps without a touch.
 -- column idle_ratio DOUBLE ratio lower_is_better: Their share of live_steps.
@@ -75,7 +75,7 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   t.instruction, t.shape_index, t.shape, t.size_bytes,
   CAST(t.end_step - t.start_step + 1 AS BIGINT) AS live_steps,
-  t.size_bytes * (t.end_step - t.start_step + 1) AS rent_byte_steps,
+  t.size_bytes * (t.end_step - t.start_step + 1) AS resident_byte_steps,
   CAST(d.idle_steps AS BIGINT) AS idle_steps,
   d.idle_steps / (t.end_step - t.start_step + 1) AS idle_ratio, d.use_count,
   CAST(d.max_gap_steps AS BIGINT) AS max_gap_steps, t.start_step, t.end_step,
@@ -87,5 +87,5 @@ LEFT JOIN selected_instructions() AS i
   ON i.module_id = t.module_id
   AND i.instruction_id = t.instruction_id
 ORDER BY
-  rent_byte_steps DESC, m.program, m.module_number, m.rank, t.value_id
+  resident_byte_steps DESC, m.program, m.module_number, m.rank, t.value_id
 LIMIT $top
