@@ -4,14 +4,14 @@
 -- definition: Values of temporary allocations. rent is size_bytes times live
 --   steps. A value is touched where it is defined and where an instruction
 --   reads it; idle_steps are the live steps between touches, and after the
---   last one, in gaps of more than patience steps.
+--   last one, in gaps of more than tolerated_gap_steps steps.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, shape, size_bytes, live_steps,
 --   rent_byte_steps, idle_ratio
 -- param run
 -- param program
 -- param color
--- param patience BIGINT = 0 from 0: Gaps of at most this many steps are not
+-- param tolerated_gap_steps BIGINT = 0 from 0: Gaps of at most this many steps are not
 --   idle.
 -- param top
 -- column run
@@ -65,7 +65,7 @@ gaps AS (
 idle AS (
   SELECT
     module_id, value_id, count(*) FILTER (WHERE is_use) AS use_count,
-    coalesce(sum(gap_steps) FILTER (WHERE gap_steps > $patience), 0)
+    coalesce(sum(gap_steps) FILTER (WHERE gap_steps > $tolerated_gap_steps), 0)
       AS idle_steps,
     greatest(max(gap_steps), 0) AS max_gap_steps
   FROM gaps
