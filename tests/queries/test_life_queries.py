@@ -95,7 +95,7 @@ def test_operands_that_live_to_the_peak_cost_nothing_more(
         read(connection, 1, 20, 5)
         found = rows(
             connection,
-            "early_birds()",
+            "computed_early()",
             *("instruction", "gap_steps", "operand_bytes", "net_saving_bytes"),
         )
     assert found == [("v1", 4, price, 8 - price)]
@@ -109,7 +109,7 @@ def test_what_is_done_asynchronously_is_early_on_purpose(
     with described(empty_warehouse, temp(*values), opcode="slice") as connection:
         add(connection, "computations", module_id=MODULE, computation_id=0, kind=kind)
         read(connection, 0, 20, 5)
-        found = rows(connection, "early_birds()", "instruction", "net_saving_bytes")
+        found = rows(connection, "computed_early()", "instruction", "net_saving_bytes")
     assert found == [("v0", saving)]
 
 
