@@ -68,8 +68,13 @@ def test_a_parameter_that_is_read_at_the_peak_is_not_overheld_there(
             read(connection, 0, 20 + number, step)
         found = rows(
             connection,
-            "param_overhold()",
-            *("last_use_step", "end_step", "overhold_steps", "overheld_at_peak_bytes"),
+            "params_held_after_use()",
+            *(
+                "last_use_step",
+                "end_step",
+                "held_after_use_steps",
+                "unused_at_peak_bytes",
+            ),
         )
     assert found == [(last, 6, 6 - last, overheld)]
 
