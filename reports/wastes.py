@@ -37,7 +37,7 @@ def waste(
         return run_query(connection, query, parameters, catalogue).dicts()
 
     spaces = {p.color: p.space for p in programs}
-    giants = answer("replicated_giants", min_bytes=settings.floor_bytes, top=_EVERY)
+    giants = answer("replicated_tensors", min_bytes=settings.floor_bytes, top=_EVERY)
     found = [
         *_of_programs(programs),
         *_donations(answer("missed_donation_value"), spaces),
