@@ -146,7 +146,7 @@ def test_anatomy(empty_warehouse: Connection, assignment: Assignment) -> None:
     with stored(empty_warehouse, assignment) as connection:
         rows = ask(
             connection,
-            "SELECT allocation_id, step, part, part_bytes FROM frag_anatomy()",
+            "SELECT allocation_id, step, part, part_bytes FROM frag_breakdown()",
         )
     expected: dict[tuple[int, int, str], int] = defaultdict(int)
     for arena in arenas(assignment):

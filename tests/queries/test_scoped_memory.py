@@ -38,7 +38,7 @@ def test_what_is_in_use_beside_values(
         ).fetchall()
         parts = connection.execute(
             "SELECT allocation_bytes, sum(part_bytes)::BIGINT"
-            " FROM frag_anatomy(color := 1) GROUP BY allocation_id, allocation_bytes"
+            " FROM frag_breakdown(color := 1) GROUP BY allocation_id, allocation_bytes"
         ).fetchall()
     for temp, peak, found in rows:
         used = [

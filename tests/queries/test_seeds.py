@@ -100,7 +100,7 @@ def test_fragmentation(seeds: duckdb.DuckDBPyConnection) -> None:
 
 
 def test_parts_of_an_arena_add_up(seeds: duckdb.DuckDBPyConnection) -> None:
-    rows = ask(seeds, "frag_anatomy", "part", "part_bytes", program=GPU)
+    rows = ask(seeds, "frag_breakdown", "part", "part_bytes", program=GPU)
     assert rows == [("live", 13376), ("alignment_gap", 64), ("time_hole", 16)]
 
 

@@ -275,7 +275,7 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
         )
         calls = run_query(connection, "custom_call_inventory", {"run": "48"}).dicts()
         (space,) = run_query(connection, "frag_by_space", {"run": "48"}).dicts()
-        parts = run_query(connection, "frag_anatomy", {"run": "48"}).dicts()
+        parts = run_query(connection, "frag_breakdown", {"run": "48"}).dicts()
     (finding,) = report.findings
     assert (finding.space, finding.delta_bytes) == ("VMEM", 16 << 20)
     assert finding.cause is not None

@@ -9,7 +9,7 @@
 --   element the workspace is not known. Scoped memory is the VMEM that a
 --   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
 --   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
---   apart in frag_by_space and frag_anatomy.
+--   apart in frag_by_space and frag_breakdown.
 -- grain: module occurrence, target
 -- leading: program, custom_call_target, call_count, operand_bytes,
 --   result_bytes, workspace_bytes, largest_call
