@@ -42,7 +42,7 @@ def waste(
         *_of_programs(programs),
         *_donations(answer("missed_donation_value"), spaces),
         *_replicated(giants),
-        *_idle(answer("space_exclusive_idle")),
+        *_idle(answer("idle_spaces_at_peak")),
     ]
     found = [w for w in dict.fromkeys(found) if w.leverage_bytes > 0]
     found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
@@ -101,6 +101,6 @@ def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
             row["color"],
             row["space_name"],
             row["idle_bytes"],
-            row["borrowable_bytes"],
+            row["usable_by_main_bytes"],
             "not in use at the main peak, and could hold some of it",
         )

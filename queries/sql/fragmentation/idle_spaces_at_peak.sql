@@ -3,7 +3,7 @@
 --   default space is at its peak?
 -- definition: Per colour other than 0, at peak_step of colour 0:
 --   reserved_bytes minus the bytes of the colour live there are idle.
---   borrowable_bytes is what of them colour 0 could use at most: the lesser of
+--   usable_by_main_bytes is what of them colour 0 could use at most: the lesser of
 --   the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
 -- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
@@ -23,7 +23,7 @@
 -- column idle_bytes BIGINT bytes lower_is_better: Reserved and not live.
 -- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour
 --   0 live there.
--- column borrowable_bytes BIGINT bytes lower_is_better: What colour 0 could
+-- column usable_by_main_bytes BIGINT bytes lower_is_better: What colour 0 could
 --   borrow.
 WITH memory AS (
   SELECT m.*
@@ -60,7 +60,7 @@ SELECT
   o.run_name AS run, o.program_name AS program, o.module_number, o.rank,
   o.space_color AS color, o.space_name, o.main_peak_step, o.reserved_bytes,
   o.live_bytes, o.idle_bytes, o.temp_live_bytes AS main_temp_live_bytes,
-  least(o.idle_bytes, o.temp_live_bytes) AS borrowable_bytes
+  least(o.idle_bytes, o.temp_live_bytes) AS usable_by_main_bytes
 FROM other AS o
 ORDER BY
   o.idle_bytes DESC, o.program_name, o.module_number, o.rank, o.space_color
