@@ -117,7 +117,7 @@ def to_value() -> Reference:
 
 Key = tuple[str, ...]
 Proof = Literal["", "order", "own"]
-"""How doubtful_keys proves cheaply that a key is unique: "order", rows are stored in
+"""How suspect_keys proves cheaply that a key is unique: "order", rows are stored in
 its order; "own", by SQL of its own. Other tables are small enough to group."""
 
 

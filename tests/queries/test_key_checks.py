@@ -109,7 +109,7 @@ def test_paths_that_share_a_bit_are_told_apart(empty_warehouse: Connection) -> N
             INSERT INTO store.run_files (run_id, file_id)
             VALUES (1, 0), (1, 16384), (2, 0), (2, 16383)
         """)
-        doubtful = empty_warehouse.execute("FROM doubtful_keys()").fetchall()
+        doubtful = empty_warehouse.execute("FROM suspect_keys()").fetchall()
         assert doubtful == [("dump_files", 1)]
         assert empty_warehouse.execute("FROM check_keys()").fetchall() == []
     finally:

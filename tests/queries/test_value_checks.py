@@ -1,6 +1,6 @@
 """check_value_places and check_value_sizes: values that lie nowhere, twice, too tight.
 
-Both look at modules one by one only where doubtful_values can't prove them sound.
+Both look at modules one by one only where suspect_values can't prove them sound.
 """
 
 from __future__ import annotations

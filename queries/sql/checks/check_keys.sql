@@ -8,7 +8,7 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH doubtful AS MATERIALIZED (
-  SELECT u.table_name, u.owner_id FROM doubtful_keys() AS u
+  SELECT u.table_name, u.owner_id FROM suspect_keys() AS u
 ),
 repeated AS (
   -- for each key of a large table:

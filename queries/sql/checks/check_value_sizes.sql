@@ -12,7 +12,7 @@
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH doubtful AS MATERIALIZED (
-  SELECT d.module_id FROM doubtful_values() AS d
+  SELECT d.module_id FROM suspect_values() AS d
 ),
 places AS (
   SELECT p.module_id, p.value_id, p.size_bytes

@@ -45,7 +45,7 @@ gapless AS (
   FROM spans AS s
   ANTI JOIN (
     SELECT u.table_name, u.owner_id
-    FROM doubtful_keys() AS u
+    FROM suspect_keys() AS u
     WHERE u.table_name IN ('instructions', 'computations')
   ) AS d
     ON d.table_name = s.target

@@ -29,5 +29,5 @@ FROM (
   WHERE r.table_name = 'instructions'
 ) AS s
 LEFT JOIN (
-  SELECT owner_id FROM doubtful_keys() WHERE table_name = 'instructions'
+  SELECT owner_id FROM suspect_keys() WHERE table_name = 'instructions'
 ) AS u ON u.owner_id = s.module_id

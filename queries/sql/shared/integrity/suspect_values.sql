@@ -24,7 +24,7 @@ GROUP BY c.module_id
 HAVING sum(c.surplus) <> 0
 UNION
 SELECT k.owner_id
-FROM doubtful_keys() AS k
+FROM suspect_keys() AS k
 WHERE k.table_name = 'values'
 UNION
 SELECT v.module_id
