@@ -7,7 +7,7 @@
 --   passed, two at most. is_state: there are readers, and each is of the phase
 --   optimiser, or of other or none and reads what the backward pass makes;
 --   none is a loop or conditional. The tuple of results is no reader. Of
---   programs that mark both passes as updated_state says.
+--   programs that mark both passes as optimiser_state says.
 -- grain: module content, parameter
 -- param run
 -- param program
@@ -120,4 +120,4 @@ UNION ALL
 SELECT
   u.module_id, u.parameter_number, u.reader_count, u.is_state,
   u.is_read_forward
-FROM updated_state() AS u
+FROM optimiser_state() AS u

@@ -79,7 +79,7 @@ def test_readers_tell_what_names_tell(reading: duckdb.DuckDBPyConnection) -> Non
     for (run,) in reading.execute("SELECT name FROM runs").fetchall():
         if run in ("jaxlib-0.4.13", "jaxlib-0.4.20"):
             continue
-        for row in run_query(reading, "updated_state", {"run": run}).dicts():
+        for row in run_query(reading, "optimiser_state", {"run": run}).dicts():
             if row["is_state"] is None:
                 continue
             name = names[row["module_id"], row["parameter_number"]]
