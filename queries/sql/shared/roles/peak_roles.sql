@@ -3,7 +3,7 @@
 -- definition: Values of peak_values that own bytes, with the role that the
 --   first rule of role_rules gives; what no rule takes is unclassified. What
 --   lies in a parameter's allocation belongs to the parameter, and so does a
---   temporary that is but a copy of it (moved_parameters). One that is called
+--   temporary that is but a copy of it (copied_parameters). One that is called
 --   v beside a k (cache['v'] and cache['k']) is no optimiser's v, and goes by
 --   the name of the k; nor is one called m or v that the forward pass reads.
 --   Its made_in is the phase of its first reader where PyTorch names it;
@@ -82,7 +82,7 @@ called AS (
 -- Of a parameter that is a tuple no instruction copies the whole.
 copied AS (
   SELECT m.module_id, m.instruction_id, max(p.allocation_id) AS allocation_id
-  FROM moved_parameters() AS m
+  FROM copied_parameters() AS m
   JOIN parameters AS p
     ON p.module_id = m.module_id
     AND p.number = m.parameter_number
