@@ -35,7 +35,7 @@
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step
--- column saturates_on VARCHAR name neutral: Instruction scheduled at that
+-- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at that
 --   step.
 -- column start_step
 -- column end_step
@@ -74,7 +74,7 @@ SELECT
   (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
     AS leverage_ratio,
   r.live_peak_bytes, CAST(r.new_peak_bytes AS BIGINT) AS new_peak_bytes,
-  r.new_peak_step, n.name AS saturates_on, r.start_step, r.end_step,
+  r.new_peak_step, n.name AS new_peak_instruction, r.start_step, r.end_step,
   f.op_name
 FROM ranked AS r
 LEFT JOIN instructions_there AS i

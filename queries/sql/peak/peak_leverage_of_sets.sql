@@ -38,7 +38,7 @@
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step
--- column saturates_on VARCHAR name neutral: Instruction scheduled at that
+-- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at that
 --   step.
 WITH ranked AS (
   SELECT
@@ -61,7 +61,7 @@ SELECT
     AS leverage_ratio,
   r.live_peak_bytes - r.half_peak_bytes AS half_leverage_bytes,
   r.live_peak_bytes, r.new_peak_bytes, r.new_peak_step,
-  i.name AS saturates_on
+  i.name AS new_peak_instruction
 FROM ranked AS r
 LEFT JOIN schedule AS c
   ON c.module_id = r.module_id
