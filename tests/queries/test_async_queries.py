@@ -19,7 +19,9 @@ Row = tuple[object, ...]
 def windows(connection: Connection, run: str, program: str) -> dict[str, Row]:
     asked: dict[str, str | int] = {"run": run, "program": program, "top": 1000}
     rows = run_query(connection, "async_windows", asked).dicts()
-    return {row["instruction"]: (row["held_bytes"], row["hides_bytes"]) for row in rows}
+    return {
+        row["instruction"]: (row["held_bytes"], row["overlapped_bytes"]) for row in rows
+    }
 
 
 def test_work_in_a_window_is_what_it_writes(reading: Connection) -> None:

@@ -72,7 +72,7 @@ def test_a_carried_collective_has_a_window(warehouse: Warehouse) -> None:
     """From start to done it hides the product between, and what that gives."""
     rows = answer(warehouse, "async_windows", "v5e")
     product, result = 2 * 128 * 256 * 256, 128 * 256 * 4
-    names = ("instruction", "done_instruction", "hides_flop", "hides_bytes")
+    names = ("instruction", "done_instruction", "overlapped_flop", "overlapped_bytes")
     found = [
         tuple(row[name] for name in names)
         for row in rows

@@ -4,8 +4,8 @@
 -- definition: From start to done (async_pairs). held_bytes are the temporary
 --   values that the start, or the asynchronous computation it calls, defines,
 --   in the memory space that holds the most of them; a flag may lie in
---   another. Tables of tuples are left out. hides_flop is the flop (dot_work)
---   of the instructions scheduled between start and done. hides_bytes are the
+--   another. Tables of tuples are left out. overlapped_flop is the flop (dot_work)
+--   of the instructions scheduled between start and done. overlapped_bytes are the
 --   logical sizes of the values that these define, as the buffer assignment
 --   tells them: a tuple's arrays count, what only names or passes on a value
 --   does not, nor do parameters, constants, what is done asynchronously
@@ -33,8 +33,8 @@
 -- column space_name
 -- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
 --   or what it calls, defines in this memory space.
--- column hides_flop BIGINT flop higher_is_better: Work between them.
--- column hides_bytes BIGINT bytes higher_is_better: Results written between
+-- column overlapped_flop BIGINT flop higher_is_better: Work between them.
+-- column overlapped_bytes BIGINT bytes higher_is_better: Results written between
 --   them.
 -- column is_at_peak BOOLEAN flag neutral: Whether the peak is in between.
 WITH windows AS (
@@ -162,8 +162,8 @@ SELECT
   CAST(w.done_at_step - w.start_at_step AS BIGINT) AS window_steps,
   h.color, coalesce(s.space_name, 'color_' || h.color) AS space_name,
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,
-  CAST(b.flop_until - a.flop_until AS BIGINT) AS hides_flop,
-  CAST(b.bytes_until - a.bytes_until AS BIGINT) AS hides_bytes,
+  CAST(b.flop_until - a.flop_until AS BIGINT) AS overlapped_flop,
+  CAST(b.bytes_until - a.bytes_until AS BIGINT) AS overlapped_bytes,
   coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE)
     AS is_at_peak
 FROM final_modules() AS m
