@@ -4,7 +4,7 @@
 -- definition: Modules of a run by program and colour over its ranks; of
 --   several modules of a program on one rank the greatest. A rank that holds
 --   the program and nothing in the colour counts as 0 bytes. skew_ratio is
---   (max - min) / max of reserved_bytes. odd_ranks are those without the
+--   (max - min) / max of reserved_bytes. outlier_ranks are those without the
 --   program, or whose bytes are not the most common ones. Runs of one rank
 --   give no rows.
 -- grain: program, colour
@@ -23,7 +23,7 @@
 --   bytes.
 -- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes.
 -- column skew_ratio DOUBLE ratio lower_is_better: Their difference as a share.
--- column odd_ranks VARCHAR text neutral: Ranks that differ, with commas.
+-- column outlier_ranks VARCHAR text neutral: Ranks that differ, with commas.
 WITH ranks AS (
   SELECT DISTINCT m.rank
   FROM modules AS m
@@ -90,7 +90,7 @@ SELECT
     AS skew_ratio,
   string_agg(CAST(g.rank AS VARCHAR), ', ' ORDER BY g.rank) FILTER (
     WHERE g.reserved_bytes IS DISTINCT FROM c.common_bytes
-  ) AS odd_ranks
+  ) AS outlier_ranks
 FROM grid AS g
 JOIN common AS c USING (subject)
 GROUP BY
