@@ -219,7 +219,7 @@ def test_reuse(empty_warehouse: Connection, assignment: Assignment) -> None:
     with stored(empty_warehouse, assignment) as connection:
         rows = ask(
             connection,
-            "SELECT allocation_id, tenant_count, tenant_bytes, reuse_x, max_chain,"
+            "SELECT allocation_id, value_count, value_bytes, reuse_x, max_chain,"
             " busy_ratio FROM reuse_factor()",
         )
     steps = range(assignment.steps + 1)

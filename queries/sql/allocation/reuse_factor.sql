@@ -19,9 +19,9 @@
 -- column allocation_id
 -- column allocation_bytes BIGINT bytes lower_is_better: Size of the
 --   allocation.
--- column tenant_count BIGINT count neutral: Values placed in it.
--- column tenant_bytes BIGINT bytes neutral: Their sizes.
--- column reuse_x DOUBLE score higher_is_better: tenant_bytes divided by its
+-- column value_count BIGINT count neutral: Values placed in it.
+-- column value_bytes BIGINT bytes neutral: Their sizes.
+-- column reuse_x DOUBLE score higher_is_better: value_bytes divided by its
 --   size.
 -- column max_chain BIGINT count higher_is_better: Most values on one byte over
 --   time.
@@ -34,8 +34,8 @@ WITH tenants AS (
 ),
 sums AS (
   SELECT
-    module_id, allocation_id, count(*) AS tenant_count,
-    sum(size_bytes) AS tenant_bytes
+    module_id, allocation_id, count(*) AS value_count,
+    sum(size_bytes) AS value_bytes
   FROM tenants
   GROUP BY module_id, allocation_id
 ),
@@ -77,9 +77,9 @@ used AS (
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   a.allocation_id, a.size_bytes AS allocation_bytes,
-  coalesce(s.tenant_count, 0) AS tenant_count,
-  CAST(coalesce(s.tenant_bytes, 0) AS BIGINT) AS tenant_bytes,
-  coalesce(s.tenant_bytes, 0) / nullif(a.size_bytes, 0) AS reuse_x,
+  coalesce(s.value_count, 0) AS value_count,
+  CAST(coalesce(s.value_bytes, 0) AS BIGINT) AS value_bytes,
+  coalesce(s.value_bytes, 0) / nullif(a.size_bytes, 0) AS reuse_x,
   CAST(coalesce(c.max_chain, 0) AS BIGINT) AS max_chain,
   u.byte_steps / nullif(a.size_bytes * l.step_count, 0) AS busy_ratio
 FROM selected_memory() AS m
