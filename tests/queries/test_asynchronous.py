@@ -76,7 +76,7 @@ def test_a_carried_collective_has_a_window(warehouse: Warehouse) -> None:
     found = [
         tuple(row[name] for name in names)
         for row in rows
-        if row["wrapped"] == "all-gather"
+        if row["wrapped_opcode"] == "all-gather"
     ]
     assert found == [
         (f"async-collective-start{n}", f"async-collective-done{n}", product, result)

@@ -25,7 +25,7 @@
 -- column rank
 -- column instruction VARCHAR name neutral: The start.
 -- column done_instruction VARCHAR name neutral: The done.
--- column wrapped VARCHAR name neutral: What is done asynchronously.
+-- column wrapped_opcode VARCHAR name neutral: What is done asynchronously.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
@@ -158,7 +158,7 @@ sums AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, w.instruction, w.done_instruction,
-  w.wrapped, w.start_at_step, w.done_at_step,
+  w.wrapped_opcode, w.start_at_step, w.done_at_step,
   CAST(w.done_at_step - w.start_at_step AS BIGINT) AS window_steps,
   h.color, coalesce(s.space_name, 'color_' || h.color) AS space_name,
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,

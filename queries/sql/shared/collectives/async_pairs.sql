@@ -2,9 +2,9 @@
 -- question: Which done belongs to which start, and when do they run?
 -- definition: Instructions whose opcode ends in -start and the -done of the
 --   same operation that reads it, directly or through -update and
---   get-tuple-element; wrapped is the operation that an async-start calls,
+--   get-tuple-element; wrapped_opcode is the operation that an async-start calls,
 --   else the opcode without -start. And the fusions that start and end one of
---   async_collectives, which is wrapped then. Of the last snapshot of every
+--   async_collectives, which is wrapped_opcode then. Of the last snapshot of every
 --   module.
 -- grain: module content, start
 -- param run
@@ -12,7 +12,7 @@
 -- column module_id
 -- column instruction_id INTEGER id neutral: The start.
 -- column instruction VARCHAR name neutral: Its name.
--- column wrapped VARCHAR name neutral: What is done asynchronously.
+-- column wrapped_opcode VARCHAR name neutral: What is done asynchronously.
 -- column done_instruction VARCHAR name neutral: The done; NULL where none
 --   reads it.
 -- column start_at_step INTEGER step neutral: Step of the start.
@@ -86,7 +86,7 @@ roots AS MATERIALIZED (
 ),
 called AS (
   SELECT
-    s.module_id, s.instruction_id, min(r.opcode) AS wrapped
+    s.module_id, s.instruction_id, min(r.opcode) AS wrapped_opcode
   FROM nodes AS s
   JOIN called_computations AS c USING (module_id, instruction_id)
   JOIN roots AS r
@@ -115,7 +115,7 @@ fused AS (
 )
 SELECT
   n.module_id, n.instruction_id, n.name AS instruction,
-  coalesce(c.wrapped, regexp_replace(n.opcode, '-start$', '')) AS wrapped,
+  coalesce(c.wrapped_opcode, regexp_replace(n.opcode, '-start$', '')) AS wrapped_opcode,
   d.done_instruction, n.schedule_step AS start_at_step, d.done_at_step
 FROM nodes AS n
 LEFT JOIN dones AS d
