@@ -8,7 +8,7 @@
 --   size where the peak of the colour lies after the last use.
 -- grain: module occurrence, allocation
 -- leading: program, space_name, parameter_number, op_name, size_bytes,
---   overhold_steps, overheld_at_peak_bytes
+--   held_after_use_steps, unused_at_peak_bytes
 -- param run
 -- param program
 -- param color

@@ -5,8 +5,8 @@
 --   cover the same byte over time. busy_ratio is the share of byte-steps, size
 --   times steps of the schedule, at which its bytes are live.
 -- grain: module occurrence, allocation
--- leading: program, space_name, allocation_id, allocation_bytes, tenant_count,
---   tenant_bytes, reuse_x, busy_ratio
+-- leading: program, space_name, allocation_id, allocation_bytes, value_count,
+--   value_bytes, reuse_x, busy_ratio
 -- param run
 -- param program
 -- param color

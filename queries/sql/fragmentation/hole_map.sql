@@ -39,7 +39,7 @@ WITH peaks AS (
 arenas AS (
   SELECT
     a.module_id, a.allocation_id, a.size_bytes AS allocation_bytes,
-    CAST(coalesce($at_step, p.peak_step) AS INTEGER) AS chosen_step
+    CAST(coalesce($at_step, p.peak_step) AS INTEGER) AS selected_step
   FROM allocations AS a
   JOIN peaks AS p USING (module_id, allocation_id)
 ),
@@ -50,7 +50,7 @@ edges AS (
   FROM arenas AS a
   JOIN value_places() AS v
     USING (module_id, allocation_id)
-  WHERE a.chosen_step BETWEEN v.start_step AND v.end_step
+  WHERE a.selected_step BETWEEN v.start_step AND v.end_step
     AND v.size_bytes > 0
   UNION ALL
   SELECT module_id, allocation_id, allocation_bytes,
@@ -77,7 +77,7 @@ holes AS (
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  r.allocation_id, r.allocation_bytes, r.chosen_step AS step,
+  r.allocation_id, r.allocation_bytes, r.selected_step AS step,
   h.hole_start AS from_byte, h.hole_end AS to_byte,
   h.hole_end - h.hole_start AS hole_bytes,
   CAST(h.free_bytes AS BIGINT) AS free_bytes, h.largest_hole_bytes,

@@ -7,7 +7,7 @@
 --   the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
 -- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
---   main_temp_live_bytes, borrowable_bytes
+--   main_temp_live_bytes, usable_by_main_bytes
 -- param run
 -- param program
 -- column run

@@ -7,7 +7,7 @@
 --   last one, in gaps of more than tolerated_gap_steps steps.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, shape, size_bytes, live_steps,
---   rent_byte_steps, idle_ratio
+--   resident_byte_steps, idle_ratio
 -- param run
 -- param program
 -- param color

@@ -10,7 +10,7 @@
 --   leverage 0, however large it is.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, shape, size_bytes,
---   leverage_bytes, leverage_ratio, saturates_on
+--   leverage_bytes, leverage_ratio, new_peak_instruction
 -- param run
 -- param program
 -- param color

@@ -10,7 +10,7 @@
 --   are those of value_sets, sets may share values: leverages are no sum.
 -- grain: module occurrence, colour, set
 -- leading: program, space_name, set_name, value_count, owned_bytes,
---   leverage_bytes, leverage_ratio, saturates_on
+--   leverage_bytes, leverage_ratio, new_peak_instruction
 -- param run
 -- param program
 -- param color

@@ -15,7 +15,7 @@
 --   where nothing is held.
 -- grain: module occurrence, start
 -- leading: program, instruction, done_instruction, window_steps, held_bytes,
---   hides_flop, hides_bytes, is_at_peak
+--   overlapped_flop, overlapped_bytes, is_at_peak
 -- param run
 -- param program
 -- param top

@@ -9,7 +9,7 @@
 --   give no rows.
 -- grain: program, colour
 -- leading: program, space_name, rank_count, missing_count, min_reserved_bytes,
---   max_reserved_bytes, skew_ratio, odd_ranks
+--   max_reserved_bytes, skew_ratio, outlier_ranks
 -- param run
 -- param program
 -- column run

@@ -48,7 +48,7 @@ sized AS (
       AS value_count
   FROM prefixes
 ),
-chosen_prefixes AS (
+selected_prefixes AS (
   SELECT
     *,
     lead(value_count) OVER (
@@ -57,7 +57,7 @@ chosen_prefixes AS (
   FROM sized
 )
 SELECT module_id, locations_id, set_name, value_id
-FROM chosen_prefixes
+FROM selected_prefixes
 WHERE longer_count IS DISTINCT FROM value_count
 UNION ALL
 SELECT
