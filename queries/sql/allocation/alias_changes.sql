@@ -2,13 +2,13 @@
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
 --   donation_ledger in both runs, of modules matched by matched_modules, by
---   parameter (paired_parameters) and output, or by parameter where its
---   output is another. change: lost (realised in the base only), gained
---   (realised in the candidate only), reordered (the parameter has the same
---   number and is aliased in both, with an output of another index), moved (an
---   output that one parameter lost is what another gained), status (declared
---   or missed otherwise). Where nothing changed there is no row, nor for a
---   module that one of the runs lacks.
+--   parameter (paired_parameters) and output, or by parameter where its output
+--   is another. change: lost (realised in the base only), gained (realised in
+--   the candidate only), reordered (the parameter has the same number and is
+--   aliased in both, with an output of another index), moved (an output that
+--   one parameter lost is what another gained), status (declared or missed
+--   otherwise). Where nothing changed there is no row, nor for a module that
+--   one of the runs lacks.
 -- grain: program, rank, module, parameter, output
 -- leading: program, change, parameter_number, op_name, base_status,
 --   candidate_status, lost_bytes, shape

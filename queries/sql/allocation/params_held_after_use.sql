@@ -3,9 +3,9 @@
 --   are not donated?
 -- definition: Parameter allocations that hold nothing but parameters and are
 --   not live-out. last_use_step is the last step at which an instruction reads
---   a value of the allocation (NULL: never); held_after_use_byte_steps is the size
---   times the steps it is still held after that. unused_at_peak_bytes is the
---   size where the peak of the colour lies after the last use.
+--   a value of the allocation (NULL: never); held_after_use_byte_steps is the
+--   size times the steps it is still held after that. unused_at_peak_bytes is
+--   the size where the peak of the colour lies after the last use.
 -- grain: module occurrence, allocation
 -- leading: program, space_name, parameter_number, op_name, size_bytes,
 --   held_after_use_steps, unused_at_peak_bytes
@@ -26,10 +26,10 @@
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
 -- column last_use_step INTEGER step neutral: Last step at which it is read.
 -- column end_step
--- column held_after_use_steps BIGINT steps lower_is_better: Steps held after the
---   last use.
--- column held_after_use_byte_steps BIGINT byte_steps lower_is_better: Size times
---   those steps.
+-- column held_after_use_steps BIGINT steps lower_is_better: Steps held after
+--   the last use.
+-- column held_after_use_byte_steps BIGINT byte_steps lower_is_better: Size
+--   times those steps.
 -- column unused_at_peak_bytes BIGINT bytes lower_is_better: Size where it is
 --   held at the peak without a later use, else 0.
 WITH pinned AS (
@@ -60,7 +60,8 @@ held AS (
     m.color AS space_color, m.space_name, m.peak_step, a.parameter_number,
     coalesce(a.parameter_shape_index, '{}') AS parameter_index, p.op_name,
     a.shape, a.size_bytes, u.last_use_step, p.end_step,
-    p.end_step - coalesce(u.last_use_step, p.start_step - 1) AS held_after_use_steps
+    p.end_step - coalesce(u.last_use_step, p.start_step - 1)
+      AS held_after_use_steps
   FROM selected_memory() AS m
   JOIN allocations AS a USING (module_id, color)
   JOIN pinned AS p USING (module_id, allocation_id)
@@ -73,7 +74,8 @@ SELECT
   h.space_color AS color, h.space_name, h.parameter_number, h.parameter_index,
   h.op_name, h.shape, h.size_bytes, h.last_use_step, h.end_step,
   CAST(h.held_after_use_steps AS BIGINT) AS held_after_use_steps,
-  CAST(h.size_bytes * h.held_after_use_steps AS BIGINT) AS held_after_use_byte_steps,
+  CAST(h.size_bytes * h.held_after_use_steps AS BIGINT)
+    AS held_after_use_byte_steps,
   CASE
     WHEN h.peak_step > coalesce(h.last_use_step, -1) THEN h.size_bytes ELSE 0
   END AS unused_at_peak_bytes

@@ -3,8 +3,8 @@
 --   default space is at its peak?
 -- definition: Per colour other than 0, at peak_step of colour 0:
 --   reserved_bytes minus the bytes of the colour live there are idle.
---   usable_by_main_bytes is what of them colour 0 could use at most: the lesser of
---   the idle bytes and of its temporary bytes live there.
+--   usable_by_main_bytes is what of them colour 0 could use at most: the
+--   lesser of the idle bytes and of its temporary bytes live there.
 -- grain: module occurrence, colour
 -- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
 --   main_temp_live_bytes, usable_by_main_bytes
@@ -23,8 +23,8 @@
 -- column idle_bytes BIGINT bytes lower_is_better: Reserved and not live.
 -- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour
 --   0 live there.
--- column usable_by_main_bytes BIGINT bytes lower_is_better: What colour 0 could
---   borrow.
+-- column usable_by_main_bytes BIGINT bytes lower_is_better: What colour 0
+--   could borrow.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m

@@ -27,8 +27,8 @@
 -- column read_bytes BIGINT bytes lower_is_better: Logical size of the operand.
 -- column written_bytes BIGINT bytes lower_is_better: Logical size of the
 --   result.
--- column is_at_peak BOOLEAN flag neutral: Whether it is live at the peak;
---   NULL without live ranges.
+-- column is_at_peak BOOLEAN flag neutral: Whether it is live at the peak; NULL
+--   without live ranges.
 -- column op_name
 -- column source_file
 -- column source_line

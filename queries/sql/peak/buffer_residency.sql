@@ -11,8 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param tolerated_gap_steps BIGINT = 0 from 0: Gaps of at most this many steps are not
---   idle.
+-- param tolerated_gap_steps BIGINT = 0 from 0: Gaps of at most this many steps
+--   are not idle.
 -- param top
 -- column run
 -- column program
@@ -25,8 +25,8 @@
 -- column shape
 -- column size_bytes
 -- column live_steps BIGINT steps neutral: Steps at which it is live.
--- column resident_byte_steps BIGINT byte_steps lower_is_better: size_bytes times
---   live_steps.
+-- column resident_byte_steps BIGINT byte_steps lower_is_better: size_bytes
+--   times live_steps.
 -- column idle_steps BIGINT steps lower_is_better: Live steps without a touch.
 -- column idle_ratio DOUBLE ratio lower_is_better: Their share of live_steps.
 -- column use_count BIGINT count neutral: Instructions that read it inside its

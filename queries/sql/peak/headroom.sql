@@ -4,10 +4,10 @@
 -- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
 --   (or of the one asked for). status: oom below 0, warn with less than
 --   warn_ratio of the limit left, else ok; unknown without a limit. The limit
---   of colour 0 is that of the device where the dump tells it, as GPU dumps
---   do (the other spaces of a GPU lie in the same memory), else what is
---   published of the chip: of that the runtime keeps some. It is none of a
---   program that was compiled for the host, platform cpu.
+--   of colour 0 is that of the device where the dump tells it, as GPU dumps do
+--   (the other spaces of a GPU lie in the same memory), else what is published
+--   of the chip: of that the runtime keeps some. It is none of a program that
+--   was compiled for the host, platform cpu.
 -- grain: module occurrence, colour
 -- leading: program, space_name, status, usable_bytes, reserved_bytes,
 --   headroom_bytes, headroom_ratio, limit_from

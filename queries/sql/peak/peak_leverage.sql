@@ -35,8 +35,8 @@
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step
--- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at that
---   step.
+-- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at
+--   that step.
 -- column start_step
 -- column end_step
 -- column op_name

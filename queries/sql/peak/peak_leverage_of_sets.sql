@@ -38,8 +38,8 @@
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step
--- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at that
---   step.
+-- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at
+--   that step.
 WITH ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,

@@ -4,15 +4,15 @@
 -- definition: From start to done (async_pairs). held_bytes are the temporary
 --   values that the start, or the asynchronous computation it calls, defines,
 --   in the memory space that holds the most of them; a flag may lie in
---   another. Tables of tuples are left out. overlapped_flop is the flop (dot_work)
---   of the instructions scheduled between start and done. overlapped_bytes are the
---   logical sizes of the values that these define, as the buffer assignment
---   tells them: a tuple's arrays count, what only names or passes on a value
---   does not, nor do parameters, constants, what is done asynchronously
---   itself (of async_collectives all that the fusions carry along), and
---   custom calls that write nothing (ConcatBitcast, AllocateBuffer).
---   is_at_peak: the peak of that memory space lies in the window; of colour 0
---   where nothing is held.
+--   another. Tables of tuples are left out. overlapped_flop is the flop
+--   (dot_work) of the instructions scheduled between start and done.
+--   overlapped_bytes are the logical sizes of the values that these define, as
+--   the buffer assignment tells them: a tuple's arrays count, what only names
+--   or passes on a value does not, nor do parameters, constants, what is done
+--   asynchronously itself (of async_collectives all that the fusions carry
+--   along), and custom calls that write nothing (ConcatBitcast,
+--   AllocateBuffer). is_at_peak: the peak of that memory space lies in the
+--   window; of colour 0 where nothing is held.
 -- grain: module occurrence, start
 -- leading: program, instruction, done_instruction, window_steps, held_bytes,
 --   overlapped_flop, overlapped_bytes, is_at_peak
@@ -34,8 +34,8 @@
 -- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
 --   or what it calls, defines in this memory space.
 -- column overlapped_flop BIGINT flop higher_is_better: Work between them.
--- column overlapped_bytes BIGINT bytes higher_is_better: Results written between
---   them.
+-- column overlapped_bytes BIGINT bytes higher_is_better: Results written
+--   between them.
 -- column is_at_peak BOOLEAN flag neutral: Whether the peak is in between.
 WITH windows AS (
   SELECT *

@@ -5,8 +5,7 @@
 --   instruction: source (a line of the user's code, see instruction_sources),
 --   library_source (the line lies in another installed package than a
 --   framework's, site-packages or dist-packages), argument (a parameter with a
---   name), constant,
---   op_name_only, or nothing.
+--   name), constant, op_name_only, or nothing.
 -- grain: module occurrence, colour, class, opcode
 -- leading: program, space_name, class, opcode, owned_bytes, peak_ratio,
 --   value_count

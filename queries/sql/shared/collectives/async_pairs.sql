@@ -2,10 +2,10 @@
 -- question: Which done belongs to which start, and when do they run?
 -- definition: Instructions whose opcode ends in -start and the -done of the
 --   same operation that reads it, directly or through -update and
---   get-tuple-element; wrapped_opcode is the operation that an async-start calls,
---   else the opcode without -start. And the fusions that start and end one of
---   async_collectives, which is wrapped_opcode then. Of the last snapshot of every
---   module.
+--   get-tuple-element; wrapped_opcode is the operation that an async-start
+--   calls, else the opcode without -start. And the fusions that start and end
+--   one of async_collectives, which is wrapped_opcode then. Of the last
+--   snapshot of every module.
 -- grain: module content, start
 -- param run
 -- param program
@@ -115,7 +115,8 @@ fused AS (
 )
 SELECT
   n.module_id, n.instruction_id, n.name AS instruction,
-  coalesce(c.wrapped_opcode, regexp_replace(n.opcode, '-start$', '')) AS wrapped_opcode,
+  coalesce(c.wrapped_opcode, regexp_replace(n.opcode, '-start$', ''))
+    AS wrapped_opcode,
   d.done_instruction, n.schedule_step AS start_at_step, d.done_at_step
 FROM nodes AS n
 LEFT JOIN dones AS d

@@ -1,13 +1,13 @@
 -- title: Framework path of every instruction, normalised
 -- question: To which part of the model does an instruction belong?
--- definition: Instructions of final_contents. op_path is
---   op_name where numbers at the end of a part, and indices in brackets,
---   become '*' (layer_12 is layer_*, and so is Keras' layer_12_1). phase:
---   backward where the path contains transpose( (JAX), gradient_tape/
---   (TensorFlow) or aot_backward (a scan of PyTorch's), or ends in _backward
---   (PyTorch); forward where it contains jvp( (JAX) or aot_forward (that scan;
---   else others don't mark it); optimiser where a part is called like an
---   optimiser or an update, other for any other path, none without a path.
+-- definition: Instructions of final_contents. op_path is op_name where numbers
+--   at the end of a part, and indices in brackets, become '*' (layer_12 is
+--   layer_*, and so is Keras' layer_12_1). phase: backward where the path
+--   contains transpose( (JAX), gradient_tape/ (TensorFlow) or aot_backward (a
+--   scan of PyTorch's), or ends in _backward (PyTorch); forward where it
+--   contains jvp( (JAX) or aot_forward (that scan; else others don't mark it);
+--   optimiser where a part is called like an optimiser or an update, other for
+--   any other path, none without a path.
 -- grain: module content, instruction
 -- param run
 -- param program

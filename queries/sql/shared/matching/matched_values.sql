@@ -1,9 +1,9 @@
 -- title: Values of two modules, side by side
 -- question: Which value of the candidate is which of the base?
 -- definition: Placed values of matched modules, thread-local ones left out;
---   with module_ids, of pairs in which one of both is among these. In
---   turn, each value once: (1) entry parameters as in paired_parameters; (2)
---   by instruction name, shape_index, opcode, op_name and dimensions; (3) the
+--   with module_ids, of pairs in which one of both is among these. In turn,
+--   each value once: (1) entry parameters as in paired_parameters; (2) by
+--   instruction name, shape_index, opcode, op_name and dimensions; (3) the
 --   n-th of equal opcode, op_path, dimensions and shape_index, in the order of
 --   their live ranges; (4) the n-th of equal op_path and dimensions. What
 --   remains is new or gone.

@@ -21,8 +21,8 @@
 -- column module_id
 -- column axis VARCHAR name neutral: Dimensions that grow together.
 -- column axis_size BIGINT count neutral: Size of the first of them.
--- column other_axes VARCHAR text neutral: Sizes of the others, such as
---   4[1], 5[1] = 128; NULL where there is none.
+-- column other_axes VARCHAR text neutral: Sizes of the others, such as 4[1],
+--   5[1] = 128; NULL where there is none.
 WITH axes AS MATERIALIZED (
   SELECT
     a.program AS program_name, a.platform, a.device, a.compiler_version,

@@ -1,8 +1,8 @@
 -- title: Leverage of every set of values
 -- question: What would the live peak be without these values, or with half of
 --   what they hold?
--- definition: As peak_leverage_by_set defines it, of sets that
---   alone hold bytes at the peak; the removal of any other leaves it as it is.
+-- definition: As peak_leverage_by_set defines it, of sets that alone hold
+--   bytes at the peak; the removal of any other leaves it as it is.
 -- grain: module content, source locations, colour, set
 -- param run
 -- param program
