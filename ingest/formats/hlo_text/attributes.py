@@ -40,7 +40,8 @@ CALL_ROLES = LIST_ROLES | frozenset(
 _METADATA = re.compile(
     r', metadata=\{((?:[^"{}]++|"(?:[^"\\]++|\\.)*+"|\{[^{}]*\})*+)\}', re.DOTALL
 )
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
+# One that nothing closes is read to the end, once: its group is empty.
+_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:(")|\\?+\Z)', re.DOTALL)
 _STRANGE = ("/*", "//", ";")
 _INDEX = re.compile(r"/\*index=[0-9]+\*/")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*+=\S")
@@ -113,7 +114,7 @@ def is_strange(text: str) -> bool:
     """Tell whether comments but `/*index=5*/`, or `;`, stand outside strings."""
     if not any(mark in text for mark in _STRANGE):
         return False
-    bare = _INDEX.sub("", _STRING.sub("", text))
+    bare = _INDEX.sub("", _STRING.sub(lambda m: "" if m[1] else m[0], text))
     return any(mark in bare for mark in _STRANGE)
 
 
@@ -185,7 +186,8 @@ def _is_attribute(part: str, value: str) -> bool:
     if not _ATTRIBUTE.match(part) or is_broken_list(value):
         return False
     if value[0] == '"':
-        return _STRING.fullmatch(value) is not None
+        found = _STRING.fullmatch(value)
+        return found is not None and found[1] is not None
     if " " not in value:
         return True
     if value[0] == "{":

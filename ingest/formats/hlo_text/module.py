@@ -429,7 +429,7 @@ class _Reader:
         """Reject the place that XLA refuses, unless its line is rejected already."""
         if all(reject.line != error.line for reject in self.rejects[first:]):
             self._reject(
-                error.line, error.snippet, "module", "refused", error.message,
+                error.line, error.snippet, "module", "invalid_hlo", error.message,
                 error.column,
             )  # fmt: skip
 

@@ -51,8 +51,8 @@ _HEAD_LINE = re.compile(
     r"ENTRY\b|%|[A-Za-z_][\w.\-]*+[ \t]*+[({][^\n]*\{[ \t]*+$", re.MULTILINE
 )
 _SPACED = re.compile(
-    r'("(?:[^"\\]++|\\.)*+"|/\*index=[0-9]+\*/)'
-    r"|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\r\n]*+|[ \t\r\n]++",
+    r'("(?:[^"\\]++|\\.)*+(?:"|\\?+\Z)|/\*index=[0-9]+\*/)'
+    r"|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\r\n]*+|[ \t\r\n]++",
     re.DOTALL,
 )
 # Braces around words and strings in one line, which need no closer look.
@@ -383,6 +383,7 @@ class _Body:
         self.computation = computation
         self.by_name: dict[str, ParsedInstruction] = {}
         self.elements: dict[tuple[int, int], ParsedInstruction] = {}
+        self.tuples: dict[int, list[str] | None] = {}
         self.has_root = False
         self.place = computation.place
 
@@ -500,7 +501,9 @@ class _Body:
         """Read the number in `%p#0`; return the instruction that it implies."""
         tokens = self.tokens
         number = whole_number(tokens.now.text)
-        elements = elements_of(of.shape or "")
+        if id(of) not in self.tuples:
+            self.tuples[id(of)] = elements_of(of.shape or "")
+        elements = self.tuples[id(of)]
         if tokens.now.kind != "integer" or number is None:
             raise tokens.error("expected the number of an element")
         if elements is None or number >= len(elements):

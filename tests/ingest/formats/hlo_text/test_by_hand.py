@@ -316,7 +316,7 @@ def test_what_xla_refuses_is_rejected_with_its_place(
 ) -> None:
     found = read(text, make())
     line = text.split("\n")[place[0] - 1]
-    assert found.rejects == [Reject(*place, "module", "refused", message, line)]
+    assert found.rejects == [Reject(*place, "module", "invalid_hlo", message, line)]
     # What could be read is kept.
     assert [module.name for module in found.modules] == ["m"]
     assert next(iter(found.modules[0].instructions)) == P

@@ -86,7 +86,7 @@ def test_the_same_line_by_line() -> None:
 def test_what_is_no_element_is_left_out(operand: str, elements: list[str]) -> None:
     odd = parse_hlo(COMPACT.replace("tuple(%a", f"tuple({operand}"))
     assert [(r.line, r.section, r.code) for r in odd.rejects] == [
-        (8, "module", "refused")
+        (8, "module", "invalid_hlo")
     ]
     [module] = odd.modules
     found = [module.instructions[at].name for at in implied_elements(module.lines)]
