@@ -31,8 +31,9 @@ DUMPS = [
 """Kinds of dumps that the demo has not."""
 
 ANSWERED = {
-    "check_list", "check_results", "dedup_ratio", "framework_files", "lone_rank",
-    "referential_integrity", "role_rules",
+    "check_list", "check_results", "dedup_ratio", "differing_keys",
+    "framework_files", "match_rungs",
+    "referential_integrity", "role_rules", "same_device",
 }  # fmt: skip
 """Queries that have rows to give where there is no run."""
 

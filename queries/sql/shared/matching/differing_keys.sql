@@ -11,12 +11,12 @@
 -- param base_key BIGINT = NULL: program_key of the base.
 -- param base_shapes VARCHAR = NULL: Its entry shapes.
 -- param base_source VARCHAR = NULL: Entry shapes of its source.
--- param base_partitions BIGINT = NULL: Its num_partitions.
+-- param base_partitions BIGINT = NULL from 0: Its num_partitions.
 -- param base_platform VARCHAR = NULL: Its platform.
 -- param candidate_key BIGINT = NULL: program_key of the candidate.
 -- param candidate_shapes VARCHAR = NULL: Its entry shapes.
 -- param candidate_source VARCHAR = NULL: Entry shapes of its source.
--- param candidate_partitions BIGINT = NULL: Its num_partitions.
+-- param candidate_partitions BIGINT = NULL from 0: Its num_partitions.
 -- param candidate_platform VARCHAR = NULL: Its platform.
 -- column differing_keys VARCHAR name neutral: What differs, separated by
 --   commas; empty where modules are comparable.

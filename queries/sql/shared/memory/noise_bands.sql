@@ -9,7 +9,7 @@
 --   host that only its folder tells, is no duplicate: one that differs is to
 --   be seen. Where nothing was compiled twice there is no row.
 -- grain: run, program, rank, source, colour
--- param run_ids BIGINT[] = NULL: Numbers of the runs; NULL for all.
+-- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for all.
 -- column run_id
 -- column program
 -- column rank
