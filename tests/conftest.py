@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.macros import install_macros
 from hlodb.schema import creation
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
@@ -113,14 +114,22 @@ def demo_warehouse(made: Made) -> Path:
         key=lambda p: [int(n) for n in p.name.split("-")[1].split(".")[:3]],
     )
     archives = [*releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"]
-    return made("demo", lambda path: ingest([str(a) for a in archives], path))
+    return made(
+        "demo",
+        lambda path: ingest([str(a) for a in archives], path, prepare=install_macros),
+    )
 
 
 @pytest.fixture(scope="session")
 def full_warehouse(made: Made) -> Path:
     """All full-size dumps: runs are called as their archives."""
     dumps = [*SHARED_ARCHIVES, SHARED / "seeds"]
-    return made("full", lambda path: ingest([str(dump) for dump in dumps], path))
+    return made(
+        "full",
+        lambda path: ingest(
+            [str(dump) for dump in dumps], path, prepare=install_macros
+        ),
+    )
 
 
 @pytest.fixture(scope="session")
