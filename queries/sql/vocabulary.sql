@@ -28,11 +28,11 @@
 -- param follow BOOLEAN = true: Whether earlier runs stand in for the base
 --   where it lacks a program or has it with other shapes, as in a report; a
 --   diff looks at both runs alone.
--- param earlier_ids BIGINT[] = NULL from 0: Numbers of the runs before, which follow
---   one another, the latest first; NULL for those of base_choice.
--- param window_ids BIGINT[] = NULL from 0: Numbers of the runs of a window, the
---   latest first: a program is compared with its best of them in each memory
---   space.
+-- param earlier_ids BIGINT[] = NULL from 0: Numbers of the runs before, which
+--   follow one another, the latest first; NULL for those of base_choice.
+-- param window_ids BIGINT[] = NULL from 0: Numbers of the runs of a window,
+--   the latest first: a program is compared with its best of them in each
+--   memory space.
 -- param main_branch VARCHAR = 'main': Name of the main branch.
 -- param max_rejects BIGINT = 0 from 0: A run of more rejects is not sound;
 --   NULL for any number.

@@ -7,7 +7,8 @@
 -- grain: run
 -- param max_rejects
 -- param consistency
--- param run_ids BIGINT[] = NULL from 0: Only runs of these numbers; NULL for all.
+-- param run_ids BIGINT[] = NULL from 0: Only runs of these numbers; NULL for
+--   all.
 -- column run_id
 -- column run
 WITH asked AS MATERIALIZED (

@@ -8,8 +8,8 @@
 --   how sure that is.
 -- grain: compiled module
 -- leading: track, run, program, rank, method, confidence
--- param run_ids BIGINT[] = NULL from 0: Numbers of the runs, the earliest first; NULL
---   for all runs in their order.
+-- param run_ids BIGINT[] = NULL from 0: Numbers of the runs, the earliest
+--   first; NULL for all runs in their order.
 -- column track BIGINT id neutral: Number of the program.
 -- column run_id
 -- column run

@@ -17,11 +17,14 @@
 --   run of the base and the runs of earlier_ids before that of the candidate,
 --   which has no say.
 -- grain: pair of modules, colour
--- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base modules.
--- param base_places BIGINT[] = NULL from 0: Their places, see compilations; NULL for
---   no module.
--- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs of the candidates.
--- param candidate_places BIGINT[] = NULL from 0: Their places; NULL for no module.
+-- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base
+--   modules.
+-- param base_places BIGINT[] = NULL from 0: Their places, see compilations;
+--   NULL for no module.
+-- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs of the
+--   candidates.
+-- param candidate_places BIGINT[] = NULL from 0: Their places; NULL for no
+--   module.
 -- param earlier_ids
 -- param min_delta_bytes
 -- param min_delta_ratio

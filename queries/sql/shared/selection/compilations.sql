@@ -5,10 +5,11 @@
 --   layouts without layouts and blanks. Numbered within a run by rank,
 --   program, module number and path.
 -- grain: compiled module
--- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for the latest run.
--- param words_of BIGINT = NULL from 0: Number of the run in whose words ranks are: of
---   a run whose files name no rank and one of a single rank both are of one
---   host. NULL for those of the files.
+-- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for the
+--   latest run.
+-- param words_of BIGINT = NULL from 0: Number of the run in whose words ranks
+--   are: of a run whose files name no rank and one of a single rank both are
+--   of one host. NULL for those of the files.
 -- column run_id
 -- column run
 -- column place BIGINT id neutral: Its place among the modules of the run.

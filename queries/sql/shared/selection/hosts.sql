@@ -6,7 +6,8 @@
 --   module/host_pid/ (xla_dump_hlo_to_subfolder) it is the last part.
 -- grain: folder
 -- param run
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers instead.
+-- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
+--   instead.
 -- column run_id
 -- column folder VARCHAR name neutral: The folder, with a slash.
 -- column host VARCHAR name neutral: The host that it is of, with a slash.

@@ -9,7 +9,8 @@
 -- grain: module occurrence
 -- param run
 -- param program
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers instead.
+-- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
+--   instead.
 -- column run_id
 -- column run
 -- column program

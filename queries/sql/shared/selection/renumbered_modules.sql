@@ -8,7 +8,8 @@
 -- grain: run, folder, rank, program, module number before
 -- param run
 -- param every_run BOOLEAN = false: Of all runs, whatever run says.
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers instead.
+-- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
+--   instead.
 -- column run_id
 -- column program
 -- column rank
