@@ -179,6 +179,16 @@ def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
     parts.report(file, proto.rejects)
 
 
+def _read_executable(parts: _Parts, file: UnitFile) -> None:
+    if file.data:
+        _read_hlo_proto(parts, file)
+        return
+    report = file_report(file)
+    report.status = "ignored"
+    report.reason = f"{report.reason} that carries no HLO"
+    parts.unit.files.append(report)
+
+
 def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     """Read the modules of a profile, each a module like any other."""
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
@@ -202,6 +212,7 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
     "memory_report_proto": _read_memory_report_proto,
     "hlo_proto": _read_hlo_proto,
     "hlo_snapshot": _read_hlo_proto,
+    "executable": _read_executable,
     "xplane": _read_xplane,
 }
 

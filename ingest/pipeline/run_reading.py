@@ -8,11 +8,12 @@ each execution leaves one, with the same module in it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
+from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.snapshot import module_of_snapshot
 from hlodb.ingest.load.run_records import (
     EarlierRun,
@@ -22,6 +23,7 @@ from hlodb.ingest.load.run_records import (
     RunSummary,
 )
 from hlodb.ingest.pipeline.mixed_dumps import is_of_another_dump
+from hlodb.ingest.recognise.file_kinds import Stage
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.unit_files import (
     MODULE_KINDS,
@@ -59,13 +61,26 @@ def tells_nothing(unit: Unit, file: UnitFile) -> bool:
     return is_second or not kinds.isdisjoint(("hlo_text", "hlo_proto"))
 
 
-def without_arguments(file: UnitFile) -> UnitFile:
-    """Give a file as it is parsed: of a snapshot the module alone is left."""
+def hlo_alone(file: UnitFile) -> UnitFile:
+    """Return a file as it is parsed: of a snapshot or executable the HLO is left."""
+    if file.recognised.kind == "executable":
+        return _hlo_of_executable(file)
     if file.recognised.kind != "hlo_snapshot":
         return file
     module = module_of_snapshot(file.data)
     left_out = len(file.data) - len(module)
     return file._replace(data=module, left_out_bytes=left_out)
+
+
+def _hlo_of_executable(file: UnitFile) -> UnitFile:
+    found = hlo_of_executable(file.data)
+    hlo, platform = found or (b"", None)
+    stage: Stage = "after_codegen" if platform == "tpu" else "after_optimizations"
+    return file._replace(
+        data=hlo,
+        left_out_bytes=len(file.data) - len(hlo),
+        recognised=replace(file.recognised, stage=stage, platform_prefix=platform),
+    )
 
 
 @dataclass(slots=True)
@@ -169,7 +184,7 @@ class RunReading:
         digest = sha256(file.data).hexdigest()
         read = UnitFile(file.path, file.data, digest, file.recognised)
         is_detailed = self.request.passes == "full" or not _is_pass(read)
-        return without_arguments(read._replace(is_detailed=is_detailed))
+        return hlo_alone(read._replace(is_detailed=is_detailed))
 
     def _look_at(
         self, unit: Unit, files: list[UnitFile]

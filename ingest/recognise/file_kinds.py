@@ -12,6 +12,7 @@ Kind: TypeAlias = Literal[
     "hlo_text",
     "hlo_proto",
     "hlo_snapshot",
+    "executable",
     "buffer_assignment",
     "buffer_assignment_values",
     "live_range",
@@ -104,7 +105,7 @@ NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
 """Kinds whose content is a text proto, flags or JSON: small, and nested."""
 
 PROTO_KINDS: frozenset[Kind] = frozenset(
-    {"hlo_proto", "hlo_snapshot", "memory_report_proto", "xplane"}
+    {"hlo_proto", "hlo_snapshot", "executable", "memory_report_proto", "xplane"}
 )
 """Kinds whose content is a binary protobuf message."""
 
@@ -263,6 +264,16 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
 
 The pattern is a regular expression for all that follows one of the name's dots.
 """
+
+CACHE_NAME = r"(?P<module>.+)-[0-9a-f]{64}(?P<ending>-cache|-atime)?"
+"""Name of a file in JAX's compilation cache; before 0.4.36 it had no ending."""
+
+CACHE_KINDS: dict[str, tuple[Kind, str]] = {
+    "": ("executable", "entry of JAX's compilation cache"),
+    "-cache": ("executable", "entry of JAX's compilation cache"),
+    "-atime": ("ignored", "time at which a cache entry was last used"),
+}
+"""What the endings of such names stand for."""
 
 SNAPSHOT_STAGES: dict[str, Stage] = {
     "HloSnapshot": "after_optimizations",

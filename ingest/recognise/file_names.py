@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from hlodb.ingest.recognise.file_kinds import (
     ARTEFACTS,
+    CACHE_KINDS,
+    CACHE_NAME,
     COMPRESSION_SUFFIXES,
     NUMBERED,
     SNAPSHOT_STAGES,
@@ -25,6 +27,7 @@ from hlodb.ingest.recognise.file_kinds import (
 )
 
 _HEAD = re.compile(r"(?:(?P<prefix>[^.]+)\.)?module_(?P<number>\d{4,9})(?=\.|$)")
+_CACHE = re.compile(CACHE_NAME)
 _TIMESTAMP = re.compile(r"\d{10,}")
 _CL = re.compile(r"(?:^|\.)cl_(\d+)$")
 # Literal alternatives: a wildcard would swallow the tail of a dotted module name.
@@ -85,6 +88,12 @@ def split_name(path: str) -> NameParts:
     if name in WHOLE_NAMES:
         kind, description = WHOLE_NAMES[name]
         return NameParts(kind, description, artefact=name)
+    cached = _CACHE.fullmatch(name)
+    if cached is not None:
+        kind, description = CACHE_KINDS[cached["ending"] or ""]
+        return NameParts(
+            kind, description, cached["ending"] or "", module_name=cached["module"]
+        )
     head = _HEAD.match(name)
     if head is None:
         return _split_tail(name)

@@ -13,7 +13,8 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from hlodb.ingest.formats.proto.wire import BYTES, VARINT, wire_fields
+from hlodb.ingest.formats.proto.executable import begins_executable
+from hlodb.ingest.formats.proto.wire import BYTES, VARINT, is_module, wire_fields
 from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, Kind
 
 
@@ -29,31 +30,23 @@ def message_kind(head: bytes) -> tuple[Kind, str] | None:
     An HloProto and a bare HloModuleProto are both `hlo_proto`; in the latter field 1,
     the module's name, is a string.
     """
+    if begins_executable(head):
+        return "executable", "serialized executable"
     fields = _fields(head, 3)
     if not fields or not _is(fields[0], 1, BYTES):
         return None
-    if _is_module(fields):
+    if is_module(head):
         return "hlo_proto", "HloModuleProto without its HloProto"
-    inner = _fields(fields[0].payload, 3)
-    if _is_module(inner):
+    if is_module(fields[0].payload):
         return "hlo_proto", "HloProto"
-    if inner and _is(inner[0], 1, BYTES) and _is_module(_fields(inner[0].payload, 3)):
+    inner = _fields(fields[0].payload, 3)
+    if inner and _is(inner[0], 1, BYTES) and is_module(inner[0].payload):
         return "hlo_snapshot", "HloSnapshot"
     if _is_plane(inner):
         return "xplane", "XSpace profile"
     if _is_report(inner):
         return "memory_report_proto", "MemoryUsageReportProto"
     return None
-
-
-def _is_module(fields: list[_Field]) -> bool:
-    """HloModuleProto: name, entry_computation_name, then computations."""
-    return (
-        len(fields) == 3
-        and _is_name(fields[0], 1)
-        and _is_name(fields[1], 2)
-        and _is(fields[2], 3, BYTES)
-    )
 
 
 def _is_plane(fields: list[_Field]) -> bool:

@@ -14,7 +14,7 @@ ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
     ("buffer_assignment", "buffer_assignment_values", "live_range")
 )
 MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
-    ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "xplane")
+    ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "executable", "xplane")
 )
 """Kinds of file that make a module, alone or with others."""
 
@@ -23,14 +23,21 @@ REPORT_KINDS: frozenset[Kind] = frozenset(("memory_report", "memory_report_proto
 
 PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(REPORT_KINDS)
 
-PLATFORM_OF_PREFIX = {"cpu": "cpu", "sm": "gpu", "gfx": "rocm", "gpu": "gpu"}
+PLATFORM_OF_PREFIX = {
+    "cpu": "cpu",
+    "sm": "gpu",
+    "gfx": "rocm",
+    "gpu": "gpu",
+    "tpu": "tpu",
+}
 
 
 class UnitFile(NamedTuple):
     """A file of a unit as read: its bytes and what it is.
 
     Of a unit that is not `is_detailed` only counts, fingerprints and memory are kept.
-    Of a snapshot `data` is the module alone, without `left_out_bytes` of arguments.
+    Of a snapshot or executable `data` is the HLO alone, without `left_out_bytes` of
+    arguments or machine code.
     """
 
     path: str
@@ -70,7 +77,10 @@ def unit_digest(files: Sequence[UnitFile]) -> int:
 
 def main_file(files: Sequence[UnitFile]) -> UnitFile:
     """Give the file that stands for the unit: HLO text, else a proto, else any."""
-    for kinds in (("hlo_text", "log"), ("hlo_proto", "hlo_snapshot", "xplane")):
+    for kinds in (
+        ("hlo_text", "log"),
+        ("hlo_proto", "hlo_snapshot", "executable", "xplane"),
+    ):
         for file in files:
             if file.recognised.kind in kinds:
                 return file

@@ -17,7 +17,7 @@ _LZMA_MEMORY = 1 << 30
 
 
 class _Decompressor(Protocol):
-    """What lzma and bz2 offer; gzip and zstd are brought to it below."""
+    """What lzma and bz2 offer; gzip, zlib and zstd are brought to it below."""
 
     @property
     def eof(self) -> bool: ...
@@ -28,9 +28,9 @@ class _Decompressor(Protocol):
     def decompress(self, data: bytes, max_length: int) -> bytes: ...
 
 
-class _Gunzip:
-    def __init__(self) -> None:
-        self._zlib = zlib.decompressobj(wbits=31)
+class _Inflate:
+    def __init__(self, wbits: int) -> None:
+        self._zlib = zlib.decompressobj(wbits=wbits)
 
     @property
     def eof(self) -> bool:
@@ -87,7 +87,9 @@ class Compression(NamedTuple):
 
 
 _COMPRESSIONS = (
-    Compression(re.compile(rb"\x1f\x8b\x08"), "gzip", _Gunzip),
+    Compression(re.compile(rb"\x1f\x8b\x08"), "gzip", lambda: _Inflate(31)),
+    # As Python's zlib begins at every level but 2 to 5, whose second byte is a letter.
+    Compression(re.compile(rb"\x78[\x01\x9c\xda]"), "zlib", lambda: _Inflate(15)),
     Compression(
         re.compile(rb"\xfd7zXZ\x00"),
         "xz",

@@ -119,7 +119,7 @@ def learn_from_name(facts: RunFacts, file: UnitFile) -> None:
         {
             "platform": platform_of(r),
             "compiler_version": f"cl_{r.cl}" if r.cl else None,
-            "device": prefix if prefix not in (None, "cpu") else None,
+            "device": prefix if prefix not in (None, "cpu", "tpu") else None,
         }
     )
 

@@ -21,6 +21,8 @@ _SOURCES = (
     DUMPS / "cpu" / "jaxlib-0.4.13.tar.xz",
     DUMPS / "cpu" / "jaxlib-0.10.2.tar.xz",
     DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz",
+    DATA / "cache" / "jaxlib-0.10.2.tar.xz",
+    DATA / "cache" / "h100-jaxlib-0.10.2.tar.xz",
 )
 FOUND = Path(__file__).parent / "found"
 """Inputs that did harm: `found/TARGET/NAME`, each tried in every test run.

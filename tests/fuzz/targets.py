@@ -28,11 +28,13 @@ from hlodb.ingest.formats.memory_reports.memory_report import parse_memory_repor
 from hlodb.ingest.formats.memory_reports.memory_report_proto import (
     parse_memory_report_proto,
 )
+from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.ingest.formats.proto.xplane import parse_xplane
 from hlodb.ingest.formats.shapes import parse_shape, without_layout
 from hlodb.ingest.modules.interning import Distinct
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
+from hlodb.ingest.pipeline.run_reading import hlo_alone
 from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.recognise.unit_files import PARSED_KINDS, UnitFile
 from hlodb.ingest.records import Instruction
@@ -103,7 +105,7 @@ def _unit(kind_of_name: str) -> Reads:
         known = recognise(path, data)
         if known.kind in PARSED_KINDS:
             file = UnitFile(path, data, sha256(data).hexdigest(), known)
-            parse_batch([[file]])
+            parse_batch([[hlo_alone(file)]])
 
     return read_unit
 
@@ -157,6 +159,8 @@ TARGETS: dict[str, FuzzTarget] = {
     "stack_frames": FuzzTarget(_text(parse_frame_tables), ("hlo_text",)),
     "hlo_proto": FuzzTarget(parse_hlo_proto, ("hlo_proto",)),
     "xplane": FuzzTarget(parse_xplane, ("xplane", "hlo_proto")),
+    "executable": FuzzTarget(hlo_of_executable, ("executable", "hlo_proto")),
+    "unit_of_executable": FuzzTarget(_unit("executable.pb"), ("executable",)),
     "buffer_assignment": FuzzTarget(_text(parse_assignment), _ASSIGNMENTS),
     "memory_report": FuzzTarget(_text(parse_memory_report), ("memory_report",)),
     "memory_report_proto": FuzzTarget(

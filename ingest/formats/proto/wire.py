@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 from typing import NamedTuple
 
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5
@@ -44,6 +45,28 @@ def wire_fields(data: bytes) -> Iterator[WireField]:
             return
         yield WireField(tag >> 3, wire_type, position, payload, end)
         position = end
+
+
+def payload_of(data: bytes, number: int) -> bytes:
+    """Return the first field of this number that holds bytes; b"" where none does."""
+    for field in wire_fields(data):
+        if (field.number, field.wire_type) == (number, BYTES):
+            return data[field.payload : field.end]
+    return b""
+
+
+def is_module(data: bytes) -> bool:
+    """Tell whether bytes begin an HloModuleProto: two names, then a computation."""
+    found = list(islice(wire_fields(data), 3))
+    return [(f.number, f.wire_type) for f in found] == [
+        (1, BYTES),
+        (2, BYTES),
+        (3, BYTES),
+    ] and all(_is_name(data[f.payload : f.end]) for f in found[:2])
+
+
+def _is_name(data: bytes) -> bool:
+    return bool(data) and data.decode(errors="replace").isprintable()
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:

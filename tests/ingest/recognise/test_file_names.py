@@ -356,3 +356,14 @@ def test_any_name_and_content_are_something(path: str, data: bytes) -> None:
 def test_long_hostile_names_take_no_time(name: str) -> None:
     assert recognise(name).description
     rank(name)
+
+
+@pytest.mark.parametrize(
+    ("ending", "kind"),
+    [("", "executable"), ("-cache", "executable"), ("-atime", "ignored")],
+)
+def test_files_of_jax_s_compilation_cache(ending: str, kind: str) -> None:
+    key = "2c5965f2b7a4ac0aea755a32877839d1a5ec8f5bb04954758fb7890d0a2eeba3"
+    found = recognise(f"jax/jit_step-1-{key}{ending}")
+    assert (found.kind, found.module_name) == (kind, "jit_step-1")
+    assert recognise(f"jit_step-{key[1:]}{ending}").kind == "unknown"
