@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -21,22 +22,12 @@ from hlodb.ingest.formats.scan import split_commas
 from hlodb.ingest.formats.shapes import without_layout
 from hlodb.ingest.hashing import hash64
 from hlodb.ingest.records import Attributes
+from hlodb.rules import rule_rows
 
 # Of a name spelled backwards: `.12.3` at its end is found at once.
 _UNIQUE = re.compile(r"(?:\d++\.)++")
 _PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
 _BUILD = re.compile(r"\.cl_\d+")
-# TensorFlow compiles `__inference_NAME_NUMBER[_XlaMustCompile=true,config_proto=…]`, a
-# gradient as `__inference___backward_NAME_NUMBER_NUMBER[…]`, a cluster that it found
-# itself as `cluster_0[_XlaCompiledKernel=true,…]`: XLA puts `_` for what names can't
-# have, and a letter first. The numbers count all functions, and all clusters, before it
-# in the process.
-_SETTINGS = re.compile(r"__Xla[A-Z].*+", re.DOTALL)
-_FUNCTION = re.compile(
-    r"a_(?:inference___(backward_.*)_\d+|((?:inference|forward|backward)_.*))_\d+",
-    re.DOTALL,
-)
-_CLUSTER = re.compile(r"(cluster)_\d+__Xla[A-Z].*", re.DOTALL)
 
 # Source locations and pointers: what may differ between dumps of one program. Each
 # pattern begins with a literal, which the regex engine searches for at memory speed.
@@ -51,17 +42,21 @@ _EMPTY = re.compile(rb", metadata=\{\}")
 def program_name(module_name: str) -> str:
     """Give a module's name without number, build and unique suffixes.
 
-    Of a TensorFlow function or cluster also without its number and how it is to be
-    compiled.
+    Nor with what the rules program_names say that frameworks add.
     """
     name = _BUILD.sub("", _PREFIX.sub("", module_name))
     unique = _UNIQUE.match(name[::-1])
-    stem = name[: len(name) - unique.end()] if unique else name
-    if cluster := _CLUSTER.fullmatch(stem):
-        return cluster[1]
-    stem = _SETTINGS.sub("", stem).rstrip("_")
-    function = _FUNCTION.fullmatch(stem)
-    return (function and (function[1] or function[2])) or stem or module_name
+    name = (name[: len(name) - unique.end()] if unique else name).rstrip("_")
+    for pattern, kept in _additions():
+        if found := pattern.fullmatch(name):
+            name = found.expand(kept)
+    return name or module_name
+
+
+@cache
+def _additions() -> list[tuple[re.Pattern[str], str]]:
+    rows = rule_rows("program_names")
+    return [(re.compile(pattern), kept) for _, _, pattern, kept in rows]
 
 
 def program_key(program: str, entry_layout: str, num_partitions: int) -> int:

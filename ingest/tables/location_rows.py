@@ -3,16 +3,14 @@
 When source lines move, the numbering of a module's locations stays, and the list of
 them or the stack frames change: the three are stored apart, by hashes of what they say.
 
-The user's frame is the innermost outside the frameworks' own files. The list of
-frameworks is data: framework_prefixes.csv, one path fragment a line.
+The user's frame is the innermost outside the frameworks' own files, which the rules
+framework_files tell.
 """
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from importlib.resources import files
 from typing import NamedTuple
 
 import numpy as np
@@ -21,18 +19,13 @@ from hlodb.ingest.arrow import NO_ID, Columns, Ints
 from hlodb.ingest.hashing import digest64, signed64
 from hlodb.ingest.modules.interning import Distinct
 from hlodb.ingest.records import Frame, Location
-
-
-@lru_cache(maxsize=1)
-def _fragments() -> tuple[str, ...]:
-    text = (files("hlodb.ingest.tables") / "framework_prefixes.csv").read_text("utf-8")
-    return tuple(row["pattern"] for row in csv.DictReader(text.splitlines()))
+from hlodb.rules import rule_rows
 
 
 @lru_cache(maxsize=4096)
 def is_framework_file(file_name: str) -> bool:
     """Tell whether a source file belongs to a framework rather than to the user."""
-    return any(fragment in file_name for fragment in _fragments())
+    return any(part in file_name for part, _ in rule_rows("framework_files"))
 
 
 def user_frame_ids(frames: tuple[Frame, ...]) -> list[int]:

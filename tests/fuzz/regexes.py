@@ -1,4 +1,4 @@
-"""Every regular expression of the rooms that read input, and its worst cases."""
+"""Every regular expression that reads input, and its worst cases."""
 
 from __future__ import annotations
 
@@ -12,14 +12,19 @@ from pathlib import Path
 from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
+from hlodb.rules import rule_rows
+
 _ROOM = Path(__file__).parents[2] / "ingest"
 _MOST_PIECES = 7
 _SEARCHED = re.compile(r"\b(\w+)\.(?:search|finditer|findall|sub|subn|split)\(")
 
 
 def patterns() -> dict[str, re.Pattern[Any]]:
-    """Give every compiled expression of hlodb.ingest, by module and number."""
-    found: dict[str, re.Pattern[Any]] = {}
+    """Give every expression of hlodb.ingest, by module and number, and of the rules."""
+    found: dict[str, re.Pattern[Any]] = {
+        f"rules.program_names.{place}": re.compile(pattern)
+        for place, _, pattern, _ in rule_rows("program_names")
+    }
     for path in sorted(_ROOM.rglob("*.py")):
         parts = path.relative_to(_ROOM.parent).with_suffix("").parts
         if path.stem.endswith("_pb2"):

@@ -32,8 +32,8 @@ DUMPS = [
 
 ANSWERED = {
     "check_list", "check_results", "dedup_ratio", "differing_keys",
-    "framework_files", "match_rungs",
-    "referential_integrity", "role_rules", "same_device",
+    "framework_files", "line_marks", "match_rungs", "path_marks", "program_names",
+    "referential_integrity", "role_rules", "same_device", "shared_names",
 }  # fmt: skip
 """Queries that have rows to give where there is no run."""
 

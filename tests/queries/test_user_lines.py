@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import duckdb
@@ -11,7 +10,6 @@ import pytest
 from hlodb.ingest.tables.location_rows import is_framework_file
 from hlodb.queries.run import run_query
 from hlodb.schema.warehouse import connect
-from tests.conftest import REPOSITORY
 
 QUERIES = (
     "buffer_diff",
@@ -54,12 +52,3 @@ def test_memory_of_such_a_line_counts_for_no_other(steps_warehouse: Path) -> Non
         rows = run_query(connection, "value_sources").dicts()
     assert {row["source_line"] for row in rows} == {None}
     assert {"defined", "read"} == {r["attribution"] for r in rows if r["op_name"]}
-
-
-def test_queries_know_frameworks_as_an_ingest_does(
-    empty_warehouse: duckdb.DuckDBPyConnection,
-) -> None:
-    with (REPOSITORY / "ingest" / "tables" / "framework_prefixes.csv").open() as file:
-        patterns = [row["pattern"] for row in csv.DictReader(file)]
-    found = run_query(empty_warehouse, "framework_files").column("fragment")
-    assert [*found] == patterns

@@ -1,31 +1,32 @@
 -- title: Files that are a framework's own
 -- question: By what in its path is a source file known to be no user's?
--- definition: The path fragments of ingest/tables/framework_prefixes.csv, by
---   which stack frames are chosen, too.
+-- definition: An ingest chooses the user's frame of a stack by the same rows:
+--   the innermost one in no such file.
 -- grain: fragment
 -- column fragment VARCHAR name neutral: Part of a path.
-SELECT r.fragment
+-- column framework VARCHAR name neutral: Whose files they are.
+SELECT r.fragment, r.framework
 FROM (VALUES
-  ('/site-packages/jax/'),
-  ('/site-packages/jaxlib/'),
-  ('/site-packages/flax/'),
-  ('/site-packages/optax/'),
-  ('/site-packages/haiku/'),
-  ('/site-packages/equinox/'),
-  ('/site-packages/tensorflow/'),
-  ('/site-packages/keras/'),
-  ('/site-packages/torch/'),
-  ('/site-packages/torch_xla/'),
-  ('/dist-packages/jax/'),
-  ('/dist-packages/jaxlib/'),
-  ('/dist-packages/flax/'),
-  ('/dist-packages/optax/'),
-  ('/dist-packages/haiku/'),
-  ('/dist-packages/equinox/'),
-  ('/dist-packages/tensorflow/'),
-  ('/dist-packages/keras/'),
-  ('/dist-packages/torch/'),
-  ('/dist-packages/torch_xla/'),
-  ('/lib/python'),
-  ('<frozen ')
-) AS r (fragment)
+  ('/site-packages/jax/', 'jax'),
+  ('/site-packages/jaxlib/', 'jax'),
+  ('/site-packages/flax/', 'flax'),
+  ('/site-packages/optax/', 'optax'),
+  ('/site-packages/haiku/', 'haiku'),
+  ('/site-packages/equinox/', 'equinox'),
+  ('/site-packages/tensorflow/', 'tensorflow'),
+  ('/site-packages/keras/', 'keras'),
+  ('/site-packages/torch/', 'torch'),
+  ('/site-packages/torch_xla/', 'torch_xla'),
+  ('/dist-packages/jax/', 'jax'),
+  ('/dist-packages/jaxlib/', 'jax'),
+  ('/dist-packages/flax/', 'flax'),
+  ('/dist-packages/optax/', 'optax'),
+  ('/dist-packages/haiku/', 'haiku'),
+  ('/dist-packages/equinox/', 'equinox'),
+  ('/dist-packages/tensorflow/', 'tensorflow'),
+  ('/dist-packages/keras/', 'keras'),
+  ('/dist-packages/torch/', 'torch'),
+  ('/dist-packages/torch_xla/', 'torch_xla'),
+  ('/lib/python', 'python'),
+  ('<frozen ', 'python')
+) AS r (fragment, framework)

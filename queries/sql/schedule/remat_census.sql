@@ -2,7 +2,7 @@
 -- question: What is recomputed, how often, and what does it cost?
 -- definition: Instructions of the last snapshot of every module that
 --   rematerialisation made: by the compiler (name with .remat) or by the
---   framework (op_name with rematted_computation), but for what only names or
+--   framework (op_name with a mark of path_marks), but for what only names or
 --   passes on a value, as a bitcast. Grouped by original: the name without
 --   .remat and what follows, else the op_path. recomputed_bytes are their
 --   logical result sizes, of tuples those of their arrays, flop that of
@@ -74,7 +74,7 @@ clones AS MATERIALIZED (
   LEFT JOIN multiplicity() AS t
     ON t.module_id = i.module_id
     AND t.computation_id = i.computation_id
-  WHERE (i.name LIKE '%.remat%' OR i.op_name LIKE '%rematted_computation%')
+  WHERE (i.name LIKE '%.remat%' OR o.is_recomputed)
     AND i.opcode NOT IN (
       'parameter', 'constant', 'tuple', 'get-tuple-element', 'bitcast',
       'opt-barrier'

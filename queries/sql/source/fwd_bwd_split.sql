@@ -2,14 +2,11 @@
 -- question: How is the peak split over forward pass, backward pass and
 --   optimiser?
 -- definition: owned_bytes of peak_values by the phase that they are made in
---   (value_phases): backward where the op_name contains transpose(,
---   gradient_tape/ or aot_backward, or ends in _backward, or the source line
---   is in PyTorch's autograd; forward where it contains jvp( or aot_forward;
---   optimiser where a part is named like an optimiser or an update, or the
---   source is in torch.optim (instruction_phases). Programs without jvp( tell
---   the rest by who reads whom (dataflow_phases). Else other, or none without
---   op_name; parameters and constants are phases of their own. A saved
---   activation is made forward and last read backward.
+--   (value_phases): that which the op_name tells by path_marks, or the source
+--   line by line_marks (instruction_phases). Programs that do not mark the
+--   whole forward pass tell the rest by who reads whom (dataflow_phases). Else
+--   other, or none without op_name; parameters and constants are phases of
+--   their own. A saved activation is made forward and last read backward.
 -- grain: module occurrence, colour, phase
 -- leading: program, space_name, phase, owned_bytes, peak_ratio,
 --   saved_activation_bytes, value_count

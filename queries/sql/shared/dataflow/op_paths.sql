@@ -2,12 +2,8 @@
 -- question: To which part of the model does an instruction belong?
 -- definition: Instructions of final_contents. op_path is op_name where numbers
 --   at the end of a part, and indices in brackets, become '*' (layer_12 is
---   layer_*, and so is Keras' layer_12_1). phase: backward where the path
---   contains transpose( (JAX), gradient_tape/ (TensorFlow) or aot_backward (a
---   scan of PyTorch's), or ends in _backward (PyTorch); forward where it
---   contains jvp( (JAX) or aot_forward (that scan; else others don't mark it);
---   optimiser where a part is called like an optimiser or an update, other for
---   any other path, none without a path.
+--   layer_*, and so is Keras' layer_12_1). phase: that of the first mark of
+--   path_marks in op_name, other where it has none, none without a path.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -19,6 +15,14 @@
 -- column op_path VARCHAR name neutral: Path with numbers replaced.
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
+-- column is_forward_marked BOOLEAN flag neutral: Whether who wrote op_name
+--   marks all of the forward pass.
+-- column is_recomputed BOOLEAN flag neutral: Whether a checkpoint computes it
+--   a second time.
+-- column is_told_by_line BOOLEAN flag neutral: Whether operations of all
+--   phases are called so.
+-- column has_line BOOLEAN flag neutral: Whether the framework gives it a line
+--   in some phase.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH numbered AS MATERIALIZED (
   -- Fixed before they meet their forms: else those of all modules do.
@@ -27,31 +31,60 @@ WITH numbered AS MATERIALIZED (
   JOIN store.instructions AS i USING (module_id)
   WHERE NOT $every_run
     OR list_contains($module_ids, i.module_id)
+),
+named AS MATERIALIZED (
+  SELECT i.module_id, i.instruction_id, f.op_name, i.schedule_step
+  FROM numbered AS i
+  JOIN store.instruction_forms AS f USING (form_id)
+),
+worded AS MATERIALIZED (
+  -- Each word stands between slashes: what may precede or follow it is put
+  -- outside of these.
+  SELECT
+    n.op_name,
+    '/' || replace(replace(replace(
+      replace(lower(n.op_name), 'dynamic_update_', ''),
+      '_', '/_/'), '(', '(/'), ')', '/)') || '/' AS words
+  FROM (SELECT DISTINCT op_name FROM named) AS n
+  WHERE n.op_name <> ''
+),
+marks AS (
+  SELECT
+    p.place, p.meaning, p.found_as, p.mark,
+    '/' || replace(p.mark, '_', '/_/') || '/' AS word
+  FROM path_marks() AS p
+),
+marked AS MATERIALIZED (
+  SELECT
+    w.op_name,
+    arg_min(m.meaning, m.place)
+      FILTER (m.meaning IN ('backward', 'forward', 'optimiser')) AS phase,
+    bool_or(m.meaning = 'whole_forward') AS is_forward_marked,
+    bool_or(m.meaning = 'recomputed') AS is_recomputed,
+    bool_or(m.meaning = 'by_line') AS is_told_by_line,
+    bool_and(m.meaning <> 'without_line') AS has_line
+  FROM worded AS w
+  JOIN marks AS m
+    ON CASE m.found_as
+      WHEN 'part' THEN contains(w.op_name, m.mark)
+      WHEN 'end' THEN ends_with(w.op_name, m.mark)
+      WHEN 'word' THEN contains(w.words, m.word)
+    END
+  GROUP BY w.op_name
 )
 SELECT
-  i.module_id, i.instruction_id, f.op_name,
+  n.module_id, n.instruction_id, n.op_name,
   regexp_replace(
-    f.op_name, '([_.\[])[0-9]+(?:_[0-9]+)*([/)\]]|$)', '\1*\2', 'g'
+    n.op_name, '([_.\[])[0-9]+(?:_[0-9]+)*([/)\]]|$)', '\1*\2', 'g'
   ) AS op_path,
   CASE
-    WHEN f.op_name IS NULL OR f.op_name = '' THEN 'none'
-    WHEN f.op_name LIKE '%transpose(%'
-      OR f.op_name LIKE '%gradient\_tape/%' ESCAPE '\'
-      OR f.op_name LIKE '%aot\_backward%' ESCAPE '\'
-      OR f.op_name LIKE '%\_backward' ESCAPE '\'
-      THEN 'backward'
-    WHEN f.op_name LIKE '%jvp(%'
-      OR f.op_name LIKE '%aot\_forward%' ESCAPE '\'
-      THEN 'forward'
-    -- dynamic_update_slice writes into an array, a cache for one.
-    WHEN regexp_matches(
-      replace(lower(f.op_name), 'dynamic_update_', ''),
-      '(^|[/(_])(adam|adamw|sgd|optimi[sz]er|apply_updates?|update|momentum'
-        || '|lion|adafactor|lamb|rmsprop|adagrad|adadelta|adamax|nadam|ftrl'
-        || '|muon)([/)_]|$)'
-    ) THEN 'optimiser'
-    ELSE 'other'
+    WHEN n.op_name IS NULL OR n.op_name = '' THEN 'none'
+    ELSE coalesce(m.phase, 'other')
   END AS phase,
-  i.schedule_step
-FROM numbered AS i
-JOIN store.instruction_forms AS f USING (form_id)
+  coalesce(m.is_forward_marked, FALSE) AS is_forward_marked,
+  coalesce(m.is_recomputed, FALSE) AS is_recomputed,
+  coalesce(m.is_told_by_line, FALSE) AS is_told_by_line,
+  coalesce(m.has_line, TRUE) AS has_line,
+  n.schedule_step
+FROM named AS n
+LEFT JOIN marked AS m USING (op_name)

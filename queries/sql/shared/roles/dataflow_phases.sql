@@ -2,17 +2,17 @@
 -- question: Does an instruction belong to the forward or the backward pass,
 --   also where the framework marks the backward pass alone?
 -- definition: The phase of instruction_phases, except in programs that mark
---   the backward pass and, with jvp(, no forward pass, as TensorFlow and
---   PyTorch do. There, scheduled instructions of phase other or none are
---   forward where the backward pass reads what they make and they read nothing
---   of it; between where they read what it makes, and it reads what they make:
---   sums of gradients, what is computed once more; backward where they are
---   dots or convolutions of what it makes for others: gradients of weights. A
---   fusion that holds an instruction of the backward pass counts as a reader
---   of it. Instructions without a mark are passed on the way; those that only
---   move parameters or constants are left as they are. What is made of
---   constants alone is nothing of the backward pass here, whatever it is
---   called.
+--   the backward pass and (path_marks) not the whole forward pass, as
+--   TensorFlow and PyTorch do. There, scheduled instructions of phase other or
+--   none are forward where the backward pass reads what they make and they
+--   read nothing of it; between where they read what it makes, and it reads
+--   what they make: sums of gradients, what is computed once more; backward
+--   where they are dots or convolutions of what it makes for others: gradients
+--   of weights. A fusion that holds an instruction of the backward pass counts
+--   as a reader of it. Instructions without a mark are passed on the way;
+--   those that only move parameters or constants are left as they are. What is
+--   made of constants alone is nothing of the backward pass here, whatever it
+--   is called.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -27,7 +27,8 @@
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
-    o.module_id, o.instruction_id, o.op_name, o.phase, o.schedule_step
+    o.module_id, o.instruction_id, o.phase, o.is_forward_marked,
+    o.schedule_step
   FROM instruction_phases() AS o
 ),
 half_marked AS MATERIALIZED (
@@ -39,7 +40,7 @@ half_marked AS MATERIALIZED (
     FROM named
     GROUP BY module_id
     HAVING bool_or(phase = 'backward')
-      AND NOT bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
+      AND NOT bool_or(is_forward_marked)
   )
 ),
 -- Each is fixed, and of these modules alone: else they meet those of all runs.

@@ -145,15 +145,17 @@ origins AS (
 weights AS MATERIALIZED (
   SELECT
     o.module_id, o.gather_id, o.element,
-    -- PyTorch calls every argument the same.
     min(
-      CASE WHEN n.op_name NOT IN ('', 'xla__device_data') THEN n.op_name
+      CASE WHEN n.op_name <> '' AND s.name IS NULL THEN n.op_name
         ELSE n.name END
     ) AS weight
   FROM origins AS o
   JOIN nodes AS n
     ON n.module_id = o.module_id
     AND n.instruction_id = o.origin_id
+  LEFT JOIN shared_names() AS s
+    ON s.kind = 'argument'
+    AND s.name = n.op_name
   ANTI JOIN edges AS e
     ON e.module_id = o.module_id
     AND e.reader_id = o.origin_id

@@ -1,12 +1,12 @@
 -- title: Phase of every instruction
 -- question: Does an instruction belong to the forward pass, the backward pass
 --   or the optimiser?
--- definition: The phase of op_paths. PyTorch gives operations of all phases
---   the same names: what a path leaves at other is backward where its source
---   line is the call of torch.autograd, or where it has none while others of
---   the module have one, as what the threads of autograd run (what XLA makes
---   of a scan has none either, and is left out); optimiser where it is in
---   torch.optim.
+-- definition: The phase of op_paths. Where path_marks says that a module's
+--   lines tell (PyTorch gives operations of all phases the same names), what a
+--   path leaves at other is of the phase of its source line (line_marks); and
+--   backward where it has no line while others of the module have one, as what
+--   the threads of autograd run. What the framework made without a line in any
+--   phase is left out.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -17,28 +17,28 @@
 -- column op_name
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
+-- column is_forward_marked BOOLEAN flag neutral: Whether who wrote op_name
+--   marks all of the forward pass.
 -- column schedule_step INTEGER step neutral: Its place in the schedule.
 WITH named AS MATERIALIZED (
-  SELECT o.module_id, o.instruction_id, o.op_name, o.phase, o.schedule_step
+  SELECT
+    o.module_id, o.instruction_id, o.op_name, o.phase, o.is_forward_marked,
+    o.is_told_by_line, o.has_line, o.schedule_step
   FROM op_paths() AS o
 ),
-of_torch AS MATERIALIZED (
+by_line AS MATERIALIZED (
   SELECT DISTINCT module_id
   FROM named
-  WHERE op_name LIKE '%aten\_\_%' ESCAPE '\'
+  WHERE is_told_by_line
 ),
 lines AS MATERIALIZED (
   SELECT
     c.module_id, n.instruction_id,
-    bool_or(
-      regexp_matches(l.source_file, '/torch/autograd/(graph|__init__)\.py$')
-    ) AS is_backward,
-    bool_or(
-      regexp_matches(l.source_file, '/torch/optim/|/torch_xla/amp/syncfree/')
-    ) AS is_optimiser
+    bool_or(m.phase = 'backward') AS is_backward,
+    bool_or(m.phase = 'optimiser') AS is_optimiser
   FROM (
     SELECT DISTINCT module_id, s.locations_id
-    FROM of_torch
+    FROM by_line
     JOIN store.snapshots AS s USING (module_id)
   ) AS c
   JOIN store.location_sets AS s USING (locations_id)
@@ -46,6 +46,7 @@ lines AS MATERIALIZED (
   JOIN store.location_lists AS l
     ON l.list_id = s.list_id
     AND l.location_number = n.location_number
+  LEFT JOIN line_marks() AS m ON contains(l.source_file, m.fragment)
   WHERE l.source_file <> ''
   GROUP BY c.module_id, n.instruction_id
 )
@@ -54,13 +55,11 @@ SELECT
   CASE
     WHEN n.phase <> 'other' OR s.module_id IS NULL THEN n.phase
     WHEN l.is_backward THEN 'backward'
-    WHEN l.instruction_id IS NULL
-      AND n.op_name NOT LIKE '%xla\_\_scan%' ESCAPE '\'
-      THEN 'backward'
+    WHEN l.instruction_id IS NULL AND n.has_line THEN 'backward'
     WHEN l.is_optimiser THEN 'optimiser'
     ELSE n.phase
   END AS phase,
-  n.schedule_step
+  n.is_forward_marked, n.schedule_step
 FROM named AS n
 LEFT JOIN (SELECT DISTINCT module_id FROM lines) AS s USING (module_id)
 LEFT JOIN lines AS l

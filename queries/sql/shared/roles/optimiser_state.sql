@@ -1,16 +1,16 @@
 -- title: What only updates read, where both passes are marked
 -- question: Which donated parameters does nothing but an update by gradients
 --   read, in programs of JAX?
--- definition: Entry parameters of programs that mark the backward pass and,
---   with jvp(, the forward pass. Copies, bitcasts, tuples and what has no
---   op_name but one operand are passed on the way to the readers; the tuple of
---   results is none. is_state: each reader reads, directly or by way of what
---   has no mark, what the backward pass makes, or is a fusion that holds some
---   of it; and neither it nor, in a fusion, what follows from the parameter is
---   of one of the passes; NULL of scalars and of what is not donated. A loop
---   proves nothing; a call or conditional is judged by its operands. What only
---   moves or repeats (broadcasts, reshapes) counts as unmarked, whatever it is
---   called.
+-- definition: Entry parameters of programs that mark the backward pass and
+--   (path_marks) all of the forward pass. Copies, bitcasts, tuples and what
+--   has no op_name but one operand are passed on the way to the readers; the
+--   tuple of results is none. is_state: each reader reads, directly or by way
+--   of what has no mark, what the backward pass makes, or is a fusion that
+--   holds some of it; and neither it nor, in a fusion, what follows from the
+--   parameter is of one of the passes; NULL of scalars and of what is not
+--   donated. A loop proves nothing; a call or conditional is judged by its
+--   operands. What only moves or repeats (broadcasts, reshapes) counts as
+--   unmarked, whatever it is called.
 -- grain: module content, parameter
 -- param run
 -- param program
@@ -23,7 +23,7 @@
 -- column is_read_forward BOOLEAN flag neutral: Whether the forward pass does.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
-    o.module_id, o.instruction_id, o.op_name, o.phase,
+    o.module_id, o.instruction_id, o.phase, o.is_forward_marked,
     o.schedule_step IS NOT NULL AS is_scheduled
   FROM instruction_phases() AS o
 ),
@@ -38,7 +38,7 @@ arguments AS MATERIALIZED (
       FROM named
       GROUP BY module_id
       HAVING bool_or(phase = 'backward')
-        AND bool_or(coalesce(op_name LIKE '%jvp(%', FALSE))
+        AND bool_or(is_forward_marked)
     )
   ) AS m
   JOIN allocations AS a USING (module_id)

@@ -1,0 +1,21 @@
+-- title: Names that tell nothing apart
+-- question: Which names does a framework give to all programs, or to all
+--   arguments?
+-- definition: A program of such a name is told from others by its content, an
+--   argument by its instruction. PyTorch/XLA calls every program so,
+--   TensorFlow the clusters that it finds itself, and Keras a step of fit, of
+--   evaluate and of predict, since 3 and before.
+-- grain: kind, name
+-- column framework VARCHAR name neutral: Who gives it.
+-- column kind VARCHAR name neutral: program, or argument for the op_name of a
+--   parameter.
+-- column name VARCHAR name neutral: The name.
+SELECT r.framework, r.kind, r.name
+FROM (VALUES
+  ('pytorch', 'program', 'SyncTensorsGraph'),
+  ('tensorflow', 'program', 'cluster'),
+  ('keras', 'program', 'inference_one_step_on_data'),
+  ('keras', 'program', 'inference_run_step'),
+  ('pytorch', 'argument', 'xla__device_data'),
+  ('tensorflow', 'argument', 'XLA_Args')
+) AS r (framework, kind, name)
