@@ -431,7 +431,7 @@ COMMENT ON TABLE "oom_buffers" IS 'The largest buffers that a report of running 
 COMMENT ON COLUMN "oom_buffers"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "oom_buffers"."path" IS 'File inside the run.';
 COMMENT ON COLUMN "oom_buffers"."ordinal" IS 'Which report of that file, from 0.';
-COMMENT ON COLUMN "oom_buffers"."place" IS 'Place in its list, from 1.';
+COMMENT ON COLUMN "oom_buffers"."place" IS 'Place in its list, from 1; a second list goes on.';
 COMMENT ON COLUMN "oom_buffers"."size_bytes" IS 'Its size, printed to a few digits (bytes).';
 COMMENT ON COLUMN "oom_buffers"."unpadded_bytes" IS 'Its size without padding; NULL where unsaid (bytes).';
 COMMENT ON COLUMN "oom_buffers"."shape" IS 'Its shape, of an entry parameter too.';
@@ -446,7 +446,7 @@ COMMENT ON COLUMN "oom_reports"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "oom_reports"."path" IS 'File inside the run.';
 COMMENT ON COLUMN "oom_reports"."ordinal" IS 'Which report of that file, from 0.';
 COMMENT ON COLUMN "oom_reports"."line" IS 'Line it begins at, from 1.';
-COMMENT ON COLUMN "oom_reports"."form" IS 'buffer_assignment (CPU, GPU) or program_memory (TPU).';
+COMMENT ON COLUMN "oom_reports"."form" IS 'buffer_assignment (CPU, GPU), program_memory (TPU); of lines that stand alone allocation, rematerialization (which did not come down to capacity_bytes) or program_usage (a TPU program that may fit).';
 COMMENT ON COLUMN "oom_reports"."space_name" IS 'Memory space as printed, such as hbm; NULL where none is.';
 COMMENT ON COLUMN "oom_reports"."requested_bytes" IS 'What could not be allocated (bytes).';
 COMMENT ON COLUMN "oom_reports"."used_bytes" IS 'What the program needs of the space (bytes).';
@@ -459,7 +459,7 @@ COMMENT ON COLUMN "oom_reports"."live_out_bytes" IS 'Live-outs or outputs (bytes
 COMMENT ON COLUMN "oom_reports"."shared_bytes" IS 'Outputs that share memory with arguments (bytes).';
 COMMENT ON COLUMN "oom_reports"."temp_bytes" IS 'Temporaries (bytes).';
 COMMENT ON COLUMN "oom_reports"."temp_fragmentation_bytes" IS 'Fragmentation of the temporaries (bytes).';
-COMMENT ON COLUMN "oom_reports"."total_bytes" IS 'All allocations of the assignment (bytes).';
+COMMENT ON COLUMN "oom_reports"."total_bytes" IS 'All allocations of the assignment; before rematerialization (bytes).';
 COMMENT ON COLUMN "oom_reports"."total_fragmentation_bytes" IS 'Fragmentation of all allocations (bytes).';
 COMMENT ON TABLE "operands" IS 'Which instruction reads which.';
 COMMENT ON COLUMN "operands"."module_id" IS 'Content of one module snapshot: first 64 bits of a BLAKE2b over its texts without source locations and pointers.';

@@ -183,8 +183,13 @@ _LOG_MARKS: tuple[_Rule, ...] = (
     _rule(rb"HloModule [\w.:\-]+(?:,|\r?\n)", "log", "log with HLO modules", False),
     _rule(rb"BufferAssignment:\r?\n", "log", "log with a buffer assignment", False),
     _rule(
-        rb"BufferAssignment OOM Debugging|Program \w+ requirement [\d.]+"
-        rb"|Largest program allocations in \w+|Peak buffers:\r?\n\s{0,8}Buffer 1:",
+        rb"BufferAssignment OOM Debugging|Program \w{1,20} requirement [\d.]+"
+        rb"|Largest program \w[\w ]{0,30} in \w+|Peak buffers:\r?\n\s{0,8}Buffer 1:"
+        rb"|Total \w{1,20} usage >= [\d.]+|Ran out of memory (?:in memory space|on) \w+"
+        rb"|(?i:out of memory (?:while )?trying to allocate )\d"
+        rb"|ailed to allocate (?:request for )?[\d.]+\w{1,3} \(\d"
+        rb"|ttempting to (?:allocate|reserve) \d|Can't reduce memory use below \d"
+        rb"|Scoped allocation with size \d|XLA::TPU program \w{1,20} usage: \d",
         "log",
         "log of running out of memory",
         False,

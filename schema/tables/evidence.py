@@ -111,7 +111,12 @@ OOM_REPORTS = public(
     text("path", "File inside the run."),
     integer("ordinal", "Which report of that file, from 0."),
     bigint("line", "Line it begins at, from 1."),
-    text("form", "buffer_assignment (CPU, GPU) or program_memory (TPU)."),
+    text(
+        "form",
+        "buffer_assignment (CPU, GPU), program_memory (TPU); of lines that stand alone"
+        " allocation, rematerialization (which did not come down to capacity_bytes)"
+        " or program_usage (a TPU program that may fit).",
+    ),
     text("space_name", "Memory space as printed, such as hbm; NULL where none is."),
     bigint("requested_bytes", "What could not be allocated (bytes)."),
     bigint("used_bytes", "What the program needs of the space (bytes)."),
@@ -124,7 +129,10 @@ OOM_REPORTS = public(
     bigint("shared_bytes", "Outputs that share memory with arguments (bytes)."),
     bigint("temp_bytes", "Temporaries (bytes)."),
     bigint("temp_fragmentation_bytes", "Fragmentation of the temporaries (bytes)."),
-    bigint("total_bytes", "All allocations of the assignment (bytes)."),
+    bigint(
+        "total_bytes",
+        "All allocations of the assignment; before rematerialization (bytes).",
+    ),
     bigint("total_fragmentation_bytes", "Fragmentation of all allocations (bytes)."),
     key=("run_id", "path", "ordinal"),
     references=(to_run(),),
@@ -136,7 +144,7 @@ OOM_BUFFERS = public(
     run_id(),
     text("path", "File inside the run."),
     integer("ordinal", "Which report of that file, from 0."),
-    integer("place", "Place in its list, from 1."),
+    integer("place", "Place in its list, from 1; a second list goes on."),
     bigint("size_bytes", "Its size, printed to a few digits (bytes)."),
     bigint("unpadded_bytes", "Its size without padding; NULL where unsaid (bytes)."),
     text("shape", "Its shape, of an entry parameter too."),

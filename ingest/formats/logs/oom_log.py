@@ -13,7 +13,24 @@ On CPU and GPU:                               On TPU:
             ==========================                 ==========================
 
 Sizes have two or three digits, powers of 1024 in both spellings. Lines may stand behind
-a log's prefix (time and source file, process, colours). XLA `buffer_assignment.cc`.
+a log's prefix (time and source file, process, rank, level, colours).
+
+Other lines say it alone, and each is a report where no longer one follows:
+
+    Out of memory while trying to allocate 6291456 bytes.                     allocation
+    Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.02GiB …
+    Failed to allocate request for 154.06GiB (165425291480B) on device …
+    Can't reduce memory use below 22.27GiB (… bytes) by rematerialization;
+      only reduced to … (… bytes), down from … (… bytes) originally    rematerialization
+    Ran out of memory on HBM, the total memory required for HLO
+      temporaries (20.62G) exceeds available HBM (15.75G).                program_memory
+    Ran out of memory in memory space vmem while allocating on stack for %k …
+      Scoped allocation with size 19.85M and limit 16.00M exceeded …      program_memory
+    XLA::TPU program HBM usage: 19.51G / 30.75G                            program_usage
+
+Sources: XLA `buffer_assignment.cc`, `hlo_rematerialization.cc`, `bfc_allocator.cc`,
+`stream_executor_memory_allocator.cc`; libtpu's wordings are from public logs of 2020 to
+2026.
 """
 
 from __future__ import annotations
@@ -53,14 +70,48 @@ class OomReport:
     buffers: list[OomBuffer] = field(default_factory=list)
 
 
+class Request(NamedTuple):
+    """What could not be allocated, as the line says it."""
+
+    line: int
+    size_bytes: int
+    is_exact: bool
+
+    def is_same(self, size_bytes: int) -> bool:
+        """Tell whether it is this size, as far as three digits can say."""
+        return abs(self.size_bytes - size_bytes) * 100 <= max(self.size_bytes, 100)
+
+
 class OomReading:
     """A log as far as it was read: the reports, and what was said before one begins."""
 
     def __init__(self) -> None:
         self.reports: list[OomReport] = []
         self.number = 0
-        self.requested: int | None = None
+        self.request: Request | None = None
         self.in_buffer = False
+        self.listed = 0
+
+    def ask(self, request: Request) -> None:
+        """Keep what was asked for; said again, the exact number counts."""
+        pending = self.request
+        if pending is not None and pending.is_same(request.size_bytes):
+            if request.is_exact and not pending.is_exact:
+                self.request = request._replace(line=pending.line)
+            return
+        self.report_request()
+        self.request = request
+
+    def report_request(self) -> None:
+        """Report what was asked for, unless the last report says so already."""
+        asked, self.request = self.request, None
+        if asked is None:
+            return
+        last = self.reports[-1].sizes.get("requested_bytes") if self.reports else None
+        if last is None or not asked.is_same(last):
+            sizes = {"requested_bytes": asked.size_bytes}
+            self.reports.append(OomReport(asked.line, "allocation", None, sizes))
+            self.in_buffer, self.listed = False, 0
 
     def report(self, form: str) -> OomReport | None:
         """Give the last report if it is of this form."""
@@ -69,12 +120,14 @@ class OomReading:
 
     def begin(self, form: str, space: str | None = None) -> OomReport:
         """Begin a report; what was asked for before belongs to it."""
+        if form in _ALONE:
+            self.report_request()
         report = OomReport(self.number, form, space)
-        if self.requested is not None:
-            report.sizes["requested_bytes"] = self.requested
-        self.requested = None
+        if self.request is not None:
+            report.sizes["requested_bytes"] = self.request.size_bytes
+        self.request = None
         self.reports.append(report)
-        self.in_buffer = False
+        self.in_buffer, self.listed = False, 0
         return report
 
     def program(self, space: str) -> OomReport:
@@ -105,7 +158,43 @@ class OomRule(NamedTuple):
 
 
 def _take_request(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.requested = int(match[1]) if match[1] else human_bytes(match[2])
+    exact, rounded = match["exact"], match["rounded"]
+    size = int(exact) if exact else human_bytes(rounded)
+    reading.ask(Request(reading.number, size, bool(exact)))
+    return True
+
+
+def _begin_rematerialization(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.begin("rematerialization")
+    names = ("capacity_bytes", "used_bytes", "total_bytes")
+    for place, name in enumerate(names):
+        rounded, exact = match[2 * place + 1], match[2 * place + 2]
+        if exact or rounded:
+            report.sizes[name] = int(exact) if exact else human_bytes(rounded)
+    return True
+
+
+def _begin_temporaries(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.begin("program_memory", match[1].lower())
+    report.sizes["temp_bytes"] = human_bytes(match[2])
+    report.sizes["capacity_bytes"] = human_bytes(match[3])
+    return True
+
+
+def _begin_usage(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.begin("program_usage", match[1].lower())
+    report.sizes["used_bytes"] = human_bytes(match[2])
+    report.sizes["capacity_bytes"] = human_bytes(match[3])
+    return True
+
+
+def _take_scoped(reading: OomReading, match: re.Match[str]) -> bool:
+    """Read what a kernel wanted on its stack, on its own line or behind the space."""
+    report = reading.report("program_memory")
+    if report is None or report.space_name != match[3] or "used_bytes" in report.sizes:
+        report = reading.begin("program_memory", match[3])
+    report.sizes["used_bytes"] = human_bytes(match[1])
+    report.sizes["capacity_bytes"] = human_bytes(match[2])
     return True
 
 
@@ -134,6 +223,15 @@ def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
     if match[2]:
         report.sizes["used_bytes"] = human_bytes(match[2])
         report.sizes["capacity_bytes"] = human_bytes(match[3])
+    rest = match.string[match.end() :]
+    scoped = _SCOPED.search(rest)
+    stack = _STACK.match(rest[: scoped.start() if scoped else None])
+    if stack:
+        size = human_bytes(scoped[1]) if scoped else None
+        kind = "stack"
+        report.buffers.append(OomBuffer(1, size, label=stack[1], allocation_type=kind))
+    if scoped:
+        _take_scoped(reading, scoped)
     return True
 
 
@@ -175,7 +273,11 @@ def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
 def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
     if reading.reports:
         size = human_bytes(match[2]) if match[2] else None
-        reading.reports[-1].buffers.append(OomBuffer(int(match[1]), size))
+        buffers = reading.reports[-1].buffers
+        # A second list, of arguments and outputs, counts from 1 again.
+        if buffers and int(match[1]) + reading.listed <= buffers[-1].place:
+            reading.listed = buffers[-1].place
+        buffers.append(OomBuffer(int(match[1]) + reading.listed, size))
         reading.in_buffer = True
     return bool(reading.reports)
 
@@ -191,6 +293,16 @@ def _take_padding(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _take_text(name: str) -> _Take:
     return lambda reading, match: reading.change_buffer(**{name: match[1]})
+
+
+def _take_label(reading: OomReading, match: re.Match[str]) -> bool:
+    said = match[1]
+    is_argument = _ARGUMENT.match(said) is not None
+    if is_argument:
+        reading.change_buffer(is_parameter=True)
+    earlier = reading.reports[-1].buffers[-1].label if reading.in_buffer else None
+    label = said if earlier is None else f"{earlier} ({said})"
+    return reading.change_buffer(label=label)
 
 
 def _take_size(name: str) -> _Take:
@@ -227,24 +339,60 @@ _SHARES = {
     "HLO temp": "temp_bytes",
 }
 _SHARE = "|".join((*_SHARES, "global", "scoped", "overlays"))
-OOM_RULES = tuple(
+_ALONE = frozenset(("rematerialization", "program_usage"))
+_ARGUMENT = re.compile(r"Argument [0-9]{1,9}\b")
+_STACK = re.compile(r" while allocating on stack for (\S.*?)[. ]*$")
+_SCOPED = re.compile(
+    rf"Scoped allocation with size {_SIZE} and limit {_SIZE}"
+    r" exceeded scoped (\w{1,20}) limit"
+)
+_EXACT, _ROUNDED = r"(?P<exact>[0-9]{1,15})", rf"(?P<rounded>{_SIZE[1:-1]})"
+_BYTES = r"\(([0-9]{1,15}) bytes\)"
+
+INLINE_RULES = tuple(
     OomRule(re.compile(pattern), take)
     for pattern, take in (
         (
-            r".*?[Oo]ut of memory while trying to allocate"
-            rf" (?:([0-9]{{1,15}}) bytes|{_SIZE})",
+            "[Oo]ut of memory (?:while )?trying to allocate"
+            rf" (?:{_EXACT} bytes|{_ROUNDED})",
             _take_request,
         ),
+        (rf"[Ff]ailed to allocate request for {_ROUNDED} \({_EXACT}B\)", _take_request),
+        (rf"[Ff]ailed to allocate {_ROUNDED} \({_EXACT} bytes\)", _take_request),
+        (
+            rf"(?P<exact>)[Aa]ttempting to (?:allocate|reserve) {_ROUNDED}\b",
+            _take_request,
+        ),
+        (
+            rf"Can't reduce memory use below {_SIZE}(?: {_BYTES})? by rematerialization"
+            rf"; only reduced to {_SIZE}(?: {_BYTES})?"
+            rf"(?:, down from {_SIZE}(?: {_BYTES})?)?",
+            _begin_rematerialization,
+        ),
+        (
+            r"Ran out of memory on (\w{1,20}), the total memory required for HLO"
+            rf" temporaries \({_SIZE}\) exceeds available \w{{1,20}} \({_SIZE}\)",
+            _begin_temporaries,
+        ),
+        (
+            r"Ran out of memory in memory space (\w{1,20})\b"
+            rf"(?:\. Used {_SIZE} of {_SIZE} \w{{1,20}}\.)?",
+            _begin_space,
+        ),
+        (_SCOPED.pattern, _take_scoped),
+        (rf"XLA::TPU program (\w{{1,20}}) usage: {_SIZE} / {_SIZE}", _begin_usage),
+    )
+)
+"""Tried in order wherever they begin in a line; the first that is found decides."""
+
+BLOCK_RULES = tuple(
+    OomRule(re.compile(pattern), take)
+    for pattern, take in (
         (r"BufferAssignment OOM Debugging\.?$", _begin_assignment),
         (r"BufferAssignment stats:$", _take_stats_title),
         (rf"({'|'.join(_STATS)}):\s+{_SIZE}(?: \(.*\))?$", _take_stat),
-        (
-            r".*?Ran out of memory in memory space (\w+)\."
-            rf"(?: Used {_SIZE} of {_SIZE} \w+\.)?",
-            _begin_space,
-        ),
-        (rf"Total (\w+) usage >= {_SIZE}:$", _take_usage),
-        (rf"Program (\w+) requirement {_SIZE}:$", _take_requirement),
+        (rf"Total (\w+) usage >= {_SIZE}:?$", _take_usage),
+        (rf"Program (\w+) requirement {_SIZE}:?$", _take_requirement),
         (
             rf"({_SHARE})\s+({_SIZE[1:-1]}|unknown size)"
             rf"(?: \(.*?(?:fragmentation \({_SIZE}\))?\))?$",
@@ -254,7 +402,11 @@ OOM_RULES = tuple(
             rf"Output size (?:unknown|{_SIZE}(?:; shares {_SIZE} with arguments)?)\.$",
             _take_output,
         ),
-        (r"(?:Peak buffers|Largest program allocations in \w+):$", _take_title),
+        (
+            r"(?:Peak buffers|Largest program (?:allocations|arguments and outputs)"
+            r" in \w+):$",
+            _take_title,
+        ),
         (rf"Buffer ([0-9]{{1,6}}):(?:$| {_SIZE})", _begin_buffer),
         (rf"([0-9]{{1,6}})\. Size: {_SIZE}$", _begin_buffer),
         (rf"Size: {_SIZE}$", _take_size("size_bytes")),
@@ -262,7 +414,8 @@ OOM_RULES = tuple(
         (r"Extra memory due to padding: .*$", _take_padding),
         (r"Operator: (.*)$", _take_operator),
         (r"Entry Parameter Subshape: (.*)$", _take_parameter),
-        (r"XLA [Ll]abel: (.*)$", _take_text("label")),
+        (r"(?:XLA [Ll]abel|Tag): (.*)$", _take_label),
+        (r"(Argument [0-9]{1,9} index \{[0-9,]{0,80}\})$", _take_label),
         (r"Shape: (.*)$", _take_text("shape")),
         (r"Allocation type: (.*)$", _take_text("allocation_type")),
         (r"={20,}$", _end_buffer),
@@ -270,15 +423,25 @@ OOM_RULES = tuple(
 )
 """Tried in order on a line without its prefix; the first that matches decides."""
 
-
+# A line that an inline rule takes holds one of these.
+_INLINE = re.compile(
+    r"ut of memory|ailed to allocate|ttempting to |Can't reduce memory"
+    r"|Scoped allocation|XLA::TPU program"
+)
 _MARK = re.compile(
-    r"BufferAssignment (?:OOM|stats)|Ran out of memory in|Total \w+ usage >="
-    r"|Program \w+ requirement"
+    r"BufferAssignment (?:OOM|stats)|Total \w{1,20} usage >="
+    rf"|Program \w{{1,20}} requirement|{_INLINE.pattern}"
 )
+_LEVEL = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
+_TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"
 _PREFIX = re.compile(
-    r"(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]+[^()\n]{0,80}\)"
-    r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^\]\n]{0,200}\]|[EFIW][0-9]{4} [^\]\n]{0,200}\]|\s)*"
+    r"(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
+    r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^][\n]{0,200}\]|[EFIW][0-9]{4} [^][\n]{0,200}\]"
+    rf"|(?:[0-9]{{4}}-)?[0-9]{{2}}-[0-9]{{2}}[ T]?(?:{_TIME})?|{_TIME}"
+    rf"|(?:{_LEVEL})\b:?|\[[^\]\n]{{0,200}}\]:?"
+    r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*+"
 )
+_REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\]$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,16 +458,23 @@ def parse_oom_log(text: str) -> OomLog:
     taken = set()
     lines = text.split("\n") if _MARK.search(text) else []
     for number, line in enumerate(lines, 1):
-        prefix = _PREFIX.match(line)
-        said = line[prefix.end() if prefix else 0 :].rstrip()
         reading.number = number
-        if said and _takes(reading, said):
+        if _takes(reading, line):
             taken.add(number)
+    reading.report_request()
     return OomLog(reading.reports, frozenset(taken))
 
 
 def _takes(reading: OomReading, line: str) -> bool:
-    for rule in OOM_RULES:
-        if match := rule.pattern.match(line):
+    if _INLINE.search(line):
+        for rule in INLINE_RULES:
+            if match := rule.pattern.search(line):
+                return rule.take(reading, match)
+    prefix = _PREFIX.match(line)
+    said = line[prefix.end() if prefix else 0 :].rstrip()
+    if said.endswith(" across cluster]"):
+        said = _REPEATED.sub("", said)
+    for rule in BLOCK_RULES if said else ():
+        if match := rule.pattern.match(said):
             return rule.take(reading, match)
     return False

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +14,7 @@ from hlodb.ingest.formats.logs.oom_log import (
     OomReport,
     parse_oom_log,
 )
+from hlodb.ingest.recognise.recognition import recognise
 
 GPU = """RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.
 BufferAssignment OOM Debugging.
@@ -120,6 +123,83 @@ TPU_REPORT = OomReport(
 )
 
 
+GIB = 1 << 30
+
+
+def asked(size: int) -> OomReport:
+    return OomReport(1, "allocation", sizes={"requested_bytes": size})
+
+
+def of_space(space: str, /, form: str = "program_memory", **sizes: int) -> OomReport:
+    return OomReport(1, form, space, sizes)
+
+
+KERNEL = "%gmm.1 = f32[16384,512]{1,0:T(8,128)} custom-call(%p.1)"
+SCOPED = (
+    "Scoped allocation with size 18.00M and limit 16.00M exceeded scoped vmem limit"
+    " by 2.00M."
+)
+ALONE = {
+    "Ran out of memory on HBM, the total memory required for HLO temporaries (20.62G)"
+    " exceeds available HBM (15.75G).": of_space(
+        "hbm", temp_bytes=22140556411, capacity_bytes=63 * GIB // 4
+    ),
+    "Can't reduce memory use below 22.27GiB (23917347918 bytes) by rematerialization;"
+    " only reduced to 37.90GiB (40693879420 bytes), down from 38.20GiB (41022266148"
+    " bytes) originally": OomReport(
+        1,
+        "rematerialization",
+        sizes={
+            "capacity_bytes": 23917347918,
+            "used_bytes": 40693879420,
+            "total_bytes": 41022266148,
+        },
+    ),
+    "Can't reduce memory use below 22.50GiB by rematerialization; only reduced to"
+    " 41.75TiB": OomReport(
+        1,
+        "rematerialization",
+        sizes={"capacity_bytes": 45 * GIB // 2, "used_bytes": 167 << 38},
+    ),
+    "Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.50GiB with"
+    " freed_by_count=0. The caller indicates that this is not a failure": asked(
+        33 * GIB // 2
+    ),
+    "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 678216716288 bytes."
+    " [tf-allocator-allocation-error='']": asked(678216716288),
+    "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal"
+    " 0": asked(165425291480),
+    "failed to allocate 2.12G (2282521344 bytes) from device:"
+    " CUDA_ERROR_OUT_OF_MEMORY: out of memory": asked(2282521344),
+    "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.50G."
+    " That was not possible. There are 1.25G free.; (0x0x0_HBM0)": asked(3 * GIB // 2),
+    "Error loading program 'jit_f': Attempting to reserve 5.50G at the bottom of"
+    " memory. That was not possible.": asked(11 * GIB // 2),
+    "XLA:TPU compile permanent error. Ran out of memory in memory space"
+    " vmem.": of_space("vmem"),
+    "Ran out of memory in memory space vmem. It should not be possible to run out of"
+    " vmem - please file a bug against XLA.": of_space("vmem"),
+    "Ran out of memory in memory space smem. Used 1.00M of 1.00M smem. Exceeded smem"
+    " capacity by 1.7K.": of_space("smem", used_bytes=1 << 20, capacity_bytes=1 << 20),
+    f"E1001: CompileTimeScopedVmemOom: Ran out of memory in memory space vmem while"
+    f" allocating on stack for {KERNEL}. {SCOPED}": OomReport(
+        1,
+        "program_memory",
+        "vmem",
+        {"used_bytes": 18 << 20, "capacity_bytes": 16 << 20},
+        [OomBuffer(1, 18 << 20, label=KERNEL, allocation_type="stack")],
+    ),
+    SCOPED: of_space("vmem", used_bytes=18 << 20, capacity_bytes=16 << 20),
+    "XLA::TPU program HBM usage: 19.50G / 30.75G": of_space(
+        "hbm", "program_usage", used_bytes=39 * GIB // 2, capacity_bytes=123 * GIB // 4
+    ),
+    "Total hbm usage >= 260.25M: [repeated 5x across cluster]": of_space(
+        "hbm", used_bytes=1041 << 18
+    ),
+}
+"""Lines that say it alone, and what each gives."""
+
+
 def unread(text: str) -> list[str]:
     """Give the lines that no report takes."""
     taken = parse_oom_log(text).lines
@@ -144,17 +224,134 @@ def test_of_a_tpu() -> None:
         "E0504 09:05:40.719408    1578 xla_util.cc:76] ",
         "\x1b[2m\x1b[36m(Worker pid=489)\x1b[0m ",
         "    ",
+        "(EngineCore pid=1289) ERROR 04-30 22:40:27 [core.py:1136] ",
+        "2026-04-30T22:40:27.123456Z ",
+        "2026-04-30 22:40:27,123 WARNING ",
+        "[rank3]: ",
+        "[rank0]:E0504 09:05:40.719408    1578 xla_util.cc:76] ",
+        "12: ",
+        "Rank 7: I0504 09:05:40.719408    1578 xla_util.cc:76] ",
+        "(pid=, ip=10.68.3.4) ",
     ],
 )
 def test_behind_the_prefix_of_a_log(prefix: str) -> None:
-    text = "".join(f"{prefix}{line}\n" for line in GPU.splitlines())
-    assert parse_oom_log(text).reports == [GPU_REPORT]
+    for text, report in ((GPU, GPU_REPORT), (TPU, TPU_REPORT)):
+        prefixed = "".join(f"{prefix}{line}\n" for line in text.splitlines())
+        assert parse_oom_log(prefixed).reports == [report]
+    for line, alone in ALONE.items():
+        assert parse_oom_log(f"{prefix}{line}").reports == [alone]
 
 
 def test_one_after_the_other() -> None:
     log = parse_oom_log(f"{GPU}Traceback (most recent call last):\n{TPU}{GPU}")
     assert [report.line for report in log.reports] == [2, 26, 51]
     assert [len(report.buffers) for report in log.reports] == [2, 1, 2]
+
+
+def test_lines_that_say_it_alone_are_logs() -> None:
+    for line in ALONE:
+        assert recognise("job.err", f"step 7\n{line}\n".encode()).kind == "log", line
+        assert unread(line) == []
+
+
+def test_the_request_before_a_report_belongs_to_it() -> None:
+    """The allocator rounds, the exception is exact; said behind it again, it is one."""
+    text = (
+        "W bfc_allocator.cc:291] Allocator (GPU_0_bfc) ran out of memory trying to"
+        " allocate 154.06GiB with freed_by_count=0.\n"
+        "W bfc_allocator.cc:291] Allocator (GPU_0_bfc) ran out of memory trying to"
+        " allocate 154.06GiB with freed_by_count=0.\n"
+        "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal 0\n"
+        f"{GPU.partition(chr(10))[2]}"
+        "Out of memory while trying to allocate 165425291480 bytes.\n"
+    )
+    sizes = GPU_REPORT.sizes | {"requested_bytes": 165425291480}
+    assert parse_oom_log(text).reports == [replace(GPU_REPORT, line=4, sizes=sizes)]
+
+
+def test_requests_of_other_sizes_are_others() -> None:
+    text = (
+        "Out of memory while trying to allocate 1.50GiB.\n"
+        "Can't reduce memory use below 1.00MiB by rematerialization; only reduced to"
+        " 2.00MiB\n"
+        "Out of memory while trying to allocate 1048576 bytes.\n"
+        "Out of memory while trying to allocate 2097152 bytes.\n"
+    )
+    assert parse_oom_log(text).reports == [
+        asked(3 * GIB // 2),
+        OomReport(
+            2,
+            "rematerialization",
+            sizes={"capacity_bytes": 1 << 20, "used_bytes": 2 << 20},
+        ),
+        replace(asked(1 << 20), line=3),
+        replace(asked(2 << 20), line=4),
+    ]
+
+
+def test_a_kernel_on_lines_of_its_own() -> None:
+    text = (
+        "E1001: CompileTimeScopedVmemOom:\n"
+        "Ran out of memory in memory space vmem while allocating on stack for "
+        f"{KERNEL}\n"
+        f"{SCOPED}\n"
+    )
+    assert parse_oom_log(text).reports == [
+        OomReport(
+            2,
+            "program_memory",
+            "vmem",
+            {"used_bytes": 18 << 20, "capacity_bytes": 16 << 20},
+            [OomBuffer(1, label=KERNEL, allocation_type="stack")],
+        )
+    ]
+
+
+def test_a_usage_block_alone() -> None:
+    text = TPU.partition("\n")[2].partition("Program hbm")[0]
+    sizes = {
+        "used_bytes": 261 << 28,
+        "reserved_bytes": 5 << 28,
+        "program_bytes": 64 << 30,
+        "parameter_bytes": 0,
+        "live_out_bytes": 1024,
+        "shared_bytes": 512,
+    }
+    expected = OomReport(2, "program_memory", "hbm", sizes)
+    assert parse_oom_log(text).reports == [expected]
+    assert unread(text) == []
+
+
+def test_a_second_list_of_arguments_and_outputs() -> None:
+    """Places go on, so that each buffer has its own; arguments are parameters."""
+    text = TPU + (
+        "  Largest program arguments and outputs in hbm:\n\n"
+        "  1. Size: 1.00G\n"
+        "     Shape: bf16[4096,131072]{1,0:T(8,128)(2,1)}\n"
+        "     Unpadded size: 1.00G\n"
+        "     XLA label: Argument 250 index {}\n"
+        "     ==========================\n\n"
+        "  2. Size: 512.00M\n"
+        "     Shape: f32[8192,16384]{1,0:T(8,128)}\n"
+        "     Tag: Argument 3 index {0}\n"
+        "     ==========================\n\n"
+        "  3. Size: 256.00M\n"
+        "     XLA label: copy.7 = copy(p.1)\n"
+        "     Tag: output {1}\n"
+        "     ==========================\n\n"
+    )
+    weights, moments = (
+        "bf16[4096,131072]{1,0:T(8,128)(2,1)}",
+        "f32[8192,16384]{1,0:T(8,128)}",
+    )
+    more = [
+        OomBuffer(2, GIB, GIB, weights, True, "Argument 250 index {}"),
+        OomBuffer(3, 512 << 20, None, moments, True, "Argument 3 index {0}"),
+        OomBuffer(4, 256 << 20, label="copy.7 = copy(p.1) (output {1})"),
+    ]
+    expected = replace(TPU_REPORT, buffers=[*TPU_REPORT.buffers, *more])
+    assert parse_oom_log(text).reports == [expected]
+    assert unread(text) == []
 
 
 def test_requirements_without_a_total() -> None:
@@ -169,7 +366,7 @@ def test_a_log_of_something_else() -> None:
     assert parse_oom_log(text) == OomLog()
 
 
-@given(st.lists(st.sampled_from([*GPU.splitlines(), *TPU.splitlines()])))
+@given(st.lists(st.sampled_from([*GPU.splitlines(), *TPU.splitlines(), *ALONE])))
 def test_any_order_of_lines(lines: list[str]) -> None:
     log = parse_oom_log("\n".join(lines))
     assert all(1 <= number <= len(lines) for number in log.lines)
