@@ -37,7 +37,6 @@ from hlodb.ingest.modules.implied_instructions import (
 from hlodb.ingest.modules.module_unit import ModuleUnit
 from hlodb.ingest.recognise.file_kinds import Kind
 from hlodb.ingest.recognise.unit_files import (
-    REPORT_KINDS,
     FileReport,
     UnitFile,
     file_report,
@@ -78,7 +77,7 @@ class _Parts:
     assignments: list[tuple[UnitFile, BufferAssignment]] = field(default_factory=list)
     digests: list[bytes] = field(default_factory=list)
     protos: list[tuple[UnitFile, ParsedProto]] = field(default_factory=list)
-    reports: list[MemoryReport] = field(default_factory=list)
+    reports: list[tuple[UnitFile, MemoryReport]] = field(default_factory=list)
 
     def report(
         self,
@@ -108,20 +107,7 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
         _READERS[file.recognised.kind](parts, file)
     _settle_forms(parts)
     _join(parts, None if parts.unit.rejects else unit_digest(files))
-    if not parts.unit.modules:
-        _leave_out_reports(parts.unit.files)
     return parts.unit
-
-
-def _leave_out_reports(files: list[FileReport]) -> None:
-    """Say that memory reports give nothing where their module is missing.
-
-    They know sizes, but not what an allocation is for, nor the shapes of the program.
-    """
-    for file in files:
-        if file.kind in REPORT_KINDS and file.status == "loaded":
-            file.status = "ignored"
-            file.reason = f"{file.reason} without HLO or buffer assignment beside it"
 
 
 # --- One reader a kind of file ---------------------------------------------------
@@ -157,7 +143,7 @@ def _read_assignment(parts: _Parts, file: UnitFile) -> None:
 
 def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
     parsed = parse_memory_report(_text(file))
-    parts.reports.append(parsed.report)
+    parts.reports.append((file, parsed.report))
     parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
 
 
@@ -167,7 +153,7 @@ def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
     )
 
     exact = parse_memory_report_proto(file.data)
-    parts.reports.insert(0, exact.report)
+    parts.reports.insert(0, (file, exact.report))
     parts.report(file, exact.rejects)
 
 
@@ -256,7 +242,12 @@ def _join(parts: _Parts, digest: int | None) -> None:
     assignment = join_assignments(found) if found else None
     if assignment is not None and len(hlos) != 1:
         file = parts.assignments[0][0]
-        hlos = [*hlos, (file, HloModule(_fallback_name(file), {}, (), [], []))]
+        hlos = [*hlos, (file, _module_without_hlo(file))]
+    digests = tuple(parts.digests) if assignment is not None else ()
+    if not hlos and (described := [r for r in parts.reports if r[1].has_sizes]):
+        # Nothing else is left of the module: its name, its totals and its allocations.
+        hlos = [(described[0][0], _module_without_hlo(described[0][0]))]
+        digests = tuple(_report_digest(report) for _, report in described)
     for number, (file, hlo) in enumerate(hlos):
         is_last = number == len(hlos) - 1
         own = with_parameter_shapes(assignment, hlo) if assignment and is_last else None
@@ -266,11 +257,23 @@ def _join(parts: _Parts, digest: int | None) -> None:
                 hlo if own is None else _named(hlo, own),
                 own,
                 occurrence_columns(file) | {"part": part, "unit_digest": digest},
-                () if own is None else tuple(parts.digests),
-                tuple(parts.reports) if is_last else (),
+                digests if is_last else (),
+                tuple(report for _, report in parts.reports) if is_last else (),
                 parts.protos[0][1].elided_literals if is_last and parts.protos else (),
             )
         )
+
+
+def _module_without_hlo(file: UnitFile) -> HloModule:
+    return HloModule(_fallback_name(file), {}, (), [], [])
+
+
+def _report_digest(report: MemoryReport) -> bytes:
+    """Hash a report; equal ones may list their tables in varying order."""
+    rows = sorted(row._replace(table=0) for row in report.rows)
+    allocations = sorted(report.allocations, key=lambda a: a.allocation_id)
+    said = repr((report.total_bytes, sorted(report.spaces), allocations, rows))
+    return blake2b(said.encode("utf-8", "surrogateescape"), digest_size=16).digest()
 
 
 def _named(hlo: HloModule, assignment: BufferAssignment) -> HloModule:

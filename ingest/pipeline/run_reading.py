@@ -26,7 +26,6 @@ from hlodb.ingest.pipeline.mixed_dumps import is_of_another_dump
 from hlodb.ingest.recognise.file_kinds import Stage
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.unit_files import (
-    MODULE_KINDS,
     PARSED_KINDS,
     FileReport,
     UnitFile,
@@ -225,9 +224,7 @@ class RunReading:
         if self.request.passes == "none" and _is_pass(files[0]):
             self.other_files += [_left_out(f) for f in parsed]
             return []
-        if not any(f.recognised.kind in MODULE_KINDS for f in parsed):
-            return parsed
-        return self._new_unit(parsed)
+        return self._new_unit(parsed) if parsed else []
 
     def _account(
         self, file: UnitFile, report: FileReport, rejects: list[Reject]

@@ -13,15 +13,11 @@ from hlodb.ingest.recognise.recognition import Recognised, rank
 ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
     ("buffer_assignment", "buffer_assignment_values", "live_range")
 )
-MODULE_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
-    ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "executable", "xplane")
+PARSED_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
+    ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "executable", "xplane"),
+    ("memory_report", "memory_report_proto"),
 )
-"""Kinds of file that make a module, alone or with others."""
-
-REPORT_KINDS: frozenset[Kind] = frozenset(("memory_report", "memory_report_proto"))
-"""Kinds of file that only add to a module."""
-
-PARSED_KINDS: frozenset[Kind] = MODULE_KINDS.union(REPORT_KINDS)
+"""Kinds of file that make or complete a module, alone or with others."""
 
 PLATFORM_OF_PREFIX = {
     "cpu": "cpu",

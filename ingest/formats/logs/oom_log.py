@@ -225,11 +225,11 @@ def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
         report.sizes["capacity_bytes"] = human_bytes(match[3])
     rest = match.string[match.end() :]
     scoped = _SCOPED.search(rest)
-    stack = _STACK.match(rest[: scoped.start() if scoped else None])
-    if stack:
+    said = rest[: scoped.start() if scoped else None]
+    if said.startswith(_STACK):
         size = human_bytes(scoped[1]) if scoped else None
-        kind = "stack"
-        report.buffers.append(OomBuffer(1, size, label=stack[1], allocation_type=kind))
+        label = said.removeprefix(_STACK).rstrip(". ")
+        report.buffers.append(OomBuffer(1, size, label=label, allocation_type="stack"))
     if scoped:
         _take_scoped(reading, scoped)
     return True
@@ -341,7 +341,7 @@ _SHARES = {
 _SHARE = "|".join((*_SHARES, "global", "scoped", "overlays"))
 _ALONE = frozenset(("rematerialization", "program_usage"))
 _ARGUMENT = re.compile(r"Argument [0-9]{1,9}\b")
-_STACK = re.compile(r" while allocating on stack for (\S.*?)[. ]*$")
+_STACK = " while allocating on stack for "
 _SCOPED = re.compile(
     rf"Scoped allocation with size {_SIZE} and limit {_SIZE}"
     r" exceeded scoped (\w{1,20}) limit"
@@ -441,7 +441,8 @@ _PREFIX = re.compile(
     rf"|(?:{_LEVEL})\b:?|\[[^\]\n]{{0,200}}\]:?"
     r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*+"
 )
-_REPEATED = re.compile(r"\s*\[repeated [0-9]+x across cluster\]$")
+# Ray says once what its workers say alike.
+_REPEATED = " [repeated "
 
 
 @dataclass(frozen=True, slots=True)
@@ -472,8 +473,8 @@ def _takes(reading: OomReading, line: str) -> bool:
                 return rule.take(reading, match)
     prefix = _PREFIX.match(line)
     said = line[prefix.end() if prefix else 0 :].rstrip()
-    if said.endswith(" across cluster]"):
-        said = _REPEATED.sub("", said)
+    if said.endswith("x across cluster]"):
+        said = said.rpartition(_REPEATED)[0].rstrip()
     for rule in BLOCK_RULES if said else ():
         if match := rule.pattern.match(said):
             return rule.take(reading, match)

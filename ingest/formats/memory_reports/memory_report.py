@@ -88,6 +88,11 @@ class MemoryReport:
     tables: list[ReportTable] = field(default_factory=list)
     rows: list[ReportRow] = field(default_factory=list)
 
+    @property
+    def has_sizes(self) -> bool:
+        """Tell whether anything was read: a total or an allocation."""
+        return self.total_bytes is not None or bool(self.spaces or self.allocations)
+
 
 @dataclass(frozen=True, slots=True)
 class ParsedReport:

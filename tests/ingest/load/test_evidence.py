@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.load.run_records import RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.tables.report_rows import REPORT_TABLES
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, all_rows
 from tests.ingest.formats.logs.test_oom_log import GPU, TPU
@@ -19,8 +20,8 @@ AFTER = "module_0008.jit_cg.cpu_after_optimizations"
 TABLES = ("computations", "allocations", "operands", "memory_profile", "live_ranges")
 
 
-def load(db: Path, *paths: Path, name: str | None = None) -> None:
-    ingest([str(p) for p in paths], db, request=RunRequest(name=name), jobs=1)
+def load(db: Path, *paths: Path, name: str | None = None) -> list[RunSummary]:
+    return ingest([str(p) for p in paths], db, request=RunRequest(name=name), jobs=1)
 
 
 def rows(db: Path, question: str) -> list[tuple[Any, ...]]:
@@ -158,17 +159,66 @@ def test_a_report_that_comes_later(tmp_path: Path) -> None:
     assert (before, rows(db, "SELECT count(*) FROM memory_reports")) == ([(1,)], [(2,)])
 
 
-def test_a_memory_report_alone_is_told_to_give_nothing(tmp_path: Path) -> None:
-    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+def test_a_memory_report_alone_keeps_its_totals_and_allocations(tmp_path: Path) -> None:
+    """With name and number of the module, as the rows beside its HLO have them."""
+    dump = tmp_path / "dump"
     dump.mkdir()
     shutil.copy(BEFORE / f"{AFTER}-memory-usage-report.txt", dump)
+    found = {}
+    for name, source in (("alone", dump), ("whole", BEFORE)):
+        db = tmp_path / f"{name}.duckdb"
+        [summary] = load(db, source)
+        assert summary.rejects == 0
+        found[name] = [
+            rows(
+                db,
+                f"""
+                SELECT m.module_number, m.name, m.program, m.stage, m.platform,
+                  r.* EXCLUDE (module_id)
+                FROM modules AS m JOIN {table} AS r USING (module_id)
+                WHERE m.module_number = 8 ORDER BY ALL
+                """,
+            )
+            for table in REPORT_TABLES
+        ]
+    assert found["alone"] == found["whole"]
+    assert found["alone"][0] != []
+    db = tmp_path / "alone.duckdb"
+    assert rows(
+        db,
+        "SELECT instruction_count, allocation_count, has_assignment FROM modules",
+    ) == [(0, 0, False)]
+    assert set(rows(db, "SELECT status FROM dump_files")) == {("loaded",)}
+    [again] = load(db, dump)
+    assert (again.unchanged_files, again.new_modules) == (len(list(dump.iterdir())), 0)
+    for path in BEFORE.glob(f"{AFTER}*.txt"):
+        shutil.copy(path, dump)
     load(db, dump)
-    assert rows(db, "SELECT status, reason FROM dump_files") == [
-        (
-            "ignored",
-            "memory usage report without HLO or buffer assignment beside it",
-        )
+    assert rows(db, "SELECT has_assignment FROM modules") == [(True,)]
+
+
+def test_memory_reports_of_two_nights_are_one_module(tmp_path: Path) -> None:
+    """Equal ones are stored once, others by themselves."""
+    db = tmp_path / "w.duckdb"
+    name = "module_0001.jit_f.cpu_after_optimizations-memory-usage-report.txt"
+    for night, total in (("a", 64), ("b", 64), ("c", 128)):
+        (tmp_path / night).mkdir()
+        text = f"Total bytes used: {total} ({total}B)\n\nAllocations sorted by size:\n"
+        (tmp_path / night / name).write_text(text)
+        load(db, tmp_path / night)
+    assert rows(
+        db,
+        """
+        SELECT r.name, m.name, m.module_number, t.color, t.total_bytes
+        FROM runs AS r JOIN modules AS m USING (run_id)
+        JOIN memory_reports AS t USING (module_id) ORDER BY r.name
+        """,
+    ) == [
+        ("a", "jit_f", 1, None, 64),
+        ("b", "jit_f", 1, None, 64),
+        ("c", "jit_f", 1, None, 128),
     ]
+    assert rows(db, "SELECT count(DISTINCT module_id) FROM modules") == [(2,)]
 
 
 @pytest.mark.shared
