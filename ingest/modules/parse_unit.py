@@ -99,6 +99,13 @@ class _Parts:
         self.unit.files.append(report)
         self.unit.rejects += [(file.path, reject) for reject in rejects]
 
+    def leave_out(self, file: UnitFile) -> None:
+        """Account for a sound file that holds nothing to be read."""
+        report = file_report(file)
+        report.status = "ignored"
+        report.reason = f"{report.reason} that carries no HLO"
+        self.unit.files.append(report)
+
 
 def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
     """Parse all files of one unit and put them together; never raises for bad input."""
@@ -168,11 +175,8 @@ def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
 def _read_executable(parts: _Parts, file: UnitFile) -> None:
     if file.data:
         _read_hlo_proto(parts, file)
-        return
-    report = file_report(file)
-    report.status = "ignored"
-    report.reason = f"{report.reason} that carries no HLO"
-    parts.unit.files.append(report)
+    else:
+        parts.leave_out(file)
 
 
 def _read_xplane(parts: _Parts, file: UnitFile) -> None:
@@ -184,7 +188,10 @@ def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     protos = [parse_hlo_proto(message) for message in profile.modules]
     parts.hlos += [(file, p.module) for p in protos if p.module is not None]
     rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
-    parts.report(file, rejects or ([] if protos else [_NO_MODULE]))
+    if protos or rejects:
+        parts.report(file, rejects)
+    else:
+        parts.leave_out(file)
 
 
 _NO_MODULE = Reject(0, 0, "file", "no_module", "expected a HloModule", "")

@@ -44,6 +44,8 @@ def message_kind(head: bytes) -> tuple[Kind, str] | None:
         return "hlo_snapshot", "HloSnapshot"
     if _is_plane(inner):
         return "xplane", "XSpace profile"
+    if _is_pprof(fields):
+        return "ignored", "profile of pprof"
     if _is_report(inner):
         return "memory_report_proto", "MemoryUsageReportProto"
     return None
@@ -53,6 +55,20 @@ def _is_plane(fields: list[_Field]) -> bool:
     """XPlane: id (absent when 0), then a name."""
     named = fields[1:] if fields and _is(fields[0], 1, VARINT) else fields
     return bool(named) and _is_name(named[0], 2)
+
+
+def _is_pprof(fields: list[_Field]) -> bool:
+    """Profile of pprof: types of samples, of two numbers each, then samples.
+
+    `jax.profiler.save_device_memory_profile` writes one. The spaces of a
+    MemoryUsageReportProto may begin alike, but it has no other field.
+    """
+    types = [_fields(field.payload, 3) for field in fields if field.number == 1]
+    is_typed = all(
+        [(f.number, f.wire_type) for f in each] == [(1, VARINT), (2, VARINT)]
+        for each in types
+    )
+    return is_typed and _is(fields[-1], 2, BYTES)
 
 
 def _is_report(fields: list[_Field]) -> bool:

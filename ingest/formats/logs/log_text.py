@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, NamedTuple
 
 from hlodb.ingest.formats.hlo_text.blocks import BlockCache
@@ -9,6 +10,14 @@ from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
 from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
 from hlodb.ingest.records import Evidence
+
+# A computation begins with an instruction, or a comment. `trace_options {` and other
+# text protos, which logs print too, do not.
+_OTHER_BLOCK = re.compile(
+    r"^[ \t]*+[A-Za-z_][\w.\-]*+ \{[ \t]*+(?=\r?$)"
+    r"(?!\s*+(?:ROOT\s|%?[\w.\-]++\s*+=|//|/\*))",
+    re.MULTILINE,
+)
 
 
 class ParsedLog(NamedTuple):
@@ -23,7 +32,8 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     """Read a log; the files that it frames are files of their own, see units."""
     framed = split_frames(text)
     oom = parse_oom_log(framed.rest)
-    hlo = parse_hlo(_without(framed.rest, oom.lines), cache)
+    rest = _OTHER_BLOCK.sub("", _without(framed.rest, oom.lines))
+    hlo = parse_hlo(rest, cache)
     evidence = [
         row
         for ordinal, report in enumerate(oom.reports)

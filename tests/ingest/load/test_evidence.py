@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from hlodb.ingest.formats.proto.hlo_pb2 import XSpace
 from hlodb.ingest.load.run_records import RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.tables.report_rows import REPORT_TABLES
@@ -129,6 +130,41 @@ def test_a_file_framed_twice(tmp_path: Path) -> None:
         " ORDER BY ALL",
     )
     assert found == [(f"run.log/2/{AFTER}.txt",), (f"run.log/{AFTER}.txt",)]
+
+
+@pytest.mark.parametrize(
+    "lines", ["  host_tracer_level: 2\n}\n", "", "step 1\n", "}\n"]
+)
+def test_blocks_of_a_log_open_no_computation(tmp_path: Path, lines: str) -> None:
+    """A text proto looks like `name {`, too; its lines are unread, not broken."""
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    module = (BEFORE / f"{AFTER}.txt").read_text()
+    dump.mkdir()
+    block = f"trace_options {{\n{lines}"
+    (dump / "job.log").write_text(f"start\n{block}{module}\n{block}")
+    load(db, dump)
+    whole = tmp_path / "whole.duckdb"
+    shutil.copy(BEFORE / f"{AFTER}.txt", tmp_path)
+    load(whole, tmp_path / f"{AFTER}.txt")
+    question = """
+        SELECT name, computation_count, instruction_count, exact_fingerprint
+        FROM modules
+    """
+    assert rows(db, question) == rows(whole, question)
+    assert rows(db, "SELECT * FROM rejects") == []
+
+
+def test_a_profile_without_hlo_is_ignored(tmp_path: Path) -> None:
+    db, dump = tmp_path / "w.duckdb", tmp_path / "dump"
+    dump.mkdir()
+    space = XSpace()
+    space.planes.add(name=b"/host:CPU").event_metadata[1].name = b"TfrtCpuExecutable"
+    (dump / "vm.xplane.pb").write_bytes(space.SerializeToString())
+    [summary] = load(db, dump)
+    assert (summary.modules, summary.rejects) == (0, 0)
+    assert rows(db, "SELECT kind, status, reason FROM dump_files") == [
+        ("xplane", "ignored", "XSpace profile that carries no HLO")
+    ]
 
 
 def test_equal_reports_give_equal_rows_in_any_order(tmp_path: Path) -> None:
