@@ -123,7 +123,7 @@ def _described(given: Input) -> Figures:
 
 
 def nights(bench: Bench) -> Figures:
-    """Tell what the file grows by in nights that changed nothing or moved lines."""
+    """Return the file's growth in nights that changed nothing or moved lines."""
     final = bench.inputs.distinct().roots[0]
     return {
         "pass dumps": _grown(bench, bench.inputs.passes().roots[0]),
@@ -153,7 +153,7 @@ def _grown(bench: Bench, root: Path, moved: tuple[Path, ...] = ()) -> Figures:
 
 
 def _moving(bench: Bench, root: Path) -> list[Path]:
-    """Give a dump whose source lines move by seven every night."""
+    """Return a dump whose source lines move by seven every night."""
     folders = []
     for night in range(1, MOVED_NIGHTS + 1):
         folder = bench.folder / "moved" / str(night) / root.parent.name / root.name
@@ -163,7 +163,7 @@ def _moving(bench: Bench, root: Path) -> list[Path]:
 
 
 def _used_bytes(database: Path) -> int:
-    """Give what is in use: of blocks of metadata the parts that are, others whole.
+    """Return the used bytes: the used parts of metadata blocks, others whole.
 
     The rest of the file waits to be used again.
     """
@@ -180,7 +180,7 @@ def _used_bytes(database: Path) -> int:
 
 
 def scaling(bench: Bench) -> Figures:
-    """Tell time and memory of one run's dump, 4, 16 and 64 of them, widened."""
+    """Return time and memory of one run's dump, 4, 16 and 64 of them, widened."""
     database = bench.folder / "scale.duckdb"
     points = []
     for scale in bench.scales:
@@ -196,7 +196,7 @@ def scaling(bench: Bench) -> Figures:
 
 
 def _exponent(sizes: tuple[int, ...], values: list[float]) -> float:
-    """Give the slope of the logarithms (least squares): 1 is linear."""
+    """Return the slope of the logarithms (least squares): 1 is linear."""
     slope, _ = np.polyfit(np.log(sizes), np.log(values), 1)
     return float(slope)
 

@@ -163,7 +163,7 @@ def _copy_contents(warehouse: duckdb.DuckDBPyConnection) -> None:
 def _keyed(
     warehouse: duckdb.DuckDBPyConnection, table: str, *schemas: pa.Schema
 ) -> pa.Table:
-    """Give a table of `plan` with keys of what stands once; ingest hashes otherwise."""
+    """Return a table of `plan` with keys of unique rows; ingest hashes otherwise."""
     keys = [
         f"CAST(hash({', '.join(names)}) >> 1 AS BIGINT) AS {key}"
         for key, *names in (schema.names for schema in schemas)

@@ -54,7 +54,7 @@ class Inputs:
         self.share = QUICK_SHARE if quick else 1
 
     def passes(self) -> Input:
-        """Give all pass dumps of one compilation."""
+        """Return all pass dumps of one compilation."""
         archives = sorted((SHARED / "passes").glob("*.tar.xz"))
         if not archives:
             missing = "the full pass dumps (../shared/data/passes)"
@@ -64,37 +64,37 @@ class Inputs:
         return Input("pass dumps", self._unpack(archives, "passes"))
 
     def distinct(self) -> Input:
-        """Give the final dumps of nine CPU releases and four for TPU."""
+        """Return the final dumps of nine CPU releases and four for TPU."""
         home = SHARED if SHARED.is_dir() else OWN
         archives = [*_archives(home / "cpu"), *_archives(home / "tpu")]
         missing = "" if home is SHARED else "the full CPU and TPU dumps (../shared)"
         return Input("distinct text", self._unpack(archives, "distinct"), missing)
 
     def protos(self) -> Input:
-        """Give dumps that have each module as text and as proto."""
+        """Return dumps that have each module as text and as proto."""
         archives = _archives(SHARED / "proto")
         missing = "" if archives else "the full dumps with protos (../shared)"
         roots = self._unpack(archives or _archives(OWN_PROTOS), "protos")
         return Input("text with protos", roots, missing)
 
     def large(self) -> Input:
-        """Give a gigabyte: pass dumps and distinct text widened to many copies."""
+        """Return a gigabyte: pass dumps and distinct text widened to many copies."""
         roots = (*self.passes().roots, *self.distinct().roots)
         return self._widened("generated", roots, LARGE_BYTES // self.share)
 
     def wide_passes(self) -> Input:
-        """Give half a gigabyte of pass dumps, widened."""
+        """Return half a gigabyte of pass dumps, widened."""
         wanted = LARGE_BYTES // 2 // self.share
         return self._widened("pass dumps, widened", self.passes().roots, wanted)
 
     def copies(self, count: int) -> Input:
-        """Give one release's dump, widened to so many runs."""
+        """Return one release's dump, widened to so many runs."""
         root = self.distinct().roots[0]
         made = [self._copy(root, number) for number in range(count)]
         return Input(f"{count} runs of {root.name}", tuple(made))
 
     def single(self) -> Input:
-        """Give one HLO module in one file."""
+        """Return one HLO module in one file."""
         folder = self.folder / "single"
         path = folder / "module_0000.jit_wide.cpu_after_optimizations.txt"
 

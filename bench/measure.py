@@ -1,7 +1,7 @@
 """Runs a command as a cold process; tells its time and the memory of all its processes.
 
 A run begins when the machine is idle, or after a minute; what other processes took of
-the cores meanwhile is told, because it is not to be trusted then.
+the cores meanwhile is reported, because it is not to be trusted then.
 
 Memory is PSS from /proc: pages that several processes share are divided among them, so
 the sum over a process tree counts each page once. It is sampled in a run of its own,
@@ -74,7 +74,7 @@ def wait_until_idle() -> None:
 
 
 def _machine_seconds() -> tuple[float, float]:
-    """Give how long all cores were busy since the machine started, and in all."""
+    """Return the busy time of all cores since the machine started, and all time."""
     fields = _read(Path("/proc/stat")).split("\n", 1)[0].split()[1:9]
     ticks = [int(field) for field in fields]
     idle = ticks[3] + ticks[4]
@@ -102,7 +102,7 @@ def peak_bytes(command: Sequence[str]) -> int:
 
 
 def _tree(pid: int) -> Iterator[int]:
-    """Give a process and all that it started."""
+    """Yield a process and all that it started."""
     yield pid
     for path in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in _read(path).split():

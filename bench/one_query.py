@@ -27,14 +27,14 @@ PATIENCE_SECONDS = 20.0
 
 
 def timed(action: Callable[[], object]) -> float:
-    """Give the seconds that `action` takes."""
+    """Return the seconds that `action` takes."""
     started = time.perf_counter()
     action()
     return time.perf_counter() - started
 
 
 def measure(path: str, name: str) -> dict[str, object]:
-    """Give the figures of the query `name` on the warehouse at `path`."""
+    """Return the figures of the query `name` on the warehouse at `path`."""
     catalogue = load_catalogue()
     started = time.perf_counter()
     with connect(path) as connection:

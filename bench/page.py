@@ -17,7 +17,7 @@ NAME = "ingest"
 
 
 def table() -> str:
-    """Give the tables of the figures that are kept."""
+    """Return the tables of the figures that are kept."""
     return tables(json.loads(RESULTS.read_text(encoding="utf-8")))
 
 

@@ -58,7 +58,7 @@ COMMANDS = {
 
 
 def scope(query: Query, catalogue: Catalogue) -> str:
-    """Say what a query reads: one run, two runs, or all of them."""
+    """Return the scope of a query: one run, two runs, or all of them."""
     read = {q.name for q in in_order([query], catalogue)}
     if "selected_pair" in read:
         return "two runs"
@@ -66,7 +66,7 @@ def scope(query: Query, catalogue: Catalogue) -> str:
 
 
 def open_warehouse(folder: Path, runs: int, modules: int) -> tuple[Path, Figures]:
-    """Give a warehouse of so many runs, made unless it is there, and its size."""
+    """Return a warehouse of so many runs, made unless it is there, and its size."""
     path = folder / f"runs-{runs}x{modules}.duckdb"
     about = path.with_suffix(".json")
     if not path.exists():
@@ -145,7 +145,7 @@ def hlodb(path: Path, arguments: list[str]) -> float:
 
 
 def latest_pair(path: Path) -> dict[str, str]:
-    """Give the names of the latest run and of the one before it in its series."""
+    """Return the names of the latest run and of the one before it in its series."""
     with connect(path) as warehouse:
         rows = warehouse.execute("""
             SELECT name FROM runs SEMI JOIN
@@ -156,7 +156,7 @@ def latest_pair(path: Path) -> dict[str, str]:
 
 
 def measurements(path: Path) -> Iterator[tuple[str, str, Callable[[], Figures]]]:
-    """Give all that is measured on a warehouse: what it reads, its name, and how."""
+    """Yield all that is measured on a warehouse: what it reads, its name, and how."""
     for name, night in (("new modules", False), ("known modules", True)):
         yield (
             "commands",
@@ -192,7 +192,7 @@ def measure_all(folder: Path, runs: int, modules: int, until: float) -> bool:
 
 
 def read_results() -> dict[str, Figures]:
-    """Give what was measured before, by the number of runs."""
+    """Return earlier measurements, by the number of runs."""
     if not RESULTS.exists():
         return {}
     results: dict[str, Figures] = json.loads(RESULTS.read_text(encoding="utf-8"))
@@ -200,7 +200,7 @@ def read_results() -> dict[str, Figures]:
 
 
 def machine() -> Figures:
-    """Say what the figures were measured on."""
+    """Return a description of the measured machine."""
     return {
         "cores": len(os.sched_getaffinity(0)),
         "python": platform.python_version(),

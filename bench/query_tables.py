@@ -17,7 +17,7 @@ NOTICEABLE_SECONDS = 0.05
 
 
 def page(results: Mapping[str, Figures]) -> str:
-    """Give the tables: what was asked, what took how long, and how it grows."""
+    """Return the tables: what was asked, what took how long, and how it grows."""
     if not results:
         return "No figures yet: `make bench-queries`.\n"
     runs = max(results, key=int)
@@ -27,17 +27,17 @@ def page(results: Mapping[str, Figures]) -> str:
 
 
 def seconds(figures: Figures) -> float:
-    """Give the warm seconds; what was cut off counts as for ever."""
+    """Return the warm seconds; what was cut off counts as for ever."""
     return float(figures.get("warm_seconds") or float("inf"))
 
 
 def percentile(values: list[float], share: float) -> float:
-    """Give the smallest of `values` that at least `share` of them do not exceed."""
+    """Return the smallest of `values` that at least `share` of them do not exceed."""
     return sorted(values)[ceil(share * len(values)) - 1]
 
 
 def exponent(results: Mapping[str, Figures], name: str) -> float | None:
-    """Give how the time of `name` grows with runs, from the last two scales."""
+    """Return the exponent of growth of `name` with runs, from the last two scales."""
     points = [
         (int(runs), seconds(results[runs]["measured"][name]))
         for runs in sorted(results, key=int)

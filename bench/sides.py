@@ -30,17 +30,17 @@ class Side:
 
 
 def ingest(paths: Sequence[str], database: Path) -> list[str]:
-    """Give the command that ingests directories."""
+    """Return the command that ingests directories."""
     return [*HLODB, "ingest", *paths, "--db", str(database)]
 
 
 def ingest_into_new(given: Input, database: Path) -> Side:
-    """Give the whole ingest into a file that it has to make."""
+    """Return the whole ingest into a file that it has to make."""
     return Side(ingest(given.paths, database), lambda: remove(database))
 
 
 def ingest_into_empty(given: Input, database: Path, empty: Path) -> Side:
-    """Give the whole ingest into a warehouse that is there, as on every other night."""
+    """Return the whole ingest into an existing warehouse, as on most nights."""
 
     def prepare() -> None:
         remove(database)
@@ -52,23 +52,23 @@ def ingest_into_empty(given: Input, database: Path, empty: Path) -> Side:
 
 
 def ingest_again(given: Input, database: Path) -> Side:
-    """Give the ingest of what the warehouse holds already."""
+    """Return the ingest of what the warehouse holds already."""
     return Side(ingest(given.paths, database))
 
 
 def parse_with_xla(given: Input, python: str) -> Side:
-    """Give XLA's parser on the HLO texts of the input; its parsing alone is told."""
+    """Return XLA's parser on the HLO texts of the input; only its parsing is timed."""
     command = [python, "-m", "bench.xla_parser", *given.paths]
     return Side(command, read=lambda done: {"parser": json.loads(done.output)})
 
 
 def read_and_hash(given: Input) -> Side:
-    """Give the reading and hashing of all files."""
+    """Return the reading and hashing of all files."""
     return Side([sys.executable, "-m", "bench.read_and_hash", *given.paths])
 
 
 def copy_tables(warehouse: Path, folder: Path) -> Side:
-    """Give DuckDB's copying of the tables that the ingest made."""
+    """Return DuckDB's copying of the tables that the ingest made."""
     parquet, copy = folder / "parquet", folder / "copy.duckdb"
     shutil.rmtree(parquet, ignore_errors=True)
     rows = export_tables(warehouse, parquet)
@@ -105,7 +105,7 @@ def compare(sides: dict[str, Side], rounds: int) -> dict[str, Figures]:
 
 
 def _median_told(told: list[Figures]) -> Figures:
-    """Give what a side told in the round whose parsing took the median time."""
+    """Return the report of a side in the round with the median parsing time."""
     ordered = sorted(told, key=lambda t: t.get("parser", {}).get("seconds", 0))
     return ordered[len(ordered) // 2]
 

@@ -29,7 +29,7 @@ _LINEAR = 1.0
 
 
 def tables(results: Mapping[str, Figures]) -> str:
-    """Give the tables of all cases that have figures, with when and where each was."""
+    """Return the tables of all measured cases, with the time and place of each."""
     parts = [
         f"{_speed(name, figures)}\n{_circumstances(figures)}\n"
         for name, figures in results.items()
@@ -80,7 +80,7 @@ def _speed(name: str, figures: Figures) -> str:
 
 
 def _rate(given: Figures, found: Figures) -> float:
-    """Give MB of the input a second; XLA's parser is told by what it parsed alone."""
+    """Return MB of the input a second; of XLA's parser, of its parsing alone."""
     own = found.get("parser")
     if own:
         return float(own["bytes"] / own["seconds"] / 1e6)
@@ -151,7 +151,7 @@ def _nights(figures: Figures) -> str:
 
 
 def _added(found: Figures, what: str, most: float) -> str:
-    """Tell by how much of the first night the file grew, and the blocks in use."""
+    """Return the file's growth relative to the first night, and the used blocks."""
     first = found["first_bytes"]
     ratio = found[f"{what}_bytes"] / first
     used = found[f"{what}_used_bytes"] / first

@@ -21,14 +21,14 @@ _LOCATION = re.compile(rb"(?<=[ {,])((?:source_|source_end_|end_)?line=)(\d+)")
 
 
 def widen_text(text: bytes, copy: int) -> bytes:
-    """Give a dump file as copy number `copy` has it; 0 is the text itself."""
+    """Return a dump file as copy number `copy` has it; 0 is the text itself."""
     if not copy:
         return text
     return re.sub(_NUMBERED % (copy % 10), rb".\1_%d" % copy, text)
 
 
 def move_lines(text: bytes, by: int) -> bytes:
-    """Give a dump file as if `by` lines had been inserted at the top of each source."""
+    """Return a dump file as if `by` lines had been inserted above each source."""
     return _LOCATION.sub(lambda m: m[1] + b"%d" % (int(m[2]) + by), text)
 
 
@@ -50,7 +50,7 @@ def move_dump(source: Path, target: Path, by: int) -> None:
 
 
 def one_module(text: bytes, at_least: int) -> Iterator[bytes]:
-    """Give one HLO module of `at_least` bytes, in pieces.
+    """Yield one HLO module of `at_least` bytes, in pieces.
 
     It has the computations of `text` again and again, all names in each copy new. Only
     the last entry computation stays one.

@@ -20,7 +20,7 @@ _HOMES = ("jaxlib._hlo", "jaxlib._jax", "jaxlib.xla_extension")
 
 
 def find_parser() -> Any:
-    """Give jaxlib's function from text to module; raises ImportError without jaxlib."""
+    """Return jaxlib's function from text to module; ImportError without jaxlib."""
     for name in _HOMES:
         try:
             return importlib.import_module(name).hlo_module_from_text
@@ -30,7 +30,7 @@ def find_parser() -> Any:
 
 
 def hlo_texts(roots: list[str]) -> Iterator[str]:
-    """Give every text that begins as an HLO module does."""
+    """Yield every text that begins as an HLO module does."""
     for root in roots:
         for path in sorted(Path(root).rglob("*.txt")):
             data = path.read_bytes()

@@ -19,12 +19,12 @@ SHOWN_LINES = 8
 
 
 def schema() -> str:
-    """Give every table and column, with units."""
+    """Return every table and column, with units."""
     return f"{ABOUT}\n# Tables\n\n{schema_page(described_tables())}"
 
 
 def queries() -> str:
-    """Give every canned query as its help has it, with the beginning of an answer."""
+    """Return every canned query as its help has it, with the beginning of an answer."""
     parts = [f"{ABOUT}\n# Canned queries\n"]
     group = ""
     catalogue = load_catalogue()
@@ -42,7 +42,7 @@ def queries() -> str:
 
 
 def example(name: str) -> str:
-    """Give the first lines of a query's gold result."""
+    """Return the first lines of a query's gold result."""
     lines = (GOLD / f"{name}.csv").read_text(encoding="utf-8").splitlines()
     return "\n".join(line[:160] for line in lines[:SHOWN_LINES])
 

@@ -18,7 +18,7 @@ PAGE = _DOCS / "reliability.md"
 
 
 def read_figures(name: str) -> dict[str, Any]:
-    """Give the figures of that name; none, if nothing was measured yet."""
+    """Return the figures of that name; none, if nothing was measured yet."""
     path = FOLDER / f"{name}.json"
     if not path.exists():
         return {}
@@ -34,7 +34,7 @@ def write_figures(name: str, figures: dict[str, Any]) -> None:
 
 
 def with_table(page: str, name: str, table: str) -> str:
-    """Give a page with the table of that name renewed."""
+    """Return a page with the table of that name renewed."""
     begin, end = f"<!-- {name} -->\n", f"<!-- /{name} -->"
     between = re.compile(f"(?<={re.escape(begin)}).*?(?={re.escape(end)})", re.DOTALL)
     renewed, count = between.subn(lambda _: f"{table}\n", page)

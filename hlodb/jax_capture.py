@@ -59,7 +59,7 @@ def capture(
 
 
 def captured_files(compiled: Any) -> dict[str, bytes]:
-    """Give the files that a dump of the program would hold, by their paths.
+    """Return the files that a dump of the program would hold, by their paths.
 
     They lie in a folder called after the program and the digest of its text.
     """
@@ -82,7 +82,7 @@ def captured_files(compiled: Any) -> dict[str, bytes]:
 
 
 def _told(ask: Callable[[], Any]) -> Any:
-    """Give what JAX answers; a backend that can't tell raises errors of its own."""
+    """Return JAX's answer; a backend without one raises errors of its own."""
     try:
         return ask()
     except Exception:
@@ -90,7 +90,7 @@ def _told(ask: Callable[[], Any]) -> Any:
 
 
 def _hlo_proto(compiled: Any, stats: Any) -> bytes:
-    """Give module and buffer assignment as one message; without one, nothing."""
+    """Return module and buffer assignment as one message; without one, nothing."""
     assignment = getattr(stats, "serialized_buffer_assignment_proto", None)
     module = _told(
         lambda: (

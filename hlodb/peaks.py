@@ -52,7 +52,7 @@ class Peak:
         raise AssertionError("\n".join(lines))
 
     def contents(self, top: int) -> list[dict[str, Any]]:
-        """Give the largest values at the peak, as rows of the query peak_contents."""
+        """Return the largest values at the peak, as rows of the query peak_contents."""
         parameters = self._parameters() | {"top": top}
         with connect(self.database) as connection:
             return run_query(connection, "peak_contents", parameters).dicts()[:top]
@@ -94,7 +94,7 @@ class Peaks:
         run: str | None = None,
         space: str | None = None,
     ) -> Peak:
-        """Give the peak of `program` in a dump directory, else in the warehouse.
+        """Return the peak of `program` in a dump directory, else in the warehouse.
 
         `run` is the latest unless named. Of several modules the largest counts. Raises
         UsageError where the program is not there, or where it uses several memory
@@ -128,7 +128,7 @@ def _largest(
     run: str | None,
     space: str | None,
 ) -> dict[str, Any]:
-    """Give the program's row of peak_by_space, the largest of several modules."""
+    """Return the program's row of peak_by_space, the largest of several modules."""
     every = run_query(connection, "peak_by_space", {"run": run}).dicts()
     found = [row for row in every if row["program"] == program]
     if not found:

@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.fixture
 def hlodb_peak(request: pytest.FixtureRequest, tmp_path: Path) -> Peaks:
-    """Give a program's memory: `hlodb_peak(program, dump=, run=, space=)`."""
+    """Return a program's memory: `hlodb_peak(program, dump=, run=, space=)`."""
     config = request.config
     named = config.getoption("--hlodb-db") or config.getini("hlodb_db")
     database = Path(named or os.environ.get("HLODB_DB") or "hlodb.duckdb")

@@ -37,7 +37,7 @@ class Warehouse:
         self._connection.close()
 
     def __enter__(self) -> Warehouse:
-        """Give itself."""
+        """Return itself."""
         return self
 
     def __exit__(

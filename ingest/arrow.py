@@ -30,7 +30,7 @@ def arrow_schema(
     extra: Mapping[str, pa.DataType] | None = None,
     dropped: Sequence[str] = (),
 ) -> pa.Schema:
-    """Give the Arrow schema of a warehouse table without the `dropped` columns.
+    """Return the Arrow schema of a warehouse table without the `dropped` columns.
 
     `extra` columns come at the end.
     """
@@ -86,11 +86,11 @@ class Columns:
 
     @property
     def has_rows(self) -> bool:
-        """Tell whether anything was added."""
+        """Return whether anything was added."""
         return any(self._pieces.values())
 
     def table(self) -> pa.Table:
-        """Give all rows as one Arrow table; texts by number come as a dictionary."""
+        """Return all rows as one Arrow table; texts by number come as a dictionary."""
         arrays = [self._array(field) for field in self._schema]
         return pa.table(arrays, names=self._schema.names)
 
@@ -130,7 +130,7 @@ def _kind_of(value: Any) -> str:
 
 
 def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArray:
-    """Give texts by number, only those that are used."""
+    """Return texts by number, only those that are used."""
     is_used = np.zeros(len(texts), np.bool_)
     is_used[numbers[numbers != NO_ID]] = True
     places = np.cumsum(is_used, dtype=np.int32) - 1

@@ -6,17 +6,17 @@ from hashlib import blake2b
 
 
 def hash64(data: str | bytes) -> int:
-    """Give the first 64 bits of a BLAKE2b over `data`, signed."""
+    """Return the first 64 bits of a BLAKE2b over `data`, signed."""
     return signed64(digest64(data))
 
 
 def digest64(data: str | bytes) -> bytes:
-    """Give the hash as bytes; text counts as UTF-8, with what was none as it was."""
+    """Return the hash as bytes; text counts as UTF-8, with what was none as it was."""
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     return blake2b(data, digest_size=8).digest()
 
 
 def signed64(digest: bytes) -> int:
-    """Give the number that eight bytes are stored as."""
+    """Return the number that eight bytes are stored as."""
     return int.from_bytes(digest, "little", signed=True)

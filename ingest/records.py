@@ -89,7 +89,7 @@ class Instruction(NamedTuple):
     location: Location | None = None
 
     def renamed(self, names: Mapping[str, str]) -> Instruction:
-        """Give the instruction with other names for itself and its operands."""
+        """Return the instruction with other names for itself and its operands."""
         operands = tuple(names.get(name, name) for name in self.operands)
         return self._replace(name=names.get(self.name, self.name), operands=operands)
 

@@ -28,7 +28,7 @@ def require_within(parameter: Parameter, value: object) -> None:
 
 
 def bounds_text(least: float | None, most: float | None) -> str:
-    """Give in words which numbers are allowed, nothing where all are."""
+    """Return in words which numbers are allowed, nothing where all are."""
     if most is not None:
         return f"from {least:,} to {most:,}"
     return "" if least is None else f"at least {least:,}"

@@ -43,7 +43,7 @@ Catalogue = Mapping[str, Query]
 
 
 def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
-    """Give all queries by name, in the order of groups and names.
+    """Return all queries by name, in the order of groups and names.
 
     Raises UsageError with `path:line` at the first file that is not a sound query. That
     the SQL of our own is sound is for `lint` to say: it takes longer than most answers.
@@ -54,7 +54,7 @@ def load_catalogue(folders: Iterable[Path] = ()) -> Catalogue:
 
 @cache
 def _own_catalogue() -> Catalogue:
-    """Give the queries of this release, which don't change while a process lives."""
+    """Return the queries of this release, which don't change while a process lives."""
     return _load_catalogue(())
 
 
@@ -80,7 +80,7 @@ def _load_catalogue(folders: Iterable[Path]) -> Catalogue:
 def read_queries(
     folders: Iterable[Path] = (), *, trusts_own: bool = False
 ) -> Iterator[Query | HlodbError]:
-    """Give every query, or what is wrong with its file; our own may be trusted."""
+    """Yield every query, or what is wrong with its file; our own may be trusted."""
     root = Path(__file__).parent / "sql"
     vocabulary = parse_vocabulary(
         (root / "vocabulary.sql").read_text(encoding="utf-8"), "vocabulary.sql"
@@ -110,7 +110,7 @@ def read_queries(
 
 
 def find_query(catalogue: Catalogue, name: str) -> Query:
-    """Give the query called `name`; raises UsageError that suggests the nearest."""
+    """Return the query called `name`; raises UsageError that suggests the nearest."""
     if name in catalogue:
         return catalogue[name]
     hint = nearest(name, catalogue) or "; `hlodb query` lists them"

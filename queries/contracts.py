@@ -46,7 +46,7 @@ def breaches(connection: Connection, queries: Iterable[Query]) -> Iterator[Breac
 
 
 def column_difference(query: Query, given: list[Typed]) -> str | None:
-    """Say how the columns of the SQL differ from those that are declared."""
+    """Return how the columns of the SQL differ from the declared ones, or None."""
     declared = [(c.name, c.type) for c in query.columns]
     if given == declared:
         return None
@@ -78,7 +78,7 @@ def _listed(names: list[str]) -> str:
 def _macro_parameters(
     connection: Connection,
 ) -> dict[str, list[str]]:
-    """Give the parameters of each table macro that this database itself holds."""
+    """Return the parameters of each table macro that this database itself holds."""
     rows = connection.execute(
         "SELECT function_name, parameters FROM duckdb_functions()"
         " WHERE function_type = 'table_macro'"

@@ -15,7 +15,7 @@ _WIDTH = 88
 
 
 def catalogue_listing(catalogue: Catalogue) -> str:
-    """Give groups, names and titles as text."""
+    """Return groups, names and titles as text."""
     width = max(len(name) for name in catalogue)
     lines = []
     for group, queries in groupby(catalogue.values(), key=lambda q: q.group):
@@ -27,12 +27,12 @@ def catalogue_listing(catalogue: Catalogue) -> str:
 
 
 def catalogue_objects(catalogue: Catalogue) -> list[dict[str, Any]]:
-    """Give every query as plain values, for JSON."""
+    """Return every query as plain values, for JSON."""
     return [_query_object(query, catalogue) for query in catalogue.values()]
 
 
 def query_help(query: Query, catalogue: Catalogue) -> str:
-    """Give what a query answers, takes and gives, and its exact definition."""
+    """Return a query's question, parameters, columns and exact definition."""
     example = next((f"{p.name} := …" for p in query.parameters), "")
     parts = [
         f"{query.name}: {query.title}",

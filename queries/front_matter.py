@@ -73,7 +73,7 @@ def parse_query(
     vocabulary: Vocabulary,
     is_checked: bool = False,
 ) -> Query:
-    """Give the query that `text` holds.
+    """Return the query that `text` holds.
 
     Raises UsageError with `path:line` where the front matter is incomplete, or where
     the SQL uses what is not declared; SQL that `is_checked` is not checked again.
@@ -105,7 +105,7 @@ def parse_query(
 
 
 def parse_vocabulary(text: str, path: str) -> Vocabulary:
-    """Give the shared parameters and columns; such a file holds nothing else."""
+    """Return the shared parameters and columns; such a file holds nothing else."""
     header, sql, sql_line = _split(text)
     if sql:
         _fail(path, sql_line, "a vocabulary holds only `-- param` and `-- column`")

@@ -19,7 +19,7 @@ from hlodb.schema.creation import create_schema
 
 
 def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
-    """Give the number of queries, and a line `path:line: fault` per fault."""
+    """Return the number of queries, and a line `path:line: fault` per fault."""
     found = list(read_queries(folders))
     faults = [str(each) for each in found if isinstance(each, HlodbError)]
     catalogue = {q.name: q for q in found if isinstance(q, Query)}

@@ -25,7 +25,7 @@ _HIDING: WeakSet[Connection] = WeakSet()
 """Connections with macros of a user, which may hide those of the warehouse."""
 
 _FEW = 4
-"""So many are made as soon as it is told whether they are there."""
+"""Making so many takes no longer than looking whether they are there."""
 
 
 def install_macros(connection: Connection) -> None:
@@ -61,7 +61,7 @@ def install_temporary(
 
 
 def _are_there(connection: Connection, queries: list[Query]) -> bool:
-    """Tell whether calling `queries` calls macros of the warehouse, of the same SQL."""
+    """Return whether the warehouse has macros of the same SQL for `queries`."""
     return (
         len(queries) > _FEW
         and connection not in _HIDING
@@ -71,7 +71,7 @@ def _are_there(connection: Connection, queries: list[Query]) -> bool:
 
 
 def in_order(queries: Iterable[Query], catalogue: Catalogue) -> list[Query]:
-    """Give `queries` and those they read, each after what it reads.
+    """Return `queries` and those they read, each after what it reads.
 
     Raises UsageError where queries read one another in a circle.
     """
@@ -82,7 +82,7 @@ def in_order(queries: Iterable[Query], catalogue: Catalogue) -> list[Query]:
 
 
 def reads(query: Query, catalogue: Catalogue) -> Iterator[Query]:
-    """Give the queries that `query` reads itself."""
+    """Yield the queries that `query` reads itself."""
     for name in sorted(source_names(query.sql) & catalogue.keys()):
         yield catalogue[name]
 

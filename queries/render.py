@@ -34,7 +34,7 @@ _MARKDOWN = re.compile(r"[\\`*<|\[\]~]|(?<!\w)_|_(?!\w)")
 
 
 def writer(form: str) -> Writer:
-    """Give the function that writes `form`."""
+    """Return the function that writes `form`."""
     module, _, name = FORMATS[form].partition(":")
     found: Writer = getattr(import_module(module), name)
     return found

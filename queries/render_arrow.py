@@ -31,7 +31,7 @@ _ARROW_TYPES = {
 
 
 def arrow_table(result: Result) -> pa.Table:
-    """Give an Arrow table, with unit and polarity in the metadata of its fields.
+    """Return an Arrow table, with unit and polarity in the metadata of its fields.
 
     Raises UsageError where Arrow has no type for the values of a column.
     """

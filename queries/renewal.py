@@ -41,7 +41,7 @@ def renew_macros(connection: Connection) -> None:
 
 
 def has_macros(connection: Connection) -> bool:
-    """Tell whether the macros of the warehouse are those of these very queries."""
+    """Return whether the macros of the warehouse are those of these very queries."""
     known = connection.execute(
         "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?",
         [_source_digest()],
@@ -51,7 +51,7 @@ def has_macros(connection: Connection) -> bool:
 
 @cache
 def _source_digest() -> str:
-    """Give a digest of the queries and of the code that makes macros of them."""
+    """Return a digest of the queries and of the code that makes macros of them."""
     digest = sha256()
     folders = [Path(__file__).parent]
     for folder in folders:

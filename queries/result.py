@@ -28,34 +28,34 @@ class Result:
         return tuple(column.name for column in self.columns)
 
     def dicts(self) -> list[dict[str, Any]]:
-        """Give every row as a dictionary by column name."""
+        """Return every row as a dictionary by column name."""
         return [dict(zip(self.names, row, strict=True)) for row in self.rows]
 
     def column(self, name: str) -> list[Any]:
-        """Give the values of one column."""
+        """Return the values of one column."""
         place = self.names.index(name)
         return [row[place] for row in self.rows]
 
     def arrow(self) -> Any:
-        """Give a pyarrow.Table; column units stand in the fields' metadata."""
+        """Return a pyarrow.Table; column units stand in the fields' metadata."""
         # Loaded when asked for: it takes longer than most queries.
         from hlodb.queries.render_arrow import arrow_table
 
         return arrow_table(self)
 
     def df(self) -> Any:
-        """Give a pandas.DataFrame; needs pandas."""
+        """Return a pandas.DataFrame; needs pandas."""
         return self.arrow().to_pandas()
 
     def pl(self) -> Any:
-        """Give a polars.DataFrame; needs polars."""
+        """Return a polars.DataFrame; needs polars."""
         import polars
 
         return polars.from_arrow(self.arrow())
 
 
 def plain_column(name: str, type_name: str) -> Column:
-    """Give a column of ad-hoc SQL: its unit is read from the ending of its name."""
+    """Return a column of ad-hoc SQL: its unit is read from the ending of its name."""
     unit = next((u for ending, u in _ENDINGS.items() if name.endswith(ending)), "text")
     return Column(name, type_name, unit, "neutral", "")
 

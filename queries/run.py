@@ -27,7 +27,7 @@ def run_query(
     parameters: Mapping[str, Value] | None = None,
     catalogue: Catalogue | None = None,
 ) -> Result:
-    """Give the answer of the query `name`; parameters are bound, never pasted.
+    """Return the answer of the query `name`; parameters are bound, never pasted.
 
     `catalogue` is the built-in one unless given. Raises UsageError for an unknown query
     or parameter, for a run or program that the warehouse doesn't hold, and for a number
@@ -51,7 +51,7 @@ def run_query(
 
 
 def run_sql(connection: Connection, sql: str) -> Result:
-    """Give the rows of SQL of one's own; UsageError says what DuckDB finds wrong.
+    """Return the rows of SQL of one's own; UsageError says what DuckDB finds wrong.
 
     Columns that share a name get numbers, as in a table that DuckDB makes of them.
     """
@@ -101,7 +101,7 @@ def _bound(parameters: Mapping[str, Value]) -> list[Any]:
 
 
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
-    """Give the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
+    """Return the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
     _require_parameters(query, parameters)
     macros = [
         f"{macro_sql(q, catalogue, temporary=True)};\n"
@@ -112,7 +112,7 @@ def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue)
 
 
 def parse_parameters(query: Query, assignments: Iterable[str]) -> dict[str, Value]:
-    """Give the typed values of `name=value` texts; an empty value is NULL.
+    """Return the typed values of `name=value` texts; an empty value is NULL.
 
     Raises UsageError for what is not of this form, unknown or of another type.
     """

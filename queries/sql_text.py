@@ -15,7 +15,7 @@ _TOKEN = re.compile(
 
 @lru_cache(maxsize=4)
 def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
-    """Give the tokens of `sql` with their line, from 0, without blanks and comments.
+    """Return the tokens of `sql` with their line, from 0, without blanks and comments.
 
     A string and a quoted name are one token each. Cached: a query is looked at in
     several ways, one after the other.
@@ -31,7 +31,7 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
 
 @cache
 def source_names(sql: str) -> frozenset[str]:
-    """Give every name after FROM or JOIN, without schema: tables, queries and CTEs."""
+    """Return every name after FROM or JOIN, without its schema: table, query, CTE."""
     words = [token for _, token in code_tokens(sql)]
     names = set()
     for at, word in enumerate(words[:-1]):

@@ -21,7 +21,7 @@ _LONGEST_NAME = 80
 
 
 def sentence(arenas: ArenaMap, who: str) -> str:
-    """Say how full the arenas of a finding about `who` are, and what is new there."""
+    """Return a sentence on how full the arenas of a finding are, and their news."""
     both = (("base", arenas.base), ("candidate", arenas.candidate))
     free = "; ".join(_state(name, arena) for name, arena in both if arena is not None)
     parts = (
@@ -33,14 +33,14 @@ def sentence(arenas: ArenaMap, who: str) -> str:
 
 
 def head(name: str, arena: Arena) -> str:
-    """Give `base: arena of 4.00 MiB, 12.5 % free at step 17 (dashed)`."""
+    """Return `base: arena of 4.00 MiB, 12.5 % free at step 17 (dashed)`."""
     size = plain_bytes(arena.size_bytes)
     free = f"{_free(arena)} free at step {arena.peak_step:,} (dashed)"
     return f"{name}: arena of {size}, {free}"
 
 
 def told(value: MappedValue, placed: PlacedValue) -> str:
-    """Give `larger by 2.00 MiB: fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
+    """Return `larger by 2.00 MiB: fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
     base, candidate = value.base, value.candidate
     delta = candidate.size_bytes - base.size_bytes if base and candidate else 0
     change = f" by {plain_bytes(abs(delta))}" if delta else ""
@@ -48,13 +48,13 @@ def told(value: MappedValue, placed: PlacedValue) -> str:
 
 
 def words_of(placed: PlacedValue) -> str:
-    """Give `fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
+    """Return `fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
     place = f"{plain_bytes(placed.size_bytes)} at {plain_bytes(placed.offset_bytes)}"
     return f"{_name(placed)}, {place}, step {_steps(placed)}"
 
 
 def figures_of(arenas: ArenaMap) -> Table:
-    """Give the place of every value on both sides; what one lacks is left open."""
+    """Return the place of every value on both sides; what one lacks is left open."""
     rows = [[v.status, *_cells(v.base), *_cells(v.candidate)] for v in arenas.values]
     side = ["bytes", "at byte", "steps"]
     header = ["", "base", *side, "candidate", *side]
@@ -73,7 +73,7 @@ def _free(arena: Arena) -> str:
 
 
 def _changes(arenas: ArenaMap) -> str:
-    """Say how many values are what, how that is known, and which is the largest."""
+    """Return the counts of values by status, how they are known, and the largest."""
     counts = Counter(value.status for value in arenas.values)
     if arenas.base is None or arenas.candidate is None:
         return ""
@@ -88,7 +88,7 @@ def _changes(arenas: ArenaMap) -> str:
 
 
 def _left_out(arenas: ArenaMap) -> str:
-    """Say how many values are too small to be drawn, and what share they would have."""
+    """Return how many values are too small to be drawn, and their share."""
     base = [v.base for v in arenas.values if v.base is not None]
     candidate = [v.candidate for v in arenas.values if v.candidate is not None]
     said = []

@@ -50,7 +50,7 @@ def read_arena_maps(
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
 ) -> list[ArenaMap]:
-    """Give the maps of the findings that are drawn, where live ranges are known."""
+    """Return the maps of the findings that are drawn, where live ranges are known."""
     shown = drawn_verdicts(verdicts, findings)
     sides = _sides(connection, shown)
     values = read_arena_values(
@@ -98,7 +98,7 @@ def _sides(connection: Connection, shown: Sequence[tuple[Finding, Verdict]]) -> 
 
 
 def _pairs(base: Sequence[Buffer], candidate: Sequence[Buffer]) -> Iterator[_Pair]:
-    """Give every value once, with what it is matched with."""
+    """Yield every value once, with what it is matched with."""
     for b, c, method, _ in match_buffers(base, candidate):
         if method == SAME_SIZE:
             yield _placed(b), None

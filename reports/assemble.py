@@ -51,7 +51,7 @@ def explanations(
 
 
 def _moved(verdict: Verdict) -> Modules | None:
-    """Give both modules where there is something to explain."""
+    """Return both modules where there is something to explain."""
     if verdict.change in ("new", "failed"):
         return None
     if verdict.change == "recovered" and not verdict.delta_bytes:
@@ -61,7 +61,7 @@ def _moved(verdict: Verdict) -> Modules | None:
 
 
 class _Known(NamedTuple):
-    """All that findings are told from, beside their verdicts."""
+    """The facts that findings are made of, beside their verdicts."""
 
     scene: Scene
     settings: Settings
@@ -87,7 +87,7 @@ def findings_of(
     lines: history.Lines,
     settings: Settings,
 ) -> list[Finding]:
-    """Give a finding per verdict, then one per earlier step.
+    """Return a finding per verdict, then one per earlier step.
 
     A step that is the same difference as one of the candidate's is left out.
     """
@@ -132,7 +132,7 @@ def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
 
 
 def _id(known: _Known, track: Track | None, v: Verdict, first: Run) -> str:
-    """Give the id of a finding by the program in the run that had it first."""
+    """Return the id of a finding by the program in the run that had it first."""
     there = (
         [s for s in track.sightings if s.run.run_id == first.run_id] if track else []
     )
@@ -163,7 +163,7 @@ def _since(
 def _missing_since(
     known: _Known, track: Track | None, run: Run, before: Run | None
 ) -> _Since:
-    """Say which run was the first to lack a program that `run` lacks."""
+    """Return the first run to lack a program that `run` lacks."""
     line, last = known.scene.line, track.sightings[-1].run if track else None
     following = dropwhile(lambda each: each != last, line)
     first = next(islice(following, 1, None), None)
@@ -171,7 +171,7 @@ def _missing_since(
 
 
 def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> str:
-    """Say what became of an earlier step: a rise is `undone`, or one that counts
+    """Return the fate of an earlier step: a rise is `undone`, or one that counts
     `stands` in the candidate, as does an absence; else nothing is said.
 
     A rise of one more compilation is undone, too, where that is not there any more.
@@ -192,12 +192,12 @@ def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> 
 
 
 def place_of(v: Verdict) -> tuple[object, ...]:
-    """Give the place of the row, and of the finding, that a verdict becomes."""
+    """Return the place of the row, and of the finding, that a verdict becomes."""
     return place(_program_row(v, _module(v)))
 
 
 def platform_of(v: Verdict) -> str | None:
-    """Give the platform that a verdict's program was compiled for."""
+    """Return the platform that a verdict's program was compiled for."""
     return _module(v).platform
 
 
@@ -210,7 +210,7 @@ def _module(v: Verdict) -> Module:
 def program_rows(
     verdicts: Sequence[Verdict], findings: Sequence[Finding]
 ) -> list[ProgramRow]:
-    """Give the row of every verdict, in the state that its finding is in."""
+    """Return the row of every verdict, in the state that its finding is in."""
     told = {place(f): f for f in findings if f.scope == "candidate"}
     rows = []
     for row in (_program_row(v, _module(v)) for v in verdicts):

@@ -12,7 +12,7 @@ from hlodb.text import json_text
 
 
 def proposed_budgets(report: Report, settings: Settings) -> str:
-    """Give the [[budget]] tables that hlodb.toml lacks, by program and memory space."""
+    """Return the [[budget]] tables missing in hlodb.toml, by program and space."""
     needs: dict[tuple[str, int, str], int] = {}
     for row in report.programs:
         if row.candidate_bytes is not None:
@@ -32,7 +32,7 @@ def proposed_budgets(report: Report, settings: Settings) -> str:
 
 
 def _least(program: str, color: int, space: str, settings: Settings) -> int | None:
-    """Give the least budget that holds for exactly this program (bytes)."""
+    """Return the least budget that holds for exactly this program (bytes)."""
     limits = [
         budget.bytes
         for budget in settings.budgets
@@ -55,7 +55,7 @@ def _table(program: str, space: str, size: int, least: int | None) -> str:
 
 
 def _glob(program: str) -> str:
-    """Give the glob that fits exactly this program."""
+    """Return the glob that fits exactly this program."""
     return "".join(f"[{c}]" if c in "*?[" else c for c in program)
 
 

@@ -44,7 +44,7 @@ from hlodb.version import __version__
 def build_report(
     connection: Connection, request: Request, settings: Settings
 ) -> Report:
-    """Give the report on a candidate.
+    """Return the report on a candidate.
 
     Raises UsageError for a run that is not there, NothingToCompare where the warehouse
     (or the series) holds no run at all. Where there is a candidate and no base, the
@@ -119,7 +119,7 @@ def _sections_beside(
 
 
 def _today(request: Request, scene: Scene) -> date | None:
-    """Give the day that waivers are held against: the candidate's own, unless given."""
+    """Return the day that waivers are compared with, by default the candidate's own."""
     started = scene.candidate.started_at
     return request.today or (started.date() if started else None)
 
@@ -167,7 +167,7 @@ def _same_source(base: Module, candidate: Module) -> bool:
 
 
 def _with_id(report: Report) -> Report:
-    """Give the report its id: a hash of its content without stamp and version."""
+    """Return the report with its id: a hash without stamp and version."""
     bare = replace(report, stamp=None, hlodb_version="")
     digest = blake2b(repr(bare).encode(), digest_size=8)
     return replace(report, report_id=digest.hexdigest())

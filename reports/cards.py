@@ -21,7 +21,7 @@ SHOWN_BUFFERS = 5
 def finding_card(
     f: Finding, who: str, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
 ) -> Card:
-    """Give the card of a finding about `who`, with its `buffers` largest changes."""
+    """Return the card of a finding about `who`, with its `buffers` largest changes."""
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
         blocks.append(Paragraph(_cause(f, f.cause)))
@@ -68,7 +68,7 @@ def _summary(f: Finding) -> str:
 
 
 def _cause(f: Finding, cause: Cause) -> str:
-    """Say what the cause explains: where parts go both ways, of which of both."""
+    """Return the cause, its share, and how it splits where parts go both ways."""
     sums: dict[str, int] = defaultdict(int)
     for p in f.parts:
         sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes

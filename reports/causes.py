@@ -19,7 +19,7 @@ _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
 def main_part(waterfall: Waterfall) -> str:
-    """Give the part that most of the difference falls in; `none` without any."""
+    """Return the part that most of the difference falls in; `none` without any."""
     sums = _part_sums(waterfall)
     sign = 1 if waterfall.delta_bytes >= 0 else -1
     ranked = sorted(sums.items(), key=lambda item: (-sign * item[1], item[0]))
@@ -36,7 +36,7 @@ def _part_sums(waterfall: Waterfall) -> dict[str, int]:
 def name_cause(
     waterfall: Waterfall, base: Compilation, candidate: Compilation, blame: str
 ) -> Cause:
-    """Give the cause of a difference.
+    """Return the cause of a difference.
 
     `share_ratio` is what its part is of all parts that go the same way, `confidence`
     how sure the buffers of that part are matched.
@@ -76,7 +76,7 @@ def _recomputed(base: Compilation, candidate: Compilation) -> str | None:
 
 
 def _scoped(base: Compilation, candidate: Compilation) -> str | None:
-    """Tell of what kernels have for themselves: no value lies in it."""
+    """Return a title for a change of scoped memory, which holds no values."""
     b, c = base.traits.scoped_bytes, candidate.traits.scoped_bytes
     if b == c:
         return None
@@ -147,7 +147,7 @@ def _label(change: Change) -> str:
 
 
 def buffer_label(buffer: Buffer) -> str:
-    """Give the operation a buffer belongs to: dot_general, fusion, parameter 3{}."""
+    """Return the operation a buffer belongs to: dot_general, fusion, parameter 3{}."""
     if buffer.parameter is not None and not buffer.op_path:
         return f"parameter {buffer.parameter}"
     if buffer.op_path:

@@ -16,7 +16,7 @@ Rules = tuple[tuple[str, str], ...]
 
 
 def parse_codeowners(text: str) -> Rules:
-    """Give the rules of a CODEOWNERS file; comments and empty lines are none."""
+    """Return the rules of a CODEOWNERS file; comments and empty lines are none."""
     return tuple(_rules(text))
 
 
@@ -28,7 +28,7 @@ def _rules(text: str) -> Iterator[tuple[str, str]]:
 
 
 def owner_of_file(path: str, rules: Rules) -> str | None:
-    """Give the owners of a source file; None where nobody is named.
+    """Return the owners of a source file; None where nobody is named.
 
     A dump names files as the compiling machine saw them: a path from the root may
     begin anywhere above the repository, so every tail of it is tried.
@@ -44,7 +44,7 @@ def owner_of_file(path: str, rules: Rules) -> str | None:
 
 @cache
 def _regex(pattern: str) -> re.Pattern[str]:
-    """Give what fits a path from the root of the repository.
+    """Return the pattern that matches a path from the root of the repository.
 
     A pattern with a slash before its end begins at the root, another one anywhere. What
     it names may be a folder, unless it ends in `/*`: that is the files of one folder.

@@ -55,7 +55,7 @@ class Compilation(NamedTuple):
 def read_compilations(
     connection: Connection, modules: Sequence[Module]
 ) -> dict[Module, Compilation]:
-    """Give what is known of how each module was compiled."""
+    """Return the recorded facts about each module's compilation."""
     sources = {m.source_id for m in modules if m.source_id is not None}
     ids = {m.module_id for m in modules} | sources
     opcodes = read_opcodes(connection, ids)
@@ -97,7 +97,7 @@ def _read_snapshots(
 
 
 def op_mix(base: Opcodes, candidate: Opcodes, top: int) -> list[Count]:
-    """Give the opcodes whose number changed most, at most `top`."""
+    """Return the opcodes whose number changed most, at most `top`."""
     counts = [
         Count(opcode, base.get(opcode, 0), candidate.get(opcode, 0))
         for opcode in base.keys() | candidate.keys()

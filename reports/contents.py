@@ -28,7 +28,7 @@ class Held(NamedTuple):
 def held_by_color(
     matches: Iterable[BufferMatch], owned: Owned
 ) -> dict[int, tuple[Held, ...]]:
-    """Give all that fills each colour, the largest first."""
+    """Return all that fills each colour, the largest first."""
     found: dict[int, list[Held]] = defaultdict(list)
     for b, c, *_ in matches:
         base = owned[0][id(b)] if b is not None and b.is_counted else None
@@ -51,20 +51,20 @@ def held_by_color(
 
 
 def kind_of(held: Held) -> str:
-    """Give the kind of allocation; the candidate's if it fills memory there."""
+    """Return the kind of allocation; the candidate's if it fills memory there."""
     buffer = held.base if held.candidate_bytes is None else held.candidate
     return buffer.kind if buffer else ""
 
 
 def buffer_name(buffer: Buffer | None) -> str | None:
-    """Give the instruction, with the index into its result where that is a tuple."""
+    """Return the instruction, with the index into its result where that is a tuple."""
     if buffer is None or buffer.instruction is None:
         return f"parameter {buffer.parameter}" if buffer and buffer.parameter else None
     return buffer.instruction + (buffer.shape_index or "")
 
 
 def shown_contents(held: Sequence[Held], top: int) -> Contents:
-    """Give the `top` largest as the report shows them, and the sums of the rest."""
+    """Return the `top` largest as the report shows them, and the sums of the rest."""
     rest = held[top:]
     return Contents(
         [_shown(each) for each in held[:top]],

@@ -18,7 +18,7 @@ _SIZES = slice(
 
 
 def both_counted(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
-    """Give part, bytes and note of what one buffer differs by; they add up to it."""
+    """Yield part, bytes and note of what one buffer differs by; they add up to it."""
     same = b[_SIZES] == c[_SIZES] and b.array_type == c.array_type
     if same and owned[0][id(b)] == owned[1][id(c)]:
         return  # Most buffers: nothing about them has changed.
@@ -39,12 +39,12 @@ def both_counted(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int,
 
 
 def same_size(b: Buffer, c: Buffer, owned: Owned) -> Iterator[tuple[str, int, str]]:
-    """Give the like for buffers of one size: only what they share can differ."""
+    """Yield the aliasing difference of two equally sized buffers."""
     yield "alias", owned[1][id(c)] - owned[0][id(b)], "shares more or less in place"
 
 
 def _elements(buffer: Buffer) -> tuple[str | None, int]:
-    """Give type and number of elements; None and 0 where it is no array.
+    """Return type and number of elements; None and 0 where it is no array.
 
     An array with a dimension without bound has 0.
     """
@@ -55,7 +55,7 @@ def _elements(buffer: Buffer) -> tuple[str | None, int]:
 
 
 def _of_dimensions(b_data: int, c_data: int, b_count: int, c_count: int) -> int:
-    """Give what the change of dimensions costs at the mean of both element widths.
+    """Return the cost of the changed dimensions at the mean of both element widths.
 
     The rest is the element type's; both change sign when base and candidate do.
     """

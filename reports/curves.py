@@ -14,7 +14,7 @@ from hlodb.reports.read import rows
 from hlodb.schema.connection import Connection
 
 MOST_DRAWN = 3
-"""How many findings have pictures; those that follow are told by their tables."""
+"""How many findings have pictures; the others have tables only."""
 
 POINTS = 120
 """Into how many points a schedule is cut at most."""
@@ -23,7 +23,7 @@ _Side = tuple[Module | None, Profile | None]
 
 
 def drawn(findings: Iterable[Finding]) -> list[Finding]:
-    """Give the findings that have pictures: the candidate's first that moved."""
+    """Return the findings that have pictures: the candidate's first that moved."""
     moved = [f for f in findings if f.scope == "candidate" and f.delta_bytes]
     return moved[:MOST_DRAWN]
 
@@ -31,7 +31,7 @@ def drawn(findings: Iterable[Finding]) -> list[Finding]:
 def drawn_verdicts(
     verdicts: Iterable[Verdict], findings: Iterable[Finding]
 ) -> list[tuple[Finding, Verdict]]:
-    """Give the findings that have pictures, each with the verdict it tells of."""
+    """Return the findings that have pictures, each with the verdict it tells of."""
     shown = drawn(findings)
     by_place = {place_of(v): v for v in verdicts} if shown else {}
     return [(f, by_place[place(f)]) for f in shown]
@@ -42,7 +42,7 @@ def read_curves(
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
 ) -> list[Curve]:
-    """Give the curves of the findings that are drawn, where live ranges are known."""
+    """Return the curves of the findings that are drawn, where live ranges are known."""
     judged = drawn_verdicts(verdicts, findings)
     if not judged:
         return []
@@ -68,7 +68,7 @@ def _points(
     findings: Iterable[Finding],
     sides: Iterable[tuple[_Side, _Side]],
 ) -> tuple[dict[tuple[int, bool], list[int]], dict[int, int]]:
-    """Give points by number and side of a finding, and by its number their steps."""
+    """Return points by number and side of a finding, and by its number their steps."""
     wanted = [
         (number, module.module_id, f.color, is_candidate)
         for number, (f, both) in enumerate(zip(findings, sides, strict=True))

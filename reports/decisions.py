@@ -21,7 +21,7 @@ Decisions = Mapping[str, Triage]
 
 
 def read_decisions(connection: Connection) -> dict[str, Triage]:
-    """Give the last decisions, those to reopen a finding among them."""
+    """Return the last decisions, those to reopen a finding among them."""
     return {
         finding: Triage(status, reason or "", until, actor, candidate_bytes)
         for finding, status, reason, until, actor, candidate_bytes in rows(
@@ -37,7 +37,7 @@ def decided(
     today: date | None,
     settings: Settings,
 ) -> list[Finding]:
-    """Give findings in the state that decisions leave them in.
+    """Return findings in the state that decisions leave them in.
 
     A finding without any takes that of an id that it had before a late run came, unless
     that id is another finding's now. A waiver ends on its day, and any decision where
@@ -87,7 +87,7 @@ def _outgrown(finding: Finding, triage: Triage) -> Finding:
 
 
 def _with(finding: Finding, triage: Triage | None) -> Finding:
-    """Give a finding with its decision.
+    """Return a finding with its decision.
 
     One that allows nothing leaves its state, and so does any where a rise is undone.
     """

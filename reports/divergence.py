@@ -46,7 +46,7 @@ class Parting(NamedTuple):
 def divergence(
     base: Compilation, candidate: Compilation, main_part: str, flags_differ: bool
 ) -> Divergence:
-    """Give where two compilations part, and whose change that is.
+    """Return where two compilations part, and whose change that is.
 
     `main_part` is the part of the waterfall that most of the difference falls in.
     """
@@ -63,7 +63,7 @@ def divergence(
 def first_difference(
     base: Sequence[Snapshot], candidate: Sequence[Snapshot]
 ) -> Parting:
-    """Give the last snapshot that both hold, and what follows it.
+    """Return the last snapshot that both hold, and what follows it.
 
     Snapshots are compared by their graphs, where the last ones are equal also by
     layouts and order; never by their names: a pass may run many times under one name,
@@ -139,7 +139,7 @@ def _blame(
 
 
 def _unless_flags(blame: str, reason: str, by_flags: bool) -> tuple[str, str]:
-    """What XLA made otherwise of one source was asked of it where flags differ."""
+    """Return whether flags differ, which explain other results of one source."""
     if by_flags:
         return "environment", f"{reason}, compiler flags differ"
     return blame, reason
@@ -154,7 +154,7 @@ def _blame_of_pass(snapshot: Snapshot) -> str:
 def _source_blame(
     base: Compilation, candidate: Compilation, main_part: str
 ) -> tuple[str, str]:
-    """Tell who changed more where the source is not the same.
+    """Return who changed more where the sources differ.
 
     Other shapes, element types or shardings of the source are never of XLA's making.
     Where it takes more arguments than before, or computes something else, only other

@@ -11,7 +11,7 @@ from hlodb.reports.facts import Output
 def apart(
     one: Sequence[Output], other: Sequence[Output]
 ) -> list[tuple[Output, Output]]:
-    """Give results that lie apart, with their twins that lie in a parameter.
+    """Return results that lie apart, with their twins that lie in a parameter.
 
     Each allocation of `one` is given once.
     """
@@ -27,7 +27,7 @@ def apart(
 
 
 def lost_bytes(base: Sequence[Output], candidate: Sequence[Output]) -> dict[int, int]:
-    """Give the bytes that results share less with parameters, by colour."""
+    """Return the bytes that results share less with parameters, by colour."""
     lost: dict[int, int] = defaultdict(int)
     for output, _ in apart(candidate, base):
         lost[output.color] += output.size_bytes

@@ -87,13 +87,13 @@ def _sides(arenas: ArenaMap) -> list[_Side]:
 
 
 def _ending_at(high: int, axis: Axis) -> Axis:
-    """Give an axis that ends with what is drawn: a map needs the room."""
+    """Return an axis that ends with what is drawn: a map needs the room."""
     ticks = [tick for tick in axis.ticks if tick[0] <= high]
     return axis._replace(high=high, ticks=ticks)
 
 
 def _patterns(arenas: ArenaMap) -> str:
-    """Give the hatches; those of a page have ids of their own."""
+    """Return the hatches; those of a page have ids of their own."""
     return "".join(
         element(
             "pattern",
@@ -112,7 +112,7 @@ def _pattern(status: str, finding_id: str) -> str:
 
 
 def _kind(status: str) -> str:
-    """Give the class of the style sheet."""
+    """Return the class of the style sheet."""
     return status.replace(" ", "-")
 
 

@@ -71,7 +71,7 @@ def _path(s: Schedule, steps: int, name: str, across: Axis, up: Axis) -> str:
 
 
 def _figures(curve: Curve) -> Table:
-    """Give the level of every stretch, those that follow with the same as one row."""
+    """Return the level of every stretch, those that follow with the same as one row."""
     base = curve.base.points if curve.base else []
     candidate = curve.candidate.points if curve.candidate else []
     levels = enumerate(zip_longest(base, candidate))

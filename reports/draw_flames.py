@@ -86,7 +86,7 @@ def _place(
 
 
 def _shown(placed: Iterable[_Placed], axis: Axis) -> list[_Placed]:
-    """Give what is wide enough to be seen, the largest; what holds it is larger."""
+    """Return the frames wide enough to be seen, the largest; parents are larger."""
     seen = [p for p in placed if axis.at(p.size) - axis.at(0) >= 1]
     largest = sorted(seen, key=lambda p: (-p.size, p.depth))[:MOST_FRAMES]
     kept = {id(p) for p in largest}
@@ -114,7 +114,7 @@ def _rectangle(placed: _Placed, axis: Axis, top: float) -> str:
 
 
 def _told(path: str, frame: Frame) -> str:
-    """Give `larger by 2.00 MiB: net/up, 4.00 MiB → 6.00 MiB`."""
+    """Return `larger by 2.00 MiB: net/up, 4.00 MiB → 6.00 MiB`."""
     change = f" by {plain_bytes(abs(frame.delta_bytes))}" if frame.delta_bytes else ""
     sizes = f"{plain_bytes(frame.base_bytes)} → {plain_bytes(frame.candidate_bytes)}"
     return f"{frame.status}{change}: {middle_cut(path, _LONGEST_NAME)}, {sizes}"
@@ -133,7 +133,7 @@ def _keys(pair: FlamePair) -> str:
 
 
 def _sentence(pair: FlamePair, who: str) -> str:
-    """Say how much memory there is, and which part most of the difference lies in."""
+    """Return a sentence on the memory, and the part with most of the difference."""
     base, candidate = pair.base_bytes, pair.candidate_bytes
     text = f"{who}: {plain_bytes(base)} in the base, {plain_bytes(candidate)} in the"
     text += " candidate, by part of the model"
@@ -161,7 +161,7 @@ def _most_of(pair: FlamePair) -> tuple[str, Frame] | None:
 
 
 def _figures(pair: FlamePair) -> Table:
-    """Give every part, what changed most first."""
+    """Return every part, what changed most first."""
     walked = [each for frame in pair.frames for each in frame.walk()]
     walked.sort(key=lambda each: -abs(each[1].delta_bytes))
     rows = [

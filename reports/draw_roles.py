@@ -81,7 +81,7 @@ def draw_roles(history: RoleHistory, who: str, name: str) -> Picture:
 
 
 def _names(points: Iterable[RolePoint]) -> list[str]:
-    """Give the roles that any run has, from the lowest."""
+    """Return the roles that any run has, from the lowest."""
     there = {role for point in points for role in point.roles or {}}
     known = [role for role in ROLES if role in there]
     return known + sorted(there.difference(ROLES))
@@ -95,7 +95,7 @@ def _others(points: Sequence[RolePoint]) -> Iterator[str]:
 
 
 def _keys(names: Iterable[str]) -> tuple[str, float]:
-    """Give a sample of each band, the first first, and the height that they take."""
+    """Return a sample of each band, the first first, and the height that they take."""
     drawn, x, y = [], float(_LEFT), 4.0
     for name in names:
         text = words(name)
@@ -110,7 +110,7 @@ def _keys(names: Iterable[str]) -> tuple[str, float]:
 
 
 def _kind(name: str) -> str:
-    """Give the classes of a band."""
+    """Return the classes of a band."""
     special = {NOT_LIVE: "not-live", _GAP: "gap"}
     return f"role {special.get(name, name if name in ROLES else 'other')}"
 
@@ -127,7 +127,7 @@ _Spans = list[tuple[int, int, int, int]]
 def _bands(
     points: Sequence[RolePoint], names: Sequence[str]
 ) -> Iterator[tuple[str, _Spans]]:
-    """Give every band from the lowest, as spans that hold the same."""
+    """Yield every band from the lowest, as spans that hold the same."""
     levels = [0] * len(points)
     for role in [*names, NOT_LIVE, _GAP]:
         sizes = [_size(point, role) for point in points]

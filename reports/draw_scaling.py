@@ -56,7 +56,7 @@ def draw_scaling(law: ScalingLaw, name: str) -> Picture:
 
 
 def _axis(law: ScalingLaw) -> str:
-    """Give `4[0], 5[0] (parameter[dimension])`, and at which sizes of the others."""
+    """Return `4[0], 5[0] (parameter[dimension])`, and at which sizes of the others."""
     others = f" at {law.other_axes}" if law.other_axes else ""
     return f"{law.axis} (parameter[dimension]){others}"
 
@@ -130,7 +130,7 @@ def _surely(law: ScalingLaw) -> str:
 
 
 def _formula(law: ScalingLaw) -> str:
-    """Give `1.20 GiB + 12.00 MiB · n + 3.5 B · n²`."""
+    """Return `1.20 GiB + 12.00 MiB · n + 3.5 B · n²`."""
     terms = [plain_bytes(law.constant_bytes)] if law.constant_bytes else []
     for factor, power in ((law.linear_bytes, "n"), (law.quadratic_bytes, "n²")):
         if factor:
@@ -140,7 +140,7 @@ def _formula(law: ScalingLaw) -> str:
 
 
 def _figures(law: ScalingLaw) -> Table:
-    """Give what was compiled, then the largest that fits."""
+    """Return the compiled sizes, then the largest that fits."""
     rows = []
     for point in law.points:
         said = round(law.bytes_at(point.size))

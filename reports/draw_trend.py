@@ -47,7 +47,7 @@ def draw_trend(trend: Trend, who: str, name: str) -> Picture:
 
 
 def _runs(trend: Trend) -> Axis:
-    """Give the axis of the runs, on which the first and the last are named."""
+    """Return the axis of the runs, on which the first and the last are named."""
     points = trend.points
     ticks = [
         (1.0, middle_cut(visible(points[0].run), _LONGEST_NAME)),

@@ -27,7 +27,7 @@ _Roles = Mapping[tuple[int, int], dict[str, int]]
 
 
 def drawn_trends(trends: Iterable[Trend], findings: Iterable[Finding]) -> list[Trend]:
-    """Give the series to draw: those of findings first, then what moved furthest."""
+    """Return the series to draw: those of findings first, then what moved furthest."""
     places = [_place(f) for f in drawn(findings)]
     moved = [t for t in trends if len({p.bytes for p in t.points}) > 1]
 
@@ -51,7 +51,7 @@ def read_role_histories(
     findings: Iterable[Finding],
     profiles: Profiles,
 ) -> list[RoleHistory]:
-    """Give what fills the memory of the series that are drawn, run by run.
+    """Return the roles at the peak of the drawn series, run by run.
 
     Runs share what they hold alike, so each content is asked about once.
     """
@@ -91,7 +91,7 @@ def _role_history(
 def _role_point(
     point: Point, module_id: int, color: int, profiles: Profiles, roles: _Roles
 ) -> RolePoint:
-    """Give the roles of one run, where what is there adds up to its live peak."""
+    """Return the roles of one run, where what is there adds up to its live peak."""
     profile = profiles.get(module_id, {}).get(color)
     live = profile.live_peak_bytes if profile else 0
     found = roles.get((module_id, color), {})

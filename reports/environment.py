@@ -53,7 +53,7 @@ _FACTS = (
 
 
 def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
-    """Give what a report says of a run."""
+    """Return the facts about a run that a report prints."""
     ranks = {module.rank for module in modules}
     return RunFacts(
         name=run.name,
@@ -72,7 +72,7 @@ def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
 def environment_changes(
     connection: Connection, base: Run, candidate: Run
 ) -> list[EnvironmentChange]:
-    """Give facts, labels and flags that differ, those that may move memory first."""
+    """Return facts, labels and flags that differ, those that may move memory first."""
     changes = [
         EnvironmentChange(name, getattr(base, name), getattr(candidate, name), False)
         for name in _FACTS
@@ -115,7 +115,7 @@ def _shown(value: str | None) -> str | None:
 
 
 def _is_memory_relevant(name: str, platform: str | None) -> bool:
-    """A flag that only one release knows, or of another platform, moves nothing."""
+    """Return whether a flag may move memory: both releases and the platform heed it."""
     prefixes = _PLATFORM_PREFIXES.get(platform or "", ())
     foreign = [p for known in _PLATFORM_PREFIXES.values() for p in known]
     if prefixes and name.startswith(tuple(p for p in foreign if p not in prefixes)):

@@ -11,7 +11,7 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|~#!$]")
 
 
 def markdown(text: str) -> str:
-    """Give `text` for a Markdown cell: one line, nothing in it is markup.
+    """Return `text` for a Markdown cell: one line, nothing in it is markup.
 
     An @ becomes its entity, so that no name notifies anybody.
     """
@@ -20,12 +20,12 @@ def markdown(text: str) -> str:
 
 
 def html(text: str) -> str:
-    """Give `text` for HTML, also between quotes: one line, nothing in it is markup."""
+    """Return `text` for HTML, also between quotes: one line without markup."""
     return visible(escape(text))
 
 
 def slack(text: str) -> str:
-    """Give `text` for a message to Slack, also within backticks: one line, no markup.
+    """Return `text` for a message to Slack, also within backticks: one line, no markup.
 
     What Slack reads as a mention, a link or a channel begins with `<`.
     """
@@ -34,17 +34,17 @@ def slack(text: str) -> str:
 
 
 def workflow_message(text: str) -> str:
-    """Give `text` as the message of a GitHub workflow command, on one line."""
+    """Return `text` as the message of a GitHub workflow command, on one line."""
     return visible(text).replace("%", "%25")
 
 
 def workflow_property(text: str) -> str:
-    """Give `text` as a property of a GitHub workflow command."""
+    """Return `text` as a property of a GitHub workflow command."""
     return workflow_message(text).replace(":", "%3A").replace(",", "%2C")
 
 
 def middle_cut(text: str, longest: int) -> str:
-    """Give `text`, without its middle where it is longer than `longest`."""
+    """Return `text`, without its middle where it is longer than `longest`."""
     if len(text) <= longest:
         return text
     half = (longest - 1) // 2

@@ -73,7 +73,7 @@ def explain(
     top: int,
     flags_differ: bool,
 ) -> Explanations:
-    """Give the explanation of every (base, candidate) by colour.
+    """Return the explanation of every (base, candidate) by colour.
 
     `top` is how many buffers and opcodes are listed; what is left is summed up.
     """
@@ -98,7 +98,7 @@ def explain(
 def held_of(
     connection: Connection, pairs: Sequence[Modules], profiles: Profiles
 ) -> list[dict[int, tuple[Held, ...]]]:
-    """Give by colour all that fills the memory of each pair; nothing of pruned ones."""
+    """Return by memory space the contents of each pair; nothing for pruned ones."""
     return [
         {fall.color: fall.held for fall in of_colors.falls if fall.held}
         for of_colors in _waterfalls(connection, pairs, profiles)
@@ -188,7 +188,7 @@ def _sources(
 
 
 def _place(change: Change, base: Module, candidate: Module) -> Place | None:
-    """Say which value has the change's source line: the candidate's if there."""
+    """Return the value with the change's source line: the candidate's if there."""
     for buffer, module in ((change.candidate, candidate), (change.base, base)):
         if buffer is not None and buffer.value_id is not None:
             if module.locations_id is None:

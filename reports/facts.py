@@ -105,7 +105,7 @@ Profiles = Mapping[int, Mapping[int, Profile]]
 
 
 def reserved(module: Module, color: int, profiles: Profiles) -> int:
-    """Give the reserved bytes of a module in a memory space, 0 where it uses none."""
+    """Return the reserved bytes of a module in a memory space, 0 where it uses none."""
     profile = profiles.get(module.module_id, {}).get(color)
     return profile.reserved_bytes if profile else 0
 

@@ -15,7 +15,7 @@ METRIC = "reserved_bytes"
 
 
 def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
-    """Give the id of a finding: the same every night that the difference stands.
+    """Return the id of a finding: the same every night that the difference stands.
 
     A hash of program, entry shapes, rank, memory space, metric and the run in which the
     difference first appeared. `module` is the program there, `place` its place among
@@ -28,7 +28,7 @@ def finding_id(module: Module, color: int, first_run: str, place: int) -> str:
 
 
 def with_own_ids(findings: Iterable[Finding]) -> list[Finding]:
-    """Give findings of which none has the id of another, in their order.
+    """Return findings of which none has the id of another, in their order.
 
     A program that is missing may have the id of one that is there.
     """
@@ -47,7 +47,7 @@ def _hashed(*texts: str) -> str:
 
 
 def places_of(scene: Scene) -> dict[int, int]:
-    """Give each module's place among those of its run that share program, shapes and
+    """Return each module's place among those of its run that share program, shapes and
     rank, by the module's `id`."""
     places = {}
     for modules in scene.modules.values():
@@ -60,7 +60,7 @@ def places_of(scene: Scene) -> dict[int, int]:
 
 
 def former_ids(scene: Scene) -> dict[str, list[str]]:
-    """Give the ids that findings had before a late run took their first place.
+    """Return the ids that findings had before a late run took their first place.
 
     By the id that a finding has now that the late run is there: that of the same
     difference, first found in a run that follows it and was there before it.

@@ -52,7 +52,7 @@ class Movement(NamedTuple):
 
 
 def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Finding:
-    """Give the finding of a movement; `limit_bytes` is the memory of the device."""
+    """Return the finding of a movement; `limit_bytes` is the memory of the device."""
     v = m.verdict
     module = v.pair.candidate or v.pair.base
     assert module is not None
@@ -102,12 +102,12 @@ def _owned(finding: Finding, settings: Settings) -> Finding:
 
 
 def ratio(delta: int | None, base: int | None) -> float | None:
-    """Give a difference as a share of the base; None where there is no base."""
+    """Return a difference as a share of the base; None where there is no base."""
     return round(delta / base, 6) if delta is not None and base else None
 
 
 def other_name(pair: Pair) -> str | None:
-    """Give what the base calls the program, where the candidate calls it otherwise."""
+    """Return the program's name in the base, where it differs."""
     base, candidate = pair.base, pair.candidate
     if base is None or candidate is None or base.program == candidate.program:
         return None
@@ -115,7 +115,7 @@ def other_name(pair: Pair) -> str | None:
 
 
 def _relevance(v: Verdict, settings: Settings, limit_bytes: int | None) -> int:
-    """Give Δbytes times weight times the share of the device's memory in use."""
+    """Return Δbytes times weight times the share of the device's memory in use."""
     amount = v.delta_bytes
     if amount is None:
         amount = v.candidate_bytes or v.base_bytes or 0
@@ -141,7 +141,7 @@ def _commands(v: Verdict, candidate_run: Run) -> list[str]:
 
 
 def _bisection(before: Run | None, first: Run) -> list[str]:
-    """Give the command that names the commit to dump next, where there may be some."""
+    """Return the command that names the commit to dump next, if there may be one."""
     ends = (before.commit_sha if before else None, first.commit_sha)
     if None in ends or ends[0] == ends[1]:
         return []
@@ -165,7 +165,7 @@ def in_order(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def undecided(findings: Iterable[Finding]) -> list[Finding]:
-    """Give what still stands and nobody decided about, the largest first."""
+    """Return the open findings that are not triaged, the largest first."""
     found = [
         f for f in findings if f.stands and f.triage is None and f.state != "waived"
     ]

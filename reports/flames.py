@@ -34,7 +34,7 @@ def read_flames(
     findings: Iterable[Finding],
     profiles: Profiles,
 ) -> list[FlamePair]:
-    """Give those of the findings that are drawn and are in both runs with details."""
+    """Return the drawn findings that are in both runs with details."""
     wanted = [
         (finding, (v.pair.base, v.pair.candidate))
         for finding, v in drawn_verdicts(verdicts, findings)
@@ -51,7 +51,7 @@ def read_flames(
 
 
 def frames_of(held: Sequence[Held]) -> tuple[Frame, ...]:
-    """Give the frames of all that fills a memory space.
+    """Return the frames of all that fills a memory space.
 
     Each side is summed up by its own paths, whatever its buffers are matched with.
     """

@@ -1,4 +1,4 @@
-"""Holds the candidate against every gate; all are evaluated, each gives its rows.
+"""Compares the candidate with every gate; all are evaluated, each gives its rows.
 
 A gate that nothing fails still gives one row that says so. Rows are pass, fail or
 waived; a waiver of the settings covers a row until its day, a decision of
@@ -39,11 +39,11 @@ class GateFacts:
 
 
 ABSOLUTE = ("budget", "fragmentation", "padding", "recompiles", "replicated")
-"""The gates that a candidate can be held against without a base."""
+"""The gates that need no base."""
 
 
 def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
-    """Give every row of the gate table, in the order of the gates."""
+    """Return every row of the gate table, in the order of the gates."""
     rows: list[Gate] = []
     if settings.regression:
         rows += _or_passed("regression", _regressions(facts, settings))
@@ -65,7 +65,7 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
 
 
 def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
-    """Give a row for every earlier rise or absence that still stands, which fails no
+    """Return a row for every earlier rise or absence that still stands, which fails no
     gate again: for the waivers that cover it."""
     rows = [
         _absent(f) if f.change == "failed" else _regression(f, settings)
@@ -122,7 +122,7 @@ def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate
 
 
 def _whose(row: Finding | ProgramRow) -> dict[str, object]:
-    """Give the fields that say which module and memory space a gate is about."""
+    """Return the fields that say which module and memory space a gate is about."""
     return {
         "program": row.program,
         "rank": row.rank,
@@ -167,7 +167,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
 def _limit(
     budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings
 ) -> int | None:
-    """Give the bytes of a budget; None where it is a share of what `p` never is in.
+    """Return the bytes of a budget; None where it is a share of what `p` never is in.
 
     What is compiled for the host beside a device is in none of the device's memory.
     """

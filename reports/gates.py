@@ -33,7 +33,7 @@ FILE_NAME = "hlodb.toml"
 
 
 def read_settings(path: Path | None) -> Settings:
-    """Give the settings of `path`, else of hlodb.toml here, else what holds anyway."""
+    """Return the settings of `path`, else of hlodb.toml here, else the defaults."""
     if path is None:
         path = Path(FILE_NAME)
         if not path.exists():
@@ -53,7 +53,7 @@ def _read(path: Path) -> str:
 
 
 def parse_settings(text: str, path: str = FILE_NAME) -> Settings:
-    """Give the settings in `text`; UsageError says path, line, key and fault."""
+    """Return the settings in `text`; UsageError says path, line, key and fault."""
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:

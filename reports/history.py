@@ -54,7 +54,7 @@ def pairs_of(
 ) -> Iterator[tuple[Pair, Run]]:
     """Pair every module of a series with the one before it.
 
-    One more compilation of a program begins a track of its own: it is held against the
+    One more compilation of a program begins a track of its own: it is compared with the
     first one of the run before.
     """
     before = {later.run_id: earlier for earlier, later in pairwise(line)}
@@ -103,7 +103,7 @@ def _is_step(verdict: Verdict, settings: Settings) -> bool:
 def first_run(
     track: Track, base: Module, candidate: Module, color: int, profiles: Profiles
 ) -> Run | None:
-    """Give the run since which a difference stands: on the candidate's side of the
+    """Return the run since which a difference stands: on the candidate's side of the
     middle between base and candidate, without a break but for other shapes.
 
     Where the base has other shapes: since which the candidate's are those of now.
@@ -128,7 +128,7 @@ def _first_alike(track: Track, candidate: Module) -> Run | None:
 
 
 def is_undone(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
-    """Tell whether a step up came back to its middle, or below, in any later run."""
+    """Return whether a step up came back to its middle, or below, in any later run."""
     low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
     risen = verdict.pair.candidate
     modules = [s.module for s in track.level_of(risen)] if risen else []
@@ -143,7 +143,7 @@ def undone_step(
     profiles: Profiles,
     settings: Settings,
 ) -> Run | None:
-    """Give the run of the last rise that stood, if the candidate has undone it."""
+    """Return the run of the last rise that stood, if the candidate has undone it."""
     level = reserved(candidate, color, profiles)
     earlier = _until(track, candidate)[:-1]
     sizes = [reserved(s.module, color, profiles) for s in earlier]
@@ -164,7 +164,7 @@ def _until(track: Track, module: Module) -> Sequence[Sighting]:
 def trends(
     tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
 ) -> Lines:
-    """Give the series of every program that `last` holds, by program and colour."""
+    """Return the series of every program that `last` holds, by program and colour."""
     stepped = {
         (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
         for s in found

@@ -26,7 +26,7 @@ _PLAIN: dict[type, dict[str, Any]] = {
 
 
 def json_schema() -> dict[str, Any]:
-    """Give the JSON Schema of a report."""
+    """Return the JSON Schema of a report."""
     definitions: dict[str, Any] = {}
     root = _reference(model.Report, definitions)
     return {
@@ -38,7 +38,7 @@ def json_schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Give the schema as the file holds it."""
+    """Return the schema as the file holds it."""
     return json.dumps(json_schema(), indent=1) + "\n"
 
 

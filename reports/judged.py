@@ -66,7 +66,7 @@ def judge_scene(
     environment: Sequence[EnvironmentChange],
     today: date | None,
 ) -> Judged:
-    """Judge every pair of a scene; waivers and triage are held against `today`."""
+    """Judge every pair of a scene; `today` decides which waivers hold."""
     verdicts = scene.verdicts
     is_report = request.kind == "report"
     steps, lines = _history(connection, scene, settings) if is_report else ([], {})
@@ -116,7 +116,7 @@ def _hidden_losses(
     verdicts: Sequence[Verdict],
     settings: Settings,
 ) -> list[Verdict]:
-    """Give verdicts `same` behind which the gate `donation_loss` finds something.
+    """Return verdicts `same` behind which the gate `donation_loss` finds something.
 
     What was lost may be little beside the rest, or made up for by something else.
     """
@@ -134,7 +134,7 @@ def _hidden_losses(
 def _history(
     connection: Connection, scene: Scene, settings: Settings
 ) -> tuple[list[history.Step], history.Lines]:
-    """Give steps and absences of the series, and every program's line through it."""
+    """Return steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
     pairs = history.pairs_of(tracks, scene.modules, scene.line)
     steps = history.steps(connection, pairs, profiles, scene.line, settings)
@@ -148,7 +148,7 @@ def _history(
 def _replicated(
     connection: Connection, scene: Scene, settings: Settings
 ) -> list[tuple[str, int, int]]:
-    """Give the replicated bytes of base and candidate of programs, if a gate asks.
+    """Return the replicated bytes of base and candidate of programs, if a gate asks.
 
     Programs of one name have a row each, and so have ranks, unless these are alike.
     """
@@ -165,7 +165,7 @@ def _replicated(
 
 
 def _waived(findings: Sequence[Finding], gates: Sequence[Gate]) -> list[Finding]:
-    """Give findings whose gate is waived that state, unless triage said another."""
+    """Mark findings as waived whose gate is, unless triage decided otherwise."""
     waived = {g.finding_id for g in gates if g.status == "waived"}
     return [
         replace(f, state="waived") if f.id in waived and f.triage is None else f

@@ -121,7 +121,7 @@ LIKELY = (
 def match_buffers(
     base: Sequence[Buffer], candidate: Sequence[Buffer]
 ) -> list[BufferMatch]:
-    """Give the counted buffers of both modules, each once, with their match."""
+    """Return the counted buffers of both modules, each once, with their match."""
     matches: list[BufferMatch] = []
     gone = [b for b in base if b.is_counted]
     new = [b for b in candidate if b.is_counted]
@@ -154,7 +154,7 @@ def _search_elsewhere(
 
 
 def _like(sought: Sequence[Buffer], among: Iterable[Buffer]) -> list[Buffer]:
-    """Give those of `among` that a sure rung could match with any of `sought`."""
+    """Return those of `among` that a sure rung could match with any of `sought`."""
     kinds = {(b.op_path or b.opcode, b.array_type) for b in sought}
     return [b for b in among if (b.op_path or b.opcode, b.array_type) in kinds]
 

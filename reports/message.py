@@ -26,7 +26,7 @@ class MovedRow(NamedTuple):
 
 
 def moved_rows(report: Report) -> tuple[list[MovedRow], int]:
-    """Give what moved, at most ten rows, and how many more there are."""
+    """Return the moved programs, at most ten rows, and the number of others."""
     moved = [f for f in report.findings if f.scope == "candidate" and f.delta_bytes]
     shared = shared_names(report)
     rows = [
@@ -45,13 +45,13 @@ def moved_rows(report: Report) -> tuple[list[MovedRow], int]:
 
 
 def compared(report: Report) -> str:
-    """Give which runs were compared."""
+    """Return the names of the compared runs."""
     c = report.comparison
     base = f" against {c.base.name}" if c.base else ""
     return middle_cut(f"{c.candidate.name}{base}", 500)
 
 
 def link_of(report: Report) -> str | None:
-    """Give where the whole report is kept, as hlodb.toml says."""
+    """Return the address of the whole report, as in hlodb.toml."""
     link = report.settings.get("link", "None")
     return None if link == "None" else link

@@ -11,14 +11,14 @@ from hlodb.reports.tracks import Sighting, Track
 
 
 def kind(module: Module) -> tuple[str, int | None, int | None]:
-    """Give what several compilations of one program have in common."""
+    """Return the common traits of several compilations of one program."""
     return (module.program, module.rank, module.program_key)
 
 
 def first_of_kinds(
     modules: Iterable[Module],
 ) -> dict[tuple[str, int | None, int | None], Module]:
-    """Give the first compilation of every program of a run that has an assignment."""
+    """Return the first compilation of every program of a run that has an assignment."""
     found: dict[tuple[str, int | None, int | None], Module] = {}
     for module in modules:
         if module.has_assignment:
@@ -29,7 +29,7 @@ def first_of_kinds(
 def missing(
     gone: Sequence[Module], kept: Sequence[Module], new: Sequence[Module]
 ) -> list[Module]:
-    """Give what of `gone` a run lacks that holds `kept`, matched, and `new`.
+    """Return those of `gone` that a run lacks that holds `kept`, matched, and `new`.
 
     What is compiled less often is not missing. Nor are as many programs of a name as
     there are new ones: these may be what became of them.
@@ -53,7 +53,7 @@ def still_missing(
     line: Sequence[Run],
     base: Run,
 ) -> list[tuple[Sighting, Run]]:
-    """Give the last sighting of what vanished before the base, and the run after it.
+    """Return the last sighting of what vanished before the base, and the run after it.
 
     Neither the base nor the last run of `line`, the candidate, holds such a program:
     to compare the two does not show it.

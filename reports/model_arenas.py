@@ -8,7 +8,7 @@ NOW, BEFORE = "at peak now", "at peak before"
 """Values of equal size that live at the peak of one side only."""
 
 STATUSES = ("new", "larger", NOW, "gone", "smaller", BEFORE, "same")
-"""What becomes of a value, in the order in which it is told."""
+"""The fates of a value, in the order in which they are listed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class PlacedValue:
     end_step: int
 
     def lives_at(self, step: int) -> bool:
-        """Tell whether it is live at a step."""
+        """Return whether it is live at a step."""
         return self.start_step <= step <= self.end_step
 
     @property

@@ -26,7 +26,7 @@ class Frame:
 
     @property
     def status(self) -> str:
-        """Tell new, larger, gone, smaller or same."""
+        """Return new, larger, gone, smaller or same."""
         if not self.delta_bytes:
             return "same"
         if not self.base_bytes:
@@ -36,7 +36,7 @@ class Frame:
         return "larger" if self.delta_bytes > 0 else "smaller"
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Frame]]:
-        """Give it and all below it, each with its whole path."""
+        """Yield the frame and all below it, each with its whole path."""
         whole = f"{path}/{self.name}" if path else self.name
         yield whole, self
         for child in self.children:

@@ -64,6 +64,6 @@ class ScalingLaw:
     points: list[SizePoint]
 
     def bytes_at(self, size: float) -> float:
-        """Give what the law says of a size."""
+        """Return the bytes that the law gives for a size."""
         linear, quadratic = self.linear_bytes, self.quadratic_bytes
         return self.constant_bytes + linear * size + quadratic * size * size

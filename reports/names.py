@@ -34,7 +34,7 @@ RUN: Final = "run"
 
 
 def place(row: Finding | ProgramRow) -> tuple[object, ...]:
-    """Give what tells a row from all others; hosts may differ in their folders alone.
+    """Return the identity of a row; hosts may differ in their folders alone.
 
     Of modules in one place, one may be missing and the other new: rules tell.
     """
@@ -42,14 +42,14 @@ def place(row: Finding | ProgramRow) -> tuple[object, ...]:
 
 
 def shared_names(report: Report) -> Names:
-    """Give the names that several modules of one rank have, as PyTorch's all do."""
+    """Return the names that several modules of one rank have, as PyTorch's all do."""
     modules = {(p.program, p.rank, p.module_number) for p in report.programs}
     counts = Counter((program, rank) for program, rank, _ in modules)
     return {name for name, count in counts.items() if count > 1}
 
 
 def numbered(row: Named, shared: Names) -> str:
-    """Give a program's name, then `#` and its number if that is shared."""
+    """Return a program's name, then `#` and its number if that is shared."""
     is_shared = row.program is not None and (row.program, row.rank) in shared
     if is_shared and row.module_number is not None:
         return f"{row.program} #{row.module_number}"
@@ -57,6 +57,6 @@ def numbered(row: Named, shared: Names) -> str:
 
 
 def called(row: Named, shared: Names) -> str:
-    """Give a program's name, with its number if that is shared, then a rank."""
+    """Return a program's name, with its number if that is shared, then a rank."""
     name = numbered(row, shared)
     return name if row.rank is None else f"{name} rank {row.rank}"

@@ -15,7 +15,7 @@ from hlodb.reports.settings import Settings, covers
 def notes(
     scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
 ) -> list[str]:
-    """Give what a reader may wonder about: noise, unsound and late runs, budgets."""
+    """Return notes about noise, unsound and late runs, and budgets."""
     found = []
     has_base = scene.baseline.run is not None
     if has_base and scene.pairs and not any(scene.noise.values()):
@@ -52,7 +52,7 @@ def notes(
 
 
 def _substitutes(scene: Scene) -> list[str]:
-    """Name what is held against an earlier run, as the base has other shapes of it."""
+    """Name programs compared with an earlier run: the base has other shapes."""
     programs: dict[str, set[str]] = {}
     for pair in scene.pairs:
         if pair.base_run is not None and pair.instead_of is not None:

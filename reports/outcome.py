@@ -39,7 +39,7 @@ NOTHING_TO_COMPARE = 4
 
 
 def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
-    """Give the report with verdict, exit code, counts and headline.
+    """Return the report with verdict, exit code, counts and headline.
 
     Unsound data leaves the verdict unknown, whatever the gates say: neither a pass nor
     a failure can be relied on. Where there is nothing to judge, no gate is.
@@ -57,7 +57,7 @@ def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
 
 
 def _judged(report: Report) -> list[Gate]:
-    """Give the gates, without those that nothing fails as nothing was compared."""
+    """Return the gates, without those that nothing fails as nothing was compared."""
     if _is_compared(report):
         return report.gates
     judged = ABSOLUTE if _holds_programs(report) else ()
@@ -65,7 +65,7 @@ def _judged(report: Report) -> list[Gate]:
 
 
 def _mark(report: Report, verdict: str) -> str:
-    """A diff judges nothing."""
+    """Return the mark of a verdict; a diff judges nothing."""
     return "±" if (report.kind, verdict) == ("diff", "pass") else MARKS[verdict]
 
 
@@ -78,7 +78,7 @@ def _verdict(report: Report) -> str:
 
 
 def _nothing_compared(report: Report) -> bool:
-    """Tell whether there is nothing to judge.
+    """Return whether there is nothing to judge.
 
     Limits need programs, but no base. A run without any program has lost those of its
     base; of one that holds others nobody knows whether these were to be there.
@@ -161,7 +161,7 @@ def _why_nothing(report: Report) -> str:
 def worst_finding(
     findings: Sequence[Finding], failed: Sequence[Gate]
 ) -> Finding | None:
-    """Give the first finding that fails a gate, else the first that alerts."""
+    """Return the first finding that fails a gate, else the first that alerts."""
     ids = {g.finding_id for g in failed}
     mine = [f for f in findings if f.scope == "candidate"]
     return next((f for f in mine if f.id in ids), None) or next(

@@ -46,7 +46,7 @@ class Section(NamedTuple):
 
 
 def outline(report: Report, top: int) -> list[Section]:
-    """Give all sections that have something to say; `top` rows per table."""
+    """Return all sections that have something to say; `top` rows per table."""
     sections = [
         Section("In short", brief(report)),
         Section("What was compared", _compared(report)),
@@ -158,7 +158,7 @@ def _causes(report: Report, direction: str, top: int) -> list[Block]:
 
 
 def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:
-    """Give the sum of some differences; where several spaces have any, one of each."""
+    """Return the sum of some differences, one for each space that has any."""
     sums: dict[str, int] = defaultdict(int)
     for space, delta in amounts:
         sums[space] += delta or 0

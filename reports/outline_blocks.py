@@ -45,7 +45,7 @@ def table(
     numeric: Sequence[int] = (),
     others: tuple[int, str] | None = None,
 ) -> Table:
-    """Give a table of at most `top` rows; what is cut is a last row `[N others]`.
+    """Return a table of at most `top` rows; what is cut is a last row `[N others]`.
 
     `others` is what that row shows in one column, such as the sum of what was cut.
     """
@@ -60,6 +60,6 @@ def table(
 
 
 def few(names: Sequence[str], most: int) -> str:
-    """Give at most `most` names in a line, and how many more there are."""
+    """Return at most `most` names in a line, and how many more there are."""
     shown = ", ".join(names[:most])
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown

@@ -33,7 +33,7 @@ BLAMES = {
 
 
 def brief(report: Report) -> list[Block]:
-    """Give what to know of the worst that was found; nothing where all is well."""
+    """Return the worst finding in short; nothing where all is well."""
     return [*_worst(report), *_standing(report)]
 
 

@@ -12,7 +12,7 @@ from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 
 def needs(report: Report, top: int) -> list[Block]:
-    """Give what every program of a candidate without a base needs, space by space."""
+    """Return the needs of every program of a candidate without a base, by space."""
     programs = sorted(
         report.programs,
         key=lambda p: (p.color, -(p.candidate_bytes or 0), p.program, p.rank or 0),
@@ -34,7 +34,7 @@ def needs(report: Report, top: int) -> list[Block]:
 
 
 def capacity(report: Report) -> list[Block]:
-    """Give the largest program of every memory space."""
+    """Return the largest program of every memory space."""
     rows = [
         [
             c.space,
@@ -59,7 +59,7 @@ def capacity(report: Report) -> list[Block]:
 
 
 def waste(report: Report, top: int) -> list[Block]:
-    """Give what the candidate holds for nothing."""
+    """Return the waste of the candidate."""
     rows = [
         [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
         for w in report.waste
@@ -69,7 +69,7 @@ def waste(report: Report, top: int) -> list[Block]:
 
 
 def health(report: Report, top: int) -> list[Block]:
-    """Give compilations worth a look."""
+    """Return compilations worth a look."""
     rows = [
         [
             h.kind,
@@ -84,7 +84,7 @@ def health(report: Report, top: int) -> list[Block]:
 
 
 def _has_base(report: Report, h: Health) -> bool:
-    """Tell whether the base is known: a noise band is no side's."""
+    """Return whether the base is known: a noise band is no side's."""
     return report.comparison.base is not None and h.kind != "nondeterministic"
 
 
@@ -95,7 +95,7 @@ def _health_amount(value: int, unit: str) -> str:
 
 
 def history(report: Report, top: int) -> list[Block]:
-    """Give the steps of the series, the latest first, and every series that moved."""
+    """Return the steps of the series, the latest first, and every series that moved."""
     places = {run: i for i, run in enumerate(report.comparison.series_runs)}
     steps = sorted(
         (f for f in report.findings if _is_step(f)),
@@ -116,7 +116,7 @@ def history(report: Report, top: int) -> list[Block]:
 
 
 def _is_step(f: Finding) -> bool:
-    """Tell whether a finding is a step of the series, the candidate's included."""
+    """Return whether a finding is a step of the series, the candidate's included."""
     moved = f.change in ("worse", "mixed", "improved", "fixed")
     return moved and (f.scope == "history" or f.first_run == f.candidate_run)
 
@@ -145,7 +145,7 @@ def _trend_row(t: Trend, who: str) -> list[str]:
 
 
 def quality(report: Report, top: int) -> list[Block]:
-    """Give what is unsound in the data."""
+    """Return the faults in the data."""
     rows = [
         [
             "GATING" if q.is_gating else "noted",
@@ -164,7 +164,7 @@ def quality(report: Report, top: int) -> list[Block]:
 
 
 def waivers(report: Report, top: int) -> list[Block]:
-    """Give every waiver and what became of it."""
+    """Return every waiver and what became of it."""
     rows = [
         [w.status, w.gate, w.program, w.until, w.owner, w.reason]
         for w in report.waivers

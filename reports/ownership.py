@@ -10,7 +10,7 @@ from hlodb.reports.facts import Buffer
 
 
 def owned_bytes(buffers: Iterable[Buffer]) -> dict[int, int]:
-    """Give how many bytes are each counted buffer's own, by the buffer's `id`.
+    """Return each counted buffer's own bytes, by the buffer's `id`.
 
     An allocation counts whole. Of temporary values that share bytes in place the newest
     (greatest start_step, then value_id) owns them, so that every byte counts once and

@@ -187,5 +187,5 @@ def tags(v: Verdict) -> list[str]:
 
 
 def held_against(run: Run, base: Run) -> str:
-    """Say which run a program is held against that is not comparable in the base."""
+    """Return the run that a program not comparable in the base is compared with."""
     return f"held against {run.name}, as not comparable in {base.name}"

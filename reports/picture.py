@@ -24,7 +24,7 @@ class Picture(NamedTuple):
 
 
 def svg(picture: Picture) -> str:
-    """Give the picture as an element of a page, also for those who hear the page."""
+    """Return the picture as an element of a page, also for those who hear the page."""
     title, text = f"{picture.id}-title", f"{picture.id}-text"
     words = element("title", html(picture.title), id=title)
     words += element("desc", html(picture.text), id=text)

@@ -23,7 +23,7 @@ MOST_LAWS = 3
 
 
 def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
-    """Give by finding why its memory moved, in which part, when, and what is where."""
+    """Return pictures by finding: why its memory moved, in which part, and when."""
     shared = shared_names(report)
     curves = {curve.finding_id: curve for curve in report.curves}
     arenas = {arena_map.finding_id: arena_map for arena_map in report.arenas}
@@ -43,7 +43,7 @@ def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
 
 
 def pictures_of_sections(report: Report) -> dict[str, list[Picture]]:
-    """Give by section how much room is left, how it shrinks, how the series moved."""
+    """Return pictures by section: headroom, its decline, the moves of the series."""
     limited = [c for c in report.capacity if c.limit_bytes]
     shared = shared_names(report)
     return {
@@ -59,7 +59,7 @@ def pictures_of_sections(report: Report) -> dict[str, list[Picture]]:
 
 
 def _pictures_of_trends(report: Report, shared: Names) -> Iterator[Picture]:
-    """Give every series that is drawn, and what fills its memory where that is known.
+    """Yield every series that is drawn, and what fills its memory where that is known.
 
     Both are of the same trends, in the same order.
     """
@@ -74,7 +74,7 @@ def _pictures_of_trends(report: Report, shared: Names) -> Iterator[Picture]:
 
 
 def _drawn_laws(report: Report) -> list[ScalingLaw]:
-    """Give the tightest law of each program, memory space and axis."""
+    """Return the tightest law of each program, memory space and axis."""
     laws: dict[tuple[str, int, str], ScalingLaw] = {}
     for law in report.scaling:
         laws.setdefault((law.program, law.color, law.axis), law)

@@ -27,13 +27,13 @@ _WHY = "details of a run are pruned"
 
 
 def has_details(side: Side) -> bool:
-    """Tell whether the buffers of a module are there, if it has any memory."""
+    """Return whether the buffers of a module are there, if it has any memory."""
     needs = sum(profile.reserved_bytes for profile in side.profiles.values())
     return bool(side.buffers) or not needs
 
 
 def profile_waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
-    """Give the waterfall of every colour that either side has, by colour."""
+    """Return the waterfall of every colour that either side has, by colour."""
     found = []
     for color in sorted(base.profiles.keys() | candidate.profiles.keys()):
         b, c = base.profiles.get(color), candidate.profiles.get(color)
@@ -58,7 +58,7 @@ def _whole(kind: str, column: str, b: Profile | None, c: Profile | None) -> Chan
 
 
 def profile_cause(fall: Waterfall) -> Cause:
-    """Give the kind that most of a difference falls in as its cause, nobody's change.
+    """Return the kind that most of a difference falls in as its cause, nobody's change.
 
     `fall` has a change.
     """

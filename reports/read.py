@@ -23,12 +23,12 @@ Side = tuple[int, bool]
 
 
 def read_runs(connection: Connection) -> list[Run]:
-    """Give all runs, in the order in which they follow one another."""
+    """Return all runs, in the order in which they follow one another."""
     return [Run(*row) for row in rows(connection, "runs")]
 
 
 def find_run(runs: Iterable[Run], name: str) -> Run:
-    """Give the run called `name`; UsageError says which there are."""
+    """Return the run called `name`; UsageError says which there are."""
     by_name = {run.name: run for run in runs}
     if name not in by_name:
         raise UsageError(not_held("run", name, by_name))
@@ -79,7 +79,7 @@ def _install(connection: Connection, name: str) -> None:
 def read_profiles(
     connection: Connection, modules: Iterable[Module]
 ) -> dict[int, dict[int, Profile]]:
-    """Give the memory of modules by module_id and colour."""
+    """Return the memory of modules by module_id and colour."""
     platforms = {m.module_id: m.platform for m in modules}
     found: dict[int, dict[int, Profile]] = defaultdict(dict)
     ids, names = list(platforms), list(platforms.values())
@@ -92,7 +92,7 @@ def read_profiles(
 def read_opcodes(
     connection: Connection, modules: Iterable[int], typed: bool = False
 ) -> dict[int, Opcodes]:
-    """Give how often each opcode stands in each module, `typed` with its shape."""
+    """Return the number of each opcode in each module, `typed` with its shape."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
     name = "typed_opcodes" if typed else "opcodes"
     for module, opcode, count in rows(connection, name, modules=sorted(set(modules))):
@@ -103,7 +103,7 @@ def read_opcodes(
 def read_buffers(
     connection: Connection, pairs: Sequence[tuple[int, int]]
 ) -> dict[Side, list[Buffer]]:
-    """Give the buffers of (base, candidate) modules by pair number and side."""
+    """Return the buffers of (base, candidate) modules by pair number and side."""
     numbers = [*range(len(pairs)), *range(len(pairs))]
     bases, candidates = [b for b, _ in pairs], [c for _, c in pairs]
     found = rows(
@@ -122,9 +122,9 @@ def read_arena_values(
     arenas: Mapping[Side, tuple[int, int]],
     most: int,
 ) -> dict[Side, list[Buffer]]:
-    """Give the `most` largest values of arenas, and what they may correspond to.
+    """Return the `most` largest values of arenas, and what they may correspond to.
 
-    An arena is told by its module_id and allocation_id.
+    An arena is identified by its module_id and allocation_id.
     """
     if not arenas:
         return {}
@@ -152,7 +152,7 @@ def _by_side(found: Iterable[tuple[Any, ...]]) -> dict[Side, list[Buffer]]:
 def read_outputs(
     connection: Connection, modules: Iterable[int]
 ) -> dict[int, list[Output]]:
-    """Give where the results of each module lie."""
+    """Return the places of each module's results."""
     found: dict[int, list[Output]] = defaultdict(list)
     for row in rows(connection, "outputs", modules=sorted(set(modules))):
         output = Output(*row)
@@ -161,7 +161,7 @@ def read_outputs(
 
 
 def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Give the rows of `sql/NAME.sql`; parameters are bound, never pasted.
+    """Return the rows of `sql/NAME.sql`; parameters are bound, never pasted.
 
     Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
     looks for pandas at each.

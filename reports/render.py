@@ -46,13 +46,13 @@ Renderer = Callable[[Report], str]
 
 
 def renderer(form: str) -> Renderer:
-    """Give the function that renders `form` as text."""
+    """Return the function that renders `form` as text."""
     found: Renderer = _function(FORMATS[form])
     return found
 
 
 def rendered(report: Report, form: str) -> bytes:
-    """Give a report in any form, as it is written."""
+    """Return a report in any form, as it is written."""
     if form in FORMATS:
         return renderer(form)(report).encode()
     written: bytes = _function(BINARY_FORMATS[form])(report)

@@ -18,7 +18,7 @@ _MEASURES = {
 
 
 def render_benchmark(report: Report) -> str:
-    """Give an entry per program, memory space and measure; smaller is better."""
+    """Return an entry per program, memory space and measure; smaller is better."""
     entries = []
     for name, row in measured(report):
         noise = {"range": f"± {row.noise_band_bytes}"} if row.noise_band_bytes else {}
@@ -30,7 +30,7 @@ def render_benchmark(report: Report) -> str:
 
 
 def render_bencher(report: Report) -> str:
-    """Give measures by benchmark: one per program and memory space."""
+    """Return measures by benchmark: one per program and memory space."""
     found = {
         name: {f"{m.replace(' ', '-')}-bytes": {"value": n} for m, n in sizes(row)}
         for name, row in measured(report)
@@ -39,7 +39,7 @@ def render_bencher(report: Report) -> str:
 
 
 def measured(report: Report) -> Iterable[tuple[str, ProgramRow]]:
-    """Give what the candidate holds by name; of several compilations the largest."""
+    """Return the candidate's bytes by name; of several compilations the largest."""
     largest: dict[str, ProgramRow] = {}
     for row in report.programs:
         name = f"{row.program} {row.space}"
@@ -52,7 +52,7 @@ def measured(report: Report) -> Iterable[tuple[str, ProgramRow]]:
 
 
 def sizes(row: ProgramRow) -> Iterable[tuple[str, int]]:
-    """Give what is known of a program, by measure."""
+    """Yield the known sizes of a program, by measure."""
     for measure, column in _MEASURES.items():
         if (size := getattr(row, column)) is not None:
             yield measure, size

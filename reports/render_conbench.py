@@ -22,7 +22,7 @@ UNIT = "B"
 
 
 def render(report: Report) -> str:
-    """Give a result per program, memory space and measure; smaller is better."""
+    """Return a result per program, memory space and measure; smaller is better."""
     return "".join(f"{json_text(result)}\n" for result in _results(report))
 
 
@@ -43,7 +43,7 @@ def _case(row: ProgramRow) -> dict[str, str]:
 
 
 def _of_run(report: Report) -> dict[str, Any]:
-    """Give what all results of a run share, by which Conbench groups them."""
+    """Return the shared facts by which Conbench groups the results of a run."""
     run = report.comparison.candidate
     device = run.device or run.platform or "unknown"
     info = {

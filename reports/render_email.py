@@ -27,7 +27,7 @@ _CELL = "padding: 2px 8px; border-bottom: 1px solid #8888"
 
 
 def render(report: Report) -> str:
-    """Give the message, its lines ended as Unix programs end them."""
+    """Return the message, its lines ended as Unix programs end them."""
     message = EmailMessage(policy=default)
     message["Subject"] = middle_cut(visible(report.headline), SUBJECT_CHARACTERS)
     message["Auto-Submitted"] = "auto-generated"
@@ -100,7 +100,7 @@ def _row(tag: str, cells: tuple[str, ...] | MovedRow) -> str:
 
 
 def _brief(report: Report) -> Iterator[tuple[str, bool]]:
-    """Give why, whose it is and what to do, and which lines are for a shell."""
+    """Yield the brief, and whether each line is a command."""
     for block in brief(report):
         if isinstance(block, Paragraph):
             yield visible(middle_cut(block.text, _TEXT_CHARACTERS)), False

@@ -13,7 +13,7 @@ MOST = 10
 
 
 def render(report: Report) -> str:
-    """Give one workflow command per line; the first is the headline as a notice."""
+    """Return one workflow command per line; the first is the headline as a notice."""
     findings = {f.id: f for f in report.findings}
     failed = [g for g in report.gates if g.status == "fail"]
     waived = [g for g in report.gates if g.status == "waived"]

@@ -26,7 +26,7 @@ Pictures = Mapping[str, Sequence[Picture]]
 
 
 def render(report: Report) -> str:
-    """Give the page."""
+    """Return the page."""
     return "".join(f"{line}\n" for line in _page(report))
 
 
@@ -78,7 +78,7 @@ def _sections(report: Report, sections: Sequence[Section]) -> Iterator[str]:
 def _blocks(
     blocks: Sequence[Block], title: str, drawn: Sequence[Picture], pictures: Pictures
 ) -> Iterator[str]:
-    """Give blocks, and what is drawn of them below the text that they begin with."""
+    """Yield blocks, and what is drawn of them below the text that they begin with."""
     text = list(takewhile(lambda block: isinstance(block, Paragraph), blocks))
     for block in text:
         yield from _block(block, title, pictures)
@@ -89,7 +89,7 @@ def _blocks(
 
 
 def _block(block: Block, title: str, pictures: Pictures) -> Iterator[str]:
-    """Give a block; `title` is what it stands under, for those who hear the page."""
+    """Yield a block; `title` is what it stands under, for those who hear the page."""
     match block:
         case Paragraph(text):
             yield f"<p>{html(text)}</p>"
@@ -102,7 +102,7 @@ def _block(block: Block, title: str, pictures: Pictures) -> Iterator[str]:
 
 
 def _card(card: Card, pictures: Pictures) -> Iterator[str]:
-    """Give a finding: those with pictures lie open, the others are folded."""
+    """Yield a finding: those with pictures lie open, the others are folded."""
     drawn = pictures.get(card.finding_id, [])
     is_open = " open" if card.finding_id in pictures else ""
     yield f'<article id="finding-{html(card.finding_id)}"><details{is_open}>'
@@ -122,7 +122,7 @@ def _figure(picture: Picture) -> Iterator[str]:
 
 
 def _table(table: Table, title: str) -> Iterator[str]:
-    """Give a table that can be scrolled where it is wider than the page."""
+    """Yield a table that can be scrolled where it is wider than the page."""
     texts = (i for i, name in enumerate(table.header) if name and _is_text(table, i))
     named = next(texts, None)
     yield f'<div class="wide" role="group" tabindex="0" aria-label="{html(title)}">'

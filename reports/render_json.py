@@ -9,12 +9,12 @@ from hlodb.text import json_text
 
 
 def render(report: Report) -> str:
-    """Give the whole model; bytes are integers, also beyond 2^53."""
+    """Return the whole model; bytes are integers, also beyond 2^53."""
     return json_text(plain(report), indent=1) + "\n"
 
 
 def render_lines(report: Report) -> str:
-    """Give one finding per line, with the report it belongs to."""
+    """Return one finding per line, with the report it belongs to."""
     head = {
         "report_schema": report.report_schema,
         "report_id": report.report_id,
@@ -25,7 +25,7 @@ def render_lines(report: Report) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Give records of the model as dictionaries: dataclasses.asdict copies more."""
+    """Return records of the model as dictionaries: dataclasses.asdict copies more."""
     if isinstance(value, list):
         return [plain(each) for each in value]
     fields = getattr(value, "__dataclass_fields__", None)

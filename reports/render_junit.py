@@ -14,7 +14,7 @@ from hlodb.text import signed_bytes, visible
 
 
 def render(report: Report) -> str:
-    """Give the suite; a waived gate is skipped, unsound data is an error.
+    """Return the suite; a waived gate is skipped, unsound data is an error.
 
     Every program is a case of the gate `regression`, also where it passes; what cannot
     be compared, or has nothing to be compared with, is skipped. Properties of cases are
@@ -112,7 +112,7 @@ def _passed(row: ProgramRow, shared: Names) -> ET.Element:
 
 
 def _uncompared(row: ProgramRow) -> str | None:
-    """Say why a program is not compared; None where it is."""
+    """Return why a program is not compared; None where it is."""
     if row.change == "not_comparable":
         return "not comparable"
     if row.candidate_bytes is None:
@@ -131,9 +131,9 @@ def _unsound(report: Report) -> Iterable[ET.Element]:
 
 
 def _tell_apart(suite: ET.Element) -> None:
-    """Number cases of one name: of such a reader may keep the first, which may pass.
+    """Return cases with numbered names where several share one: readers keep the first.
 
-    Of one program several ranks are held against a budget, or one against several.
+    Several ranks of one program may have a budget, or one rank several budgets.
     """
     places: Counter[tuple[str, str]] = Counter()
     for case in suite.iter("testcase"):

@@ -21,22 +21,22 @@ TOP_WHOLE = 1000
 
 
 def render(report: Report) -> str:
-    """Give the whole report."""
+    """Return the whole report."""
     return _document(report, TOP_WHOLE, None, "")
 
 
 def render_summary(report: Report) -> str:
-    """Give a step summary of at most 1,024 KiB."""
+    """Return a step summary of at most 1,024 KiB."""
     return _document(report, 100, SUMMARY_BYTES, "")
 
 
 def render_comment(report: Report) -> str:
-    """Give a comment of at most 64 kB; its first line tells which comment to update."""
+    """Return a comment of at most 64 kB; its first line names the comment to update."""
     return _document(report, TOP, COMMENT_BYTES, f"{comment_marker(report)}\n")
 
 
 def comment_marker(report: Report) -> str:
-    """Give the hidden line by which a comment is found again."""
+    """Return the hidden line by which a comment is found again."""
     series = (report.comparison.series or "runs").replace("--", "").replace(">", "")
     return f"<!-- hlodb-report: {markdown(series)} -->"
 
@@ -53,7 +53,7 @@ def _document(report: Report, top: int, limit: int | None, marker: str) -> str:
 
 
 def _fitted(sections: Sequence[str], limit: int, used: int) -> str:
-    """Give the first sections that fit, and a line that counts those that don't."""
+    """Return the first sections that fit, and a line that counts those that don't."""
     note_bytes = 120
     kept: list[str] = []
     for place, section in enumerate(sections):

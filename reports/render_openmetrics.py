@@ -29,7 +29,7 @@ Labels = Mapping[str, str]
 
 
 def render(report: Report) -> str:
-    """Give gauges of every program of the candidate, of the gates and the verdict."""
+    """Return gauges of every program of the candidate, of the gates and the verdict."""
     series = {"series": report.comparison.series or ""}
     lines: list[str] = []
     for name, (column, text) in _GAUGES.items():

@@ -15,22 +15,22 @@ from hlodb.reports.model import Report
 
 
 def render_findings(report: Report) -> bytes:
-    """Give one row per finding, with its cause."""
+    """Return one row per finding, with its cause."""
     return _file(tables.findings(report))
 
 
 def render_gates(report: Report) -> bytes:
-    """Give one row per row of the gate table."""
+    """Return one row per row of the gate table."""
     return _file(tables.gates(report))
 
 
 def render_programs(report: Report) -> bytes:
-    """Give one row per program and memory space."""
+    """Return one row per program and memory space."""
     return _file(tables.programs(report))
 
 
 def render_parts(report: Report) -> bytes:
-    """Give one row per part of every waterfall; parts of a finding add up to it."""
+    """Return one row per part of every waterfall; parts of a finding add up to it."""
     return _file(tables.parts(report))
 
 

@@ -46,7 +46,7 @@ _LEVELS = {"fail": "error", "waived": "note", "pass": "note"}
 
 
 def render(report: Report) -> str:
-    """Give one SARIF log with one run."""
+    """Return one SARIF log with one run."""
     found = _told_apart(_results(report))
     results = sorted(found, key=lambda r: -abs(r["rank"]))[:MOST_RESULTS]
     highest = max((abs(r["rank"]) for r in results), default=0)
@@ -73,7 +73,7 @@ def render(report: Report) -> str:
 
 
 def _told_apart(results: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Give results of which none has the fingerprint of another, in their order.
+    """Yield results of which none has the fingerprint of another, in their order.
 
     Of one program several ranks may exceed a budget, or one rank several budgets.
     """
@@ -122,7 +122,7 @@ def _results(report: Report) -> Iterable[dict[str, Any]]:
 
 
 def _standing(report: Report) -> Iterator[Finding]:
-    """Give what still stands; of a program that is missing, one memory space."""
+    """Yield findings that are still open; of a missing program, one memory space."""
     gone = set()
     for finding in undecided(report.findings):
         is_gone = finding.change == "failed"
@@ -161,7 +161,7 @@ def _change_result(finding: Finding, shared: Names) -> dict[str, Any]:
 
 
 def _standing_result(finding: Finding, shared: Names) -> dict[str, Any]:
-    """Give the result of the night that found the rise, or missed the program: without
+    """Return the result of the night with the rise, or without the program: without
     it, code scanning takes the alert for fixed."""
     is_gone = finding.change == "failed"
     rule, change = ("missing_program", " missing") if is_gone else ("regression", "")
@@ -219,7 +219,7 @@ def _baseline_state(finding: Finding | None) -> str:
 def _location(
     finding: Finding | None, program: str | None, path: str
 ) -> dict[str, Any]:
-    """Give the user's line, else the module's file in the dump."""
+    """Return the user's line, else the module's file in the dump."""
     source = dominating_source(finding)
     uri, line = (source.source_file, source.source_line) if source else (path, 1)
     return {

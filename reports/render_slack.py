@@ -21,7 +21,7 @@ SECTION_CHARACTERS = 3000
 
 
 def render(report: Report) -> str:
-    """Give the message as JSON; `text` is what a notification shows."""
+    """Return the message as JSON; `text` is what a notification shows."""
     header = middle_cut(visible(report.headline), HEADER_CHARACTERS)
     blocks = [
         {"type": "header", "text": {"type": "plain_text", "text": header}},
@@ -41,7 +41,7 @@ def _text(text: str) -> dict[str, str]:
 
 
 def _brief(blocks: Iterable[Block]) -> str:
-    """Give why, whose it is and what to do; of a longer text the beginning."""
+    """Return the brief: why, likely cause and what to do, cut to its beginning."""
     lines = []
     for block in blocks:
         if isinstance(block, Paragraph):

@@ -17,7 +17,7 @@ WIDEST_CELL = 96
 
 
 def render(report: Report) -> str:
-    """Give the report as text; a wide cell is cut in its middle."""
+    """Return the report as text; a wide cell is cut in its middle."""
     lines = [visible(report.headline)]
     for section in outline(report, TOP):
         if section.title != "Definitions":

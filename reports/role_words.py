@@ -30,12 +30,12 @@ class _Stretch(NamedTuple):
 
 
 def words(role: str) -> str:
-    """Give what people call a role."""
+    """Return the name of a role in words."""
     return role.replace("_", " ")
 
 
 def role_sentence(history: RoleHistory, who: str, names: Sequence[str]) -> str:
-    """Say what the latest run holds, what moved most, and which runs are gaps."""
+    """Return the latest run's roles, the largest moves, and the runs that are gaps."""
     known = [point for point in history.points if point.roles is not None]
     text = f"{who}: {_holds(known[-1])}" if known else f"{who}: not known"
     if len(known) > 1 and (moved := _most_moved(known[0], known[-1], names)):
@@ -72,7 +72,7 @@ def _unknown(points: Iterable[RolePoint]) -> list[tuple[str, list[RolePoint]]]:
 
 
 def _stretches(points: Sequence[RolePoint]) -> Iterator[_Stretch]:
-    """Give runs that follow one another with the same figures as one."""
+    """Yield runs that follow one another with the same figures as one."""
 
     def figures(each: tuple[int, RolePoint]) -> tuple[object, ...]:
         number, p = each
@@ -85,7 +85,7 @@ def _stretches(points: Sequence[RolePoint]) -> Iterator[_Stretch]:
 
 
 def role_table(history: RoleHistory, names: Sequence[str]) -> Table:
-    """Give every role of every run; runs that follow with the same are one row."""
+    """Return every role of every run; runs that follow with the same are one row."""
     gaps = any(point.unknown for point in history.points)
     rows = []
     for stretch in _stretches(history.points):

@@ -55,10 +55,10 @@ def scaling_laws(
     line: Sequence[Run],
     settings: Settings,
 ) -> list[ScalingLaw]:
-    """Give the laws that the last run of `line` has a point of, the tightest first.
+    """Return the laws that the last run of `line` has a point of, the tightest first.
 
     They are those of scaling_law for its series, of what the runs of `line` hold. The
-    limits are those that capacity is held against.
+    limits are those of the section on capacity.
     """
     sizes = _sizes(modules, line)
     if not sizes.modules:
@@ -82,7 +82,7 @@ def scaling_laws(
 
 
 def _sizes(modules: Mapping[int, Sequence[Module]], line: Sequence[Run]) -> _Sizes:
-    """Give the modules of the programs that may have been compiled at enough sizes."""
+    """Return the modules of the programs that may be compiled at enough sizes."""
     candidate = line[-1]
     present = [m for m in modules[candidate.run_id] if m.has_assignment]
     programs = {m.program for m in present}
@@ -104,7 +104,7 @@ def _laws(
     color: int | None = None,
     limit: int | None = None,
 ) -> list[list[_Row]]:
-    """Give the points of each law of which the candidate has one."""
+    """Return the points of each law of which the candidate has one."""
     found = rows(
         connection,
         "scaling",

@@ -1,4 +1,4 @@
-"""What kernels of a TPU have for themselves, which is no fragmentation."""
+"""Scoped memory of TPU kernels, which is no fragmentation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _KEY = ("program", "module_number", "rank", "color")
 
 
 def scoped_bytes(connection: Connection, candidate: Run) -> Scoped:
-    """Give what is in use in arenas of a run beside its values, as frag_by_space."""
+    """Return the scoped bytes in arenas of a run, as in frag_by_space."""
     if candidate.platform != "tpu":
         return {}
     rows = run_query(connection, "frag_by_space", {"run": candidate.name}).dicts()
@@ -25,7 +25,7 @@ def scoped_bytes(connection: Connection, candidate: Run) -> Scoped:
 
 
 def without_scoped(programs: Sequence[ProgramRow], scoped: Scoped) -> list[ProgramRow]:
-    """Give programs with the fragmentation that is in no use at all."""
+    """Return programs with the fragmentation that is in no use at all."""
     found = []
     for p in programs:
         used = scoped.get(tuple(getattr(p, k) for k in _KEY), 0)

@@ -39,7 +39,7 @@ def capacity(
     candidate: Run,
     settings: Settings,
 ) -> list[Capacity]:
-    """Give the largest program of every memory space, against the device's limit."""
+    """Return the largest program of every memory space, against the device's limit."""
     ids = sorted({m.module_id for m in modules})
     plateaus = {
         (row[0], row[1]): round(row[2], 4)
@@ -79,7 +79,7 @@ def health(
     noise: Mapping[str, int],
     top: int,
 ) -> list[Health]:
-    """Give programs compiled often or with varying memory, and passes that slowed."""
+    """Return programs compiled often or with varying memory, and passes that slowed."""
     before = compile_counts(connection, modules[base.run_id]) if base else {}
     now = compile_counts(connection, modules[candidate.run_id])
     found = [
@@ -95,7 +95,7 @@ def health(
 
 
 def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[str, int]:
-    """Give how many times each program was compiled, on the host that did so most.
+    """Return each program's compilations, on the host with the most of them.
 
     Of a name that all programs have, the one that was compiled most often.
     """
@@ -116,7 +116,7 @@ def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[st
 
 
 def _likeness(module: Module, opcodes: Mapping[int, Opcodes]) -> tuple[Hashable, ...]:
-    """Give what a program has in common with itself at other sizes, and with no other.
+    """Return the identity of a program across sizes.
 
     Where its instructions are not there it is like none but its equals.
     """
@@ -143,7 +143,7 @@ def _slower_passes(
 def replicated_bytes(
     connection: Connection, modules: Iterable[Module], least: int
 ) -> dict[int, int]:
-    """Give the bytes of whole parameters on every device, by `earliest_id`."""
+    """Return the bytes of whole parameters on every device, by `earliest_id`."""
     ids = sorted({m.earliest_id for m in modules})
     found = rows(connection, "replicated", modules=ids, least=least)
     return {row[0]: int(row[1]) for row in found}

@@ -12,7 +12,7 @@ EXPIRED = "waiver expired on"
 
 
 def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
-    """Say what a gate found, in a sentence; `shared` are names of several programs.
+    """Return a gate's result as a sentence; `shared` are names of several programs.
 
     The whole difference of its finding is what the gate `regression` is about; any
     other says its own value.
@@ -35,20 +35,20 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
 
 
 def lack(finding: Finding) -> str:
-    """Say what has become of a program that failed."""
+    """Return the fate of a program that failed."""
     is_there = finding.rule == "no_buffer_assignment"
     return "has no buffer assignment" if is_there else "is missing"
 
 
 def absence(finding: Finding) -> str:
-    """Say which run has what another lacks of a program that failed."""
+    """Return which run has a failed program, and which lacks it."""
     is_there = finding.rule == "no_buffer_assignment"
     what = "the program's buffer assignment" if is_there else "the program"
     return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
 
 
 def dominating_source(finding: Finding | None) -> BufferChange | None:
-    """Give the largest change in the direction of the finding with a user's line."""
+    """Return the largest change in the direction of the finding with a user's line."""
     if finding is None:
         return None
     sign = 1 if (finding.delta_bytes or 0) >= 0 else -1

@@ -94,21 +94,21 @@ class Settings:
     weights: tuple[tuple[str, float], ...] = ()
 
     def owner_of(self, program: str, source_file: str | None = None) -> str | None:
-        """Give the owner of a program: by the first glob that fits, else by a file."""
+        """Return the owner of a program: by the first matching glob, else by a file."""
         for glob, owner in self.owners:
             if fnmatchcase(program, glob):
                 return owner
         return owner_of_file(source_file, self.source_owners) if source_file else None
 
     def weight_of(self, program: str) -> float:
-        """Give how much a program counts, 1 unless a glob says otherwise."""
+        """Return the weight of a program, 1 unless a glob says otherwise."""
         fitting = (w for glob, w in self.weights if fnmatchcase(program, glob))
         return next(fitting, 1.0)
 
     def limit_of(
         self, run: Run, color: int, space: str, platform: str | None
     ) -> int | None:
-        """Give the memory of a run's device in one space; None where nobody says.
+        """Return the memory of a run's device in one space; None where nobody says.
 
         What a dump says is all memory of the device, so it limits colour 0 alone, and
         not of programs for the host, whose `platform` is cpu.
@@ -122,7 +122,7 @@ class Settings:
     def capacity_of(
         self, run: Run, color: int, space: str, platform: str | None
     ) -> int | None:
-        """Give `limit_of`, else what is published of the run's chip.
+        """Return `limit_of`, else what is published of the run's chip.
 
         Findings are not weighed by that: it says nothing of the chip's other spaces,
         which would then come before colour 0.
@@ -132,7 +132,7 @@ class Settings:
         return run.chip_memory_bytes if limit is None and is_of_device else limit
 
     def described(self) -> dict[str, str]:
-        """Give the plain settings as text, for the report."""
+        """Return the plain settings as text, for the report."""
         plain = (f.name for f in fields(self) if f.type in _PLAIN)
         return {name: str(getattr(self, name)) for name in plain}
 
@@ -143,7 +143,7 @@ _PLAIN = {"str", "int", "float", "bool", "str | None", "int | None", "float | No
 def covers(
     rule: Budget | Waiver, program: str, color: int | None, space: str | None
 ) -> bool:
-    """Tell whether a budget or waiver is about this program and memory space."""
+    """Return whether a budget or waiver is about this program and memory space."""
     if not fnmatchcase(program, rule.program):
         return False
     if rule.color is not None and rule.color != color:

@@ -12,7 +12,7 @@ SEEN, UNDONE, OUTGROWN, NOTED = "seen", "undone", "outgrown", "noted"
 
 
 def sighting(finding: Finding, decision: Triage | None) -> str:
-    """Say what a report saw: `outgrown` where a decision was about less, `noted` what
+    """Return the event of a report: `outgrown` if decided about less, `noted` what
     needs no decision."""
     if finding.state == UNDONE:
         return UNDONE
@@ -24,7 +24,7 @@ def sighting(finding: Finding, decision: Triage | None) -> str:
 
 
 def _needs_decision(finding: Finding) -> bool:
-    """Tell whether a finding fails a gate, or stands since it did.
+    """Return whether a finding fails a gate, or stands since it did.
 
     What is the same is a finding only where a donation was lost.
     """
@@ -33,7 +33,7 @@ def _needs_decision(finding: Finding) -> bool:
 
 
 def returned(connection: Connection, report: Report) -> dict[str, ProgramRow]:
-    """Give the findings about missing programs that the candidate holds again.
+    """Return the findings about missing programs that the candidate holds again.
 
     By their ids, with the row of the program. A report names what is still missing.
     """

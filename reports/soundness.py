@@ -21,7 +21,7 @@ def quality(
     catalogue: Catalogue,
     settings: Settings,
 ) -> list[QualityRow]:
-    """Give what is unsound in the data of the runs compared.
+    """Return the faults in the data of the compared runs.
 
     Rejects above `max_rejects` of a run, and contradictions within the data, are
     gating: they leave the verdict unknown. What modules lack is noted.
@@ -103,7 +103,7 @@ def _fault_rows(
 
 
 def _totals(rejected: Iterable[tuple[Any, ...]]) -> dict[str, int]:
-    """Give the number of rejects by the name of the run."""
+    """Return the number of rejects by the name of the run."""
     totals: dict[str, int] = defaultdict(int)
     for run, _, count, _ in rejected:
         totals[run] += count

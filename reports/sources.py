@@ -36,7 +36,7 @@ Sources = Mapping[Place, Source]
 
 
 def read_sources(connection: Connection, places: Collection[Place]) -> Sources:
-    """Give the source line of each value that has one."""
+    """Return the source line of each value that has one."""
     if not places:
         return {}
     catalogue = load_catalogue()

@@ -8,7 +8,7 @@ _BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def sparkline(values: Sequence[int]) -> str:
-    """Give one character per value, the lowest ▁ and the highest █; ▁ for all equal."""
+    """Return one character per value, from ▁ to █; ▁ if all are equal."""
     low, high = min(values, default=0), max(values, default=0)
     if high == low:
         return _BLOCKS[0] * len(values)

@@ -34,14 +34,14 @@ class Axis(NamedTuple):
     end: float
 
     def at(self, value: float) -> float:
-        """Give the pixel of a value; one beyond an end is at that end."""
+        """Return the pixel of a value; one beyond an end is at that end."""
         within = min(max(value, self.low), self.high)
         share = (within - self.low) / (self.high - self.low)
         return self.start + share * (self.end - self.start)
 
 
 def byte_axis(values: Iterable[int], start: float, end: float) -> Axis:
-    """Give an axis for sizes: from zero, unless all of them lie far above it."""
+    """Return an axis for sizes: from zero, unless all of them lie far above it."""
     sizes = list(values)
     low, high = min(sizes), max(*sizes, 1)
     if low <= _SHARE_TO_CUT * high or low == high:
@@ -61,12 +61,12 @@ def byte_axis(values: Iterable[int], start: float, end: float) -> Axis:
 
 
 def _with_room(axis: Axis) -> Axis:
-    """Give an axis that begins before its first tick, so that a bar there is seen."""
+    """Return an axis that begins before its first tick, so that a bar there is seen."""
     return axis._replace(low=axis.low - (axis.high - axis.low) / 8)
 
 
 def count_axis(highest: int, unit: str, start: float, end: float) -> Axis:
-    """Give an axis from zero to `highest` or the round number after it."""
+    """Return an axis from zero to `highest` or the round number after it."""
     return _axis(0, max(highest, 1), 1, unit, start, end)
 
 
@@ -90,13 +90,13 @@ def _axis(
 
 
 def _round_step(least: float) -> float:
-    """Give the first of 1, 2, 5, 10, 20, 50 … (or 0.5, 0.2 …) that is not below."""
+    """Return the first of 1, 2, 5, 10, 20, 50 … (or 0.5, 0.2 …) that is not below."""
     power = 10.0 ** floor(log10(least))
     return next(f * power for f in (1, 2, 5, 10) if f * power >= least * (1 - 1e-9))
 
 
 def element(name: str, content: str = "", **attributes: str | float) -> str:
-    """Give an element; `content` is markup, attributes are text or numbers.
+    """Return an element; `content` is markup, attributes are text or numbers.
 
     A `_` in the name of an attribute stands for `-`, one at its end for nothing.
     """
@@ -112,29 +112,29 @@ def _value(value: str | float) -> str:
 
 
 def pixel(value: float) -> str:
-    """Give a coordinate, to a tenth."""
+    """Return a coordinate, to a tenth."""
     text = f"{value:.1f}".removesuffix(".0")
     return "0" if text == "-0" else text
 
 
 def label(x: float, y: float, text: str, kind: str = "") -> str:
-    """Give a line of text; `kind` is a class of the style sheet."""
+    """Return a line of text; `kind` is a class of the style sheet."""
     return element("text", html(text), x=x, y=y, class_=kind or "label")
 
 
 def line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    """Give a straight line."""
+    """Return a straight line."""
     return element("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=kind)
 
 
 def box(x1: float, x2: float, y: float, height: float, kind: str) -> str:
-    """Give a bar between two pixels, at least one wide so that it can be seen."""
+    """Return a bar between two pixels, at least one wide so that it can be seen."""
     left, wide = min(x1, x2), max(abs(x2 - x1), 1)
     return element("rect", x=left, y=y, width=wide, height=height, class_=kind)
 
 
 def across(axis: Axis, title: str, top: float, bottom: float) -> str:
-    """Give a horizontal axis below a drawing, with a line up at every tick."""
+    """Return a horizontal axis below a drawing, with a line up at every tick."""
     parts = []
     for value, text in axis.ticks:
         x = axis.at(value)
@@ -146,7 +146,7 @@ def across(axis: Axis, title: str, top: float, bottom: float) -> str:
 
 
 def upward(axis: Axis, title: str, left: float, right: float) -> str:
-    """Give a vertical axis beside a drawing, with a line across at every tick."""
+    """Return a vertical axis beside a drawing, with a line across at every tick."""
     parts = [label(left, axis.end - 24, title, "axis")]
     for value, text in axis.ticks:
         y = axis.at(value)

@@ -44,7 +44,7 @@ Named = tuple[str, type, str]
 
 
 def findings(report: Report) -> Result:
-    """Give one row per finding, with its cause."""
+    """Return one row per finding, with its cause."""
     columns = [(name, Finding, name) for name in _FINDING]
     causes = [(f"cause_{name}", Cause, name) for name in ("key", "title")]
     rows = (
@@ -55,17 +55,17 @@ def findings(report: Report) -> Result:
 
 
 def gates(report: Report) -> Result:
-    """Give one row per row of the gate table."""
+    """Return one row per row of the gate table."""
     return _records(Gate, report.gates)
 
 
 def programs(report: Report) -> Result:
-    """Give one row per program and memory space."""
+    """Return one row per program and memory space."""
     return _records(ProgramRow, report.programs)
 
 
 def parts(report: Report) -> Result:
-    """Give one row per part of every waterfall; parts of a finding add up to it."""
+    """Return one row per part of every waterfall; parts of a finding add up to it."""
     of_finding = ("id", "program", "space")
     of_part = ("part", "kind", "delta_bytes", "buffer_count")
     rows = (
@@ -95,7 +95,7 @@ def _result(columns: Iterable[Named], rows: Iterable[tuple[Any, ...]]) -> Result
 
 
 def _type(kind: type, field: str) -> str:
-    """Give the SQL type of a field; one that may be a float or an int is a float."""
+    """Return the SQL type of a field; one that may be a float or an int is a float."""
     hint = get_type_hints(kind)[field]
     allowed = {*(get_args(hint) or (hint,))} - {type(None)}
     return _TYPES[float if float in allowed else allowed.pop()]

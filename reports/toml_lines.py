@@ -9,7 +9,7 @@ _KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
 
 def key_lines(text: str) -> dict[tuple[str, int, str], int]:
-    """Give the line of every key by (table, number of the entry, key).
+    """Return the line of every key by (table, number of the entry, key).
 
     The key "" stands for the table itself. Reading line by line is enough for a
     settings file: where a key is written in some rarer way, its table's line stands in.

@@ -180,7 +180,7 @@ def decide(
 
 
 def _day(connection: Connection, today: date | None) -> date | None:
-    """Give the day that waivers are held against: that of the latest run, as reports
+    """Return the day that waivers are compared with: that of the latest run, as reports
     hold them against the candidate's own."""
     if today is not None:
         return today
@@ -198,7 +198,7 @@ def _require_later(until: date | None, day: date | None) -> None:
 
 
 def _last_seen(connection: Connection, finding: str) -> int | None:
-    """Give the bytes that the last report saw of a finding: what is decided about."""
+    """Return the bytes that the last report saw of a finding: what is decided about."""
     row = connection.execute(_LAST_SEEN, [finding]).fetchone()
     size: int | None = row[0] if row else None
     return size
@@ -237,7 +237,7 @@ _LISTED = {
 
 
 def listing(connection: Connection, today: date | None = None) -> Result:
-    """Give every finding with its last decision, the undecided and largest first."""
+    """Return every finding with its last decision, the undecided and largest first."""
     columns = tuple(plain_column(name, kind) for name, kind in _LISTED.items())
     day = _day(connection, today)
     return Result(columns, rows(connection, "findings", today=day))

@@ -17,7 +17,7 @@ COVERED = ("accepted", "waived", "invalid", "duplicate")
 
 
 def with_whole_ids(settings: Settings, findings: Iterable[Finding]) -> Settings:
-    """Give settings whose waivers name findings by their whole ids.
+    """Return settings whose waivers name findings by their whole ids.
 
     The beginning of an id is enough where one finding of the report has it; UsageError
     where several do.
@@ -46,7 +46,7 @@ def waived(
     settings: Settings,
     today: date | None,
 ) -> list[Gate]:
-    """Give rows of which those that fail are waived where somebody allowed it."""
+    """Return rows of which those that fail are waived where somebody allowed it."""
     by_id = {finding.id: finding for finding in findings}
     return [
         _waived(row, by_id.get(row.finding_id or ""), settings, today)
@@ -76,7 +76,7 @@ def _waived(
 
 
 def _fits(waiver: Waiver, row: Gate) -> bool:
-    """Tell whether a waiver is about what a row fails."""
+    """Return whether a waiver is about what a row fails."""
     if waiver.gate not in ("*", row.gate):
         return False
     if waiver.finding not in (None, row.finding_id):
@@ -85,14 +85,14 @@ def _fits(waiver: Waiver, row: Gate) -> bool:
 
 
 def _has_expired(waiver: Waiver, today: date | None) -> bool:
-    """Tell whether the day has come on which a waiver no longer holds."""
+    """Return whether the day has come on which a waiver no longer holds."""
     return today is not None and today >= waiver.until
 
 
 def waiver_rows(
     rows: Sequence[Gate], settings: Settings, today: date | None
 ) -> list[WaiverRow]:
-    """Give every waiver with what became of it: used, unused or expired."""
+    """Return every waiver with what became of it: used, unused or expired."""
     found = []
     for waiver in settings.waivers:
         used = any(r.status == "waived" and _fits(waiver, r) for r in rows)

@@ -27,7 +27,7 @@ def waste(
     catalogue: Catalogue,
     settings: Settings,
 ) -> list[Waste]:
-    """Give the most wasteful places of the candidate, by what they would free.
+    """Return the most wasteful places of the candidate, by what they would free.
 
     What several ranks waste alike is one place.
     """
@@ -64,7 +64,7 @@ def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
 
 
 def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste]:
-    """Give what donating one parameter would save; the rest needs a copy first."""
+    """Yield the savings of donating each parameter; the rest needs a copy first."""
     for row in rows:
         if row["is_possible"]:
             index = row["parameter_index"].replace("{}", "")
@@ -80,7 +80,7 @@ def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste
 
 
 def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:
-    """Give a place per module: where one parameter is whole, most often all are."""
+    """Yield a place per module: where one parameter is whole, most often all are."""
     of_modules: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
     for row in rows:
         of_modules[row["program"], row["module_number"], row["rank"]].append(row)

@@ -68,7 +68,7 @@ class Side(NamedTuple):
 
 
 def waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
-    """Give the waterfall of every colour that either side has, by colour."""
+    """Return the waterfall of every colour that either side has, by colour."""
     by_color: dict[int, list[Change]] = defaultdict(list)
     matched = _matched(base, candidate)
     held = held_by_color(_all_matches(matched), matched.owned)
@@ -90,13 +90,13 @@ def waterfalls(base: Side, candidate: Side) -> list[Waterfall]:
 
 
 def of_profile(profile: Profile | None, name: str) -> int:
-    """Give a figure of a profile, 0 where there is none (bytes)."""
+    """Return a figure of a profile, 0 where there is none (bytes)."""
     value: int | None = getattr(profile, name) if profile else 0
     return value or 0
 
 
 def share_of(moved: int, deltas: Iterable[int]) -> float:
-    """Give what `moved` is of all that goes the same way.
+    """Return the share of `moved` in all that goes the same way.
 
     Of the whole difference it may be many times as much, where others go against it.
     """
@@ -105,7 +105,7 @@ def share_of(moved: int, deltas: Iterable[int]) -> float:
 
 
 def has_live_ranges(*profiles: Profile | None) -> bool:
-    """Tell whether it is known of all temporaries when they live."""
+    """Return whether it is known of all temporaries when they live."""
     return all(
         p is None or p.temp_live_peak_bytes is not None or p.temp_bytes == 0
         for p in profiles
@@ -113,7 +113,7 @@ def has_live_ranges(*profiles: Profile | None) -> bool:
 
 
 def temporary_changes(b: Profile | None, c: Profile | None) -> Iterator[Change]:
-    """Give what profiles alone tell of temporaries: packing, or all without ranges."""
+    """Yield changes of temporaries from profiles: packing, or all without ranges."""
     if has_live_ranges(b, c):
         name, part, note = "fragmentation_bytes", "fragmentation", "packing"
     else:
@@ -135,7 +135,7 @@ def _matched(base: Side, candidate: Side) -> _Matched:
 
 
 def _all_matches(matched: _Matched) -> list[BufferMatch]:
-    """Give also the results that the other side has within a parameter."""
+    """Return also the results that the other side has within a parameter."""
     gone = (BufferMatch(buffer, None, "output", 1.0) for buffer, _ in matched.gained)
     new = (BufferMatch(None, buffer, "output", 1.0) for buffer, _ in matched.lost)
     return [*matched.matches, *gone, *new]
@@ -160,7 +160,7 @@ def _alias(
 
 
 def _aliased_elsewhere(one: Side, other: Side) -> list[tuple[Buffer, Output]]:
-    """Give allocations of results that lie in a parameter on the other side."""
+    """Return allocations of results that lie in a parameter on the other side."""
     allocations = {
         b.allocation_id: b for b in one.buffers if b.is_counted and b.kind == "live_out"
     }
@@ -209,7 +209,7 @@ def _one_sided(
 
 
 def greatest_first(change: Change) -> tuple[int, str, str, str]:
-    """Give the key by which changes are in order."""
+    """Return the key by which changes are in order."""
     buffer = change.candidate or change.base
     name = (buffer.instruction or "") if buffer else ""
     return (-abs(change.delta_bytes), change.part, change.kind, name)

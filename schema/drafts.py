@@ -22,12 +22,12 @@ none of ours the writer may still be at work elsewhere, on a disk that is shared
 
 
 def draft_beside(destination: Path) -> Path:
-    """Give a name for what is to become `destination`, in the same directory."""
+    """Return a name for what is to become `destination`, in the same directory."""
     return destination.with_name(f".{destination.name}.draft-{os.getpid()}")
 
 
 def new_beside(destination: Path) -> Path:
-    """Give a name for a new file, of which several may be begun in one process."""
+    """Return a name for a new file, of which several may be begun in one process."""
     number = f"{os.getpid()}-{secrets.token_hex(4)}"
     return destination.with_name(f".{destination.name}.new-{number}")
 

@@ -21,7 +21,7 @@ _ABOUT = "-- Made from tables/ by `make docs`.\n\n"
 
 
 def generated() -> dict[Path, str]:
-    """Give the text of every file that is made from tables/."""
+    """Return the text of every file that is made from tables/."""
     tables = [*STORE.sorted_tables, *PUBLIC.sorted_tables]
     stored = [table for table in tables if not table.info.get("view")]
     comments = [comment for table in tables for comment in _comments(table)]

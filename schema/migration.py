@@ -56,7 +56,7 @@ class Migration(NamedTuple):
 
 
 def read_steps(folder: Traversable | None = None) -> dict[int, str]:
-    """Give the scripts of `schema/migrations`, or of another folder."""
+    """Return the scripts of `schema/migrations`, or of another folder."""
     folder = folder or files("hlodb.schema") / "migrations"
     return {
         int(script.name.removesuffix(".sql")): script.read_text(encoding="utf-8")

@@ -14,7 +14,7 @@ _COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
 
 @lru_cache(maxsize=1)
 def stored_tables() -> dict[str, dict[str, str]]:
-    """Give the SQL type of every column of every stored table.
+    """Return the SQL type of every column of every stored table.
 
     Tables of the schema `store` are called `store.NAME`.
     """
@@ -34,5 +34,5 @@ def public_tables() -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def script_of(name: str) -> str:
-    """Give the text of `schema/NAME.sql`."""
+    """Return the text of `schema/NAME.sql`."""
     return (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")

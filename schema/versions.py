@@ -12,7 +12,7 @@ SCHEMA_VERSION = 1
 
 
 def stored_version(connection: Connection) -> int | None:
-    """Give the schema version of an open file, None where it is no warehouse."""
+    """Return the schema version of an open file, None where it is no warehouse."""
     # All rows are fetched: DuckDB 2 takes no tables while a result is unfinished.
     known = connection.execute(
         "SELECT 1 FROM duckdb_tables()"
@@ -28,7 +28,7 @@ def stored_version(connection: Connection) -> int | None:
 
 
 def is_empty(connection: Connection) -> bool:
-    """Tell whether an open file holds nothing at all."""
+    """Return whether an open file holds nothing at all."""
     return not connection.execute("SELECT 1 FROM duckdb_tables() LIMIT 1").fetchall()
 
 

@@ -84,7 +84,7 @@ def acquire(path: Path) -> None:
 
 
 def release(path: Path) -> None:
-    """Give the lock back when its last user in this process is done."""
+    """Release the lock when its last user in this process is done."""
     with _changing:
         held = _held[path]
         held.uses -= 1

@@ -66,14 +66,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def room_of_all(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Path:
-    """The folder that all processes of this test run share."""
+    """Return the folder that all processes of this test run share."""
     own = tmp_path_factory.getbasetemp()
     return own.parent if hasattr(request.config, "workerinput") else own
 
 
 @pytest.fixture(scope="session")
 def made(room_of_all: Path, tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """Give this process's copy of a warehouse that is made once in a test run."""
+    """Return this process's copy of a warehouse that is made once in a test run."""
 
     def copy(name: str, make: Callable[[Path], object]) -> Path:
         first = made_once(room_of_all, f"{name}.duckdb", make)
@@ -148,7 +148,7 @@ def framework_warehouse(made: Made) -> Path:
 
 @pytest.fixture(scope="session")
 def training_warehouse(made: Made) -> Path:
-    """A training by PyTorch/XLA, two programs: runs first, and second, a layer more."""
+    """Return a training by PyTorch/XLA: runs first, and second with a layer more."""
 
     def make(path: Path) -> None:
         for night in ("first", "second"):
@@ -207,7 +207,7 @@ def reading(demo_warehouse: Path) -> Iterator[duckdb.DuckDBPyConnection]:
 
 
 def all_rows(path: Path) -> Rows:
-    """Give every row of every stored table, sorted, without clock times.
+    """Return every row of every stored table, sorted, without clock times.
 
     What is stored by numbers in order of arrival is given as its view shows it.
     """

@@ -23,7 +23,7 @@ LONGEST = 60_000
 
 
 def kept(report: Report, form: str) -> str:
-    """Give a report in a form as it is kept: or its digest, where it is long.
+    """Return a report in a form as it is kept: or its digest, where it is long.
 
     Neither the version nor the style sheet is kept: they would change every file.
     """

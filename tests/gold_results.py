@@ -70,7 +70,7 @@ def make_warehouse(path: Path) -> None:
 
 
 def calls(query: Query) -> list[Parameters]:
-    """Give the parameters with which a query is asked."""
+    """Return the parameters with which a query is asked."""
     if query.name in SPECIAL:
         return SPECIAL[query.name]
     known = {p.name for p in query.parameters}
@@ -82,17 +82,17 @@ def calls(query: Query) -> list[Parameters]:
 
 
 def is_ordered(query: Query) -> bool:
-    """Tell whether the rows have an order: what other queries read needs none."""
+    """Return whether the rows have an order: what other queries read needs none."""
     return "\nORDER BY" in query.sql
 
 
 def answers(connection: duckdb.DuckDBPyConnection, query: Query) -> list[Result]:
-    """Give the result of every call of a query."""
+    """Return the result of every call of a query."""
     return [run_query(connection, query.name, asked) for asked in calls(query)]
 
 
 def gold_text(query: Query, results: Iterable[Result]) -> str:
-    """Give the results of a query as CSV; of long ones the beginning and a digest."""
+    """Return the results of a query as CSV; of long ones the beginning and a digest."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for parameters, result in zip(calls(query), results, strict=True):
@@ -115,7 +115,7 @@ def _plain(value: Any) -> str:
 
 
 def queries() -> list[Query]:
-    """Give the queries that people ask, in the order of the catalogue."""
+    """Return the queries that people ask, in the order of the catalogue."""
     return list(load_catalogue().values())
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 
 def made_once(folder: Path, name: str, make: Callable[[Path], object]) -> Path:
-    """Give the file `name` of `folder`; others wait while one process makes it.
+    """Return the file `name` of `folder`; others wait while one process makes it.
 
     `make` writes to the path that it is given, alone in a folder.
     """

@@ -115,14 +115,14 @@ def _broken(
 def _rows(
     result: Result, always: dict[str, Any], faults: list[dict[str, Any]]
 ) -> list[Row]:
-    """Give rows of the result: one for each fault, else one that says there is none."""
+    """Return rows of the result: one for each fault, else one that reports none."""
     sound: dict[str, Any] = {"status": "ok", "fault_count": 0}
     rows = [always | row for row in faults or [sound]]
     return [tuple(row.get(name) for name in result.names) for row in rows]
 
 
 def _reread(result: Result, found: Reread) -> list[Row]:
-    """Give what reading dumps again came to as rows of the result."""
+    """Return the outcome of reading dumps again as rows of the result."""
     for name in found.gone:
         narrate(f"the dump of run {name} is gone or has changed")
     count = len(found.read)

@@ -49,7 +49,7 @@ _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATE
 def command(
     base: str, candidate: str, form: str, output: Path | None, top: int, db: Path
 ) -> int:
-    """Say what changed from A to B and why; the parts add up to the difference.
+    """Show what changed from A to B, and why; the parts add up to the difference.
 
     A and B are runs, or RUN:PROGRAM. Nothing is too small to be listed, and no gate
     judges it: see `hlodb report` for that. Exit codes: 3 where something of either run
@@ -82,7 +82,7 @@ def command(
 
 
 def _parse_side(text: str, runs: Iterable[Run]) -> tuple[str, str | None]:
-    """Give run and program; a run may have a colon in its name."""
+    """Return run and program; a run may have a colon in its name."""
     names = {run.name for run in runs}
     if text in names:
         return text, None

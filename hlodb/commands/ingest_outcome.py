@@ -14,7 +14,7 @@ from hlodb.text import counted
 
 
 def sentences(run: RunSummary, db: Path) -> Iterator[str]:
-    """Give what there is to say of a run beside its row, a line each."""
+    """Yield the messages about a run, a line each."""
     yield from run.notes
     if run.rejects:
         loaded = "everything else was loaded" if run.modules else "no module was loaded"

@@ -27,7 +27,7 @@ limit_option = click.option(
 
 
 def parse_limits(texts: Iterable[str]) -> Limits:
-    """Give the limits that NAME=VALUE texts change.
+    """Return the limits that NAME=VALUE texts change.
 
     Raises UsageError for unknown names and what is no amount.
     """

@@ -8,7 +8,7 @@ import click
 
 
 def narrate(*lines: str) -> None:
-    """Say something as a terminal can show it.
+    """Print a message on the standard error, as a terminal can show it.
 
     Names from dumps stand in it: what does not print comes as `\\n` or `\\u202e`.
     """
@@ -22,5 +22,5 @@ class Narrator(logging.Handler):
     """Says warnings of the library as commands say theirs."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Say one."""
+        """Print one warning."""
         narrate(record.getMessage())

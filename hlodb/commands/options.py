@@ -137,7 +137,7 @@ class Moment(click.DateTime):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> datetime:
-        """Give the time, to the second."""
+        """Return the time, to the second."""
         try:
             found = datetime.fromisoformat(value)
         except ValueError:
@@ -163,7 +163,7 @@ output_option: Decorator = click.option(
 
 @contextmanager
 def open_for_reading(db: Path) -> Iterator[Connection]:
-    """Give a read-only connection from which no other file can be reached."""
+    """Yield a read-only connection from which no other file can be reached."""
     with connect(db, read_only=True) as connection:
         close_to_the_world(connection)
         yield connection

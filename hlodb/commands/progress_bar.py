@@ -13,7 +13,7 @@ _MEGABYTE = 1e6
 
 @contextmanager
 def progress_bar() -> Iterator[Callable[[int, int], None] | None]:
-    """Give what to call with bytes and files read so far; None where none is drawn."""
+    """Yield the callback for bytes and files read; None where none is drawn."""
     console = Console(stderr=True)
     if not console.is_terminal:
         yield None

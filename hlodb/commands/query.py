@@ -104,7 +104,7 @@ def command(
 
 
 def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None:
-    """Say that an answer has as many rows as it may have."""
+    """Print a note where an answer is as long as `top` allows."""
     defaults = {p.name: p.default for p in query.parameters}
     top = values.get("top", defaults.get("top"))
     if count and str(top) == str(count):
@@ -117,7 +117,7 @@ def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None
 def _tell_of_pruned(
     connection: Connection, query: Query, values: Mapping[str, Value]
 ) -> None:
-    """Say why a run that was asked for may have no answer."""
+    """Print a note for each requested run that is pruned."""
     runs = [
         values.get(p.name) for p in query.parameters if p.source == ("runs", "name")
     ]

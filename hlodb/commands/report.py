@@ -110,7 +110,7 @@ def command(
     no_record: bool,
     db: Path,
 ) -> int:
-    """Say whether a run is worse than its base, why, and whether that is allowed.
+    """Compare a run with its base: is it worse, why, and is that allowed?
 
     Without a base the latest comparable run before the candidate is taken. Exit codes:
     0 no gate failed, 1 a gate failed, 2 usage or hlodb.toml, 3 the data is not sound,
@@ -169,7 +169,7 @@ def _sink(text: str) -> tuple[str, Path | None]:
 def _build(
     db: Path, request: Request, settings: Settings, may_be_empty: bool
 ) -> Report | None:
-    """Give the report; None, and say why, where there may be nothing to compare."""
+    """Return the report; None, and say why, where there may be nothing to compare."""
     try:
         # Of ten thousand programs a third of the time would go into looking for cycles.
         with open_for_reading(db) as connection, no_collection():

@@ -43,7 +43,7 @@ def command(table: str | None, form: str, output: Path | None) -> None:
 
 
 def described_tables() -> list[dict[str, Any]]:
-    """Give every public table: name, kind, comment and columns, as plain values."""
+    """Return every public table: name, kind, comment and columns, as plain values."""
     return [
         {
             "name": table.name,
@@ -64,7 +64,7 @@ def described_tables() -> list[dict[str, Any]]:
 
 
 def schema_page(tables: list[dict[str, Any]]) -> str:
-    """Give the tables as a page of Markdown."""
+    """Return the tables as a page of Markdown."""
     parts = []
     for table in tables:
         parts.append(f"## {table['name']}\n\n{table['comment']}\n")
@@ -78,7 +78,7 @@ def schema_page(tables: list[dict[str, Any]]) -> str:
 
 
 def schema_listing(tables: list[dict[str, Any]]) -> str:
-    """Give the tables as text for a terminal."""
+    """Return the tables as text for a terminal."""
     lines = []
     for table in tables:
         lines.append(f"{click.style(table['name'], bold=True)}: {table['comment']}")

@@ -1,4 +1,4 @@
-"""The standard streams of the process, whose failures are told from all others."""
+"""The standard streams of the process, with failures of their own kinds."""
 
 from __future__ import annotations
 

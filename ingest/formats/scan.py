@@ -31,7 +31,7 @@ _Read = TypeVar("_Read")
 
 
 def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
-    """Give a function that keeps what it gave for each text, up to so many characters.
+    """Return a function that caches its results by text, up to so many characters.
 
     A number of texts would be no bound: kernels and device lists have 100 KB each.
     """
@@ -56,7 +56,7 @@ def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
 
 
 def closing(text: str, start: int) -> int:
-    """Give the index of the bracket that closes the one at `start`, or -1."""
+    """Return the index of the bracket that closes the one at `start`, or -1."""
     depth = 0
     for token in _TOKEN.finditer(text, start):
         first = token.group()[0]
@@ -70,7 +70,7 @@ def closing(text: str, start: int) -> int:
 
 
 def is_balanced(text: str) -> bool:
-    """Tell whether every bracket outside strings and comments is closed."""
+    """Return whether every bracket outside strings and comments is closed."""
     depth = 0
     for token in _TOKEN.finditer(text):
         first = token.group()[0]
@@ -82,7 +82,7 @@ def is_balanced(text: str) -> bool:
 
 
 def deepest(text: str) -> int:
-    """Give how many brackets stand inside each other where most do."""
+    """Return the depth of the deepest nested brackets."""
     depth = most = 0
     for token in _TOKEN.finditer(text):
         first = token.group()[0]
@@ -119,12 +119,12 @@ def split_commas(text: str) -> list[str]:
 
 
 def without_comments(text: str) -> str:
-    """Give the text without its `/*…*/` comments."""
+    """Return the text without its `/*…*/` comments."""
     return _COMMENT.sub("", text) if "/*" in text else text
 
 
 def whole_number(text: str | None, most_digits: int = 9) -> int | None:
-    """Give a number of ASCII digits, None for all else and for what is too long.
+    """Return a number of ASCII digits, None for all else and for what is too long.
 
     Nine digits fit an INTEGER, eighteen a BIGINT; Python would read thousands.
     """
@@ -135,14 +135,14 @@ def whole_number(text: str | None, most_digits: int = 9) -> int | None:
 
 @lru_cache(maxsize=4096)
 def human_bytes(text: str) -> int:
-    """Give the bytes of `41.22G`, `528.00MiB` or `0B`, rounded to whole ones."""
+    """Return the bytes of `41.22G`, `528.00MiB` or `0B`, rounded to whole ones."""
     number = text.rstrip("BiKMGTPE")
     power = "BKMGTPE".index(text[len(number)])
     return round(float(number) * (1 << 10 * power))
 
 
 def unescape(text: str) -> str:
-    r"""Give the text of a C-escaped string body, octal and hex escapes included.
+    r"""Return the text of a C-escaped string body, octal and hex escapes included.
 
     Escaped bytes are read as UTF-8, as absl's CEscape and protobuf write other letters
     than ASCII; one that is none stays an escape, as in `\xff`.
@@ -164,12 +164,12 @@ def _unescape_one(match: re.Match[str]) -> str:
 
 
 def unquote(text: str) -> str:
-    """Give the body of a quoted string unescaped, any other text as it is."""
+    """Return the body of a quoted string unescaped, any other text as it is."""
     if len(text) >= 2 and text[0] == text[-1] and text[0] in "\"'":
         return unescape(text[1:-1])
     return text
 
 
 def printable(text: str) -> str:
-    """Give text without surrogates, which stand for bytes that are no UTF-8."""
+    """Return text without surrogates, which stand for bytes that are no UTF-8."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")

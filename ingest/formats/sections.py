@@ -98,7 +98,7 @@ def cut(text: str, headers: re.Pattern[str]) -> list[Section]:
 
 
 def columns(rule: re.Pattern[str], text: str) -> tuple[Columns, bool]:
-    """Give the groups of `rule` as columns, and whether its matches cover `text`."""
+    """Return the groups of `rule` as columns, and whether its matches cover `text`."""
     parts = rule.split(text)
     width = rule.groups + 1
     return [parts[i::width] for i in range(1, width)], not any(parts[::width])
@@ -111,25 +111,25 @@ def rows(kind: type[_Row], *fields: Iterable[Any]) -> list[_Row]:
 
 
 def once_per_line(keys: Iterable[_Key], blocks: Iterable[str]) -> Iterator[_Key]:
-    """Give each key as often as its block has lines."""
+    """Return each key repeated once per line of its block."""
     counts = [block.count("\n") for block in blocks]
     return chain.from_iterable(map(repeat, keys, counts))
 
 
 def numbered(section: Section) -> Iterator[tuple[int, str]]:
-    """Give each line that is not blank, with its number."""
+    """Yield each line that is not blank, with its number."""
     for number, line in enumerate(section.text.split("\n"), section.line):
         if line.strip():
             yield number, line
 
 
 def snippet(line: str) -> str:
-    """Give the beginning of a line, to be shown beside what is wrong with it."""
+    """Return the beginning of a line, to be shown beside what is wrong with it."""
     return line.strip()[:_SNIPPET]
 
 
 def unclaimed_lines(section: Section) -> list[Unclaimed]:
-    """Give all lines of a section that should hold none."""
+    """Return all lines of a section that should hold none."""
     return [Unclaimed(*line) for line in numbered(section)]
 
 

@@ -57,7 +57,7 @@ class Shape(NamedTuple):
 
 @lru_cache(maxsize=65536)
 def parse_shape(text: str) -> Shape | None:
-    """Give the shape that `text` prints, or None where it is none.
+    """Return the shape that `text` prints, or None where it is none.
 
     Tuples within tuples a hundred deep are none either.
     """
@@ -125,10 +125,10 @@ def _array_bytes(
 
 @lru_cache(maxsize=65536)
 def without_layout(text: str) -> str:
-    """Give a printed shape without layouts, comments and blanks."""
+    """Return a printed shape without layouts, comments and blanks."""
     return _LAYOUT.sub("", without_comments(text)).replace(" ", "")
 
 
 def without_layout_alone(text: str) -> str:
-    """Give a printed shape without layouts, as XLA's `HumanString` prints it."""
+    """Return a printed shape without layouts, as XLA's `HumanString` prints it."""
     return _LAYOUT.sub("", text)

@@ -28,7 +28,7 @@ class Retention(NamedTuple):
 
 
 def runs_to_prune(connection: Connection, retention: Retention) -> dict[int, str]:
-    """Give run_id → name of the runs that need not stay whole, in order."""
+    """Return run_id → name of the runs that need not stay whole, in order."""
     rows = connection.execute(
         statement("list_prunable_runs"), retention._asdict()
     ).fetchall()

@@ -36,7 +36,7 @@ def load_evidence(
 
 
 def copy_evidence(connection: Connection, files: pa.Table) -> None:
-    """Give runs the evidence of equal files that were read before.
+    """Assign runs the evidence of equal files that were read before.
 
     `files` holds run_id, path, kind and sha256.
     """
@@ -86,7 +86,7 @@ def load_known(
 
 
 def _described(connection: Connection, files: pa.Table) -> list[tuple[int, FileReport]]:
-    """Give files with what is known of equal ones."""
+    """Return files with the facts known of equal ones."""
     rows = execute_on(connection, statement("describe_known_files"), files)
     return [(run_id, FileReport(*file)) for run_id, *file in rows]
 

@@ -43,7 +43,7 @@ class RunRequest:
 
 
 def run_id_of(connection: Connection, name: str) -> int | None:
-    """Give the id of the run called `name`, if there is one."""
+    """Return the id of the run called `name`, if there is one."""
     row = connection.execute("SELECT run_id FROM runs WHERE name = ?", [name])
     found = row.fetchone()
     return int(found[0]) if found else None
@@ -56,23 +56,23 @@ class RecordedFile(NamedTuple):
     size_bytes: int
 
     def holds(self, data: bytes) -> bool:
-        """Tell whether these are its bytes."""
+        """Return whether these are its bytes."""
         return sha256(data).hexdigest() == self.sha256
 
     def begins(self, data: bytes) -> bool:
-        """Tell whether `data` begins with its bytes, as a file does that has grown."""
+        """Return whether `data` begins with its bytes, as in a file that has grown."""
         return self.holds(data[: self.size_bytes])
 
 
 def origin_of(connection: Connection, name: str) -> str | None:
-    """Give the place that the run called `name` came from first, where it is known."""
+    """Return the first origin of the run called `name`, where it is known."""
     rows = connection.execute("SELECT origin FROM runs WHERE name = ?", [name])
     row = rows.fetchone()
     return row[0] if row else None
 
 
 def recorded_files(connection: Connection, name: str) -> dict[str, RecordedFile] | None:
-    """Give the files of a run by path, or None where no run has that name."""
+    """Return the files of a run by path, or None where no run has that name."""
     run_id = run_id_of(connection, name)
     if run_id is None:
         return None
@@ -99,14 +99,14 @@ class Holdings(NamedTuple):
 
 
 def holdings(connection: Connection) -> Holdings:
-    """Give what the warehouse holds."""
+    """Return the holdings of the warehouse."""
     names = connection.execute("SELECT name FROM runs").fetchall()
     [(units,)] = connection.execute(statement("list_known_units")).fetchall()
     return Holdings(frozenset(name for (name,) in names), frozenset(units))
 
 
 def is_run_pruned(connection: Connection, name: str) -> bool:
-    """Tell whether a run is there and has lost its details."""
+    """Return whether a run is there and has lost its details."""
     found = connection.execute(
         "SELECT 1 FROM runs WHERE name = ? AND pruned_at IS NOT NULL", [name]
     )
@@ -114,7 +114,7 @@ def is_run_pruned(connection: Connection, name: str) -> bool:
 
 
 def rejected_files(connection: Connection, name: str) -> set[str]:
-    """Give the paths of a run's files that were rejected, wholly or in part."""
+    """Return the paths of a run's files that were rejected, wholly or in part."""
     run_id = run_id_of(connection, name)
     rows = connection.execute(
         "SELECT path FROM dump_files WHERE run_id = ? AND status = 'rejected'"
@@ -125,7 +125,7 @@ def rejected_files(connection: Connection, name: str) -> set[str]:
 
 
 def reduced_files(connection: Connection, name: str) -> set[str]:
-    """Give the paths of a run's passes of which not everything was kept."""
+    """Return the paths of a run's passes of which not everything was kept."""
     rows = connection.execute(
         statement("list_reduced_files"), {"run_id": run_id_of(connection, name)}
     ).fetchall()
@@ -133,7 +133,7 @@ def reduced_files(connection: Connection, name: str) -> set[str]:
 
 
 def moment(seconds: float | None) -> datetime | None:
-    """Give a file's time as `runs` has it: UTC, whole seconds."""
+    """Return a file's time as `runs` has it: UTC, whole seconds."""
     if seconds is None:
         return None
     return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None)

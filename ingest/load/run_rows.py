@@ -17,7 +17,7 @@ from hlodb.version import __version__
 
 
 def begin_run(connection: Connection, name: str, origin: str) -> tuple[int, bool]:
-    """Give the id of the run called `name`, and whether it was begun just now.
+    """Return the id of the run called `name`, and whether it was begun just now.
 
     A pruned run is begun anew: its details come back.
     """
@@ -170,7 +170,7 @@ def _forget_gone(connection: Connection, run_id: int, facts: RunFacts) -> None:
 def count_runs(
     connection: Connection, run_ids: Sequence[int]
 ) -> dict[int, dict[str, int]]:
-    """Give how many modules, details of modules and rejects runs hold, by name."""
+    """Return the numbers of modules, detailed modules and rejects of runs, by name."""
     counts = connection.execute(statement("count_runs"), {"run_ids": list(run_ids)})
     names = [column[0] for column in counts.description]
     rows = [dict(zip(names, row, strict=True)) for row in counts.fetchall()]

@@ -16,7 +16,7 @@ _FOLDER = Path(__file__).parent / "sql"
 
 @lru_cache(maxsize=32)
 def statement(name: str) -> str:
-    """Give the text of `ingest/load/sql/NAME.sql`."""
+    """Return the text of `ingest/load/sql/NAME.sql`."""
     return (_FOLDER / f"{name}.sql").read_text(encoding="utf-8")
 
 

@@ -117,7 +117,7 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> lis
 
 
 def _members(group: _Group, result: BatchResult) -> frozenset[int]:
-    """Give the keys of which a result has rows."""
+    """Return the keys of which a result has rows."""
     return result.brought.get(group.name, frozenset())
 
 
@@ -163,7 +163,7 @@ def _joined(parts: list[pa.Table]) -> pa.Table:
 def _stored(
     connection: Connection, group: _Group, keys: Iterable[Set[int]]
 ) -> set[int]:
-    """Give those of `keys` whose rows the warehouse holds; pruned runs have none."""
+    """Return those of `keys` whose rows the warehouse holds; pruned runs have none."""
     wanted = set().union(*keys)
     if not wanted:
         return set()
@@ -173,7 +173,7 @@ def _stored(
 
 
 def _without(table: pa.Table, key: str, ids: set[int] | frozenset[int]) -> pa.Table:
-    """Give the rows with other keys; those of one key mostly follow one another."""
+    """Return the rows with other keys; those of one key mostly follow one another."""
     if not ids or not table.num_rows:
         return table
     is_known = np.isin(table[key].to_numpy(), list(ids))

@@ -29,7 +29,7 @@ class Branches:
         self.computation_ids = graph.computation_ids
 
     def around(self, instruction: int) -> dict[int, int]:
-        """Give the branch that an instruction stands in, by conditional."""
+        """Return the branch that an instruction stands in, by conditional."""
         found: dict[int, int] = {}
         passed: set[int] = set()
         computation = int(self.computation_ids[instruction])
@@ -81,7 +81,7 @@ def _readers(
     number: Mapping[str, int],
     branches: Branches,
 ) -> tuple[set[int], dict[int, set[str]]]:
-    """Give the older values that conditionals read, and what else has to do with each.
+    """Return the older values that conditionals read, and the others related to each.
 
     That is what reads it and where it stands, such as the result of a branch.
     """
@@ -99,5 +99,5 @@ def _readers(
 
 
 def _exclude(one: Mapping[int, int], other: Mapping[int, int]) -> bool:
-    """Tell whether two instructions stand in different branches of a conditional."""
+    """Return whether two instructions stand in different branches of a conditional."""
     return any(other.get(caller, branch) != branch for caller, branch in one.items())

@@ -96,7 +96,7 @@ class Conflict(NamedTuple):
 def live_changes(
     slots: Sequence[Slot], are_sound: bool | None = None
 ) -> dict[int, int]:
-    """Give by how much the live bytes of an allocation change, by step.
+    """Return the changes of an allocation's live bytes, by step.
 
     Live bytes at a step are the union of the addresses of the values live at it. Near
     linear where no two values conflict, which holds in every sound dump; `are_sound`
@@ -108,7 +108,7 @@ def live_changes(
 
 
 def is_sound(slots: Sequence[Slot]) -> bool:
-    """Tell whether no two values conflict.
+    """Return whether no two values conflict.
 
     A sweep over steps: the addresses held are kept sorted, so that a newcomer can only
     clash with its two neighbours. A value that lives for one step comes before others
@@ -155,7 +155,7 @@ def _sound_changes(slots: Iterable[Slot]) -> dict[int, int]:
 
 
 def _shared_bytes(slots: list[Slot]) -> int:
-    """Give by how much the sum of sizes exceeds the union of addresses."""
+    """Return by how much the sum of sizes exceeds the union of addresses."""
     shared, reach = 0, 0
     for low, high in sorted((slot.low, slot.high) for slot in slots):
         shared += max(0, min(reach, high) - low)
@@ -213,7 +213,7 @@ def conflicts(allocation_id: int, slots: Sequence[Slot]) -> list[Conflict]:
 
 
 def _overlapping(held: Sequence[tuple[int, int, int]], new: Slot) -> list[int]:
-    """Give the numbers of those that `new` overlaps, of which none overlaps another."""
+    """Return the numbers of those that `new` overlaps; none overlaps another."""
     first = bisect_left(held, (new.low,))
     if first and held[first - 1][1] > new.low:
         first -= 1
@@ -233,7 +233,7 @@ def _conflict(allocation_id: int, old: Slot, new: Slot) -> Conflict:
 
 
 def padding_bytes(slots: Iterable[Slot], logical_bytes: Mapping[int, int]) -> int:
-    """Give the bytes that values live at one step hold beyond their logical size.
+    """Return the bytes that values live at one step hold beyond their logical size.
 
     A value's padding is what lies in its place behind its first logical bytes. A byte
     that several values share counts for the newest of them: the one that starts last,

@@ -76,7 +76,7 @@ class _Held(NamedTuple):
 
 
 def allocation_kind(allocation: Allocation) -> str:
-    """Give the one kind an allocation counts as.
+    """Return the one kind an allocation counts as.
 
     `parameter`, `constant`, `thread_local`, `live_out` or `temp`: the first that
     applies, because a donated parameter is live out too.
@@ -123,7 +123,7 @@ def memory_facts(
 
 
 def _last_step(assignment: BufferAssignment) -> int:
-    """Give the last step at which anything lives, or -1 without live ranges.
+    """Return the last step at which anything lives, or -1 without live ranges.
 
     It is one past the last instruction: what is live out lives on there.
     """
@@ -168,7 +168,7 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
 def _timeline(
     color: int, helds: Iterable[_Held], last_step: int
 ) -> list[TimelineSegment]:
-    """Give live bytes of a colour from step 0 to the last, run-length encoded."""
+    """Return live bytes of a colour from step 0 to the last, run-length encoded."""
     temp: dict[int, int] = defaultdict(int)
     other: dict[int, int] = defaultdict(int)
     for held in helds:

@@ -24,7 +24,7 @@ _Place = tuple[int, int | None, str]
 def with_parameter_shapes(
     assignment: BufferAssignment, hlo: HloModule
 ) -> BufferAssignment:
-    """Give the assignment with the shapes of its parameters, as later text has them."""
+    """Return the assignment with its parameters' shapes, as later text has them."""
     if not any(map(_lacks_shape, assignment.allocations)):
         return assignment
     shapes = _shapes(assignment, _parameter_numbers(hlo))
@@ -47,7 +47,7 @@ def _place(allocation: Allocation) -> _Place:
 
 
 def _parameter_numbers(hlo: HloModule) -> dict[str, int]:
-    """Give the numbers of the entry's parameters by name."""
+    """Return the numbers of the entry's parameters by name."""
     return {
         i.name: i.parameter_number
         for c in hlo.computations
@@ -60,7 +60,7 @@ def _parameter_numbers(hlo: HloModule) -> dict[str, int]:
 def _shapes(
     assignment: BufferAssignment, numbers: Mapping[str, int]
 ) -> dict[_Place, str]:
-    """Give the shape of each parameter's value at its place."""
+    """Return the shape of each parameter's value at its place."""
     values = {v.value_id: v for v in assignment.values if v.instruction in numbers}
     return {
         (
@@ -74,13 +74,13 @@ def _shapes(
 
 
 def supplement(text: BufferAssignment, proto: BufferAssignment) -> BufferAssignment:
-    """Give what `text` lacks and `proto` has, of values that both know."""
+    """Return the facts of `proto` that `text` lacks, for values of both."""
     ranges, flow = _ranges(text, proto), _flow(text, proto)
     return replace(ranges, values=flow.values, positions=flow.positions, uses=flow.uses)
 
 
 def supplemented(text: BufferAssignment, more: BufferAssignment) -> BufferAssignment:
-    """Give the text's assignment together with its supplement."""
+    """Return the text's assignment together with its supplement."""
     if more.live_ranges:
         # They come with the schedule whose steps they count.
         text = replace(text, schedule=[], schedule_end=None)
@@ -102,7 +102,7 @@ def _ranges(text: BufferAssignment, proto: BufferAssignment) -> BufferAssignment
 
 
 def _flow(text: BufferAssignment, proto: BufferAssignment) -> BufferAssignment:
-    """Give values with their positions and uses, where their numbers are the same."""
+    """Return values with their positions and uses, where their numbers are the same."""
     known = {(v.value_id, v.instruction, v.shape_index) for v in text.values}
     values = [
         v for v in proto.values if (v.value_id, v.instruction, v.shape_index) in known

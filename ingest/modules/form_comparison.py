@@ -49,23 +49,23 @@ _MOST_DEVICES = 1 << 20
 
 
 def plain_shape(text: str | None) -> str | None:
-    """Give a shape without the `/*index=5*/` that text has since 2021."""
+    """Return a shape without the `/*index=5*/` that text has since 2021."""
     return None if text is None else without_comments(text)
 
 
 def in_six_digits(literal: str) -> str:
-    """Give a literal as text until 2020 has it: as C's `%g` prints its numbers."""
+    """Return a literal as text until 2020 has it: as C's `%g` prints its numbers."""
     return _FRACTION.sub(lambda number: f"{float(number.group()):g}", literal)
 
 
 def without_predecessors(other: str | None) -> str | None:
-    """Give what is said beside the usual attributes, but for control predecessors."""
+    """Return the unusual attributes, without control predecessors."""
     return _ALL_OF_PREDECESSORS.sub("", other or "").removeprefix(", ") or None
 
 
 @lru_cache(maxsize=4096)
 def spelt_alike(attributes: Attributes) -> Attributes:
-    """Give attributes with names, device numbers and configurations spelt alike."""
+    """Return attributes with names, device numbers and configurations spelt alike."""
     return attributes._replace(
         backend_config=_sorted(attributes.backend_config),
         replica_groups=_IOTA.sub(_numbers, attributes.replica_groups or ""),
@@ -104,7 +104,7 @@ Row = tuple[Any, ...]
 
 
 class Comparable(NamedTuple):
-    """One of the two forms: instructions by what they are told by, and what it lacks.
+    """One of the two forms: instructions by what identifies them, and what it lacks.
 
     `listed` are all instructions of computations, in order. `has_names` tells whether
     any has an op_name or op_type; the others, whether any has a source place, a stack
@@ -125,7 +125,7 @@ class Comparable(NamedTuple):
 def comparable(
     hlo: HloModule, assignment: BufferAssignment | None, is_compact: bool
 ) -> Comparable:
-    """Give a form of a module, where `is_compact` tells how its text was printed."""
+    """Return a form of a module, where `is_compact` tells how its text was printed."""
     inside = hlo.computations[-1].stop if hlo.computations else 0
     listed = list(hlo.instructions[:inside])
     found: Mapping[Any, Instruction] = dict(enumerate(listed))
@@ -147,7 +147,7 @@ def comparable(
 
 
 def alike(form: Comparable, other: Comparable) -> Collection[Hashable]:
-    """Give what instructions are told by of which both say the same, places aside."""
+    """Return the equal facts that identify instructions of both, places aside."""
     theirs = other.instructions
     return {
         at
@@ -159,9 +159,9 @@ def alike(form: Comparable, other: Comparable) -> Collection[Hashable]:
 def rows_of_both(
     form: Comparable, other: Comparable, same: Collection[Hashable]
 ) -> Iterator[tuple[str, Sequence[Row]]]:
-    """Give the rows of each table that `form` fills, without what `other` can't say.
+    """Yield the rows of each table that `form` fills, without what `other` can't say.
 
-    An instruction among the `same`, as `alike` gives them, is told by that alone.
+    `alike` returns the `same` instructions, which are identified by that alone.
     """
     yield from _module_tables(form, other, same)
     if form.has_places == other.has_places:
@@ -199,7 +199,7 @@ def _attributes(own: Attributes, other: Comparable) -> Attributes:
 
 
 def _literal(own: Instruction, other: Instruction | None) -> str | None:
-    """Give a literal with no more digits than the other form has of it."""
+    """Return a literal with no more digits than the other form has of it."""
     literal, theirs = own.literal, other.literal if other else None
     if literal is None or theirs is None or literal == theirs:
         return literal
@@ -230,7 +230,7 @@ def _place_tables(
 
 
 def _is_left_out(own: Instruction, other: Instruction | None) -> bool:
-    """Tell whether a frame is all metadata, which jaxlib 0.8.2 to 0.9.0 don't print."""
+    """Return whether a frame is all metadata, unprinted by jaxlib 0.8.2 to 0.9.0."""
     place, attributes = own.location, own.attributes
     is_frame_alone = place is not None and not any(place[:-1])
     is_named = attributes.op_name or attributes.op_type
@@ -238,7 +238,7 @@ def _is_left_out(own: Instruction, other: Instruction | None) -> bool:
 
 
 def _line(place: Location, frames: Mapping[int, Frame]) -> Row:
-    """Give a place without its frame; where that is all, the place of the frame."""
+    """Return a place without its frame; where that is all, the place of the frame."""
     frame = frames.get(place.stack_frame_id or 0)
     if frame is not None and not any(place[:-1]):
         return frame.file_name, frame.line, None, frame.column, None
@@ -246,7 +246,7 @@ def _line(place: Location, frames: Mapping[int, Frame]) -> Row:
 
 
 def _by_path(listed: Sequence[Instruction]) -> Sequence[tuple[str, Instruction]]:
-    """Give instructions with their names, elements with the name of their path."""
+    """Return instructions with their names, elements with the name of their path."""
     paths: dict[str, str] = {}
     found = []
     for i in listed:
@@ -259,7 +259,7 @@ def _by_path(listed: Sequence[Instruction]) -> Sequence[tuple[str, Instruction]]
 
 
 def _async_steps(form: Comparable, schedule: Sequence[str]) -> dict[int, int]:
-    """Give the step of the start of each async operation, by those of what it calls."""
+    """Return the start step of each async operation, by its callees."""
     steps = {name: at for at, name in enumerate(schedule)}
     start_of = {
         computation: steps[i.name]
@@ -311,7 +311,7 @@ class Described(NamedTuple):
 
 
 def compare_forms(path: str, text: Described, proto: Described) -> Iterator[Evidence]:
-    """Give a row of proto_comparisons for every table that both forms fill."""
+    """Yield a row of proto_comparisons for every table that both forms fill."""
     is_compact = bool(implied_elements(text.hlo.lines))
     ours, theirs = (comparable(*form, is_compact) for form in (text, proto))
     same = alike(ours, theirs)

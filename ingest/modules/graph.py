@@ -57,7 +57,7 @@ class Graph:
     calls: ResolvedCalls
 
     def edges_with_calls(self) -> tuple[Ints, Ints, Ints]:
-        """Give readers, operands and places, called roots counting as operands."""
+        """Return readers, operands and places, called roots counting as operands."""
         calls = self.calls
         roots = np.append(self.roots, NO_ID)[calls.computation_ids]
         rooted = roots != NO_ID
@@ -73,7 +73,7 @@ class Graph:
 def resolve_graph(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
 ) -> Graph:
-    """Give the graph of a module whose instructions are `rows` of `distinct`.
+    """Return the graph of a module whose instructions are `rows` of `distinct`.
 
     Instructions after the last computation belong to none: only a buffer assignment
     names them.
@@ -162,7 +162,7 @@ def _resolve_calls(
 def computation_kinds(
     distinct: Distinct, rows: Ints, computations: tuple[Computation, ...], graph: Graph
 ) -> list[str | None]:
-    """Give each computation's kind, by the first instruction that calls it."""
+    """Return each computation's kind, by the first instruction that calls it."""
     calls = graph.calls
     called, first = np.unique(calls.computation_ids, return_index=True)
     roles = [distinct.calls.roles.values_by_number[i] for i in calls.roles[first]]

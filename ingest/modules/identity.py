@@ -40,7 +40,7 @@ _EMPTY = re.compile(rb", metadata=\{\}")
 
 
 def program_name(module_name: str) -> str:
-    """Give a module's name without number, build and unique suffixes.
+    """Return a module's name without number, build and unique suffixes.
 
     Nor with what the rules program_names say that frameworks add.
     """
@@ -60,12 +60,12 @@ def _additions() -> list[tuple[re.Pattern[str], str]]:
 
 
 def program_key(program: str, entry_layout: str, num_partitions: int) -> int:
-    """Give a hash of program, entry shapes without layout, and partitions."""
+    """Return a hash of program, entry shapes without layout, and partitions."""
     return hash64(f"{program}|{without_layout(entry_layout)}|{num_partitions}")
 
 
 def companion_digest(data: bytes) -> bytes:
-    """Give a digest of a text without source locations and pointers."""
+    """Return a digest of a text without source locations and pointers."""
     if b"source_" in data:
         data = _FIRST_SOURCE.sub(b"{", _SOURCE.sub(b"", data))
     if b"stack_frame_id" in data:
@@ -94,7 +94,7 @@ def graph_text(
     literal: str | None,
     a: Attributes,
 ) -> str:
-    """Give what the graph fingerprint sees of one instruction."""
+    """Return the part of one instruction that the graph fingerprint covers."""
     kept = (
         opcode,
         without_layout(shape or ""),
@@ -110,7 +110,7 @@ def graph_text(
 
 
 def exact_text(shape: str | None, a: Attributes, graph: str) -> str:
-    """Give what the exact fingerprint sees beyond `graph`, the graph's text."""
+    """Return the part that the exact fingerprint covers beyond the text `graph`."""
     config = a.backend_config or None
     if config and "/" in config:
         config = _FOLDER.sub("/", config)
@@ -146,7 +146,7 @@ class Edges(NamedTuple):
 
 
 def graph_fingerprints(modules: Sequence[Edges]) -> list[int]:
-    """Give a hash of each structure that does not depend on the order of instructions.
+    """Return a hash of each structure, whatever the order of instructions.
 
     Weisfeiler-Leman refinement: eight rounds in which every instruction takes in its
     operands and readers, then a hash of the sorted keys. All modules at once: an array
@@ -179,7 +179,7 @@ def _refined(
 
 
 def exact_fingerprint(keys: Longs, operands: Ints, counts: Ints, starts: Ints) -> int:
-    """Give a hash of the instructions in their order, with operands by number.
+    """Return a hash of the instructions in their order, with operands by number.
 
     `counts` is the number of operands of each instruction, `starts` the first
     instruction of each computation.

@@ -31,7 +31,7 @@ NAME_ONLY = ""
 
 
 def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
-    """Give the module with the instructions that only the assignment names at its end.
+    """Return the module with the instructions that only the assignment names appended.
 
     They belong to no computation.
     """
@@ -49,14 +49,14 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
 
 
 def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
-    """Give what can be asked for names, the cheapest way."""
+    """Return the possible names of instructions, the cheapest way."""
     if isinstance(instructions, Rows):
         return instructions.places
     return {instruction.name for instruction in instructions}
 
 
 def _names(assignment: BufferAssignment) -> Iterator[str]:
-    """Give the names of instructions: schedule order first, then as they appear."""
+    """Return the names of instructions: schedule order first, then as they appear."""
     a = assignment
     named = chain(a.values, a.positions, a.uses, a.live_ranges)
     return chain(a.schedule, map(attrgetter("instruction"), named))
@@ -93,9 +93,9 @@ class _Element(NamedTuple):
 
 
 def with_element_names(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
-    """Give the module with its implied elements called as the assignment does.
+    """Return the module with its implied elements called as the assignment does.
 
-    One that can't be told from another keeps the name of its path.
+    One that can't be distinguished from another keeps the name of its path.
     """
     places = implied_elements(hlo.lines)
     if not places:
@@ -126,7 +126,7 @@ def _renamed(
 def _elements(
     hlo: HloModule, places: list[int], steps: Mapping[str, int]
 ) -> dict[tuple[str, Path], _Element]:
-    """Give implied elements by the tuple they are of, and their path within it."""
+    """Return implied elements by the tuple they are of, and their path within it."""
     readers: dict[int, int] = {}
     for at in reversed(places):
         readers[at] = readers.get(at + 1, at + 1)
@@ -158,7 +158,7 @@ def _element_names(
     hlo: HloModule,
     assignment: BufferAssignment,
 ) -> dict[int, str]:
-    """Give the names of instructions that the assignment leaves no doubt about."""
+    """Return the names of instructions that the assignment leaves no doubt about."""
     known = instruction_names(hlo.instructions)
     found: dict[int, str] = {}
     for name, candidates in _candidates(elements, known, assignment).items():
@@ -174,7 +174,7 @@ def _candidates(
     known: Container[str],
     assignment: BufferAssignment,
 ) -> dict[str, set[_Element]]:
-    """Give which elements each unknown name may mean, by all values that it holds."""
+    """Return the elements each unknown name may stand for, by all its values."""
     found: dict[str, list[set[_Element]]] = defaultdict(list)
     for _, positions in groupby(assignment.positions, attrgetter("value_id")):
         places = [(p.instruction, _path(p.shape_index)) for p in positions]
@@ -188,7 +188,7 @@ def _candidates(
 def _by_inner_path(
     elements: dict[tuple[str, Path], _Element], places: list[tuple[str, Path]]
 ) -> dict[Path, set[_Element]]:
-    """Give elements by the path at which they hold the value that stands in `places`.
+    """Return elements by the path at which they hold the value that stands in `places`.
 
     None of a path that more have than a name could be chosen from.
     """

@@ -65,7 +65,7 @@ class Distinct(BlockCache[Ints]):
     # --- taking in ---
 
     def read(self, lines: Sequence[str]) -> Ints:
-        """Give the rows of the instructions that lines print; may raise ParseError."""
+        """Return the rows of the instructions of lines; may raise ParseError."""
         known = self._row_of
         rows = known.rows_of(lines, first=len(self))
         try:
@@ -76,7 +76,7 @@ class Distinct(BlockCache[Ints]):
         return rows
 
     def _add_printed(self, printed: Printed) -> None:
-        """Give each line a new row; may raise ParseError, and then adds none."""
+        """Return a new row for each line; may raise ParseError, and then adds none."""
         forms, calls, locations, usual = self._sayings.of(printed)
         usual[unusual_names(printed.names)] = 0
         names, counts = parse_operand_lists(operand_texts(printed))
@@ -92,7 +92,7 @@ class Distinct(BlockCache[Ints]):
         )
 
     def add(self, instructions: Sequence[Instruction]) -> Ints:
-        """Give each instruction a new row."""
+        """Return a new row for each instruction."""
         first = len(self)
         forms = [
             (i.opcode, i.shape, i.parameter_number, stored_literal(i.literal),
@@ -165,7 +165,7 @@ class Distinct(BlockCache[Ints]):
         return list(map(Soundness, sound.tolist(), called))
 
     def has_unique_names(self, parts: Sequence[Ints]) -> bool:
-        """Tell whether no two instructions of all parts have one name."""
+        """Return whether no two instructions of all parts have one name."""
         own = self.name_ids(self.whole(parts))
         place = self.scratch()
         numbers = np.arange(len(own), dtype=np.int32)
@@ -173,11 +173,11 @@ class Distinct(BlockCache[Ints]):
         return bool((place[own] == numbers).all())
 
     def join(self, parts: Sequence[Ints]) -> Rows:
-        """Give the instructions of all parts as one sequence."""
+        """Return the instructions of all parts as one sequence."""
         return Rows(self, self.whole(parts))
 
     def rows_of(self, instructions: Sequence[Instruction]) -> Rows:
-        """Give instructions as rows; records that have none get new ones."""
+        """Return instructions as rows; records that have none get new ones."""
         if isinstance(instructions, Rows) and instructions.distinct is self:
             return instructions
         return Rows(self, self.add(instructions))
@@ -185,40 +185,40 @@ class Distinct(BlockCache[Ints]):
     # --- giving out ---
 
     def name_ids(self, rows: Ints) -> Ints:
-        """Give the numbers of the names of `rows`."""
+        """Return the numbers of the names of `rows`."""
         return taken(self._name_ids, np.int32, rows)
 
     def form_ids(self, rows: Ints) -> Ints:
-        """Give the numbers of the forms of `rows`."""
+        """Return the numbers of the forms of `rows`."""
         return taken(self._form_ids, np.int32, rows)
 
     def location_ids(self, rows: Ints) -> Ints:
-        """Give the numbers of the locations of `rows`, NO_ID where there is none."""
+        """Return the numbers of the locations of `rows`, NO_ID where there is none."""
         return taken(self._location_ids, np.int32, rows)
 
     def call_ids(self, rows: Ints) -> Ints:
-        """Give the numbers of what `rows` call, NO_ID for nothing."""
+        """Return the numbers of what `rows` call, NO_ID for nothing."""
         return taken(self._call_ids, np.int32, rows)
 
     def roots(self, rows: Ints) -> NDArray[np.int8]:
-        """Give 1 for each row that is printed as a root."""
+        """Return 1 for each row that is printed as a root."""
         return taken(self._roots, np.int8, rows)
 
     def operands(self, rows: Ints) -> tuple[Ints, Ints]:
-        """Give name numbers of all operands end to end, and how many each row has."""
+        """Return name numbers of all operands end to end, and how many each row has."""
         counts = taken(self._operand_counts, np.int32, rows)
         starts = taken(self._operand_starts, np.int64, rows)
         return taken(self._operands, np.int32, spread(starts, counts)), counts
 
     def scratch(self) -> Ints:
-        """Give an array with room for every name; what it holds is left over."""
+        """Return an array with room for every name; what it holds is left over."""
         needed = len(self.names.values_by_number)
         if len(self._scratch) < needed:
             self._scratch = np.zeros(2 * needed, np.int32)
         return self._scratch
 
     def records(self, rows: Ints) -> list[Instruction]:
-        """Give the instructions of rows; a long literal is cut."""
+        """Return the instructions of rows; a long literal is cut."""
         names = self.names.values_by_number
         forms, calls = self.forms.values_by_number, self.calls.values_by_number
         locations = self.locations.values_by_number
@@ -310,7 +310,7 @@ class Rows(Sequence[Instruction]):
         return Rows(self.distinct, np.concatenate(parts))
 
     def renamed(self, parts: Iterable[tuple[slice, Mapping[str, str]]]) -> Rows:
-        """Give the instructions with other names in parts, also where they're read."""
+        """Return the instructions with other names in parts, also where read."""
         distinct, numbers = self.distinct, self.numbers.copy()
         for part, names in parts:
             rows = numbers[part]

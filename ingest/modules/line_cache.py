@@ -47,7 +47,7 @@ class KnownLines(dict[str, int]):
         return row
 
     def rows_of(self, lines: Sequence[str], first: int) -> Ints:
-        """Give the row of each line; those of `new` lines count from `first` on."""
+        """Return the row of each line; those of `new` lines count from `first` on."""
         if len(self) > _MAX_LINES or self._characters > _MAX_CHARACTERS:
             self.clear()
             self._characters = 0
@@ -57,7 +57,7 @@ class KnownLines(dict[str, int]):
         return rows
 
     def forget_new(self) -> None:
-        """Forget what was new in the last lines."""
+        """Drop the entries of the last lines."""
         for line in self.new:
             del self[line]
 
@@ -101,7 +101,7 @@ class Sayings(dict[tuple[Any, ...], int]):
         return number
 
     def of(self, printed: Printed) -> tuple[Ints, Ints, Ints, NDArray[np.int8]]:
-        """Give the numbers of form, calls and location of each line.
+        """Return the numbers of form, calls and location of each line.
 
         And whether XLA prints such lines.
         """

@@ -46,7 +46,7 @@ class ModuleUnit:
 def derived_facts(
     distinct: Distinct, rows: Ints, unit: ModuleUnit, graph: Graph
 ) -> dict[str, Any]:
-    """Give the columns of `modules` that follow from the content.
+    """Return the columns of `modules` that follow from the content.
 
     The graph fingerprint comes later, see `edges_of`.
     """
@@ -84,13 +84,13 @@ def derived_facts(
 
 
 def edges_of(distinct: Distinct, rows: Ints, graph: Graph) -> Edges:
-    """Give what the graph fingerprint is made of."""
+    """Return the edges that the graph fingerprint covers."""
     keys = distinct.forms.graph_keys_of(distinct.form_ids(rows))
     return Edges(keys, *graph.edges_with_calls())
 
 
 def first_line(hlo: HloModule) -> int:
-    """Give the line of the first computation."""
+    """Return the line of the first computation."""
     return hlo.body_line if hlo.computations else 1
 
 

@@ -41,17 +41,17 @@ class Numbers(dict[Value, int], Generic[Value]):
         self._keys = array("q")
 
     def __missing__(self, value: Value) -> int:
-        """Give `value` the next number."""
+        """Assign `value` the next number."""
         number = self[value] = len(self.values_by_number)
         self.values_by_number.append(value)
         return number
 
     def numbers_of(self, values: Sequence[Value]) -> Ints:
-        """Give the number of each value."""
+        """Return the number of each value."""
         return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
 
     def keys_of(self, numbers: Ints) -> Longs:
-        """Give the keys of values, none of which is nothing."""
+        """Return the keys of values, none of which is nothing."""
         if new := self.values_by_number[len(self._keys) :]:
             digests = b"".join(map(digest64, map(repr, new)))
             self._keys.extend(np.frombuffer(digests, "<i8").tolist())
@@ -69,7 +69,7 @@ class Forms(Numbers[tuple[Any, ...]]):
         self._operand_counts = array("b")
 
     def __missing__(self, value: tuple[Any, ...]) -> int:
-        """Give the form of these fields the next number."""
+        """Assign the form of these fields the next number."""
         number = super().__missing__(value)
         self._fusions.append(value[0] == "fusion")
         self._operand_counts.append(usual_operands(value[0]))
@@ -79,11 +79,11 @@ class Forms(Numbers[tuple[Any, ...]]):
         return number
 
     def graph_keys_of(self, numbers: Ints) -> Longs:
-        """Give hashes of what the graph fingerprint sees of forms."""
+        """Return hashes of what the graph fingerprint sees of forms."""
         return taken(self._graph_keys, np.int64, numbers)
 
     def exact_keys_of(self, numbers: Ints) -> Longs:
-        """Give hashes of what the exact fingerprint sees of forms."""
+        """Return hashes of what the exact fingerprint sees of forms."""
         return taken(self._exact_keys, np.int64, numbers)
 
     def operand_counts_of(self, numbers: Ints) -> NDArray[np.int8]:
@@ -91,11 +91,11 @@ class Forms(Numbers[tuple[Any, ...]]):
         return taken(self._operand_counts, np.int8, numbers)
 
     def fusion_count(self, numbers: Ints) -> int:
-        """Give how many of these forms are fusions."""
+        """Return the number of fusions among these forms."""
         return int(taken(self._fusions, np.int8, numbers).sum())
 
     def of(self, numbers: Ints) -> list[Form]:
-        """Give forms by their numbers."""
+        """Return forms by their numbers."""
         values = self.values_by_number
         return [Form(*values[number]) for number in numbers.tolist()]
 
@@ -108,7 +108,7 @@ def _fingerprint_keys(
     literal: str | None,
     without_names: tuple[Any, ...],
 ) -> tuple[int, int]:
-    """Give hashes of what the fingerprints see of a form, which is not all.
+    """Return hashes of what the fingerprints see of a form, which is not all.
 
     Most forms differ in `op_name` only: `without_names` are attributes but the first
     two, op_name and op_type.
@@ -130,7 +130,7 @@ class Calls(Numbers[tuple[Call, ...]]):
         self._columns = (array("i"), array("i"), array("i"))
 
     def __missing__(self, value: tuple[Call, ...]) -> int:
-        """Give these calls the next number."""
+        """Assign these calls the next number."""
         roles, ordinals, names = self._columns
         self._starts.append(len(roles))
         for call in value:
@@ -141,7 +141,7 @@ class Calls(Numbers[tuple[Call, ...]]):
         return super().__missing__(value)
 
     def spread(self, numbers: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-        """Give how much each of these calls, and all that is called, end to end.
+        """Return the total of each call and everything it calls, end to end.
 
         Of each called computation the number of its role, its place in the role, and
         the number of its name.
@@ -153,11 +153,11 @@ class Calls(Numbers[tuple[Call, ...]]):
 
 
 def spread(starts: Longs, counts: Ints) -> Longs:
-    """Give the places start, start + 1 … of each run, end to end."""
+    """Return the places start, start + 1 … of each run, end to end."""
     before = np.cumsum(counts) - counts
     return np.repeat(starts - before, counts) + np.arange(int(counts.sum()))
 
 
 def taken(column: array[Any], kind: type[Any], at: NDArray[Any]) -> NDArray[Any]:
-    """Give the values of a column at given places."""
+    """Return the values of a column at given places."""
     return np.frombuffer(column, kind)[at] if len(at) else np.empty(0, kind)

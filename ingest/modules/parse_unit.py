@@ -244,7 +244,7 @@ def _record_digest(assignment: BufferAssignment) -> bytes:
 
 
 def _join(parts: _Parts, digest: int | None) -> None:
-    """Give the assignment to the unit's module, or to one that it alone describes."""
+    """Return the assignment to the unit's module, or to one that it alone describes."""
     hlos, found = parts.hlos, [a for _, a in parts.assignments]
     assignment = join_assignments(found) if found else None
     if assignment is not None and len(hlos) != 1:

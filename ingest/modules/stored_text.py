@@ -1,6 +1,6 @@
 """What is stored of texts that may be endless: constants and encoded kernels.
 
-Each is told from all others by a digest of the whole.
+A digest of the whole distinguishes each from all others.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)("|\\?\Z)|[\w+/=-]++', re.DOTALL)
 
 
 def stored_literal(literal: str | None) -> str | None:
-    """Give a constant's text, long ones cut and closed with a digest of the whole."""
+    """Return a constant's text, long ones cut and closed with a digest of the whole."""
     if literal is None or len(literal) <= _KEPT_LITERAL:
         return literal
     return _cut(literal)
 
 
 def stored_attributes(attributes: Attributes) -> Attributes:
-    """Give attributes whose long strings are cut and closed with a digest of the whole.
+    """Return attributes whose long strings are cut and end with a digest of the whole.
 
     Such are the kernels in backend configurations, which stay JSON where they were.
     """

@@ -12,7 +12,7 @@ reads and writes can't keep up with half as many, and each takes memory."""
 
 
 def default_jobs(limits: Path = Path("/sys/fs/cgroup")) -> int:
-    """Give the number of cores this process may use, or MOST_JOBS where it has more.
+    """Return the number of cores this process may use, or MOST_JOBS where it has more.
 
     A container may see all cores of its machine and be given the time of a few: what
     it is given stands in files in `limits`.
@@ -24,7 +24,7 @@ def default_jobs(limits: Path = Path("/sys/fs/cgroup")) -> int:
 
 
 def _given_cores(limits: Path) -> float:
-    """Give how many cores' time a control group has, of version 2 or 1."""
+    """Return the cores' time of a control group, of version 2 or 1."""
     for names in (("cpu.max",), ("cpu/cpu.cfs_quota_us", "cpu/cpu.cfs_period_us")):
         try:
             texts = [(limits / name).read_text(encoding="ascii") for name in names]

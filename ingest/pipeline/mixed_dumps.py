@@ -5,7 +5,7 @@ completed from anywhere, by ranks in folders of their own, by more modules, by m
 files of the same ones; but not by other modules of the same numbers.
 
 Folders of one run may look like runs of their own, a night each, or a host each; files
-of several processes in one folder are told apart by their names alone.
+of several processes in one folder differ by their names alone.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Module = tuple[str | None, str | None]
 
 
 def is_of_another_dump(found: Iterable[str], held: Iterable[str]) -> bool:
-    """Tell whether a number of a module stands for one in `held`, another in `found`.
+    """Return whether a number of a module stands for one in `held`, another in `found`.
 
     Both are paths of files. Processes that dump into one folder share its numbers;
     there it is enough that one module of a number is the same.
@@ -34,7 +34,7 @@ def is_of_another_dump(found: Iterable[str], held: Iterable[str]) -> bool:
 
 
 def _modules(paths: Iterable[str]) -> dict[_Place, set[_Module]]:
-    """Give the modules of each folder, rank and number: their times and names."""
+    """Return the modules of each folder, rank and number: their times and names."""
     modules: dict[_Place, set[_Module]] = defaultdict(set)
     for path in paths:
         file = recognise(path)
@@ -46,7 +46,7 @@ def _modules(paths: Iterable[str]) -> dict[_Place, set[_Module]]:
 
 
 def shared_numbers(paths: Iterable[str]) -> list[tuple[int, list[str]]]:
-    """Give numbers that several modules of one folder and backend have, and these.
+    """Return numbers that several modules of one folder and backend have, and these.
 
     A process counts the modules of each backend, so one number is one module.
     """
@@ -66,7 +66,7 @@ def shared_numbers(paths: Iterable[str]) -> list[tuple[int, list[str]]]:
 
 
 def note_of_shared(name: str, shared: list[tuple[int, list[str]]]) -> str:
-    """Say that modules may be lost, and what to do then."""
+    """Return a note that modules may be lost, and what to do then."""
     number, modules = shared[0]
     both = " and ".join(modules[:2])
     return (
@@ -77,7 +77,7 @@ def note_of_shared(name: str, shared: list[tuple[int, list[str]]]) -> str:
 
 
 def alike_folders(paths: Iterable[str]) -> list[str]:
-    """Give the folders right below a run's own that hold files of the same names.
+    """Return the folders right below a run's own that hold files of the same names.
 
     Those of a rank are left out: there equal names are to be expected.
     """
@@ -90,7 +90,7 @@ def alike_folders(paths: Iterable[str]) -> list[str]:
 
 
 def note_of_alike(name: str, folders: list[str]) -> str:
-    """Say that a run may be several, and what to do then."""
+    """Return a note that a run may be several, and what to do then."""
     forgetting = shlex.join(["hlodb", "rm", *positional(name)])
     return (
         f"run {name}: {_first_of(folders)} hold files of the same names, and count as"
@@ -100,7 +100,7 @@ def note_of_alike(name: str, folders: list[str]) -> str:
 
 
 def alike_prefixes(paths: Iterable[str]) -> list[str]:
-    """Give what several files of one folder have before equal names of modules.
+    """Return the prefixes of equal module names in several files of one folder.
 
     Those of ranks are left out: these tell modules apart everywhere.
     """
@@ -115,7 +115,7 @@ def alike_prefixes(paths: Iterable[str]) -> list[str]:
 
 
 def note_of_prefixes(name: str, prefixes: list[str]) -> str:
-    """Say that modules of several processes pass for one, and what to do."""
+    """Return a note that modules of several processes are taken for one."""
     forgetting = shlex.join(["hlodb", "rm", *positional(name)])
     return (
         f"run {name}: files of equal modules begin with {_first_of(prefixes)} in one"

@@ -1,4 +1,4 @@
-"""Original dumps read again, where they still exist, and held against what is stored.
+"""Original dumps read again, where they still exist, and compared with the stored rows.
 
 The dumps go into a warehouse of their own, which is deleted in the end; then rows are
 counted and hashed on both sides, by run, module or set of source lines.
@@ -126,7 +126,7 @@ def _compared(database: Path, copy: Path, stored: _Stored) -> Iterator[Differenc
 
 
 def _tables_with(key: str) -> list[str]:
-    """Give the tables whose rows are of a run, a module or a set of source lines."""
+    """Return the tables whose rows are of a run, a module or a set of source lines."""
     stored = [
         table
         for table, columns in _TABLES.items()

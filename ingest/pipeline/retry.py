@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 def rejected_runs(
     database: Path, limits: Limits
 ) -> Iterator[tuple[RunSource, RunRequest]]:
-    """Give every run with rejected files whose dump is still as it was.
+    """Yield every run with rejected files whose dump is still as it was.
 
     A warning tells of those that are gone or have changed.
     """
@@ -44,7 +44,7 @@ def rejected_runs(
 def unchanged_source(
     name: str, origin: str, recorded: dict[str, RecordedFile], limits: Limits
 ) -> RunSource | None:
-    """Give the dump of a run, if it still holds all recorded files unchanged."""
+    """Return the dump of a run, if it still holds all recorded files unchanged."""
     source = _same_source(origin, recorded, limits)
     if source is None:
         return None

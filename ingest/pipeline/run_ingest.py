@@ -99,7 +99,7 @@ class RunIngest:
     # --- its name ---
 
     def may_complete(self, taken: Set[str]) -> list[str]:
-        """Give the names of runs that this one may complete."""
+        """Return the names of runs that this one may complete."""
         pattern = re.compile(rf"{re.escape(self.source.name)}(?:~\d+)?")
         return list(filter(pattern.fullmatch, taken))
 

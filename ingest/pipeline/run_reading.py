@@ -49,7 +49,7 @@ REPEATED = "its module is in another file, or in the snapshot of another executi
 
 
 def tells_nothing(unit: Unit, file: UnitFile) -> bool:
-    """Tell whether a file is a snapshot of a module that another file has.
+    """Return whether a file is a snapshot of a module that another file has.
 
     A second snapshot of a module stands alone, though its name says whose it is.
     """
@@ -123,7 +123,7 @@ class RunReading:
         self.began = 0.0
 
     def completes(self, earlier: EarlierRun) -> bool:
-        """Tell whether an earlier run has these files so far, and take it up if so.
+        """Return whether an earlier run has these files so far, and take it up if so.
 
         Where it has them all, this reading of the run is the only one. `added_count`
         are the files that it has not.
@@ -168,7 +168,7 @@ class RunReading:
         yield from batches_of([f for f in files if f.path in paths] for files in read)
 
     def rejects(self) -> list[tuple[str, Reject]]:
-        """Give what was rejected or refused of files that were not parsed."""
+        """Return the rejects and refusals of files that were not parsed."""
         return self.other_rejects + [
             (r.path, Reject(0, 0, "file", "refused", r.reason, ""))
             for r in self.source.refused
@@ -264,7 +264,7 @@ class RunReading:
 
 
 def _agrees(file: UnitFile, recorded: RecordedFile | None) -> bool:
-    """Tell whether a file has at most grown since it was recorded, if it was."""
+    """Return whether a file has at most grown since it was recorded, if it was."""
     return (
         recorded is None or recorded.sha256 == file.sha256 or recorded.begins(file.data)
     )
@@ -273,7 +273,7 @@ def _agrees(file: UnitFile, recorded: RecordedFile | None) -> bool:
 def _holds(
     file: UnitFile, recorded: dict[str, RecordedFile], retried: Set[str]
 ) -> bool:
-    """Tell whether a file need not be read again."""
+    """Return whether a file need not be read again."""
     earlier = recorded.get(file.path)
     return (
         earlier is not None

@@ -107,7 +107,7 @@ def stage_run(source: RunSource, request: RunRequest, database: Path) -> Path:
 
 
 def take_packages(database: Path) -> tuple[list[Package], list[str]]:
-    """Give the staged runs that no other process absorbs just now, oldest first.
+    """Return the staged runs that no other process absorbs just now, oldest first.
 
     Also gives notes about packages that can't be read; they are put aside.
     """
@@ -131,7 +131,7 @@ def take_packages(database: Path) -> tuple[list[Package], list[str]]:
 
 
 def _whole_packages(home: Path) -> Iterator[Path]:
-    """Give the folders of packages, oldest first; remove drafts that nobody ends."""
+    """Yield the folders of packages, oldest first; remove drafts that nobody ends."""
     for changed_at, folder in sorted(_changed_at(home)):
         if folder.name.startswith(_DRAFT):
             if time.time() - changed_at > _DRAFT_SECONDS:

@@ -53,7 +53,7 @@ class Store:
         self._units = KnownUnits()
 
     def settle(self, runs: Sequence[RunIngest]) -> None:
-        """Give runs their names, and what the warehouse knows already."""
+        """Assign runs their names, and the facts that the warehouse has."""
         held = self._held
         # Where no run can complete another, what was found just now is enough.
         if held is None or any(run.may_complete(held.run_names) for run in runs):
@@ -91,7 +91,7 @@ class Store:
         return whole
 
     def end(self, run: RunIngest) -> None:
-        """Say that a run has given all its results."""
+        """Mark a run as complete: it has given all its results."""
         self._ended.append(run)
 
     def flush(self) -> list[RunSummary]:

@@ -48,7 +48,7 @@ def whole_runs(
     sources: Sequence[RunSource],
     request: RunRequest,
 ) -> dict[str, WholeRun]:
-    """Give the runs that are called as `sources` and may well be unchanged."""
+    """Return the runs that are called as `sources` and may well be unchanged."""
     names = [source.name for source in sources if source.entries]
     if request.retry_rejects or not names:
         return {}
@@ -114,7 +114,7 @@ def unchanged_run(
 
 
 def _is_said_already(source: RunSource, run: WholeRun, request: RunRequest) -> bool:
-    """Tell whether names and times of files, and the request, are those of the run."""
+    """Return whether file names, times and the request are those of the run."""
     row = run.row
     labels = json.loads(row["labels"] or "{}")
     return (
@@ -127,7 +127,7 @@ def _is_said_already(source: RunSource, run: WholeRun, request: RunRequest) -> b
 
 
 def _is_time(source: RunSource, row: Mapping[str, Any], given: datetime | None) -> bool:
-    """Tell whether a run has the time that it would get."""
+    """Return whether a run has the time that it would get."""
     if given is not None or row["is_started_at_given"]:
         return row["is_started_at_given"] and given in (None, row["started_at"])
     times = [e.modified_at for e in source.entries if e.modified_at is not None]

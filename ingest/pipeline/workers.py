@@ -35,7 +35,7 @@ _PARENT_SECONDS = 1.0
 def parse_batches(
     batches: Iterable[tuple[Tag, Units]], jobs: int
 ) -> Iterator[tuple[Tag, BatchResult]]:
-    """Give the result of every batch with its tag, in order."""
+    """Yield the result of every batch with its tag, in order."""
     start_process()
     source = iter(batches)
     begun = list(islice(source, 2))

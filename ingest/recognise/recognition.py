@@ -71,7 +71,7 @@ class UnitKey(NamedTuple):
 
 
 def recognise(path: str, data: bytes = b"") -> Recognised:
-    """Say what the file at `path` is; `data` is its beginning, or all of it.
+    """Return the kind of the file at `path`; `data` is its beginning, or all of it.
 
     Compression endings (`.gz`, …) are looked through; `data` is uncompressed.
     Without data the name alone decides, and may leave `unknown`. Never fails.
@@ -111,7 +111,7 @@ def _decide(name: NameParts, sniffed: Sniffed | None, head: bytes) -> tuple[Kind
 
 
 def _is_part(name: NameParts, sniffed: Sniffed, head: bytes) -> bool:
-    """Tell whether HLO is of a numbered module that is dumped as a whole as well.
+    """Return whether HLO is of a numbered module that is dumped as a whole as well.
 
     What has a schedule is no part: code generators are given computations without.
     """
@@ -121,7 +121,7 @@ def _is_part(name: NameParts, sniffed: Sniffed, head: bytes) -> bool:
 
 
 def _is_snapshot(name: NameParts, sniffed: Sniffed) -> bool:
-    """Tell whether a message is one of an execution, which begins as any HloProto."""
+    """Return whether a message is one of an execution, which begins as any HloProto."""
     return name.kind == "hlo_snapshot" and sniffed.kind == "hlo_proto"
 
 
@@ -149,7 +149,7 @@ def _check_form(
 
 
 def unit_key(path: str, recognised: Recognised) -> UnitKey:
-    """Say which unit a file belongs to: all that describe one module at one stage.
+    """Return the unit of a file: all files that describe one module at one stage.
 
     Only the name counts, so the key is the same before and after reading the content.
     """
@@ -192,7 +192,7 @@ _MODULE = re.compile(r"(?:^|[._\-])module_\d{4,}")
 
 
 def rank(path: str) -> int | None:
-    """Say which process wrote a file, from its path in the run; None if it's unsaid.
+    """Return the process that wrote a file, by its path in the run; None if unknown.
 
     The innermost part of the path that speaks wins:
     1. a part with `rank`, `host`, `process`, `proc` or `worker` and a number, between
@@ -213,7 +213,7 @@ def rank(path: str) -> int | None:
 
 
 def is_rank_folder(name: str) -> bool:
-    """Tell whether a folder is called after its process and nothing else: `rank_3`."""
+    """Return whether a folder is named after its process alone: `rank_3`."""
     return _RANK_FOLDER.fullmatch(name) is not None
 
 

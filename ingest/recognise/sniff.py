@@ -25,7 +25,7 @@ class _Field(NamedTuple):
 
 
 def message_kind(head: bytes) -> tuple[Kind, str] | None:
-    """Say which message begins with `head`: (kind, description), None if it's no guess.
+    """Return (kind, description) of a message by its `head`; None if unknown.
 
     An HloProto and a bare HloModuleProto are both `hlo_proto`; in the latter field 1,
     the module's name, is a string.
@@ -224,7 +224,7 @@ _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\b\x1b")) + b"\x7f"
 
 
 def sniff(data: bytes) -> Sniffed | None:
-    """Say what `data`, the beginning of a file or all of it, is by its content."""
+    """Return the kind of `data`, the beginning of a file or all of it, by content."""
     head = data[:HEAD_BYTES]
     if not head:
         return Sniffed("ignored", "empty file", certain=False)
@@ -240,7 +240,7 @@ def sniff(data: bytes) -> Sniffed | None:
 
 
 def looks_like_text(head: bytes) -> bool:
-    """Tell text from binary: no NUL, and next to no control characters."""
+    """Return whether data is text: no NUL, and next to no control characters."""
     if b"\0" in head:
         return False
     controls = len(head) - len(head.translate(None, delete=_CONTROLS))

@@ -45,7 +45,7 @@ class UnitFile(NamedTuple):
 
     @property
     def size_bytes(self) -> int:
-        """Give the size of the whole file."""
+        """Return the size of the whole file."""
         return len(self.data) + self.left_out_bytes
 
 
@@ -66,13 +66,13 @@ class FileReport:
 
 
 def unit_digest(files: Sequence[UnitFile]) -> int:
-    """Give a hash of kinds and bytes: units with equal digests hold equal modules."""
+    """Return a hash of kinds and bytes: units with equal digests hold equal modules."""
     parts = sorted(f"{f.recognised.kind} {f.sha256}" for f in files)
     return hash64("\n".join(parts))
 
 
 def main_file(files: Sequence[UnitFile]) -> UnitFile:
-    """Give the file that stands for the unit: HLO text, else a proto, else any."""
+    """Return the file that stands for the unit: HLO text, else a proto, else any."""
     for kinds in (
         ("hlo_text", "log"),
         ("hlo_proto", "hlo_snapshot", "executable", "xplane"),
@@ -84,7 +84,7 @@ def main_file(files: Sequence[UnitFile]) -> UnitFile:
 
 
 def file_report(file: UnitFile) -> FileReport:
-    """Give a file's row of dump_files before anything is known of its lines."""
+    """Return a file's row of dump_files before anything is known of its lines."""
     recognised = file.recognised
     return FileReport(
         file.path,
@@ -97,7 +97,7 @@ def file_report(file: UnitFile) -> FileReport:
 
 
 def occurrence_columns(file: UnitFile) -> dict[str, Any]:
-    """Give the columns of `modules` that come from a file's name and place."""
+    """Return the columns of `modules` that come from a file's name and place."""
     r = file.recognised
     return {
         "path": file.path,
@@ -113,7 +113,7 @@ def occurrence_columns(file: UnitFile) -> dict[str, Any]:
 
 
 def platform_of(recognised: Recognised) -> str | None:
-    """Give the platform that a file name tells: cpu, gpu, rocm, tpu or None."""
+    """Return the platform that a file name tells: cpu, gpu, rocm, tpu or None."""
     if recognised.cl:
         return "tpu"
     prefix = (recognised.platform_prefix or "").split("_")[0]

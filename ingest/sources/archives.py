@@ -40,12 +40,12 @@ class Member(NamedTuple):
 
 
 def is_archive_name(name: str) -> bool:
-    """Tell by its name whether a file is a packed directory."""
+    """Return whether a file is a packed directory, by its name."""
     return name.lower().endswith(ARCHIVE_SUFFIXES)
 
 
 def archive_form(raw: BinaryIO, limits: Limits) -> ArchiveForm | None:
-    """Tell by its beginning whether a stream is an archive, and of which form."""
+    """Return the form of an archive by its beginning; None where it is none."""
     reader = LimitedReader(raw, limits)
     head = reader.take(TAR_BLOCK)
     if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
@@ -56,7 +56,7 @@ def archive_form(raw: BinaryIO, limits: Limits) -> ArchiveForm | None:
 
 
 def _has_checksum(header: bytes) -> bool:
-    """Tell whether this is a tar header of 1979, which has no magic word."""
+    """Return whether this is a tar header of 1979, which has no magic word."""
     try:
         stored = int(header[148:156].strip(b" \0") or b"x", 8)
     except ValueError:
@@ -65,7 +65,7 @@ def _has_checksum(header: bytes) -> bool:
 
 
 def reason_to_refuse(path: str, size: int, seen: set[str], limits: Limits) -> str:
-    """Say why a member with this safe path is not read; empty if it is."""
+    """Return the reason not to read a member with this safe path; empty if none."""
     if not path:
         return "its name leads out of the archive"
     if len(path) > limits.path_characters:
@@ -82,7 +82,7 @@ def reason_to_refuse(path: str, size: int, seen: set[str], limits: Limits) -> st
 
 
 def safe_path(name: str) -> str:
-    """Give a member's path inside the archive; empty where it leads out of it."""
+    """Return a member's path inside the archive; empty where it leads out of it."""
     parts = name.replace("\\", "/").split("/")
     if name.startswith(("/", "\\")) or ".." in parts or "\0" in name:
         return ""
@@ -99,7 +99,7 @@ _BROKEN_TAR = (tarfile.TarError, ValueError, OverflowError, IndexError, Recursio
 def tar_members(
     raw: BinaryIO, limits: Limits, refuse: Refuse, archive: str
 ) -> Iterator[tuple[Member, LimitedReader]]:
-    """Give each sound member and the reader at its first byte; pass on as you like.
+    """Yield each sound member and the reader at its first byte; pass on as you like.
 
     Ends early, with a refusal for `archive` itself, where the archive is broken.
     """
@@ -202,7 +202,7 @@ BROKEN_ZIP = (
 def zip_members(
     archive: zipfile.ZipFile, limits: Limits, refuse: Refuse
 ) -> list[tuple[Member, zipfile.ZipInfo]]:
-    """Give the sound members of a zip archive, in the order of its table."""
+    """Return the sound members of a zip archive, in the order of its table."""
     members: list[tuple[Member, zipfile.ZipInfo]] = []
     seen: set[str] = set()
     for number, info in enumerate(archive.infolist(), start=1):

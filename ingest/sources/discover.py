@@ -40,7 +40,7 @@ _SECRET = re.compile(
 
 
 def without_secrets(url: str) -> str:
-    """Give a URL without user and password, and without signed or secret parameters."""
+    """Return a URL without user, password and signed or secret parameters."""
     address, mark, rest = _USER.sub("", url, count=1).partition("?")
     query, hash_, part = rest.partition("#")
     kept = [p for p in query.split("&") if not _SECRET.search(p.partition("=")[0])]
@@ -83,7 +83,7 @@ class RunSource:
 
     @property
     def is_local(self) -> bool:
-        """Tell whether its files lie in a file system."""
+        """Return whether its files lie in a file system."""
         return not _URL.match(self.origin)
 
     def units(self) -> Iterator[Unit]:
@@ -219,7 +219,7 @@ def _find(
     limits: Limits,
     required: bool = True,
 ) -> Iterator[_Found]:
-    """Give the run of the loose files, if any is a dump's, and those of archives."""
+    """Yield the run of the loose files, if any is a dump's, and those of archives."""
     archives = [entry for entry in entries if is_archive_name(entry.path)]
     loose = [entry for entry in entries if not is_archive_name(entry.path)]
     if any(_look(entry, limits).kind in READ_KINDS for entry in loose):

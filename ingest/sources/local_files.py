@@ -41,7 +41,7 @@ def expand(path: str) -> list[Path]:
 
 
 def _absolute(path: Path) -> Path:
-    """Give a path whose last part is a name: a run may be called after it."""
+    """Return a path whose last part is a name: a run may be called after it."""
     return path.resolve() if path.name == ".." else path.absolute()
 
 
@@ -60,9 +60,9 @@ def _missing(path: Path, named: str) -> str:
 
 
 def files_below(root: str, home: str, refuse: Refuse) -> Iterator[str]:
-    """Give all files below a directory; links to directories are not followed.
+    """Yield all files below a directory; links to directories are not followed.
 
-    What is refused is told by its path from `home`.
+    Refused files are reported by their path from `home`.
     """
     folders = [root]
     while folders:
@@ -89,14 +89,14 @@ def _refused(path: str, root: str, reason: str) -> RefusedFile:
 
 
 def _below(path: str, root: str) -> str:
-    """Give a path as it is called below `root`, with `/`."""
+    """Return a path as it is called below `root`, with `/`."""
     # Strings: to make a Path of each file took as long as to look at them all.
     name = path[len(os.path.join(root, "")) :]
     return printable(name.replace(os.sep, "/"))
 
 
 def entry_at(path: str, root: str, refuse: Refuse) -> Entry | None:
-    """Give a regular file below `root`, also behind a link; refuse all else.
+    """Return a regular file below `root`, also behind a link; refuse all else.
 
     FIFOs and devices are never opened: that could wait for ever.
     """
@@ -112,7 +112,7 @@ def entry_at(path: str, root: str, refuse: Refuse) -> Entry | None:
 
 
 def local_entry(path: str, root: str, status: os.stat_result | None = None) -> Entry:
-    """Give the entry of a file that lies below `root`."""
+    """Return the entry of a file that lies below `root`."""
     return Entry(
         _below(path, root),
         status.st_size if status else None,

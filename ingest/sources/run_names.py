@@ -12,7 +12,7 @@ _SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*://")
 
 
 def run_names(origins: Sequence[str]) -> list[str]:
-    """Give each origin (path or URL) its own name: its last part, without `.tar.xz`.
+    """Return a unique name for each origin (path or URL): its last part, unpacked.
 
     `dump` and `dump.zip` in one folder keep their endings. Equal names grow by the
     folder above until they differ (`cpu/dump`, `tpu/dump`); those that never do get a

@@ -103,7 +103,7 @@ _COMPRESSIONS = (
 
 
 def compression_of(head: bytes) -> Compression | None:
-    """Tell by its first ten bytes how a file is compressed; None where it isn't."""
+    """Return a file's compression by its first ten bytes; None where there is none."""
     return next((c for c in _COMPRESSIONS if c.start.match(head)), None)
 
 
@@ -163,7 +163,7 @@ class LimitedReader:
         return data
 
     def pieces(self) -> Iterator[bytes]:
-        """Give all that is left, bit by bit; Refusal where that is too much for a file.
+        """Yield all that is left, bit by bit; Refusal if it is too much for a file.
 
         Nothing may have been taken from the reader before.
         """
@@ -175,7 +175,7 @@ class LimitedReader:
             yield piece
 
     def tell(self) -> int:
-        """Give the number of uncompressed bytes passed so far."""
+        """Return the number of uncompressed bytes passed so far."""
         return self._position
 
     def _decompressed(self) -> Iterator[bytes]:
@@ -237,12 +237,12 @@ class LimitedReader:
 
 
 def too_large(limits: Limits) -> str:
-    """Say that a file passes the limit of bytes."""
+    """Return the refusal of a file that exceeds the limit of bytes."""
     return f"larger than {limits.file_bytes:,} bytes, the limit for one file"
 
 
 def too_expansive(limits: Limits) -> str:
-    """Say that compressed data grows beyond the limit."""
+    """Return the refusal of compressed data that expands beyond the limit."""
     return (
         f"grows to more than {limits.expansion_ratio:,} times its size when "
         "decompressed, the limit"

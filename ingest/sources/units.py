@@ -69,7 +69,7 @@ class Entry(NamedTuple):
 
 
 def keys_of(paths: Iterable[str]) -> dict[str, UnitKey]:
-    """Give each path its unit.
+    """Return the unit of each path.
 
     A second file of one kind in a unit (`f.txt` beside `f.txt.gz`) stands alone.
     """
@@ -99,7 +99,7 @@ def read_units(
 
 
 def units_of(key: UnitKey, files: list[DumpFile]) -> Iterator[Unit]:
-    """Give the unit of files that belong together, then those that logs frame."""
+    """Yield the unit of files that belong together, then those that logs frame."""
     if files:
         yield Unit(key, tuple(sorted(files, key=lambda file: file.path)))
     for file in files:
@@ -108,7 +108,7 @@ def units_of(key: UnitKey, files: list[DumpFile]) -> Iterator[Unit]:
 
 
 def _framed_units(log: DumpFile) -> Iterator[Unit]:
-    """Give the files that a log frames, below the log's path, unit by unit.
+    """Yield the files that a log frames, below the log's path, unit by unit.
 
     What comes under an old name again lies in a folder 2, 3, …
     """
@@ -204,7 +204,7 @@ def read_tar_units(
             numbers = {member.path: member.number for member, _ in headers}
         waiting = _Waiting(keys_of(numbers), limits, refuse)
         with closing(open_archive()) as raw:
-            # All that is wrong with the archive was told in the first pass.
+            # The first pass reported all faults of the archive.
             for member, reader in tar_members(raw, limits, _hush, name):
                 if numbers.get(member.path) == member.number:
                     yield from waiting.add(member, reader)
@@ -242,7 +242,7 @@ class _Waiting:
             yield from self._finish(key)
 
     def rest(self) -> Iterator[Unit]:
-        """Give what is left: units some of whose members never came."""
+        """Yield the remaining units, some of whose members never came."""
         for key in sorted(self._files):
             yield from self._finish(key)
 

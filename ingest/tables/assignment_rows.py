@@ -42,7 +42,7 @@ class AssignmentRows:
         self._add_facts(logical)
 
     def first_steps(self, count: int) -> Ints:
-        """Give each instruction's first step in the flattened schedule."""
+        """Return each instruction's first step in the flattened schedule."""
         steps = np.full(count, NO_ID, np.int32)
         known = self.schedule != NO_ID
         backwards = np.flatnonzero(known)[::-1].astype(np.int32)
@@ -200,14 +200,14 @@ class AssignmentRows:
 
 
 def _ordinals(ids: Longs) -> Ints:
-    """Give 0, 1, 2 … within each run of equal ids."""
+    """Return 0, 1, 2 … within each run of equal ids."""
     groups = _groups(ids)
     starts = np.flatnonzero(np.r_[True, groups[1:] != groups[:-1]][: len(ids)])
     return (np.arange(len(ids)) - starts[groups]).astype(np.int32)
 
 
 def _groups(ids: Longs) -> Longs:
-    """Give 0, 1, 2 … for each run of equal ids."""
+    """Return 0, 1, 2 … for each run of equal ids."""
     if not len(ids):
         return ids
     changes = np.cumsum(ids[1:] != ids[:-1], dtype=np.int64)
@@ -215,6 +215,6 @@ def _groups(ids: Longs) -> Longs:
 
 
 def _ranks(texts: list[str | None]) -> Ints:
-    """Give the place of each text among the sorted distinct ones; None comes first."""
+    """Return the place of each text among the sorted distinct ones, None first."""
     rank = {text: at for at, text in enumerate(sorted({t or "" for t in texts}))}
     return np.array([rank[text or ""] for text in texts], np.int32)

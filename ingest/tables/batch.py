@@ -23,12 +23,12 @@ UNIT_BYTES = 16_000
 
 
 def weight(files: Sequence[UnitFile]) -> int:
-    """Give how much work a unit is, in bytes of text."""
+    """Return the amount of work in a unit, in bytes of text."""
     return UNIT_BYTES + sum(len(file.data) for file in files)
 
 
 def batches_of(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]]:
-    """Give batches of units, in order; empty units are left out.
+    """Yield batches of units, in order; empty units are left out.
 
     Small ones join a batch that is full already: a run often ends in such, and a batch
     of their own would take longer than they do.
@@ -48,7 +48,7 @@ def batches_of(units: Iterable[list[UnitFile]]) -> Iterator[list[list[UnitFile]]
 
 
 _MAX_ROWS = 400_000
-"""Distinct instructions, beyond which a process forgets and starts anew."""
+"""Distinct instructions, beyond which a process drops them and starts anew."""
 
 
 @dataclass(slots=True)

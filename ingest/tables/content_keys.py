@@ -20,19 +20,19 @@ FILES = arrow_schema("store.files", dropped=("file_id",))
 
 
 def keyed(rows: Iterable[Row], schema: pa.Schema) -> list[Row]:
-    """Give rows with their key: a hash of the other columns of `schema`."""
+    """Return rows with their key: a hash of the other columns of `schema`."""
     key, *names = schema.names
     return [row | {key: hash64(repr([row.get(n) for n in names]))} for row in rows]
 
 
 def module_table(rows: Iterable[Row]) -> pa.Table:
-    """Give rows of `modules`, but for run_id, with the keys of what they refer to."""
+    """Return rows of `modules`, but for run_id, with the keys of what they refer to."""
     found = keyed(keyed(rows, SNAPSHOTS), PATHS)
     return pa.Table.from_pylist(found, pa.schema([*SNAPSHOTS, *PATHS]))
 
 
 def file_table(reports: Iterable[tuple[int, FileReport]]) -> pa.Table:
-    """Give rows of `dump_files`, their runs given beside them, with their keys."""
+    """Return rows of `dump_files`, their runs given beside them, with their keys."""
     _, *names = FILES.names
     rows = [
         {name: getattr(report, name) for name in names}

@@ -24,12 +24,12 @@ from hlodb.rules import rule_rows
 
 @lru_cache(maxsize=4096)
 def is_framework_file(file_name: str) -> bool:
-    """Tell whether a source file belongs to a framework rather than to the user."""
+    """Return whether a source file belongs to a framework rather than to the user."""
     return any(part in file_name for part, _ in rule_rows("framework_files"))
 
 
 def user_frame_ids(frames: tuple[Frame, ...]) -> list[int]:
-    """Give for each frame the innermost user frame from there outwards.
+    """Return for each frame the innermost user frame from there outwards.
 
     It is the frame itself where every frame outwards is the framework's, or where the
     parents form a loop.
@@ -133,7 +133,7 @@ def _add_frames(table: Columns, frames_id: int, frames: tuple[Frame, ...]) -> No
 
 
 def _located_rows(distinct: Distinct, rows: Ints) -> _LocatedRows:
-    """Give the locations of instructions; those without one are left out."""
+    """Return the locations of instructions; those without one are left out."""
     ids = distinct.location_ids(rows)
     located = np.flatnonzero(ids != NO_ID).astype(np.int32)
     kinds, first, which = np.unique(

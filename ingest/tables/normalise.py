@@ -142,7 +142,7 @@ class Batch:
         return module_id
 
     def _is_new(self, what: str, key: int) -> bool:
-        """Tell whether this process has yet to give such rows; it does so now."""
+        """Return whether this process has yet to give such rows; it does so now."""
         seen = self.seen.contents[what]
         if key in seen:
             return False
@@ -259,7 +259,7 @@ class Batch:
     # --- results ---
 
     def arrow_tables(self) -> dict[str, pa.Table]:
-        """Give the tables that have rows, and always `modules`, which lacks run_id."""
+        """Return the tables with rows, and always `modules`, which lacks run_id."""
         filled = {n: c.table() for n, c in self.tables.items() if c.has_rows}
         if self.used_forms:
             filled["store.instruction_forms"] = self._forms()
@@ -273,7 +273,7 @@ class Batch:
         return module_table([facts[r["module_id"]] | r for r in self.occurrences])
 
     def _forms(self) -> pa.Table:
-        """Give the forms that no earlier batch of this process has given."""
+        """Return the forms that no earlier batch of this process has given."""
         schema = arrow_schema("store.instruction_forms", dropped=("form_id",))
         forms, seen = Columns(schema), self.seen
         used = np.unique(np.concatenate([*self.used_forms, seen.given[:0]]))

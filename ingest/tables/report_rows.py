@@ -98,7 +98,7 @@ def _add_values(
 
 
 def _tables(report: MemoryReport) -> list[_Table]:
-    """Give each table with its rows by offset."""
+    """Return each table with its rows by offset."""
     rows: dict[int, list[ReportRow]] = defaultdict(list)
     for row in report.rows:
         rows[row.table].append(row)

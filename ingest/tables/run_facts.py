@@ -21,7 +21,7 @@ from hlodb.ingest.recognise.unit_files import FileReport, UnitFile, platform_of
 from hlodb.ingest.records import Reject
 
 FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
-# Options tell nothing of the target, but broken ones are to be told of.
+# Options say nothing of the target, but broken ones are to be reported.
 TARGET_KINDS = frozenset(("target_arguments", "gpu_target_config", "execution_options"))
 FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 
@@ -68,7 +68,7 @@ class RunFacts:
         self.analyses[path] = analyses
 
     def analysis_rows(self) -> list[dict[str, Any]]:
-        """Give rows of memory_analysis."""
+        """Return rows of memory_analysis."""
         return [
             {
                 "path": path,
@@ -81,7 +81,7 @@ class RunFacts:
         ]
 
     def flag_rows(self) -> list[dict[str, Any]]:
-        """Give rows of compiler_flags; a flag that all modules share has no number."""
+        """Return rows of compiler_flags; flags of all modules have no number."""
         shared: list[int | None] = [None]
         return [
             {"module_number": owner, "name": name, "value": value}
@@ -90,7 +90,7 @@ class RunFacts:
         ]
 
     def pass_rows(self) -> list[dict[str, Any]]:
-        """Give rows of passes, those of each module in the order in which they ran."""
+        """Return rows of passes, those of each module in execution order."""
         return [
             {
                 "module_number": number,
@@ -107,7 +107,7 @@ class RunFacts:
 
 
 def sorted_ids(ids: Iterable[int | None]) -> list[int | None]:
-    """Give ids in order, None first."""
+    """Return ids in order, None first."""
     return sorted(ids, key=lambda number: -1 if number is None else number)
 
 

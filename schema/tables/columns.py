@@ -22,37 +22,37 @@ Columns = list[Column[object]]
 
 
 def bigint(name: str, comment: str) -> Column[object]:
-    """Give a column of 64-bit integers."""
+    """Return a column of 64-bit integers."""
     return Column(name, BigInteger, comment=comment, autoincrement=False)
 
 
 def integer(name: str, comment: str) -> Column[object]:
-    """Give a column of 32-bit integers."""
+    """Return a column of 32-bit integers."""
     return Column(name, Integer, comment=comment, autoincrement=False)
 
 
 def text(name: str, comment: str) -> Column[object]:
-    """Give a column of texts."""
+    """Return a column of texts."""
     return Column(name, Text, comment=comment)
 
 
 def boolean(name: str, comment: str) -> Column[object]:
-    """Give a column of truth values."""
+    """Return a column of truth values."""
     return Column(name, Boolean, comment=comment)
 
 
 def double(name: str, comment: str) -> Column[object]:
-    """Give a column of shares or seconds."""
+    """Return a column of shares or seconds."""
     return Column(name, Double, comment=comment)
 
 
 def run_id() -> Column[object]:
-    """Give the key of runs."""
+    """Return the key of runs."""
     return bigint("run_id", "The run, see runs.")
 
 
 def module_id() -> Column[object]:
-    """Give the key of modules."""
+    """Return the key of modules."""
     return bigint(
         "module_id",
         "Content of one module snapshot: first 64 bits of a BLAKE2b over its texts"
@@ -61,14 +61,14 @@ def module_id() -> Column[object]:
 
 
 def locations_id() -> Column[object]:
-    """Give the key of a module's source locations."""
+    """Return the key of a module's source locations."""
     return bigint(
         "locations_id", "Content of a module's source locations: 64 bits of a BLAKE2b."
     )
 
 
 def instruction_id(what: str = "The instruction") -> Column[object]:
-    """Give the key of an instruction in its module; `what` says which one."""
+    """Return the key of an instruction in its module; `what` says which one."""
     return integer("instruction_id", f"{what}: its number in order of appearance.")
 
 
@@ -162,7 +162,7 @@ def stored(
 
 
 def columns_of(table: Table, *left_out: str) -> Columns:
-    """Give columns like those of `table`, for the stored form behind it."""
+    """Return columns like those of `table`, for the stored form behind it."""
     return [
         Column(column.name, column.type, comment=column.comment, autoincrement=False)
         for column in table.columns
@@ -171,7 +171,7 @@ def columns_of(table: Table, *left_out: str) -> Columns:
 
 
 def form_columns() -> Columns:
-    """Give the columns of what an instruction says."""
+    """Return the columns of what an instruction says."""
     return [
         text(
             "opcode",

@@ -36,7 +36,7 @@ def _hlo_text() -> bytes:
 
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
-    """A bench whose every input is two small programs."""
+    """Return a bench whose every input is two small programs."""
     tiny = Input("tiny", (BEFORE,))
     monkeypatch.setattr(Inputs, "passes", lambda _: tiny)
     monkeypatch.setattr(Inputs, "distinct", lambda _: tiny)

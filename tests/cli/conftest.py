@@ -12,6 +12,6 @@ from tests.reports.situations import EVAL, GROWN, STEP, night
 
 @pytest.fixture
 def nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A regression in the second of two nights; the settings file is empty."""
+    """Return a regression in the second of two nights; the settings file is empty."""
     monkeypatch.chdir(tmp_path)
     return build(tmp_path, night(1, STEP, EVAL), night(2, GROWN, EVAL))

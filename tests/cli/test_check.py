@@ -184,7 +184,7 @@ ALTERATIONS = {
 
 
 def altered(tmp_path: Path, alteration: Alteration) -> Path:
-    """Give a warehouse that holds the dump with one thing altered."""
+    """Return a warehouse that holds the dump with one thing altered."""
     dump = tmp_path / "dump"
     shutil.copytree(SOUND, dump)
     path = dump / f"{AFTER}{alteration.ending}"
@@ -198,7 +198,7 @@ def altered(tmp_path: Path, alteration: Alteration) -> Path:
 def checked(
     db: Path, capfd: pytest.CaptureFixture[str], *options: str
 ) -> tuple[int, list[dict[str, Any]], str]:
-    """Give the exit code, the rows as JSON, and what was said beside."""
+    """Return the exit code, the rows as JSON, and what was said beside."""
     code = main(["check", "--db", str(db), "--format", "json", *options])
     captured = capfd.readouterr()
     return code, json.loads(captured.out), captured.err

@@ -29,7 +29,7 @@ def db(tmp_path: Path) -> Path:
 def checked(
     db: Path, capfd: pytest.CaptureFixture[str], *statements: str
 ) -> tuple[int, list[dict[str, Any]], str]:
-    """Give the exit code, the rows of `queries`, and the first line said of it."""
+    """Return the exit code, the rows of `queries`, and the first line said of it."""
     with transaction(db) as connection:
         for statement in statements:
             connection.execute(statement)

@@ -40,7 +40,7 @@ def test_nothing_is_too_small_for_a_diff(
 def test_a_diff_of_unsound_data_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What it found is told behind that, since a cut file makes programs smaller."""
+    """Its findings follow, since a cut file makes programs smaller."""
     monkeypatch.chdir(tmp_path)
     cut = {"rejects": ("bad_line",)}
     build(tmp_path, night(1, GROWN), night(2, STEP, **cut), night(3, **cut))

@@ -60,7 +60,7 @@ def fill(folder: Path, *names: str) -> None:
 def ingest(
     capfd: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int, list[int], list[str]]:
-    """Give the exit code, modules by run, and what was said but for the last rate."""
+    """Return the exit code, modules by run, and what was said but for the last rate."""
     code = main(["ingest", *arguments, "--db", "w.duckdb", "--format", "json"])
     printed = capfd.readouterr()
     runs = json.loads(printed.out)["runs"] if printed.out else []
@@ -158,7 +158,7 @@ def test_a_run_that_is_called_like_an_option_can_be_forgotten(
 def test_a_broken_archive_beside_a_dump(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """One bad input stops nothing: the rest is in, and what isn't is told."""
+    """One bad input stops nothing: the rest is in, and what isn't is reported."""
     fill(folder, TEXT)
     Path("bad.zip").write_bytes(BINARY)
     code, modules, said = ingest(capfd, "dump", "bad.zip")

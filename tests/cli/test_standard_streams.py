@@ -24,7 +24,7 @@ COMMANDS = [
 
 @pytest.fixture
 def no_reader() -> Iterator[int]:
-    """A pipe that nobody reads any more."""
+    """Return a pipe that nobody reads any more."""
     reading, writing = os.pipe()
     os.close(reading)
     yield writing

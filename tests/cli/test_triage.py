@@ -222,7 +222,7 @@ def test_only_what_needs_a_decision_is_open(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What vanished is undone once it is back, also where that is told nothing of."""
+    """What vanished is undone once it is back, also where no report says so."""
     monkeypatch.chdir(tmp_path)
     evaluation = replace(STEP, name="jit_eval", source="eval")
     wide = replace(evaluation, shapes="(f32[16]{0})->f32[8]{0}", source=None)

@@ -37,7 +37,7 @@ def test_the_page_names_every_room() -> None:
 
 
 def test_what_the_page_names_is_there() -> None:
-    """Paths are from the root, or from ingest/ where its steps are told."""
+    """Paths are from the root, or from ingest/ where its steps are described."""
     paths = re.findall(r"`((?:[a-z_0-9]+/)+(?:\w+\.(?:py|sql))?)`", PAGE)
     homes = (ROOT, ROOT / "ingest")
     missing = [

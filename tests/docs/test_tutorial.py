@@ -25,7 +25,7 @@ PAIR = {"base": "jaxlib-0.4.35", "candidate": "jaxlib-0.5.3", "program": "jit_cn
 
 @pytest.fixture(scope="module")
 def demo(demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The warehouse of `make demo`, in which the releases are a series."""
+    """Return the warehouse of `make demo`, in which the releases are a series."""
     path = tmp_path_factory.mktemp("tutorial") / "demo.duckdb"
     shutil.copy(demo_warehouse, path)
     with transaction(path) as connection:
@@ -110,7 +110,7 @@ def test_the_live_ranges_of_the_coordinates(warehouse: Warehouse) -> None:
 
 
 def layer(shape: str) -> str:
-    """Give the dimensions of `s32[16,8,8,128]{3,2,1,0}` without the batch."""
+    """Return the dimensions of `s32[16,8,8,128]{3,2,1,0}` without the batch."""
     return TIMES.join(shape.partition("[")[2].partition("]")[0].split(",")[1:])
 
 

@@ -24,7 +24,7 @@ CACHE_KEY = "hlodb-${{ github.run_id }}-${{ github.run_attempt }}"
 
 @pytest.fixture
 def commands(tmp_path: Path) -> dict[str, str]:
-    """An environment in which `hlodb` is this checkout's, and pip installs nothing."""
+    """Return an environment with this checkout's `hlodb` and an idle pip."""
     binaries = tmp_path / "bin"
     binaries.mkdir()
     script(binaries / "hlodb", f'exec {sys.executable} -m hlodb "$@"')
@@ -41,7 +41,7 @@ def script(path: Path, text: str) -> None:
 
 
 def run_steps(workflow: str) -> dict[str, str]:
-    """The shell of every step that has any, by its name."""
+    """Return the shell of every step that has any, by its name."""
     steps = {}
     for step in re.split(r"^      - ", workflow, flags=re.MULTILINE)[1:]:
         name = re.match(r"name: (.*)", step)
@@ -161,7 +161,7 @@ def test_the_nights_of_a_timer(
         0,
         "⚪ nothing to compare: there is no comparable run before the candidate",
     )
-    # A night is missed; the next one is held against the last there is.
+    # A night is missed; the next one is compared with the last there is.
     shutil.copytree(CHANGES / "donation" / "dropped", dumps / "2027-01-03")
     code, line = nightly(tmp_path, commands, command)
     assert (code, line.partition(":")[0]) == (1, "❌ 1 regression (2 gates failed)")
@@ -192,7 +192,7 @@ def test_a_channel_hears_of_what_changes(
             dirs_exist_ok=True,
         )
         nightly(tmp_path, commands, command)
-        if day in (3, 4):  # reported on again, it is told of once
+        if day in (3, 4):  # reported on again, it is noted once
             nightly(tmp_path, commands, command)
         heard.append(len(posted.read_text().split()) if posted.exists() else 0)
     assert heard == [0, 0, 1, 2, 2]

@@ -38,7 +38,7 @@ def _interrupt(*_: object) -> None:
 
 
 def attempt(target: FuzzTarget, data: bytes) -> str:
-    """Give what is wrong with how a target takes an input; empty, if nothing is."""
+    """Return the fault in a target's handling of an input; empty if there is none."""
     signal.signal(signal.SIGVTALRM, _interrupt)
     patience = _PATIENCE_SECONDS + _SECONDS_PER_BYTE * len(data)
     signal.setitimer(signal.ITIMER_VIRTUAL, patience)

@@ -117,7 +117,7 @@ _MUTATIONS: tuple[Mutation, ...] = (
 
 
 def mutate(random: Random, seeds: Sequence[bytes]) -> bytes:
-    """Give one of the seeds after a few changes."""
+    """Return one of the seeds after a few changes."""
     data = random.choice(seeds)
     for _ in range(random.choice((1, 1, 2, 4, 8))):
         data = random.choice(_MUTATIONS)(random, data, seeds)[:LARGEST_BYTES]

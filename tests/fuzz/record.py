@@ -30,7 +30,7 @@ def add(target: str, form: str, tried: Tried) -> None:
 
 
 def table() -> str:
-    """Give what was tried as a table in Markdown, a row for each target."""
+    """Return the tried inputs as a Markdown table, a row for each target."""
     lines = [
         "| target | mutated inputs | inputs led by coverage | CPU seconds | findings |",
         "|---|--:|--:|--:|--:|",

@@ -20,7 +20,7 @@ _SEARCHED = re.compile(r"\b(\w+)\.(?:search|finditer|findall|sub|subn|split)\(")
 
 
 def patterns() -> dict[str, re.Pattern[Any]]:
-    """Give every expression of hlodb.ingest, by module and number, and of the rules."""
+    """Return every expression of hlodb.ingest by module and number, and of rules."""
     found: dict[str, re.Pattern[Any]] = {
         f"rules.program_names.{place}": re.compile(pattern)
         for place, _, pattern, _ in rule_rows("program_names")
@@ -53,7 +53,7 @@ def _patterns_in(value: object, depth: int) -> Iterator[re.Pattern[Any]]:
 
 
 def pieces(pattern: re.Pattern[Any]) -> list[str]:
-    """Give texts that parts of the expression match: literals, and members of sets."""
+    """Return texts that parts of the expression match: literals, members of sets."""
     source = pattern.pattern
     text = source.decode("latin-1") if isinstance(source, bytes) else source
     flags = pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags
@@ -109,7 +109,7 @@ def _members(items: list[tuple[Any, Any]]) -> Iterator[str]:
 
 
 def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
-    """Give texts of about `size` characters that repeat parts of what it matches."""
+    """Yield texts of about `size` characters that repeat parts of what it matches."""
     found = pieces(pattern)
     whole = "".join(found)
     pumps = [*found, *("".join(pair) for pair in product(found, repeat=2)), whole]
@@ -122,7 +122,7 @@ def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
 
 
 def seconds(name: str, pattern: re.Pattern[Any], text: str) -> float:
-    """Give the CPU time of using the expression on a text as the code does."""
+    """Return the CPU time of using the expression on a text as the code does."""
     subject: Any = text
     if isinstance(pattern.pattern, bytes):
         subject = text.encode("utf-8", "replace")
@@ -146,13 +146,13 @@ def _searched_names() -> frozenset[tuple[str, str]]:
 
 
 def is_searched(name: str) -> bool:
-    """Tell whether an expression is tried at every place, not just at one."""
+    """Return whether an expression is tried at every place, not just at one."""
     module, variable, _ = name.split(".")
     return (module, variable) in _searched_names()
 
 
 def slowest(name: str, pattern: re.Pattern[Any], sizes: Iterable[int]) -> list[float]:
-    """Give how long the worst attack of the first size takes in each of the sizes."""
+    """Return the time of the first size's worst attack in each of the sizes."""
     first, *_ = grown = [list(attacks(pattern, size)) for size in sizes]
     times = [_least(name, pattern, text) for text in first]
     if not times:

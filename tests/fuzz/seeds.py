@@ -113,7 +113,7 @@ _FLAGFILE = b"--xla_a=true\n--noxla_b\n--xla_c='x y'\n# no\n"
 
 @lru_cache(maxsize=1)
 def seeds() -> dict[str, list[bytes]]:
-    """Give files by kind, in a fixed order; every kind that is parsed has some."""
+    """Return files by kind, in a fixed order; every kind that is parsed has some."""
     found: dict[str, list[bytes]] = defaultdict(list)
     for source in discover([str(path) for path in _SOURCES]):
         for unit in source.units():
@@ -135,5 +135,5 @@ def seeds() -> dict[str, list[bytes]]:
 
 
 def found_inputs(target: str) -> list[Path]:
-    """Give the kept inputs of a target."""
+    """Return the kept inputs of a target."""
     return sorted((FOUND / target).glob("*")) if (FOUND / target).is_dir() else []

@@ -62,7 +62,7 @@ def _text(read: Callable[[str], object]) -> Reads:
 
 
 def _line(read: Callable[[str], object]) -> Reads:
-    """Give each line to a function that reads instructions or shapes."""
+    """Pass each line to a function that reads instructions or shapes."""
 
     def read_lines(data: bytes) -> None:
         for line in data.decode("utf-8", "replace").split("\n")[:200]:
@@ -97,7 +97,7 @@ def _lines_at_once(text: str) -> None:
 
 
 def _unit(kind_of_name: str) -> Reads:
-    """Give a function that takes a file the whole way to tables."""
+    """Return a function that takes a file the whole way to tables."""
     path = f"module_0001.jit_f.{kind_of_name}"
 
     def read_unit(data: bytes) -> None:
@@ -112,14 +112,14 @@ def _unit(kind_of_name: str) -> Reads:
 
 @lru_cache(maxsize=1)
 def _files_of_one_module() -> dict[str, bytes]:
-    """Give HLO text and assignment of a module, by their names."""
+    """Return HLO text and assignment of a module, by their names."""
     [source] = discover([str(COMPACT)])
     files = (file for unit in source.units() for file in unit.files)
     return {f.path: f.data for f in files if ".jit_cg.cpu_after" in f.path}
 
 
 def _unit_with(end_of_name: str) -> Reads:
-    """Give a function that takes a file to tables with the others of its module."""
+    """Return a function that takes a file to tables with the others of its module."""
 
     def read_unit(data: bytes) -> None:
         start_process()

@@ -72,7 +72,7 @@ def packed_zip(files: dict[str, bytes]) -> bytes:
 
 
 def contents(source: RunSource) -> list[list[tuple[str, bytes]]]:
-    """Give (path, data) per unit, in an order that doesn't depend on the packing."""
+    """Return (path, data) per unit, in an order that doesn't depend on the packing."""
     units = sorted(source.units(), key=lambda unit: unit.key)
     return [[(file.path, file.data) for file in unit.files] for unit in units]
 

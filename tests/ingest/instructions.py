@@ -23,7 +23,7 @@ _ODD = (
 
 
 def as_stored(instruction: Instruction) -> Instruction:
-    """Give the record as a `Distinct` keeps it: what is long is cut."""
+    """Return the record as a `Distinct` keeps it: what is long is cut."""
     return instruction._replace(
         literal=stored_literal(instruction.literal),
         attributes=stored_attributes(instruction.attributes),
@@ -44,7 +44,7 @@ _RARE = [
 
 @lru_cache(maxsize=1)
 def real_lines() -> list[str]:
-    """Give distinct lines of instructions from the dumps in tests/data and examples."""
+    """Return distinct lines of instructions from dumps in tests/data and examples."""
     texts = [data.decode() for data in seeds()["hlo_text"]]
     lines = dict.fromkeys(line for text in texts for line in _INSTRUCTION.findall(text))
     return Random(1).sample(list(lines), min(_MOST_LINES, len(lines))) + _RARE
@@ -52,7 +52,7 @@ def real_lines() -> list[str]:
 
 @st.composite
 def changed_lines(draw: st.DrawFn) -> str:
-    """Give a real line in which some places are cut, doubled or written over."""
+    """Return a real line in which some places are cut, doubled or written over."""
     line = draw(st.sampled_from(real_lines()))
     for _ in range(draw(st.integers(0, 3))):
         at = draw(st.integers(0, len(line)))

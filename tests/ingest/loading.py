@@ -16,6 +16,6 @@ def load(db: Path, *paths: Path, name: str | None = None) -> list[RunSummary]:
 
 
 def changed(before: Path, after: Path) -> set[str]:
-    """Give the tables whose rows differ."""
+    """Return the tables whose rows differ."""
     old, new = all_rows(before), all_rows(after)
     return {name for name in new if old[name] != new[name]}

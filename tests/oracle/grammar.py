@@ -501,7 +501,7 @@ def _begins_line(pieces: list[str], at: int) -> bool:
 
 
 def _needs_blank(piece: str, following: str) -> bool:
-    """Tell whether two pieces would be one word, or `=` would touch a name."""
+    """Return whether two pieces would be one word, or `=` would touch a name."""
     if piece.endswith(("=", " ", "\n")) or not following:
         return False
     if piece == "}" or following == "{":

@@ -27,13 +27,13 @@ class HloText(NamedTuple):
 
 
 def loose_texts() -> Iterator[HloText]:
-    """Give the texts that are files of their own."""
+    """Yield the texts that are files of their own."""
     for path in LOOSE:
         yield from _hlo(path.name, path.read_bytes())
 
 
 def archived_texts(archive: Path) -> Iterator[HloText]:
-    """Give the texts of an archive."""
+    """Yield the texts of an archive."""
     with tarfile.open(archive) as tar:
         for member in tar:
             file = tar.extractfile(member)

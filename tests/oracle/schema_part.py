@@ -78,7 +78,7 @@ def _as_strict(keyword: str, ours: Schema, theirs: Schema) -> bool:
 
 
 def _inside(ours: Schema, theirs: Schema, place: str) -> Iterator[_Pair]:
-    """Give what both say of items and of every property, by name and of the rest."""
+    """Yield what both schemas require of items and of every property."""
     yield from (
         _Pair(ours.get("items", True), schema, f"{place}[]")
         for schema in [theirs.get("items")]

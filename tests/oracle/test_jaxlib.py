@@ -70,7 +70,7 @@ SOURCES = [
 
 
 def accepted(hlo: Any, archive: Path | None) -> Iterator[tuple[str, str, Any]]:
-    """Give the texts that jaxlib reads, each with its module.
+    """Yield the texts that jaxlib reads, each with its module.
 
     The release that is pinned reads them all; older ones refuse newer spellings.
     """
@@ -110,7 +110,7 @@ def test_names_opcodes_and_shapes_are_those_jaxlib_reads(
 
 
 def _outline(instruction: Any) -> tuple[str, str, str]:
-    """Give name, opcode and shape from `%name = shape opcode(…`."""
+    """Return name, opcode and shape from `%name = shape opcode(…`."""
     name, _, rest = instruction.to_string().partition(" = ")
     end = _closing(rest) if rest.startswith("(") else rest.index(" ")
     opcode = rest[end:].strip().partition("(")[0]
@@ -140,9 +140,9 @@ def test_every_field_is_what_jaxlib_serialises(hlo: Any, archive: Path | None) -
 
 
 def _fields(module: HloModule) -> dict[str, tuple[Any, ...]]:
-    """Give the instructions of each computation by name.
+    """Return the instructions of each computation by name.
 
-    Frames are told by what they say: XLA numbers them anew, equal ones as one. What an
+    Content identifies frames: XLA numbers them anew, equal ones as one. What an
     async-start wraps takes over its attributes when XLA reads the short form of both.
     """
     chains = _chains(module.frames)
@@ -213,7 +213,7 @@ def _chains(frames: tuple[Frame, ...]) -> dict[int | None, tuple[Any, ...]]:
 
 
 def _header(module: HloModule, text: HloModule) -> dict[str, str]:
-    """Give what the text says of the header and XLA serialises, without blanks."""
+    """Return the header of the text and of XLA's serialisation, without blanks."""
     return {
         key: value.replace(" ", "")
         for key, value in module.header.items()

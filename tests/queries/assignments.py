@@ -61,7 +61,7 @@ class Assignment:
 def covered(
     allocation: Allocation, step: int, without: Container[int] = ()
 ) -> set[int]:
-    """The addresses of an allocation that live values cover at a step."""
+    """Return the addresses of an allocation that live values cover at a step."""
     found: set[int] = set()
     for value in allocation.values:
         if value.value_id not in without and value.live_at(step):
@@ -107,7 +107,7 @@ def live_peak(
     without: Container[int] = (),
     temp_only: bool = False,
 ) -> tuple[int, int]:
-    """The most bytes live at one step, and the first step that reaches it."""
+    """Return the most bytes live at one step, and the first step that reaches it."""
     levels = [
         live(assignment, color, step, without=without, temp_only=temp_only)
         for step in range(assignment.steps + 1)
@@ -304,7 +304,7 @@ _KINDS = ("temp", "temp", "temp", "parameter", "constant", "live_out", "thread_l
 
 @st.composite
 def assignments(draw: st.DrawFn, max_steps: int = 8) -> Assignment:
-    """A sound assignment: several arenas and colours, chains in place, empty ones.
+    """Return a sound assignment: several arenas and spaces, chains, empty ones.
 
     Two values of an allocation that share a byte only touch in time, so that three
     and more of them may meet on one byte at one step.

@@ -1,4 +1,4 @@
-"""Rows as the DuckDB command line gives them, held against those that hlodb gives.
+"""Rows as the DuckDB command line gives them, compared with those of hlodb.
 
 The binary reads the macros that a warehouse carries.
 """
@@ -38,7 +38,7 @@ def assert_equal(call: Call, told: Rows, answer: Result) -> None:
 
 
 def told_by_duckdb(db: Path, asked: Iterable[Call]) -> list[Rows]:
-    """Give the rows of every statement; one process, and nothing beside the data."""
+    """Return the rows of every statement; one process, and nothing beside the data."""
     lines = [".mode jsonlines"]
     for query, parameters in asked:
         lines += [f".print {MARK}{query.name}", statement(query, parameters)]

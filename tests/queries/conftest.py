@@ -37,7 +37,7 @@ def empty_warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
 def warehouse(
     empty_warehouse: duckdb.DuckDBPyConnection,
 ) -> Iterator[duckdb.DuckDBPyConnection]:
-    """The warehouse, empty again after the test."""
+    """Return the warehouse, empty again after the test."""
     empty_warehouse.execute("BEGIN")
     yield empty_warehouse
     empty_warehouse.execute("ROLLBACK")
@@ -45,5 +45,5 @@ def warehouse(
 
 @pytest.fixture(scope="session")
 def gold_warehouse(made: Made) -> Path:
-    """The dumps that the gold results are about."""
+    """Return the dumps that the gold results are about."""
     return made("gold", make_warehouse)

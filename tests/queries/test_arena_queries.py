@@ -40,7 +40,7 @@ def arenas(assignment: Assignment) -> list[Allocation]:
 
 
 def arena_peak(assignment: Assignment, arena: Allocation) -> tuple[int, int]:
-    """The most bytes of an arena live at one step, and the first such step."""
+    """Return the most bytes of an arena live at one step, and the first such step."""
     levels = [len(covered(arena, step)) for step in range(assignment.steps + 1)]
     return max(levels), levels.index(max(levels))
 
@@ -320,7 +320,7 @@ def alignment(tenants: list[Value]) -> int:
 
 
 def chains(tenants: list[Value]) -> list[Block]:
-    """Give the groups of values that touch in time on a shared byte."""
+    """Return the groups of values that touch in time on a shared byte."""
     groups = [[v] for v in tenants]
     for a, b in combinations(tenants, 2):
         touch = a.start == b.end or b.start == a.end

@@ -1,4 +1,4 @@
-"""Names and lines of donated arguments, held against the text of their parameters."""
+"""Names and lines of donated arguments, compared with the text of their parameters."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SOURCE = re.compile(r'source_file="([^"]*)" source_line=(\d+)')
 
 
 def arguments(archive: Path) -> dict[tuple[int, int], Said]:
-    """What the entry's parameters say of themselves, by module and parameter number."""
+    """Return the printed facts of the entry's parameters, by module and number."""
     found: dict[tuple[int, int], Said] = {}
     with tarfile.open(archive) as members:
         for member in members:

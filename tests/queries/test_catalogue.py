@@ -39,7 +39,7 @@ ORDER BY m.program
 
 
 def folder(tmp_path: Path, **texts: str) -> Path:
-    """Give a folder of a user's own queries."""
+    """Return a folder of a user's own queries."""
     group = tmp_path / "ours"
     group.mkdir()
     for name, text in texts.items():

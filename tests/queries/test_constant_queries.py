@@ -31,7 +31,7 @@ CONSTANTS = st.builds(
 
 
 def describe(connection: Connection, modules: list[list[Constant]]) -> None:
-    """Say what an assignment alone doesn't: literals, shapes and digests."""
+    """Add what an assignment alone lacks: literals, shapes and digests."""
     form = 0
     for module_id, constants in enumerate(modules, 101):
         for number, constant in enumerate(constants):

@@ -66,7 +66,7 @@ def test_a_donated_parameter_keeps_its_name(training_warehouse: Path) -> None:
 
 @st.composite
 def modules(draw: st.DrawFn) -> Assignment:
-    """A module: the n-th buffer has the same name in all, but not always its size."""
+    """Return a module: n-th buffers have the same name in all, not the same size."""
     allocations = []
     for number in range(draw(st.integers(1, 4))):
         size, color = draw(st.integers(1, 3)), draw(st.integers(0, 1))
@@ -77,7 +77,7 @@ def modules(draw: st.DrawFn) -> Assignment:
 
 
 def together(chosen: list[Assignment]) -> dict[int, tuple[int, ...]]:
-    """What they need, by colour: modules, persistent, shared, transient, bounds."""
+    """Return needs by memory space: modules, persistent, shared, transient, bounds."""
     found: dict[int, tuple[int, ...]] = {}
     for color in (0, 1):
         held: list[tuple[int, int]] = []

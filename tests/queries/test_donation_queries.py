@@ -146,7 +146,7 @@ def describe(connection: Connection, program: Program) -> None:
 
 
 def missed(program: Program) -> list[tuple[int, Output]]:
-    """Give pairs of a free parameter and a result of its shape, n-th with n-th."""
+    """Return pairs of a free parameter and a result of its shape, n-th with n-th."""
     aliased = {number for number, _ in program.aliases}
     updated = {output.taken for output in program.outputs}
     targets = {target for _, target in program.aliases}
@@ -205,7 +205,7 @@ def test_donation(empty_warehouse: Connection, program: Program) -> None:
 
 
 def values(program: Program, assignment: Assignment) -> list[tuple[Any, ...]]:
-    """What each missed pair saves: the peak without the result's allocation."""
+    """Return the savings of missed pairs: the peak without the result's allocation."""
     rows = []
     for number, output in missed(program):
         others = [

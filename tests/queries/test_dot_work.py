@@ -17,7 +17,7 @@ BATCHES = (
 
 
 def work(folder: Path, operations: list[tuple[str, str, str, str]]) -> list[int]:
-    """Give the work of each operation: left, right, result, and what it is."""
+    """Return the work of each operation: left, right, result, and what it is."""
     text = ["HloModule jit_f", "", "ENTRY %main () -> f32[] {"]
     for number, (left, right, result, attributes) in enumerate(operations):
         opcode = "convolution" if "dim_labels" in attributes else "dot"

@@ -177,7 +177,7 @@ WEIGHTS = 2 * 2 * 16 * 64 * 4
 
 
 def roles_of(connection: Connection, program: str) -> dict[str, int]:
-    """Give the bytes of each role at the peak of a program, copies apart."""
+    """Return the bytes of each role at the peak of a program, copies apart."""
     answer = run_query(connection, "peak_by_role", {"program": program}).dicts()
     return by_role(answer)
 

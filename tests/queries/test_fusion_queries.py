@@ -1,4 +1,4 @@
-"""What fusions write, save and recompute, held against shapes and assignments."""
+"""What fusions write, save and recompute, compared with shapes and assignments."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TUPLES = (
 
 
 def arrays(shape: Shape) -> list[int]:
-    """Give the sizes of a shape's arrays, 0 where one is unknown."""
+    """Return the sizes of a shape's arrays, 0 where one is unknown."""
     if shape.elements is None:
         return [shape.logical_bytes or 0]
     return [size for element in shape.elements for size in arrays(element)]

@@ -27,7 +27,7 @@ def connection(gold_warehouse: Path) -> duckdb.DuckDBPyConnection:
 
 @pytest.fixture(scope="module")
 def answered(connection: duckdb.DuckDBPyConnection) -> Answered:
-    """Give the answers of a query by its name, each asked for once."""
+    """Return the answers of a query by its name, each asked for once."""
     return cache(lambda name: answers(connection, QUERIES[name]))
 
 

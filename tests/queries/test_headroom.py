@@ -82,7 +82,7 @@ def test_what_a_dump_says_goes_before_what_is_published(
 
 
 def on_a_tpu(warehouse: Path, folder: Path) -> Path:
-    """Give a copy of a warehouse where a run of a TPU holds programs for the host."""
+    """Return a copy of a warehouse where a run of a TPU holds programs for the host."""
     copy = folder / "w.duckdb"
     copy.write_bytes(warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:

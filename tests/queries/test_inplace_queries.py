@@ -27,7 +27,7 @@ ARENA = Allocation(
 
 
 def describe(connection: Connection) -> None:
-    """Say what an assignment alone doesn't: who reads, and what has three results."""
+    """Add what an assignment alone lacks: readers, instructions of three results."""
     connection.execute(
         "INSERT INTO store.instruction_forms BY NAME SELECT 1 AS form_id, 'fusion' AS"
         " opcode, 'kLoop' AS fusion_kind"

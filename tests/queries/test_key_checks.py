@@ -27,7 +27,7 @@ SMALL = st.integers(0, 2)
 def faults(
     connection: Connection, table: str, keys: list[Key]
 ) -> list[tuple[Any, ...]]:
-    """Give what check_keys says of a table that holds rows of these keys."""
+    """Return check_keys' faults in a table that holds rows of these keys."""
     columns = TABLES[table]
     places = ", ".join("?" for _ in columns)
     connection.execute("BEGIN")
@@ -71,7 +71,7 @@ Files = list[tuple[int, str]]
 
 
 def faults_of_files(connection: Connection, files: Files) -> list[tuple[Any, ...]]:
-    """Give what check_keys says of runs with files of these paths, each its own."""
+    """Return check_keys' faults in runs with files of these paths, each its own."""
     connection.execute("BEGIN")
     try:
         for file_id, (run_id, path) in enumerate(files):

@@ -36,7 +36,7 @@ IN_PLACE = Assignment(
 
 
 def sets_of(assignment: Assignment) -> dict[str, frozenset[int]]:
-    """The values of every prefix, without a prefix whose values a longer one has."""
+    """Return the values of every prefix, but for those that a longer one repeats."""
     members: dict[str, set[int]] = defaultdict(set)
     for allocation in assignment.allocations:
         for value in allocation.values if allocation.kind != "thread_local" else ():

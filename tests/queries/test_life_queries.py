@@ -27,7 +27,7 @@ def described(
 
 
 def read(connection: Connection, value: int, reader: int, step: int) -> None:
-    """Say that an instruction that is scheduled at `step` reads a value."""
+    """Record that an instruction scheduled at `step` reads a value."""
     who = {"module_id": MODULE, "instruction_id": reader}
     add(connection, "store.instructions", **who, form_id=2, schedule_step=step)
     add(connection, "store.value_uses", **who, value_id=value, ordinal=reader)

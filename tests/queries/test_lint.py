@@ -60,7 +60,7 @@ FAULTY = {
         "queries read one another: reads_itself → reads_itself",
     ),
 }
-"""Queries of a user by name, and what is told of each."""
+"""Queries of a user by name, and the faults of each."""
 
 
 def test_faults_of_a_users_queries_and_none_of_ours(tmp_path: Path) -> None:

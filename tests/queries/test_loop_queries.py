@@ -1,4 +1,4 @@
-"""Trip counts, held against XLA's own and against what loops say by hand."""
+"""Trip counts, compared with XLA's own and with a reading by hand."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ CHANGES: dict[str, tuple[int | None, dict[str, str]]] = {
 
 @pytest.fixture(scope="module")
 def loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
-    """A run of a module for each change."""
+    """Return a run of a module for each change."""
     folder = tmp_path_factory.mktemp("loops")
     dumps = []
     for name, (_, changes) in CHANGES.items():
@@ -142,7 +142,7 @@ def loops(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Connection]:
 
 
 def counts(connection: Connection, run: str) -> dict[tuple[str, str], object]:
-    """The trip count of each loop of a run, and where that is from."""
+    """Return the trip count of each loop of a run, and where that is from."""
     rows = connection.execute("SELECT module_id, program FROM modules").fetchall()
     programs = dict(rows)
     found = run_query(connection, "loops", {"run": run}).dicts()
@@ -197,7 +197,7 @@ def test_counts_of_a_tpu_and_of_an_old_release_are_those_of_their_texts(
 def stated(
     programs: dict[str, dict[str, int | None]],
 ) -> dict[tuple[str, str], object]:
-    """What `counts` gives of loops that say nothing but their condition."""
+    """Return the answer of `counts` on loops that print only their condition."""
     return {
         (program, name): [trips, None if trips is None else "condition"]
         for program, loops in programs.items()

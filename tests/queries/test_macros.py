@@ -59,7 +59,7 @@ def test_a_transaction_that_is_gone_is_a_warning(
 
 
 def made_here(connection: duckdb.DuckDBPyConnection) -> set[str]:
-    """Give the names of macros that only this connection has."""
+    """Return the names of macros that only this connection has."""
     rows = connection.execute("""
         SELECT function_name FROM duckdb_functions()
         WHERE function_type = 'table_macro' AND database_name = 'temp'

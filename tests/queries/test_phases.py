@@ -30,7 +30,7 @@ SAID = (
 
 
 def phases(folder: Path, said: tuple[tuple[str, str | None, str], ...]) -> list[str]:
-    """Give what is told of a chain of negations with these names and files."""
+    """Return the phases of a chain of negations with these names and files."""
     lines = ["  %i0 = f32[4]{0} parameter(0)"]
     for number, (op_name, file, _) in enumerate(said, 1):
         source = f' source_file="{file}" source_line=1' if file else ""

@@ -92,7 +92,7 @@ def test_a_run_of_one_rank_has_none_that_differs(tmp_path: Path) -> None:
 
 
 def collectives(*channels: int, groups: str = "{{0,1}}") -> bytes:
-    """Give a module that reduces over one channel after the other."""
+    """Return a module that reduces over one channel after the other."""
     lines = [
         f"  %r.{number} = f32[8]{{0}} all-reduce(%p), channel_id={channel},"
         f" replica_groups={groups}, to_apply=%sum"

@@ -112,7 +112,7 @@ LONE_ROWS = {
 
 
 def faults(connection: Connection, *inserts: str) -> list[tuple[str, int]]:
-    """Give what check_references finds where such rows are stored."""
+    """Return check_references' faults where such rows are stored."""
     connection.execute("BEGIN")
     try:
         for insert in inserts:

@@ -68,7 +68,7 @@ Case = frozenset[str]
 
 
 def kept(module: Module, case: Case) -> Iterator[tuple[Array, Array]]:
-    """Give what is kept, and the array that isn't made for it."""
+    """Yield the kept values, and the array that isn't made for it."""
     readers: dict[int, set[str]] = {}
     for reading in module.readings:
         readers.setdefault(reading.value_id, set()).add(reading.instruction)
@@ -88,7 +88,7 @@ def kept(module: Module, case: Case) -> Iterator[tuple[Array, Array]]:
 
 
 def released(module: Module, case: Case) -> Iterator[tuple[Array, int]]:
-    """Give what is held for nothing but the clones, and since which step."""
+    """Yield the values held only for the clones, and since which step."""
     keeping = {before.value_id for before, _ in kept(module, case)}
     for array in module.arrays:
         mine = [r for r in module.readings if r.value_id == array.value_id]
@@ -101,7 +101,7 @@ def released(module: Module, case: Case) -> Iterator[tuple[Array, int]]:
 
 
 def level(module: Module, case: Case, color: int, step: int) -> int:
-    """Give the live bytes of a colour at a step, without the clones of the case."""
+    """Return the live bytes of a colour at a step, without the clones of the case."""
     more = sum(
         before.size
         for before, array in kept(module, case)
@@ -121,7 +121,7 @@ def peak(module: Module, case: Case, color: int) -> tuple[int, int]:
 
 
 def expected(module: Module) -> set[tuple[object, ...]]:
-    """Give the rows of the query."""
+    """Return the rows of the query."""
     rows: set[tuple[object, ...]] = set()
     for name in module.clones:
         case = frozenset({name})

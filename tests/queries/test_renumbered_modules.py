@@ -37,7 +37,7 @@ ASKED: tuple[tuple[str, dict[str, Value]], ...] = (
 
 
 def compiled(folder: Path, snapshots: list[tuple[int, str, str, int]]) -> Modules:
-    """Give the number of each compiled module, and whether its source is known."""
+    """Return the number of each compiled module, and whether its source is known."""
     files = {
         f"module_{number:04}.jit_{name}.cl_7.{stage}.txt": TEXT.format(
             name=name, size=size, opcode="sine" if stage == BEFORE else "copy"
@@ -112,7 +112,7 @@ def test_a_real_module_is_followed_from_number_to_number(tmp_path: Path) -> None
 
 
 def _passes(archive: Path) -> list[str]:
-    """Give the pipelines of pass snapshots, which are named so as to be in order."""
+    """Return the pipelines of pass snapshots, which are named so as to be in order."""
     with tarfile.open(archive) as dump:
         names = sorted(dump.getnames())
     found = (re.search(r"\.\d{4}\.(.*)\.after_pipeline-start", n) for n in names)

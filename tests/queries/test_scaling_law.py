@@ -23,7 +23,7 @@ Row = dict[str, object]
 
 
 def compiled(sizes: dict[str, int], size_bytes: int, key: int) -> Assignment:
-    """A module of one allocation; `sizes` fill the dimensions of its parameters."""
+    """Return a module of one allocation; `sizes` are dimensions of its parameters."""
     layout = "(f32[{b},{t}]{{1,0}}, s32[{b}]{{0}}, bf16[7,{w}]{{1,0}})->f32[{b}]{{0}}"
     filled = layout.format(**{"b": 2, "t": 3, "w": 5, **sizes})
     extra = {"entry_layout": filled, "program_key": key}
@@ -33,7 +33,7 @@ def compiled(sizes: dict[str, int], size_bytes: int, key: int) -> Assignment:
 def laws(
     connection: Connection, modules: Sequence[Assignment], **asked: Value
 ) -> list[Row]:
-    """What is found on modules that lie together in one run, of reserved bytes."""
+    """Return the laws of reserved bytes found on modules of one run."""
     with stored(connection, *modules):
         found = run_query(connection, "scaling_law", asked).dicts()
     return [row for row in found if row["part"] == "reserved"]
@@ -108,7 +108,7 @@ def test_a_law_amid_noise_is_that_of_numpy(
 
 
 def fitted_by_numpy(bytes_of: dict[int, int]) -> tuple[float, int]:
-    """The least residual variance of all laws whose coefficients are not negative."""
+    """Return the least residual variance of all laws without negative coefficients."""
     x = np.array([*bytes_of], float) / max(bytes_of)
     y = np.array([*bytes_of.values()], float)
     found = []

@@ -1,4 +1,4 @@
-"""What operations of a TPU have for themselves, in arenas that are made up."""
+"""Scoped memory of TPU operations, in made-up arenas."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ VMEM = 1
 
 @st.composite
 def kernels(draw: st.DrawFn) -> tuple[Assignment, dict[int, int]]:
-    """An assignment, and how much is taken from 0 on at some of its steps."""
+    """Return an assignment, and the bytes taken from 0 on at some of its steps."""
     assignment = draw(assignments())
     steps = st.integers(0, assignment.steps)
     return assignment, draw(st.dictionaries(steps, st.integers(1, 15), max_size=3))

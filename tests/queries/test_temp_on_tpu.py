@@ -1,4 +1,4 @@
-"""What libtpu calls temp, held against programs it compiled for a v5e."""
+"""What libtpu calls temp, compared with programs it compiled for a v5e."""
 
 from __future__ import annotations
 

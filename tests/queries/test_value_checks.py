@@ -60,7 +60,7 @@ def tight(values: list[Value], places: list[Value]) -> Counter[tuple[int, int, i
 
 @st.composite
 def nearly_sound(draw: st.DrawFn) -> tuple[list[Value], list[Value]]:
-    """Give values and places: one for each, and then a few too many or too few."""
+    """Return values and places: one for each, and then a few too many or too few."""
     rows = st.tuples(MODULES, NUMBERS, SIZES)
     values = draw(st.lists(rows, max_size=4, unique_by=lambda row: row[:2]))
     places = [(module, number, draw(SIZES)) for module, number, _ in values]

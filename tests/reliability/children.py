@@ -45,7 +45,7 @@ Harm = Callable[[], None]
 
 
 def context() -> ForkServerContext:
-    """Give a way to start processes at once, from one that has all modules loaded."""
+    """Return a way to start processes at once, from one that has all modules loaded."""
     found = multiprocessing.get_context("forkserver")
     found.set_forkserver_preload(_PRELOADED)
     return found

@@ -24,7 +24,7 @@ _LEFT_OUT = {
 
 
 def content(path: Path) -> Content:
-    """Give the content of every table; runs are told apart by name, not number."""
+    """Return the content of every table; runs are identified by name, not number."""
     found: Content = {}
     with connect(path) as connection:
         for table in (*PUBLIC.sorted_tables, *STORE.sorted_tables):
@@ -56,7 +56,7 @@ def _column_sql(table: Table, name: str) -> str:
 
 
 def differences(one: Content, other: Content) -> dict[str, tuple[object, object]]:
-    """Give the tables that differ, with both sides."""
+    """Return the tables that differ, with both sides."""
     return {
         name: (one.get(name), other.get(name))
         for name in sorted({*one, *other})

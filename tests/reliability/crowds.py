@@ -47,7 +47,7 @@ _MOST_GROWTH = 1.25
 
 
 def writers(folder: Path) -> Figure:
-    """Runs of ten processes, twenty of each, into one new file."""
+    """Ingest runs of ten processes, twenty of each, into one new file."""
     dumps, db = folder / "dumps", folder / "w.duckdb"
     made = make_dumps(dumps, _WRITERS, _RUNS)
     began = time.perf_counter()
@@ -57,7 +57,7 @@ def writers(folder: Path) -> Figure:
 
 
 def staged(folder: Path) -> Figure:
-    """Runs of ten processes while another holds the lock: staged, absorbed later."""
+    """Ingest runs of ten processes while another holds the lock; absorb them later."""
     dumps, db = folder / "dumps", folder / "w.duckdb"
     made = make_dumps(dumps, _WRITERS, _RUNS)
     write_runs(dumps, db, 0, 1)
@@ -134,7 +134,7 @@ def races(folder: Path) -> Figure:
 def _compared(
     folder: Path, db: Path, made: list[Path], codes: list[int], seconds: float
 ) -> Figure:
-    """Hold the warehouse against one into which the same runs came in turn."""
+    """Compare the warehouse with one into which the same runs came in turn."""
     turns = folder / "turns.duckdb"
     write_in_turn(folder / "dumps", turns, _WRITERS, _RUNS)
     lost = {path.name for path in made} - set(run_names(db))
@@ -147,7 +147,7 @@ def _compared(
 
 
 def soak(folder: Path) -> Figure:
-    """Runs ingested, pruned, read and reported on by processes for ten minutes."""
+    """Ingest, prune, read and report on runs in many processes for ten minutes."""
     dumps, db = folder / "dumps", folder / "w.duckdb"
     made = make_dumps(dumps, _SOAK_WRITERS, _SOAK_RUNS)
     for writer in range(_SOAK_WRITERS):

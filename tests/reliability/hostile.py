@@ -17,7 +17,7 @@ def _one(data: bytes, name: str = NAME) -> Make:
 
 
 def _beside(name: str, data: bytes) -> Make:
-    """Give a sound dump with one more file."""
+    """Return a sound dump with one more file."""
     return lambda below: write(below / "dump", GOOD | {name: data})
 
 

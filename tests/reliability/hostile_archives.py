@@ -36,7 +36,7 @@ def _zip(name: str, mode: int = 0o100644, data: bytes = b"x") -> Make:
 
 
 def _extended(**headers: str) -> tarfile.TarInfo:
-    """Give a member whose extended (pax) header says something else."""
+    """Return a member whose extended (pax) header says something else."""
     info = _member("x.txt")
     info.pax_headers = headers
     return info

@@ -39,10 +39,10 @@ Make = Callable[[Path], Path]
 
 
 def one_file(name: str, data: bytes) -> Make:
-    """Give a single file."""
+    """Return a single file."""
     return lambda below: write(below, {name: data}) / name
 
 
 def assignment(body: str) -> bytes:
-    """Give a buffer assignment with this body."""
+    """Return a buffer assignment with this body."""
     return f"BufferAssignment:\n{body}".encode()

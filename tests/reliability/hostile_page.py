@@ -57,7 +57,7 @@ def outcomes() -> dict[str, Outcome]:
 
 
 def page(found: dict[str, Outcome]) -> str:
-    """Give the page, a row for each reject."""
+    """Return the page, a row for each reject."""
     lines = [
         _PREFACE.read_text(encoding="utf-8"),
         "| input | exit | file | code | message |",

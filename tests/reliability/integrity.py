@@ -54,7 +54,7 @@ _COUNTED = (
 
 
 def faults(path: Path) -> list[str]:
-    """Give what is wrong with the warehouse at `path`; nothing, if all is well."""
+    """Return the faults of the warehouse at `path`; nothing if all is well."""
     with connect(path) as connection:
         return [
             f"{what}: {count}"

@@ -137,7 +137,7 @@ def begin(name: str, folder: Path) -> Begun:
 
 
 def moments_of(begun: Begun) -> int:
-    """Give the number of moments of the whole task."""
+    """Return the number of moments of the whole task."""
     found = children.context().SimpleQueue()
     with TemporaryDirectory() as name:
         db = Path(shutil.copytree(begun.folder, name, dirs_exist_ok=True)) / "w.duckdb"

@@ -1,4 +1,4 @@
-"""A warehouse that a disk has damaged: it is told, and replaces no sound copy."""
+"""A warehouse that a disk has damaged: it is reported, and replaces no sound copy."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ BLOCK_BYTES, HEADERS_BYTES = 32768, 3 * 4096
 
 @pytest.fixture(scope="module")
 def two_writers(sound: Path) -> tuple[bytes, bytes]:
-    """What each of two writers would have made of one file."""
+    """Return the two contents that either of two writers would have left."""
     files = []
     for name in ("before", "after"):
         path = sound.with_name(f"{name}.duckdb")

@@ -68,7 +68,7 @@ HOSTILE = "a'b\"c|d<script>alert(1)</script>\u202eevil\x1b[31m`x`"
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A warehouse whose run, series, program and file have that name."""
+    """Return a warehouse whose run, series, program and file have that name."""
     folder = tmp_path_factory.mktemp("names")
     name = f"module_0001.{HOSTILE.replace('/', '_')}.before_optimizations.txt"
     text = SOUND.replace(b"jit_f", HOSTILE.encode())

@@ -55,7 +55,7 @@ def test_writers_together_and_in_turn_store_the_same(tmp_path: Path) -> None:
 
 @pytest.fixture
 def held(tmp_path: Path) -> Iterator[Path]:
-    """A warehouse that another process holds, for longer than any test."""
+    """Return a warehouse that another process holds, for longer than any test."""
     db = tmp_path / "w.duckdb"
     ingest([SEEDS], db)
     is_held = children.context().SimpleQueue()

@@ -62,7 +62,7 @@ def task_kills(folder: Path) -> Figure:
 
 
 def full_disks(folder: Path) -> Figure:
-    """A small disk that is full after a share of what the ingest needs."""
+    """Return a small disk that is full after a share of what the ingest needs."""
     trial = trials.make_trial(folder)
     return _each(partial(_full, trial), _SHARES)
 
@@ -73,7 +73,7 @@ def _full(trial: trials.Trial, share: float) -> list[str]:
 
 
 def quotas(folder: Path) -> Figure:
-    """A file that may not grow beyond a share of what the ingest needs."""
+    """Return a file that may not grow beyond a share of what the ingest needs."""
     trial = trials.make_trial(folder)
     return _each(partial(trials.with_quota, trial), _SHARES)
 
@@ -92,7 +92,7 @@ def cuts(folder: Path) -> Figure:
 
 
 def _spread(moments: int, most: int) -> Sequence[int]:
-    """Give up to `most` moments, from the first to the last."""
+    """Return up to `most` moments, from the first to the last."""
     return sorted({1 + n * (moments - 1) // (most - 1) for n in range(most)})
 
 

@@ -34,7 +34,7 @@ class Trial:
     seconds: float
 
     def compare(self, one: Path, other: Path) -> list[str]:
-        """Give what is wrong with `one`, and where it differs from `other`."""
+        """Return the faults of `one`, and where it differs from `other`."""
         unequal = differences(content(one), content(other))
         return [*faults(one), *(f"{name} differs" for name in unequal)]
 
@@ -52,7 +52,7 @@ def make_trial(folder: Path) -> Trial:
 
 
 def moments_of(trial: Trial, *, into_new: bool = False) -> int:
-    """Give the number of moments of the whole ingest."""
+    """Return the number of moments of the whole ingest."""
     found = children.context().SimpleQueue()
     with _copy(trial, into_new=into_new) as db:
         work = (children.ingest_paths, [str(trial.dump)], db)
@@ -149,7 +149,7 @@ def break_off(trial: Trial, share: float) -> list[str]:
 def _look(
     trial: Trial, db: Path, committed: int, *, into_new: bool = False
 ) -> list[str]:
-    """Give what is wrong with what is left, and with ingesting again."""
+    """Return the faults of the remains, and of ingesting again."""
     wrong = []
     if db.exists():
         wrong += faults(db)
@@ -174,7 +174,7 @@ def _files(db: Path) -> int:
 
 
 def _needed(trial: Trial) -> int:
-    """Give the bytes that the ingest adds to the file."""
+    """Return the bytes that the ingest adds to the file."""
     with _copy(trial) as db:
         assert children.run(children.ingest_paths, [str(trial.dump)], db) == 0
         return db.stat().st_size - trial.before.stat().st_size
@@ -218,5 +218,5 @@ Chance = Callable[[], float]
 
 
 def chances(seed: int) -> Chance:
-    """Give random shares of the time, the same for the same seed."""
+    """Return random shares of the time, the same for the same seed."""
     return random.Random(seed).random

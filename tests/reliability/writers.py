@@ -148,7 +148,7 @@ def _repeat(
 
 
 def run_names(database: Path) -> list[str]:
-    """Give the names of all runs, sorted."""
+    """Return the names of all runs, sorted."""
     with connect(database) as connection:
         rows = connection.execute("SELECT name FROM runs ORDER BY name").fetchall()
     return [row[0] for row in rows]

@@ -21,7 +21,7 @@ from tests.reports.situations import report_on
 
 @pytest.fixture(scope="session")
 def reported(room_of_all: Path) -> Callable[[str], Report]:
-    """Give the report on a situation by its name."""
+    """Return the report on a situation by its name."""
 
     def of(name: str) -> Report:
         def make(path: Path) -> None:

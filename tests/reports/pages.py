@@ -26,7 +26,7 @@ class Element:
         return "".join(p if isinstance(p, str) else p.text for p in self.parts)
 
     def all(self, *names: str) -> Iterator[Element]:
-        """Give it and what it contains, of these names or of any."""
+        """Yield the element and its descendants, of these names or of any."""
         if not names or self.name in names:
             yield self
         for part in self.parts:
@@ -72,7 +72,7 @@ class _Reader(HTMLParser):
 
 
 def read_page(text: str) -> Element:
-    """Give a page taken apart; AssertionError where its tags do not fit together."""
+    """Return a page taken apart; AssertionError where its tags do not fit together."""
     reader = _Reader()
     reader.feed(text)
     reader.close()
@@ -80,5 +80,5 @@ def read_page(text: str) -> Element:
 
 
 def rows(table: Element) -> list[list[str]]:
-    """Give the texts of a table, its header first."""
+    """Return the texts of a table, its header first."""
     return [[cell.text for cell in row.all("th", "td")] for row in table.all("tr")]

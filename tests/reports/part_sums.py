@@ -12,7 +12,7 @@ MIRRORED = {"new": "gone", "gone": "new"}
 
 
 def part_sums(fall: Waterfall) -> Sums:
-    """Give the bytes of each (part, kind) that has any."""
+    """Return the bytes of each (part, kind) that has any."""
     sums: Sums = defaultdict(int)
     for change in fall.changes:
         sums[change.part, change.kind] += change.delta_bytes
@@ -20,7 +20,7 @@ def part_sums(fall: Waterfall) -> Sums:
 
 
 def opposite_sums(fall: Waterfall) -> Sums:
-    """Give what `part_sums` is to be where base and candidate change places."""
+    """Return the `part_sums` where base and candidate change places."""
     return {
         (MIRRORED.get(part, part), kind): -size
         for (part, kind), size in part_sums(fall).items()

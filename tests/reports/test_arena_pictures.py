@@ -148,7 +148,7 @@ def drawn(picture: Picture) -> Element:
 
 
 def rectangles(picture: Picture, place: int, size: int = 6 * MIB) -> list[Rectangle]:
-    """Give what is drawn in one map: its steps, its MiB from and to, and its words."""
+    """Return what is drawn in one map: steps, MiB from and to, and words."""
     bottom, height = 272 + 294 * place, 190
     found = []
     for e in drawn(picture).all("rect"):
@@ -168,7 +168,7 @@ def rounded(first: float, last: float) -> tuple[float, float]:
 
 
 def step(x: str | float) -> float:
-    """Give the step at a pixel, of a schedule from 0 to 10."""
+    """Return the step at a pixel, of a schedule from 0 to 10."""
     return (float(x) - 64) / (708 - 64) * (STEPS + 1)
 
 

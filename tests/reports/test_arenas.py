@@ -128,7 +128,7 @@ def test_a_pruned_run_has_no_map(tmp_path: Path) -> None:
 def test_maps_of_real_dumps_hold_the_values_of_the_warehouse(
     diffs: list[Report], demo_warehouse: Path
 ) -> None:
-    """Held against the arenas of the module that the finding tells of."""
+    """Compared with the arenas of the module of the finding."""
     checked = 0
     with connect(demo_warehouse, read_only=True) as connection:
         for report in diffs:
@@ -150,7 +150,7 @@ Known = tuple[Arena, set[PlacedValue]]
 
 
 def holds(known: Sequence[Known], arena: Arena | None, drawn: set[PlacedValue]) -> bool:
-    """Tell whether a module has this arena and these as its largest values."""
+    """Return whether a module has this arena and these as its largest values."""
     (values,) = (found for each, found in known if each == arena)
     left_out = values - drawn
     least = sorted((v.byte_steps for v in drawn), reverse=True)[:MOST_VALUES][-1]
@@ -160,7 +160,7 @@ def holds(known: Sequence[Known], arena: Arena | None, drawn: set[PlacedValue]) 
 def arenas_of(
     connection: duckdb.DuckDBPyConnection, run: str, program: str, color: int
 ) -> list[Known]:
-    """Give the arenas of all modules of a name, counted value by value."""
+    """Return the arenas of all modules of a name, counted value by value."""
     modules = connection.execute(
         "SELECT DISTINCT module_id, allocation_id, size_bytes, max(to_step)"
         " FROM modules JOIN runs USING (run_id) JOIN memory_timeline USING (module_id)"
@@ -194,7 +194,7 @@ def _arena(values: set[PlacedValue], size: int, last_step: int) -> Arena:
 
 
 def live_at(values: set[PlacedValue], step: int) -> int:
-    """Give the bytes that a step needs; those that values share count once."""
+    """Return the bytes that a step needs; those that values share count once."""
     live, reach = 0, 0
     there = (v for v in values if v.start_step <= step <= v.end_step)
     for v in sorted(there, key=lambda v: v.offset_bytes):

@@ -26,7 +26,7 @@ EVERYTHING = Settings(floor_bytes=0, floor_ratio=0.0)
 def test_curves_of_real_dumps_keep_peak_and_schedule(
     diffs: list[Report], demo_warehouse: Path
 ) -> None:
-    """Held against what a query says of the same schedules, step by step."""
+    """Compared with a query on the same schedules, step by step."""
     checked = 0
     with connect(demo_warehouse, read_only=True) as connection:
         for report in diffs:
@@ -52,7 +52,7 @@ def schedules(
     color: int,
     steps: int,
 ) -> list[Schedule]:
-    """Give the schedules of all modules of a name, from their levels at every step."""
+    """Return schedules of all modules of a name, from their levels at each step."""
     asked: dict[str, Value] = {"run": run, "program": program, "color": color}
     answer = run_query(connection, "live_timeline", asked, load_catalogue())
     modules: dict[int, list[int]] = defaultdict(list)

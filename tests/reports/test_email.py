@@ -50,7 +50,7 @@ class Page(HTMLParser):
 
 
 def parsed(text: str) -> tuple[EmailMessage, str, Page]:
-    """Give a message, its text and its page."""
+    """Return a message, its text and its page."""
     message = message_from_string(text, EmailMessage, policy=default)
     assert message.defects == []
     assert message.get_content_type() == "multipart/alternative"

@@ -65,7 +65,7 @@ def test_a_release_that_dumps_no_flags_differs_in_none(tmp_path: Path) -> None:
 
 
 def compiled(folder: Path, **files: str) -> str:
-    """Give a night: one module, and files that list its flags."""
+    """Return a night: one module, and files that list its flags."""
     shutil.copytree(DATA / "moved_lines" / "before", folder)
     for listed in folder.glob("*.debug_options"):
         listed.unlink()

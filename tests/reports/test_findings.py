@@ -29,7 +29,7 @@ DEFAULT = Settings()
 
 @pytest.fixture
 def report_on(tmp_path: Path) -> Build:
-    """Give a function that reports on the last of some nights."""
+    """Return a function that reports on the last of some nights."""
 
     def build(*nights: World, settings: Settings = DEFAULT) -> Report:
         path = tmp_path / "hlodb.duckdb"
@@ -44,7 +44,7 @@ def report_on(tmp_path: Path) -> Build:
 
 
 def sized(*sizes: int) -> list[World]:
-    """A night for every size of jit_step (MiB)."""
+    """Return a night for every size of jit_step (MiB)."""
     programs = (
         Program("jit_step", (replace(WORK, size=size * MIB),), text=f"{size}")
         for size in sizes
@@ -112,7 +112,7 @@ until = 2027-02-01
 
 
 def alerts(report: Report) -> dict[str, tuple[str, str]]:
-    """Give SARIF's results: fingerprint to rule and state."""
+    """Return SARIF's results: fingerprint to rule and state."""
     (run,) = json.loads(renderer("sarif")(report))["runs"]
     return {
         r["partialFingerprints"]["hlodbFinding/v1"]: (r["ruleId"], r["baselineState"])

@@ -100,7 +100,7 @@ def test_junit_counts_its_cases(report: Report) -> None:
 
 
 def junit_cases(report: Report) -> list[tuple[str | None, str]]:
-    """Give the cases of the gate `regression` with what became of them."""
+    """Return the cases of the gate `regression` with what became of them."""
     cases = ET.fromstring(renderer("junit")(report).encode()).iter("testcase")
     return [
         (case.get("name"), " ".join(x.tag for x in case if x.tag != "properties"))

@@ -51,7 +51,7 @@ def similarity(a: Mapping[str, int], b: Mapping[str, int]) -> float:
 
 
 def pairs(warehouse: Path, framework: str) -> Iterator[tuple[object, ...]]:
-    """Give program and number in both nights, and why they are the same."""
+    """Yield program and number in both nights, and why they are the same."""
     with connect(warehouse) as connection:
         base, candidate = [
             run for run in read_runs(connection) if run.name.startswith(framework)

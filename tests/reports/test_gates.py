@@ -203,7 +203,7 @@ def test_sizes_as_people_read_them() -> None:
 
 
 def test_replicated_bytes_of_programs_that_share_a_name() -> None:
-    """Each is held against its own base, and none hides another."""
+    """Each is compared with its own base, and none hides another."""
     facts = GateFacts(
         findings=[],
         programs=[],

@@ -37,7 +37,7 @@ class Case(NamedTuple):
     params=[
         Case("ss", "ls", "left"),
         Case("ss", "sl", "right"),
-        # Equal content goes first: what is left is held against what was small.
+        # Equal content goes first: the rest is compared with what was small.
         Case("sl", "ll", "right"),
     ],
 )

@@ -193,7 +193,7 @@ def _words(blocks: list[Block] | tuple[Block, ...]) -> Iterator[str]:
 
 
 def _told(element: Element) -> Iterator[str]:
-    """Give the words of a page without its pictures and their figures."""
+    """Yield the words of a page without its pictures and their figures."""
     if element.name == "figure":
         return
     if element.name in ("h2", "h3", "p", "th", "td"):

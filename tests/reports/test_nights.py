@@ -23,21 +23,21 @@ from tests.reports.worlds import Program, World, make
 
 
 def sized(mebibytes: int, name: str = "jit_step", **more: object) -> Program:
-    """Give a program of one source that holds so much."""
+    """Return a program of one source that holds so much."""
     work = replace(WORK, size=mebibytes * MIB)
     program = Program(name, (work,), text=f"{name} {mebibytes}", source=name)
     return replace(program, **more)  # type: ignore[arg-type]
 
 
 def report_of(path: Path, *worlds: World, **request: str) -> Report:
-    """Give the report on the last of some runs."""
+    """Return the report on the last of some runs."""
     path.unlink(missing_ok=True)
     with connect(make(path, *worlds)) as connection:
         return build_report(connection, Request(**request), Settings())  # type: ignore[arg-type]
 
 
 def rows(report: Report) -> list[tuple[str, str, str]]:
-    """Give program with rank, change and rule of every row."""
+    """Return program with rank, change and rule of every row."""
     return [
         (p.program if p.rank is None else f"{p.program} {p.rank}", p.change, p.rule)
         for p in report.programs

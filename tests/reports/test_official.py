@@ -42,7 +42,7 @@ Reported = Callable[[str], Report]
 
 @pytest.fixture(scope="module")
 def multitool() -> Path:
-    """Give the folder of SARIF Multitool for this machine."""
+    """Return the folder of SARIF Multitool for this machine."""
     packages = INSTALLED / "sarif" / "node_modules" / "@microsoft"
     for program in packages.glob("sarif-multitool-*/Sarif.Multitool"):
         return program.parent
@@ -58,7 +58,7 @@ def official(multitool: Path) -> Any:
 def logs(
     reported: Reported, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Path]:
-    """Give the log of every situation by its name."""
+    """Return the log of every situation by its name."""
     folder = tmp_path_factory.mktemp("sarif")
     paths = {name: folder / f"{name}.sarif" for name in SITUATIONS}
     for name, path in paths.items():
@@ -100,7 +100,7 @@ def test_the_validator_sees_what_is_wrong(
 
 
 def broken_rules(multitool: Path, logs: Iterable[Path]) -> set[tuple[str, str]]:
-    """Give the name of every log that breaks a rule, with that rule's id.
+    """Return the name of every log that breaks a rule, with that rule's id.
 
     The validator returns 0 also where it finds errors: what counts is what it writes.
     """

@@ -119,7 +119,7 @@ class World(NamedTuple):
 
 
 def read_world(connection: Connection, *prefixes: str) -> World:
-    """Give the runs whose names begin so."""
+    """Return the runs whose names begin so."""
     runs = [run for run in read_runs(connection) if run.name.startswith(prefixes)]
     modules = read_modules(connection, runs)
     every = (module for found in modules.values() for module in found)

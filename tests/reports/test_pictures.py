@@ -79,7 +79,7 @@ def drawn(picture: Picture) -> Element:
 
 
 def boxes(picture: Picture, *kinds: str) -> list[tuple[float, float]]:
-    """Give from where to where the bars of these classes reach."""
+    """Return from where to where the bars of these classes reach."""
     return [
         (float(b["x"]), float(b["x"]) + float(b["width"]))
         for b in (e.attributes for e in drawn(picture).all("rect"))
@@ -135,7 +135,7 @@ def test_a_curve_holds_the_level_of_each_stretch() -> None:
 
 
 def levels(path: str, up: Axis, across: Axis) -> list[tuple[int, int]]:
-    """Give the levels of a path in MiB, each with the step at which it ends."""
+    """Return the levels of a path in MiB, each with the step at which it ends."""
     heights = {round(up.at(n * MIB), 1): n for n in range(7)}
     steps = {round(across.at(n), 1): n for n in range(0, 31, 10)}
     found = re.findall(r"V([\d.]+)H([\d.]+)", path)

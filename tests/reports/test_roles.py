@@ -45,7 +45,7 @@ def report_of(path: Path, request: Request = LATEST_CPU) -> Report:
 
 @pytest.fixture(scope="module")
 def every_series(demo_warehouse: Path) -> Report:
-    """A report on the releases of CPU that draws all that moved."""
+    """Return a report on the releases of CPU that draws all that moved."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
         return report_of(demo_warehouse)
@@ -91,7 +91,7 @@ def test_roles_are_what_the_query_says_run_by_run(
 def by_role(
     connection: duckdb.DuckDBPyConnection, run: str
 ) -> dict[tuple[str, int], Roles]:
-    """Give what peak_by_role says of the programs of a run, which have a name each."""
+    """Return peak_by_role's answer for the programs of a run, by name."""
     found: dict[tuple[str, int], Roles] = defaultdict(lambda: defaultdict(int))
     numbers = defaultdict(set)
     for row in run_query(connection, "peak_by_role", {"run": run}).dicts():
@@ -138,7 +138,7 @@ def test_contents_of_many_runs_have_the_roles_of_each(
 
 @pytest.fixture(scope="module")
 def report(demo_warehouse: Path) -> Report:
-    """A report on the releases of CPU."""
+    """Return a report on the releases of CPU."""
     return report_of(demo_warehouse)
 
 
@@ -217,7 +217,7 @@ def drawn(picture: Picture) -> Element:
 
 
 def spans(picture: Picture, band: str) -> list[tuple[float, ...]]:
-    """Give the rectangles of a band: from, to, bottom, top."""
+    """Return the rectangles of a band: from, to, bottom, top."""
     found: list[tuple[float, ...]] = []
     for path in drawn(picture).all("path"):
         if path.attributes["class"] == f"role {band}":
@@ -260,7 +260,7 @@ def test_bands_lie_on_one_another_to_scale() -> None:
         "not live at the peak",
         unknown,
     ]
-    # Where the others are told from what is drawn, and each from its neighbours.
+    # Where the others differ from what is drawn, and each from its neighbours.
     edges = [e.attributes["x1"] for e in drawn(picture).all("line")]
     assert [x for x in edges if x in ("202.6", "307.4")] == ["202.6", "307.4"]
 

@@ -19,7 +19,7 @@ WINDOW_OF_TWO = "[report]\nwindow = 2\n"
 
 
 def wide(mebibytes: int) -> Program:
-    """Give the program of `sized` with other shapes."""
+    """Return the program of `sized` with other shapes."""
     shapes = "(f32[16]{0})->f32[16]{0}"
     return sized(mebibytes, shapes=shapes, source="wide", text=f"wide {mebibytes}")
 
@@ -29,7 +29,7 @@ def nights(*programs: Program) -> list[World]:
 
 
 def report_on(path: Path, *programs: Program, settings: str = "") -> Report:
-    """Give the report on the last of some nights, each of one program."""
+    """Return the report on the last of some nights, each of one program."""
     path.unlink(missing_ok=True)
     with connect(make(path, *nights(*programs))) as connection:
         return build_report(connection, Request(), parse_settings(settings))
@@ -61,7 +61,7 @@ def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
 
 
 def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
-    """The notes say which run it was held against, as no finding does."""
+    """The notes say which run it was compared with, as no finding does."""
     report = report_on(tmp_path / "hlodb.duckdb", sized(4), wide(5), sized(4))
     assert [(p.change, p.rule) for p in report.programs] == [
         ("same", "identical_artefact")

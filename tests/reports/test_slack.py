@@ -21,7 +21,7 @@ Reported = Callable[[str], Report]
 
 
 def texts(message: dict[str, Any]) -> list[str]:
-    """Give all that Slack reads as mrkdwn."""
+    """Return all that Slack reads as mrkdwn."""
     held = [b["text"] for b in message["blocks"] if b["type"] == "section"]
     held += [e for b in message["blocks"] for e in b.get("elements", [])]
     assert {text["type"] for text in held} == {"mrkdwn"}

@@ -17,7 +17,7 @@ NONE: Source = (None, None, None)
 
 
 def known_sources(warehouse: Path) -> dict[tuple[str, str, str], set[Source]]:
-    """Give the sources of the values that each instruction defines, by the query part.
+    """Return the sources of the values that instructions define, by the query part.
 
     Keys are run, program and name of the instruction, with the shape index.
     """

@@ -52,7 +52,7 @@ def test_parquet_has_the_rows_of_csv(
 
 
 def _read(text: str, type_: str) -> str | int | None:
-    """Give a field of CSV, where NULL is nothing, as does an empty text."""
+    """Return a field of CSV, where NULL is nothing, as does an empty text."""
     return int(text) if text and type_ == "BIGINT" else text or None
 
 

@@ -24,7 +24,7 @@ NAMES = [f"jit_{n}" for n in range(20)]
 
 @pytest.fixture(scope="module")
 def waive(tmp_path_factory: pytest.TempPathFactory) -> Waive:
-    """Give the report on programs that grew where a finding is waived."""
+    """Return the report on programs that grew where a finding is waived."""
     nights = [night(n, *(sized(40 + n, name) for name in NAMES)) for n in (1, 3)]
     path = make(tmp_path_factory.mktemp("waivers") / "w.duckdb", *nights)
 

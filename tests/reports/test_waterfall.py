@@ -50,7 +50,7 @@ def buffer(name: str, size: int, **more: Any) -> Buffer:
 
 
 def profile(buffers: Sequence[Buffer], fragmentation: int = 0) -> Profile:
-    """A profile that fits the buffers of colour 0."""
+    """Return a profile that fits the buffers of colour 0."""
     owned = owned_bytes(buffers)
     sums = {
         kind: sum(owned[id(b)] for b in buffers if b.is_counted and b.kind == kind)

@@ -98,7 +98,7 @@ def _insert(
 
 
 def _filled(rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Give rows that all have the same columns, at least those of any of them."""
+    """Return rows that all have the same columns, at least those of any of them."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     return [{name: row.get(name) for name in names} for row in rows]
 
@@ -195,7 +195,7 @@ def _add_module(
 
 
 def _placed(program: Program) -> list[tuple[int, int, Buffer]]:
-    """Give (allocation, offset, buffer): arenas by colour first, then the others."""
+    """Return (allocation, offset, buffer): arenas by colour first, then the others."""
     colors = sorted({b.color for b in program.buffers})
     arena = {color: number for number, color in enumerate(colors)}
     filled: dict[int, int] = defaultdict(int)
@@ -304,7 +304,7 @@ def _add_buffers(rows: Rows, module_id: int, program: Program) -> None:
 
 
 def _form(rows: Rows, b: Buffer) -> int:
-    """Give the number of the form, which is stored once."""
+    """Return the number of the form, which is stored once."""
     form = _hash(b.opcode, b.type, b.path) % (1 << 31)
     known = rows["store.instruction_forms"]
     if all(row["form_id"] != form for row in known):
@@ -365,7 +365,7 @@ def _add_profiles(rows: Rows, module_id: int, program: Program) -> None:
 
 
 def _live(placed: Iterable[tuple[int, int, Buffer]], step: int) -> tuple[int, int]:
-    """Give all live bytes of a colour at a step, and those of temporaries."""
+    """Return all live bytes of a colour at a step, and those of temporaries."""
     spans = []
     others = 0
     for _, offset, b in placed:

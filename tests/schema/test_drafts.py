@@ -35,7 +35,7 @@ sys.stdin.read()
 
 @pytest.fixture
 def writer(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
-    """A process that has begun drafts of w.duckdb, and waits."""
+    """Return a process that has begun drafts of w.duckdb, and waits."""
     process = subprocess.Popen(
         [sys.executable, "-c", _BEGINS_DRAFTS, str(tmp_path / "w.duckdb")],
         stdin=subprocess.PIPE,

@@ -257,7 +257,7 @@ def _assemble(
 
 
 def _merge(listed: Iterable[Value]) -> tuple[list[Value], list[Value]]:
-    """Give one row per value by id, and those that contradict the row kept.
+    """Return one row per value by id, and those that contradict the row kept.
 
     A value is listed with its shape where it is placed, and without among the used.
     """

@@ -44,7 +44,7 @@ def with_values_apart(found: list[Section]) -> tuple[list[Section], bool]:
 
 
 def _parted(text: str) -> tuple[str, str, bool]:
-    """Give the lines of the allocations and of the values, each blank in the other."""
+    """Return the lines of allocations and of values, each blank in the other."""
     placed, used, head = [], [], ""
     for line in text.split("\n"):
         of_allocation, of_value = "", line

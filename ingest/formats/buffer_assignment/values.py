@@ -137,7 +137,7 @@ def _new_head(old: re.Match[str]) -> str:
 
 
 def _unglued(lines: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
-    """Give the head of a value that follows an instruction as a line of its own."""
+    """Yield the head of a value that follows an instruction as a line of its own."""
     for number, line in lines:
         glued = _GLUED_HEAD.search(line) if line.startswith(" from ") else None
         if glued:

@@ -60,7 +60,7 @@ def parse_text_proto(text: str) -> TextProto:
 
 
 def flatten(fields: Iterable[Field], prefix: str = "") -> list[tuple[str, str]]:
-    """Give (dotted path, value) of every scalar, in order; `{}` for empty messages."""
+    """Return (dotted path, value) of each scalar, in order; `{}` for empty messages."""
     flat: list[tuple[str, str]] = []
     # At most as deep as the reader lets messages nest.
     for name, value, _ in fields:
@@ -75,21 +75,21 @@ def flatten(fields: Iterable[Field], prefix: str = "") -> list[tuple[str, str]]:
 
 
 def messages(fields: Iterable[Field], name: str) -> Iterator[tuple[Field, ...]]:
-    """Give the fields of each message called `name`."""
+    """Yield the fields of each message called `name`."""
     for found, value, _ in fields:
         if found == name and not isinstance(value, str):
             yield value
 
 
 def texts(fields: Iterable[Field], name: str) -> list[str]:
-    """Give the scalar values of a repeated field."""
+    """Return the scalar values of a repeated field."""
     return [
         value for found, value, _ in fields if found == name and isinstance(value, str)
     ]
 
 
 def text_at(fields: Iterable[Field], path: str) -> str | None:
-    """Give the last scalar at a dotted path, as protobuf does for singular fields."""
+    """Return the last scalar at a dotted path, as protobuf does for singular fields."""
     *outer, name = path.split(".")
     for message in outer:
         fields = [inner for found in messages(fields, message) for inner in found]
@@ -98,7 +98,7 @@ def text_at(fields: Iterable[Field], path: str) -> str | None:
 
 
 def int_at(fields: Iterable[Field], path: str) -> int | None:
-    """Give the integer at a dotted path; None where there is none of 64 bits."""
+    """Return the integer at a dotted path; None where there is none of 64 bits."""
     return to_int(text_at(fields, path))
 
 

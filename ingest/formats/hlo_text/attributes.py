@@ -86,7 +86,7 @@ _NOTHING = Tail()
 
 @remembered
 def parse_tail(text: str) -> Tail:
-    """Give the calls, attributes and location of `, key=value, …`.
+    """Return the calls, attributes and location of `, key=value, …`.
 
     Raises Incomplete where the text breaks off.
     """
@@ -111,7 +111,7 @@ def _is_balanced(text: str) -> bool:
 
 
 def is_strange(text: str) -> bool:
-    """Tell whether comments but `/*index=5*/`, or `;`, stand outside strings."""
+    """Return whether comments but `/*index=5*/`, or `;`, stand outside strings."""
     if not any(mark in text for mark in _STRANGE):
         return False
     bare = _INDEX.sub("", _STRING.sub(lambda m: "" if m[1] else m[0], text))
@@ -129,7 +129,7 @@ def _parse_generic(text: str) -> Tail:
     metadata = [p for p in parts if p.startswith("metadata={")]
     rest = ", ".join(p for p in parts if not p.startswith("metadata={"))
     if len(metadata) > 1:
-        raise ParseError("metadata stands twice", snippet=text)
+        raise ParseError("duplicated metadata", snippet=text)
     calls, attributes = _parse_attributes(", " + rest if rest else "")
     body = metadata[0][len("metadata={") : -1] if metadata else ""
     return _join(calls, attributes, body)
@@ -176,13 +176,13 @@ def _attribute_parts(text: str) -> list[str]:
 
 
 def is_broken_list(value: str) -> bool:
-    """Tell whether a value begins as a list of numbers, and is none."""
+    """Return whether a value begins as a list of numbers, and is none."""
     is_list = value[0] == "{" and value[1:].lstrip()[:1].isdigit()
     return is_list and not _NUMBERS.fullmatch(value)
 
 
 def _is_attribute(part: str, value: str) -> bool:
-    """Tell whether a part is one attribute, and nothing stands behind its value."""
+    """Return whether a part is one attribute, and nothing stands behind its value."""
     if not _ATTRIBUTE.match(part) or is_broken_list(value):
         return False
     if value[0] == '"':

@@ -1,7 +1,7 @@
 """What is remembered of HLO text: equal computations and equal lines are read once.
 
 Passes of one compilation print most computations again, letter by letter. A cache keeps
-the text of each beside what it holds, and forgets all when that becomes too much.
+the text of each beside what it holds, and drops all when that becomes too much.
 Plain computations, which print a head, instructions of one line each and a closing
 line, are read ahead, many at once; any other has to be read line by line.
 """
@@ -56,14 +56,14 @@ class Block(NamedTuple, Generic[Items]):
     called: Sequence[str] = ()
 
     def lines_from(self, first: int) -> Iterable[int]:
-        """Give the line of each instruction; `first` is that of the first line."""
+        """Return the line of each instruction; `first` is that of the first line."""
         if self.places is None:
             return range(first, first + self.line_count)
         return [first + place for place in self.places]
 
 
 def computation_head(line: str) -> Head | None:
-    """Give what the first line of a computation says, None where `line` is none."""
+    """Return the head of a computation; None where `line` is none."""
     line = line.rstrip()
     match = _NAME.match(line) if line.endswith("{") else None
     if match is None:
@@ -94,7 +94,7 @@ class BlockCache(ABC, Generic[Items]):
 
     @abstractmethod
     def read(self, lines: Sequence[str]) -> Items:
-        """Give the instructions that lines print; ParseError where one prints none."""
+        """Return the instructions of lines; ParseError where one prints none."""
 
     @abstractmethod
     def add(self, instructions: Sequence[Instruction]) -> Items:
@@ -110,11 +110,11 @@ class BlockCache(ABC, Generic[Items]):
 
     @abstractmethod
     def has_unique_names(self, parts: Sequence[Items]) -> bool:
-        """Tell whether no two instructions of all parts have one name."""
+        """Return whether no two instructions of all parts have one name."""
 
     @abstractmethod
     def join(self, parts: Sequence[Items]) -> Sequence[Instruction]:
-        """Give the instructions of all parts as one sequence."""
+        """Return the instructions of all parts as one sequence."""
 
     def judge(self, parts: Sequence[Items]) -> Soundness:
         """Judge the computation that the instructions of all parts make."""
@@ -123,7 +123,7 @@ class BlockCache(ABC, Generic[Items]):
         return judged
 
     def blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
-        """Give the computation that each text prints.
+        """Return the computation that each text prints.
 
         None for a text that is not a head and sound instructions of one line each, as
         XLA prints them.
@@ -203,7 +203,7 @@ class InstructionCache(BlockCache[list[Instruction]]):
         self._by_line: dict[str, Instruction] = {}
 
     def read(self, lines: Sequence[str]) -> list[Instruction]:
-        """Give the instructions that lines print; ParseError where one prints none."""
+        """Return the instructions of lines; ParseError where one prints none."""
         known = self._by_line
         if len(known) > _MAX_LINES:
             known.clear()
@@ -227,12 +227,12 @@ class InstructionCache(BlockCache[list[Instruction]]):
         return [_soundness(list(islice(rest, size))) for size in sizes]
 
     def has_unique_names(self, parts: Sequence[list[Instruction]]) -> bool:
-        """Tell whether no two instructions of all parts have one name."""
+        """Return whether no two instructions of all parts have one name."""
         names = [instruction.name for instruction in self.whole(parts)]
         return len(set(names)) == len(names)
 
     def join(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
-        """Give the instructions of all parts as one list."""
+        """Return the instructions of all parts as one list."""
         return self.whole(parts)
 
 
@@ -268,7 +268,7 @@ class ReadAhead:
         self._end = 0
 
     def plain(self, at: int) -> Iterator[tuple[Place, Block[Any]]]:
-        """Give the plain computations that follow one another from `at` on."""
+        """Yield the plain computations that follow one another from `at` on."""
         if at >= self._end:
             self._look(at)
         known = self._known

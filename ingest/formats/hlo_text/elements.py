@@ -33,7 +33,7 @@ class Elements:
         self._made: set[str] = set()
 
     def above(self, lines: Sequence[str]) -> list[list[str]]:
-        """Give the lines to be put above each: elements that it is first to read.
+        """Return the lines to be put above each: elements that it is first to read.
 
         Left out are those of what is no tuple, or has fewer elements. Raises
         ParseError where a line is no instruction, or an instruction has the name that
@@ -50,7 +50,7 @@ class Elements:
         return found
 
     def _added(self, of: str, path: str) -> Iterator[str]:
-        """Give the lines of elements on a path as far as there are any, and new."""
+        """Yield the lines of elements on a path as far as there are any, and new."""
         for number in path.split(ELEMENT_MARK, _DEEPEST + 1)[1 : _DEEPEST + 1]:
             name = f"{of}_{number}"
             if name in self._shapes and name not in self._made:
@@ -68,13 +68,13 @@ class Elements:
 
 
 def _elements(shape: str) -> list[str]:
-    """Give the shapes of a tuple's elements, none for an array."""
+    """Return the shapes of a tuple's elements, none for an array."""
     shape = without_comments(shape).strip()
     return split_commas(shape[1:-1]) if shape.startswith("(") else []
 
 
 def with_elements(lines: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Give a computation's lines and those of elements, and where each one stood.
+    """Return a computation's lines and those of elements, and where each one stood.
 
     An element stands where its first reader does, counted from 0. Raises ParseError
     where a line is no instruction.
@@ -89,7 +89,7 @@ def with_elements(lines: Sequence[str]) -> tuple[list[str], list[int]]:
 
 
 def implied_elements(lines: Sequence[int]) -> list[int]:
-    """Give which instructions are elements that the text has no line for.
+    """Return the elements that the text has no line for, by instruction.
 
     They share the line of the instruction below, as nothing else does.
     """

@@ -35,13 +35,13 @@ _WRAPPED = ("origin_recovery_table", "debug_attributes")
 
 @lru_cache(maxsize=64)
 def is_closed(text: str) -> bool:
-    """Tell whether a header ends with this text, or goes on in the next line."""
+    """Return whether a header ends with this text, or goes on in the next line."""
     return is_balanced(text)
 
 
 @lru_cache(maxsize=64)
 def is_plain(text: str) -> bool:
-    """Tell whether a header is one line `HloModule name, key=value, …`.
+    """Return whether a header is one line `HloModule name, key=value, …`.
 
     Only recovery tables and debug attributes, which XLA itself wraps, have more lines.
     """
@@ -61,7 +61,7 @@ def is_plain(text: str) -> bool:
 
 @lru_cache(maxsize=64)
 def parse_header(text: str) -> tuple[str, dict[str, str]]:
-    """Give name and fields. Cached: passes of a module mostly print equal headers."""
+    """Return name and fields. Cached: passes of a module mostly print equal headers."""
     parts = split_commas(text.strip().removeprefix("HloModule "))
     pairs = [part.partition("=") for part in parts[1:]]
     header = {key.strip(): value for key, _, value in pairs if key}
@@ -69,7 +69,7 @@ def parse_header(text: str) -> tuple[str, dict[str, str]]:
 
 
 def aliases(header: Mapping[str, str]) -> list[Alias]:
-    """Give the input-output aliases and buffer donors of a module.
+    """Return the input-output aliases and buffer donors of a module.
 
     Before August 2020 no kind was printed; those count as may-alias.
     """
@@ -84,7 +84,7 @@ def aliases(header: Mapping[str, str]) -> list[Alias]:
 
 
 def entry_layout(header: Mapping[str, str]) -> str | None:
-    """Give `entry_computation_layout` without its braces and index comments."""
+    """Return `entry_computation_layout` without its braces and index comments."""
     layout = header.get("entry_computation_layout")
     return without_comments(layout[1:-1]) if layout else None
 
@@ -97,7 +97,7 @@ def entry_parameters(header: Mapping[str, str]) -> int | None:
 
 
 def header_number(header: Mapping[str, str], name: str, default: int) -> int:
-    """Give a whole number of the header, `default` where it is missing or odd."""
+    """Return a whole number of the header, `default` where it is missing or odd."""
     number = whole_number(header.get(name))
     return default if number is None else number
 
@@ -116,13 +116,13 @@ class FrameTables(NamedTuple):
 
 
 def is_title(line: str) -> bool:
-    """Tell whether a line begins one of the tables."""
+    """Return whether a line begins one of the tables."""
     return line.strip() in _TITLES
 
 
 @lru_cache(maxsize=64)
 def parse_frame_tables(text: str) -> FrameTables:
-    """Give the frames that the tables hold, parent ids as the proto has them.
+    """Return the frames that the tables hold, parent ids as the proto has them.
 
     Cached: every pass of a module prints the same tables.
     """

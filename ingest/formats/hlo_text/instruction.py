@@ -70,7 +70,7 @@ class Printed(NamedTuple):
 
 
 def parse_instruction(text: str) -> Instruction:
-    """Give the instruction that `text` (one line, or several joined) prints.
+    """Return the instruction that `text` (one line, or several joined) prints.
 
     Raises Incomplete where the text breaks off inside an instruction, ParseError where
     it is none.
@@ -83,7 +83,7 @@ def parse_instruction(text: str) -> Instruction:
 
 
 def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
-    """Give the instruction that each line prints; raises as `parse_instruction` does.
+    """Return the instruction that each line prints; raises as `parse_instruction` does.
 
     The lines have no line breaks.
     """
@@ -91,7 +91,7 @@ def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
 
 
 def take_apart(lines: Sequence[str]) -> Printed:
-    """Give what each line prints; raises as `parse_instruction` does, but for tails.
+    """Return the parts of each line; raises as `parse_instruction`, but for tails.
 
     The lines have no line breaks.
     """
@@ -127,7 +127,7 @@ def _with_gaps(found: Printed, gaps: list[tuple[int, str]]) -> Printed:
 
 
 def _scan(text: str) -> tuple[str | None, ...]:
-    """Give what `_COMMON` would, of an instruction in any other form."""
+    """Return the fields of `_COMMON` for an instruction of any other form."""
     start = _START.match(text)
     if not start:
         raise ParseError("expected `name = shape opcode(…)`", snippet=text)
@@ -152,7 +152,7 @@ def _missing_opcode(text: str, position: int) -> ParseError:
 
 
 def _shape_end(text: str, position: int) -> int:
-    """Give where the shape at `position` ends; `position` where none is printed."""
+    """Return the end of the shape at `position`; `position` where none is printed."""
     if text.startswith("(", position):
         end = closing(text, position)
         if end < 0:
@@ -185,7 +185,7 @@ def _build(printed: Printed) -> list[Instruction]:
 
 
 def parse_own(opcode: str, inside: str) -> tuple[int | None, str | None]:
-    """Give a parameter's number and a constant's literal, which have no operands."""
+    """Return a parameter's number and a constant's literal, which have no operands."""
     if opcode == "parameter":
         return whole_number(inside.strip()), None
     if opcode == "constant":
@@ -194,13 +194,13 @@ def parse_own(opcode: str, inside: str) -> tuple[int | None, str | None]:
 
 
 def operand_texts(printed: Printed) -> list[str]:
-    """Give the text of each instruction's operands."""
+    """Return the text of each instruction's operands."""
     pairs = zip(printed.opcodes, printed.insides, strict=True)
     return ["" if opcode in WITHOUT_OPERANDS else inside for opcode, inside in pairs]
 
 
 def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
-    """Give the names in all operand lists end to end, and how many each has.
+    """Return the names in all operand lists end to end, and how many each has.
 
     As `parse_operands` does for each. The texts have no line breaks.
     """
@@ -217,7 +217,7 @@ def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
 
 
 def parse_operands(text: str) -> tuple[str, ...]:
-    """Give the names in an operand list.
+    """Return the names in an operand list.
 
     Shapes before the names and index comments are left out; instructions in the place
     of names raise ParseError. The element of a tuple, `while.3#0#1`, is called

@@ -63,11 +63,11 @@ class ModuleParts:
     is_cut: bool = False
 
     def is_empty(self) -> bool:
-        """Tell whether there is no module yet."""
+        """Return whether there is no module yet."""
         return not (self.name or self.computations)
 
     def has_entry(self) -> bool:
-        """Tell whether a computation is marked as entry."""
+        """Return whether a computation is marked as entry."""
         return any(c.is_entry for c in self.computations)
 
     def begin_body(self, line: int) -> None:
@@ -93,11 +93,11 @@ class ModuleParts:
         )
 
     def is_usual(self, cache: BlockCache[Any]) -> bool:
-        """Tell whether all that was read is as XLA prints it."""
+        """Return whether all that was read is as XLA prints it."""
         return not self.is_odd and cache.has_unique_names(self.parts)
 
     def joined(self, cache: BlockCache[Any]) -> HloModule:
-        """Give the module; without entry its last computation counts as that."""
+        """Return the module; without entry its last computation counts as that."""
         if self.computations and not self.has_entry():
             self.computations[-1] = self.computations[-1]._replace(is_entry=True)
         return HloModule(
@@ -177,7 +177,7 @@ class _Reader:
         self._finish()
 
     def _line(self, at: int) -> str:
-        """Give the line that begins at `at`, without its break."""
+        """Return the line that begins at `at`, without its break."""
         end = self.text.find("\n", at)
         return self.text[at:end] if end >= 0 else self.text[at:]
 
@@ -214,7 +214,7 @@ class _Reader:
         self._pass(text)
 
     def _end_of_tables(self) -> int:
-        """Give where the next module or computation begins, or the end of the text."""
+        """Return the start of the next module or computation, or the text's end."""
         text = self.text
         module = text.find("\nHloModule ", self.at) + 1 or len(text)
         for opening in _OPENING.finditer(text, self.at, module):
@@ -248,7 +248,7 @@ class _Reader:
         self._pass(text)
 
     def _header_text(self, line: str) -> str | None:
-        """Give the header that begins with `line`; quoted modules make it span many."""
+        """Return the header that begins with `line`; quoted modules span many lines."""
         text = line
         for _ in range(_MAX_HEADER_LINES):
             following = self.at + len(text) + 1
@@ -456,7 +456,7 @@ class _Beginning(NamedTuple):
 
 
 def _is_entry_missing(module: HloModule) -> bool:
-    """Tell whether the last computation is not the entry that the header tells of.
+    """Return whether the last computation is not the entry that the header tells of.
 
     Text written by hand marks no entry: its last computation is it.
     """
@@ -469,7 +469,7 @@ def _is_entry_missing(module: HloModule) -> bool:
 
 
 def _is_hlo(text: str, at: int, line: str) -> bool:
-    """Tell whether a line that is no head is the beginning of HLO in another form."""
+    """Return whether a line that is no head is the beginning of HLO in another form."""
     if _HLO_WORD.match(line) or _HLO_INSTRUCTION.match(line):
         return True
     return _NAME_AND_BRACKET.match(text, at) is not None and (
@@ -478,13 +478,13 @@ def _is_hlo(text: str, at: int, line: str) -> bool:
 
 
 def _open_brackets(line: str) -> int:
-    """Give a quick estimate of brackets left open; strings are not looked into."""
+    """Return a quick estimate of brackets left open; strings are not looked into."""
     opened = line.count("{") + line.count("(")
     return opened - line.count("}") - line.count(")")
 
 
 def parse_hlo(text: str, cache: BlockCache[Any] | None = None) -> ParsedHlo:
-    """Give every module that `text` prints; never raises."""
+    """Return every module that `text` prints; never raises."""
     if "\r" in text:
         text = text.replace("\r\n", "\n")
     reader = _Reader(text, InstructionCache() if cache is None else cache)

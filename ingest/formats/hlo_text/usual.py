@@ -42,7 +42,7 @@ def is_usual(
     calls: tuple[Call, ...],
     attributes: Attributes,
 ) -> bool:
-    """Tell whether XLA prints such instructions, whatever their operands."""
+    """Return whether XLA prints such instructions, whatever their operands."""
     if shape is None or opcode not in OPCODES or not _is_shape(shape):
         return False
     if opcode == "parameter":

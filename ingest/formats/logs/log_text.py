@@ -44,7 +44,7 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
 
 
 def _without(text: str, numbers: frozenset[int]) -> str:
-    """Give a text with some of its lines emptied."""
+    """Return a text with some of its lines emptied."""
     if not numbers:
         return text
     lines = enumerate(text.split("\n"), 1)

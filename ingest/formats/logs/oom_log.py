@@ -78,7 +78,7 @@ class Request(NamedTuple):
     is_exact: bool
 
     def is_same(self, size_bytes: int) -> bool:
-        """Tell whether it is this size, as far as three digits can say."""
+        """Return whether it is this size, as far as three digits can say."""
         return abs(self.size_bytes - size_bytes) * 100 <= max(self.size_bytes, 100)
 
 
@@ -114,7 +114,7 @@ class OomReading:
             self.in_buffer, self.listed = False, 0
 
     def report(self, form: str) -> OomReport | None:
-        """Give the last report if it is of this form."""
+        """Return the last report if it is of this form."""
         last = self.reports[-1] if self.reports else None
         return last if last and last.form == form else None
 
@@ -131,7 +131,7 @@ class OomReading:
         return report
 
     def program(self, space: str) -> OomReport:
-        """Give the open report about a TPU's space; begin one where there is none."""
+        """Return the open report about a TPU's space; begin one where there is none."""
         report = self.report("program_memory")
         if report is None or report.space_name != space or report.buffers:
             report = self.begin("program_memory", space)

@@ -32,7 +32,7 @@ class Framed(NamedTuple):
 
 
 def split_frames(text: str) -> Framed:
-    """Give the files that a text frames, in order; line numbers of the rest stay.
+    """Return the files that a text frames, in order; line numbers of the rest stay.
 
     A frame without an end goes on to the next one, or to the end of the text.
     """
@@ -51,7 +51,7 @@ def split_frames(text: str) -> Framed:
 
 
 def _end(text: str, begin: re.Match[str]) -> tuple[int, int, bool]:
-    """Give where the framed text stops, where the frame does, and if it is whole."""
+    """Return the ends of the framed text and of its frame, and if it is whole."""
     mark = f"*** End {begin['name']} ***"
     stop = text.find(mark, begin.end())
     if stop >= 0:

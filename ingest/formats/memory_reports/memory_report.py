@@ -90,7 +90,7 @@ class MemoryReport:
 
     @property
     def has_sizes(self) -> bool:
-        """Tell whether anything was read: a total or an allocation."""
+        """Return whether anything was read: a total or an allocation."""
         return self.total_bytes is not None or bool(self.spaces or self.allocations)
 
 

@@ -62,7 +62,7 @@ def parse_memory_report_proto(data: bytes) -> ParsedReportProto:
 
 
 def _text(message: MemoryUsageReportProto) -> Iterator[str]:
-    """Give the report as text, table by table."""
+    """Yield the report as text, table by table."""
     for space in message.memory_space_allocation_entries:
         color = space.memory_space_color
         yield f"Memory Space: {color} (color={color})\n"

@@ -39,7 +39,7 @@ _MOST_BYTES = 10**15
 def read_assignment(
     message: BufferAssignmentProto, module: HloModuleProto, graph: Graph
 ) -> tuple[BufferAssignment, list[Reject]]:
-    """Give the record of an assignment; unsound numbers are left out and rejected."""
+    """Return the record of an assignment; unsound numbers are left out and rejected."""
     values, rejects = place_values(message, graph)
     sound = [a for a in message.buffer_allocations if _is_sound(a)]
     placements, misplaced = _placements(sound, values)
@@ -125,7 +125,7 @@ def _parameter_shape(graph: Graph, number: int, path: Path) -> str | None:
 
 
 def _output_shape(message: BufferAllocationProto, values: Values) -> str | None:
-    """Give the shape of the entry's root where this allocation holds it as a whole."""
+    """Return the shape of the entry's root where this allocation holds it whole."""
     entry = _entry(values.graph)
     if entry is None or entry.root is None:
         return None
@@ -140,7 +140,7 @@ def _output_shape(message: BufferAllocationProto, values: Values) -> str | None:
 def _placements(
     allocations: list[BufferAllocationProto], values: Values
 ) -> tuple[list[Placement], int]:
-    """Give the places by allocation and value, as in the text, and the unsound ones."""
+    """Return the places by allocation and value, as in the text, and unsound ones."""
     found: list[Placement] = []
     count = 0
     for allocation in allocations:
@@ -159,7 +159,7 @@ def _placements(
 def _trace_ranges(
     message: BufferAssignmentProto, values: Values
 ) -> tuple[list[LiveRange], int | None]:
-    """Give ranges from the heap trace, in moments instead of steps of a schedule."""
+    """Return ranges from the heap trace, in moments instead of steps of a schedule."""
     found = moments(message.heap_simulator_traces)
     rows = []
     for number in sorted(found.keys() & values.colors.keys()):

@@ -43,7 +43,7 @@ from hlodb.ingest.formats.scan import remembered
 
 
 def dimensions(i: HloInstructionProto, _: bytes) -> Iterable[str]:
-    """Give `dimensions={0,1}`."""
+    """Yield `dimensions={0,1}`."""
     yield f"dimensions={number_list(i.dimensions)}"
 
 
@@ -96,7 +96,7 @@ def _indices(i: HloInstructionProto) -> Iterable[str]:
 
 
 def window(i: HloInstructionProto, _: bytes = b"") -> Iterable[str]:
-    """Give `window={size=3x3}`, nothing where the window has no dimensions."""
+    """Yield `window={size=3x3}`, nothing where the window has no dimensions."""
     if text := window_text(i.window):
         yield f"window={text}"
 
@@ -165,7 +165,7 @@ def _convolution(i: HloInstructionProto, _: bytes) -> Iterable[str]:
 
 
 def convolved(i: HloInstructionProto) -> Iterable[str]:
-    """Give what convolutions and convolving custom calls have in common."""
+    """Yield the common attributes of convolutions and convolving custom calls."""
     if i.HasField("convolution_dimension_numbers"):
         labels = dim_labels(i.convolution_dimension_numbers)
         if labels:
@@ -461,7 +461,7 @@ _PRINTERS: dict[str, Printer] = {
 def opcode_attributes(
     instruction: HloInstructionProto, opcode: str, first_shape: bytes
 ) -> Iterable[str]:
-    """Give the attributes that only this opcode prints, in order.
+    """Return the attributes that only this opcode prints, in order.
 
     `first_shape` is the shape of the first operand; it may be empty but for opcodes
     whose attributes depend on it (compare, collective-permute).

@@ -32,7 +32,7 @@ class Saved(NamedTuple):
 
 
 def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
-    """Give the whole fields of a message, those within broken ones included."""
+    """Return the whole fields of a message, those within broken ones included."""
     if _reads(data, parts):
         return Saved(data)
     kept: list[bytes] = []
@@ -59,7 +59,7 @@ def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
 
 
 def read_message(data: bytes, parts: Parts, section: str) -> tuple[Any, list[Reject]]:
-    """Give the message in `data` as far as it is whole; a reject where it breaks."""
+    """Return the message in `data` as far as it is whole; a reject where it breaks."""
     try:
         return parts.message.FromString(data), []
     except DecodeError:

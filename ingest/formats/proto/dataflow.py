@@ -63,11 +63,11 @@ class Graph:
     place_of: dict[int, int] = field(default_factory=dict)
 
     def is_root(self, place: int) -> bool:
-        """Tell whether a node is the root of its computation."""
+        """Return whether a node is the root of its computation."""
         return self.blocks[self.nodes[place].computation].root == place
 
     def flow_callers(self, block: Block) -> list[int]:
-        """Give the nodes from whose operands the parameters of a computation come.
+        """Return the nodes from whose operands the parameters of a computation come.
 
         A computation that is also applied element by element (as a reducer is) takes
         nothing from its callers.
@@ -78,7 +78,7 @@ class Graph:
 
 
 def build_graph(module: HloModuleProto, entry_id: int) -> Graph:
-    """Give the graph of a module; references to nothing are left out.
+    """Return the graph of a module; references to nothing are left out.
 
     So are the bodies of fusions: their values have no buffers.
     """
@@ -96,7 +96,7 @@ def build_graph(module: HloModuleProto, entry_id: int) -> Graph:
 
 
 def _fused(module: HloModuleProto) -> set[int]:
-    """Give the numbers of computations that only fusions call."""
+    """Return the numbers of computations that only fusions call."""
     fused: set[int] = set()
     called: set[int] = set()
     for computation in module.computations:
@@ -155,7 +155,7 @@ def _add_sequences(
 
 
 def while_parts(node: Node) -> tuple[int, int] | None:
-    """Give the places of a while's body and condition, None where it has them not."""
+    """Return the places of a while's body and condition, None where it has them not."""
     if len(node.calls) != 2:
         return None
     return node.calls[_WHILE_BODY], node.calls[_WHILE_CONDITION]
@@ -169,7 +169,7 @@ Place = tuple[int, Path]
 
 
 def sources(graph: Graph, at: int, path: Path) -> list[Place]:
-    """Give the places whose values stand at this one; none where it defines its own."""
+    """Return the places whose values appear at this one; none if it defines its own."""
     node = graph.nodes[at]
     rule = _RULES.get(node.opcode)
     if rule is None or (not node.operands and node.opcode not in _CALLED):
@@ -331,7 +331,7 @@ class _Resolver:
         self.depth = 0
 
     def values(self, place: Place) -> tuple[int, ...]:
-        """Give the values at a place: one, or several where callers differ."""
+        """Return the values at a place: one, or several where callers differ."""
         trail: list[Place] = []
         found: tuple[int, ...] | None = None
         seen: set[Place] = set()
@@ -371,7 +371,7 @@ class _Resolver:
 
 
 def trace_values(graph: Graph, defined: dict[Place, int]) -> Flow:
-    """Give where the values that `defined` numbers appear, and those it leaves out."""
+    """Return the places of the values numbered in `defined`, and the left-out ones."""
     resolver = _Resolver(graph, defined)
     positions: dict[int, list[Place]] = {}
     for at, node in enumerate(graph.nodes):
@@ -388,7 +388,7 @@ def trace_values(graph: Graph, defined: dict[Place, int]) -> Flow:
 
 
 def uses(graph: Graph, positions: Iterable[Place]) -> Iterator[tuple[int, int, Path]]:
-    """Give (reader, operand index, shape index) for every use of a value."""
+    """Yield (reader, operand index, shape index) for every use of a value."""
     positions = list(positions)
     roots = {at for at, _ in positions if graph.is_root(at)}
     for at, path in positions:

@@ -51,13 +51,13 @@ _MOST_DIMENSIONS = 1024
 
 
 def number_list(numbers: Iterable[int]) -> str:
-    """Give `{1,0}`."""
+    """Return `{1,0}`."""
     return f"{{{','.join(map(str, numbers))}}}"
 
 
 @lru_cache(maxsize=1 << 12)
 def window_text(data: bytes) -> str | None:
-    """Give `{size=3x3 stride=2x2 pad=1_1x1_1}`; None where there are no dimensions."""
+    """Return `{size=3x3 stride=2x2 pad=1_1x1_1}`; None without dimensions."""
     try:
         dimensions = Window.FromString(data).dimensions
     except DecodeError:
@@ -84,7 +84,7 @@ def _crossed(parts: Iterable[object]) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def dim_labels(data: bytes) -> str | None:
-    """Give `b01f_01io->b01f`."""
+    """Return `b01f_01io->b01f`."""
     try:
         d = ConvolutionDimensionNumbers.FromString(data)
     except DecodeError:
@@ -118,7 +118,7 @@ def _labels(
 
 @lru_cache(maxsize=1 << 12)
 def dot_dimensions(data: bytes) -> tuple[str, ...]:
-    """Give `lhs_batch_dims={0}`, `lhs_contracting_dims={2}` and so on."""
+    """Return `lhs_batch_dims={0}`, `lhs_contracting_dims={2}` and so on."""
     try:
         d = DotDimensionNumbers.FromString(data)
     except DecodeError:
@@ -138,7 +138,7 @@ def dot_dimensions(data: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def ragged_dimensions(data: bytes) -> tuple[str, ...]:
-    """Give the dot dimensions, then `lhs_ragged_dims={0}` and `rhs_group_dims={0}`."""
+    """Return dot dimensions, then `lhs_ragged_dims={0}` and `rhs_group_dims={0}`."""
     try:
         d = RaggedDotDimensionNumbers.FromString(data)
     except DecodeError:
@@ -152,7 +152,7 @@ def ragged_dimensions(data: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def gather_dimensions(data: bytes) -> tuple[str, ...]:
-    """Give `offset_dims={1}`, `collapsed_slice_dims={0}` and so on."""
+    """Return `offset_dims={1}`, `collapsed_slice_dims={0}` and so on."""
     try:
         message = GatherDimensionNumbers.FromString(data)
     except DecodeError:
@@ -162,7 +162,7 @@ def gather_dimensions(data: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def scatter_dimensions(data: bytes) -> tuple[str, ...]:
-    """Give `update_window_dims={1}`, `inserted_window_dims={0}` and so on."""
+    """Return `update_window_dims={1}`, `inserted_window_dims={0}` and so on."""
     try:
         message = ScatterDimensionNumbers.FromString(data)
     except DecodeError:
@@ -182,7 +182,7 @@ def _indexing(
 
 @lru_cache(maxsize=1 << 12)
 def padding_text(data: bytes) -> str:
-    """Give `1_1x0_2`, with interior padding as a third number where there is any."""
+    """Return `1_1x0_2`, with interior padding as a third number where there is any."""
     try:
         dimensions = PaddingConfig.FromString(data).dimensions
     except DecodeError:
@@ -197,7 +197,7 @@ def padding_text(data: bytes) -> str:
 
 @lru_cache(maxsize=1 << 12)
 def precision_attributes(data: bytes) -> tuple[str, ...]:
-    """Give `operand_precision={high,default}` and `algorithm=…` where they are set."""
+    """Return `operand_precision={high,default}` and `algorithm=…` where set."""
     try:
         config = PrecisionConfig.FromString(data)
     except DecodeError:
@@ -212,5 +212,5 @@ def precision_attributes(data: bytes) -> tuple[str, ...]:
 
 
 def name_of(number: int, names: Sequence[str]) -> str:
-    """Give the name of an enumeration's value, the number where it is unknown."""
+    """Return the name of an enumeration's value, the number where it is unknown."""
     return names[number] if 0 <= number < len(names) else str(number)

@@ -54,7 +54,7 @@ class ExecutableHlo(NamedTuple):
 
 
 def begins_executable(head: bytes) -> bool:
-    """Tell whether bytes begin a serialized executable, as far as they show it."""
+    """Return whether bytes begin a serialized executable, as far as they show it."""
     body = _without_seconds(head)
     size, start = _length(body)
     if size > 0 and _IFRT in body[start : start + min(size, _IFRT_WITHIN)]:
@@ -146,7 +146,7 @@ def _listed_allocations(message: bytes) -> bytes:
 
 
 def _platform(message: bytes, first: bytes) -> str:
-    """Tell CPU from GPU: a CPU's field 5 is an enumeration, an old GPU's a message."""
+    """Return the platform: field 5 is an enumeration for CPUs, a message for GPUs."""
     kinds = {f.wire_type for f in wire_fields(message) if f.number == _OBJECT_KIND}
     if is_module(first) or BYTES in kinds:
         return "gpu"
@@ -163,7 +163,7 @@ def _tpu_program(message: bytes) -> ExecutableHlo | None:
 
 
 def _is_configured(message: bytes) -> bool:
-    """Tell whether field 1 is a module with its configuration and nothing else."""
+    """Return whether field 1 is a module with its configuration and nothing else."""
     first = payload_of(message, _MODULE)
     fields = list(islice(wire_fields(first), 3))
     return [(f.number, f.wire_type) for f in fields] == [

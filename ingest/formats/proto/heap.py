@@ -15,7 +15,7 @@ _SHARE = 2
 
 
 def moments(traces: Sequence[HeapSimulatorTrace]) -> dict[int, tuple[int, int]]:
-    """Give the first and last moment at which each value of a trace is on the heap.
+    """Return the first and last moment at which each value of a trace is on the heap.
 
     For modules without a schedule (CPU, until early 2024). A moment is a run of
     allocations and the frees that follow it: the coarsest clock by which the events can

@@ -90,7 +90,7 @@ def parse_hlo_proto(data: bytes) -> ParsedProto:
 
 
 def _read_message(data: bytes) -> tuple[HloProto, list[Reject]]:
-    """Give the message in `data`, as far as it is whole."""
+    """Return the message in `data`, as far as it is whole."""
     if not _is_bare_module(data):
         return read_message(data, _HLO, "proto")
     module, rejects = read_message(data, _MODULE, "proto")
@@ -98,7 +98,7 @@ def _read_message(data: bytes) -> tuple[HloProto, list[Reject]]:
 
 
 def _is_bare_module(data: bytes) -> bool:
-    """Tell whether field 1 is a name; in an HloProto it is a module.
+    """Return whether field 1 is a name; in an HloProto it is a module.
 
     A module begins with the tag of a field, and that is no printable character.
     """

@@ -40,7 +40,7 @@ _HIGHEST_ACCURACY = 1
 def common_attributes(
     message: HloInstructionProto, name: Callable[[int], str]
 ) -> Iterable[str]:
-    """Give what instructions of any opcode may print; `name` looks one up."""
+    """Yield attributes of instructions of any opcode; `name` looks one up."""
     if message.frontend_attributes:
         text = frontend_attributes_text(message.frontend_attributes)
         if text:
@@ -60,7 +60,7 @@ def common_attributes(
 
 @remembered
 def frontend_attributes_text(data: bytes) -> str | None:
-    """Give `{name="value",other={"json": 1}}`, by name; None where there are none."""
+    """Return `{name="value",other={"json": 1}}`, by name; None where there are none."""
     try:
         attributes = FrontendAttributes.FromString(data).map
     except DecodeError:
@@ -77,7 +77,7 @@ def _frontend_value(value: bytes) -> str:
 
 
 def _reads_as_json(text: str) -> bool:
-    """Tell whether `text` is one `{…}`, strings within it skipped, as XLA does."""
+    """Return whether `text` is one `{…}`, strings within it skipped, as XLA does."""
     if not text.startswith("{"):
         return False
     depth = 0
@@ -132,7 +132,7 @@ def _result_accuracy(data: bytes) -> tuple[str, ...]:
 
 @lru_cache(maxsize=1 << 12)
 def _origin(data: bytes) -> str | None:
-    """Give where the parts of a shape come from: `{"a"}`, `({"a"}, {"b" {1}})`."""
+    """Return the origins of the parts of a shape: `{"a"}`, `({"a"}, {"b" {1}})`."""
     try:
         value = OriginalValueProto.FromString(data)
     except DecodeError:
@@ -238,11 +238,11 @@ class Scope:
     missing: list[int] = field(default_factory=list)
 
     def name(self, number: int) -> str:
-        """Give an instruction's name."""
+        """Return an instruction's name."""
         return self.names.get(number) or self._unknown(number)
 
     def computation(self, number: int) -> str:
-        """Give a computation's name."""
+        """Return a computation's name."""
         return self.computations.get(number) or self._unknown(number)
 
     def _unknown(self, number: int) -> str:
@@ -250,13 +250,13 @@ class Scope:
         return f"unknown.{number}"
 
     def first_shape(self, message: HloInstructionProto) -> bytes:
-        """Give the shape of an instruction's first operand, nothing without one."""
+        """Return the shape of an instruction's first operand, nothing without one."""
         ids = message.operand_ids
         first = self.messages.get(ids[0]) if ids else None
         return first.shape if first is not None else b""
 
     def interned(self, data: bytes) -> bytes:
-        """Give a payload: its own bytes, or some that several instructions share."""
+        """Return a payload: its own bytes, or some that several instructions share."""
         try:
             payload = Payload.FromString(data)
         except DecodeError:
@@ -270,7 +270,7 @@ class Scope:
 def read_instruction(
     message: HloInstructionProto, is_root: bool, scope: Scope
 ) -> Instruction:
-    """Give the record of one instruction."""
+    """Return the record of one instruction."""
     opcode = text_of(message.opcode)
     metadata = read_metadata(message.metadata)
     first_shape = scope.first_shape(message) if opcode in _BY_OPERAND else b""

@@ -38,13 +38,13 @@ class FloatKind(NamedTuple):
 
     @property
     def bytes(self) -> int:
-        """Give the bytes one number takes in a literal."""
+        """Return the bytes one number takes in a literal."""
         width = self.exponent_bits + self.mantissa_bits + self.has_sign
         return (width + 7) // 8
 
     @property
     def many(self) -> int:
-        """Give the decimal digits that tell every number apart."""
+        """Return the decimal digits that tell every number apart."""
         return ceil(1 + (self.mantissa_bits + 1) * log10(2))
 
 
@@ -69,7 +69,7 @@ FLOATS: dict[str, FloatKind] = {
 
 
 def float_text(bits: int, kind: FloatKind) -> str:
-    """Give the number that `bits` stand for, with the digits that tell it apart."""
+    """Return the number that `bits` stand for, with the digits that tell it apart."""
     mantissa = bits & (1 << kind.mantissa_bits) - 1
     exponent = bits >> kind.mantissa_bits & (1 << kind.exponent_bits) - 1
     width = kind.exponent_bits + kind.mantissa_bits
@@ -139,7 +139,7 @@ _UNPRINTED = frozenset(("tuple", "token", "opaque", "buffer"))
 
 @remembered
 def literal_text(data: bytes) -> str | None:
-    """Give the constant in `data` as XLA prints it; None where the bytes make none."""
+    """Return the constant in `data` as XLA prints it; None for broken bytes."""
     try:
         literal = LiteralProto.FromString(data)
     except DecodeError:
@@ -148,7 +148,7 @@ def literal_text(data: bytes) -> str | None:
 
 
 def print_literal(literal: LiteralProto, most: int = MOST_PRINTED) -> str:
-    """Give the text of a literal; arrays of over `most` elements and tuples elided."""
+    """Return the text of a literal; tuples and arrays over `most` elements elided."""
     shape = literal.shape
     sizes = [max(size, 0) for size in shape.dimensions]
     element_type = element_type_name(shape.element_type)
@@ -165,7 +165,7 @@ def print_literal(literal: LiteralProto, most: int = MOST_PRINTED) -> str:
 
 
 def _is_unwieldy(sizes: Sequence[int]) -> bool:
-    """Tell whether even an empty array would print as endless braces."""
+    """Return whether even an empty array would print as endless braces."""
     braces = prod(max(size, 1) for size in sizes)
     return len(sizes) > _MOST_DIMENSIONS or braces > _MOST_BRACES
 
@@ -184,7 +184,7 @@ def _nested(sizes: Sequence[int], elements: Iterator[str], outer: list[int]) -> 
 
 
 def _places(shape: ShapeProto, sizes: Sequence[int]) -> list[int]:
-    """Give where each element lies in memory, in the order of its indices."""
+    """Return each element's position in memory, in the order of its indices."""
     order = list(shape.layout.minor_to_major)
     if sorted(order) != list(range(len(sizes))):
         order = list(range(len(sizes) - 1, -1, -1))
@@ -200,7 +200,7 @@ def _places(shape: ShapeProto, sizes: Sequence[int]) -> list[int]:
 
 
 def _elements(literal: LiteralProto, element_type: str) -> Sequence[str]:
-    """Give the elements as text, in memory order; too few where some are missing."""
+    """Return the elements as text, in memory order; too few where some are missing."""
     if element_type == "pred":
         names = ("0", "1") if literal.shape.dimensions else ("false", "true")
         return [names[bool(value)] for value in literal.preds]

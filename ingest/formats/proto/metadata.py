@@ -34,7 +34,7 @@ class Metadata(NamedTuple):
     payload_id: int | None = None
 
     def rest(self, payloads: Sequence[bytes]) -> str | None:
-        """Give what has no column as an attribute: `metadata={…}`."""
+        """Return the fields without a column as an attribute: `metadata={…}`."""
         parts = [self.other] if self.other else []
         if self.payload_id is not None and 0 <= self.payload_id < len(payloads):
             parts.append(_payload(payloads[self.payload_id]))
@@ -45,18 +45,18 @@ _NOTHING = Metadata()
 
 
 def text_of(data: bytes) -> str:
-    """Give bytes as text; what is no UTF-8 is replaced."""
+    """Return bytes as text; what is no UTF-8 is replaced."""
     return data.decode("utf-8", "replace")
 
 
 def escaped(data: bytes) -> str:
-    """Give bytes as the body of a C string, as absl's CEscape writes it."""
+    """Return bytes as the body of a C string, as absl's CEscape writes it."""
     return "".join(map(_ESCAPED.__getitem__, data))
 
 
 @lru_cache(maxsize=1 << 16)
 def read_metadata(data: bytes) -> Metadata:
-    """Give what the metadata in `data` says; nothing where XLA prints nothing of it."""
+    """Return the metadata in `data`; nothing where XLA prints nothing of it."""
     message = _parsed(data)
     if message is None or not _is_printed(message):
         return _NOTHING
@@ -72,7 +72,7 @@ def read_metadata(data: bytes) -> Metadata:
 
 @lru_cache(maxsize=1 << 12)
 def metadata_text(data: bytes) -> str:
-    """Give the inside of `metadata={…}` as printed, within a sharding for instance."""
+    """Return the inside of `metadata={…}` as printed, such as within a sharding."""
     message = _parsed(data)
     return " ".join(_all_fields(message)) if message is not None else ""
 

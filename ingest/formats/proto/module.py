@@ -41,7 +41,7 @@ class OrderedComputation:
 
 
 def computations_in_print_order(module: HloModuleProto) -> list[HloComputationProto]:
-    """Give the computations callees first, as the text has them; each one once."""
+    """Return the computations callees first, as the text has them; each one once."""
     by_id = {c.id: c for c in module.computations}
     callees = {number: _callees(c) for number, c in by_id.items()}
     called = {n for calls in callees.values() for call in calls for n in call}
@@ -57,7 +57,7 @@ def computations_in_print_order(module: HloModuleProto) -> list[HloComputationPr
 
 
 def _callees(computation: HloComputationProto) -> list[Sequence[int]]:
-    """Give what each calling instruction calls, in order of addition."""
+    """Return the callees of each calling instruction, in order of addition."""
     calling = [i for i in computation.instructions if i.called_computation_ids]
     calling.sort(key=lambda instruction: instruction.id)
     return [tuple(i.called_computation_ids) for i in calling]
@@ -88,7 +88,7 @@ def _visit(
 def in_print_order(
     module: HloModuleProto,
 ) -> tuple[list[OrderedComputation], list[Reject]]:
-    """Give computations and instructions as printed, and schedules that don't fit."""
+    """Return computations and instructions as printed, and schedules that don't fit."""
     sequences = module.schedule.sequences
     found: list[OrderedComputation] = []
     rejects: list[Reject] = []
@@ -119,7 +119,7 @@ _ALIAS_KINDS = {1: "may-alias", 2: "must-alias"}
 
 
 def header(module: HloModuleProto) -> dict[str, str]:
-    """Give what the text's header would say, as far as the message knows it.
+    """Return the header as in the text, as far as the message holds it.
 
     `num_partitions` and `replica_count` come from the device assignment, which not
     every release writes; `allow_spmd_sharding_propagation_…` and
@@ -170,7 +170,7 @@ def _entry_layout(module: HloModuleProto) -> str:
 
 
 def frames(index: StackFrameIndexProto) -> tuple[Frame, ...]:
-    """Give the stack frames; all numbers count from 1, and parent 0 means none."""
+    """Return the stack frames; all numbers count from 1, and parent 0 means none."""
     files = list(map(text_of, index.file_names))
     functions = list(map(text_of, index.function_names))
     places = index.file_locations
@@ -202,7 +202,7 @@ _MAIN_THREAD = "main"
 def read_module(
     module: HloModuleProto, computations: Sequence[OrderedComputation]
 ) -> tuple[HloModule, list[Reject]]:
-    """Give the module's record; a reference to nothing is kept by its number."""
+    """Return the module's record; a reference to nothing is kept by its number."""
     computation_names = {c.message.id: text_of(c.message.name) for c in computations}
     rows: list[Instruction] = []
     found: list[Computation] = []
@@ -234,7 +234,7 @@ def read_module(
 
 
 def entry_id(module: HloModuleProto) -> int:
-    """Give the number of the entry computation: by number, by name, or the last one."""
+    """Return the number of the entry computation: by number, name, or the last one."""
     numbers = [c.id for c in module.computations]
     if module.entry_computation_id in numbers:
         return int(module.entry_computation_id)

@@ -28,7 +28,7 @@ _MOST_BYTES = 1 << 30
 
 
 def is_riegeli(data: bytes) -> bool:
-    """Tell whether bytes are a Riegeli file."""
+    """Return whether bytes are a Riegeli file."""
     return data.startswith(_SIGNATURE)
 
 

@@ -35,14 +35,14 @@ UNREADABLE = "invalid[]"
 
 
 def element_type_name(number: int) -> str:
-    """Give the name of an element type; one unknown so far is called `type37`."""
+    """Return the name of an element type; one unknown so far is called `type37`."""
     known = 0 <= number < len(ELEMENT_TYPES)
     return ELEMENT_TYPES[number] if known else f"type{number}"
 
 
 @lru_cache(maxsize=1 << 16)
 def read_shape(data: bytes) -> ShapeProto | None:
-    """Give the message in `data`, None where the bytes make none."""
+    """Return the message in `data`, None where the bytes make none."""
     try:
         return ShapeProto.FromString(data)
     except DecodeError:
@@ -51,7 +51,7 @@ def read_shape(data: bytes) -> ShapeProto | None:
 
 @lru_cache(maxsize=1 << 16)
 def shape_text(data: bytes) -> str:
-    """Give the shape in `data` as printed with its layout."""
+    """Return the shape in `data` as printed with its layout."""
     shape = read_shape(data)
     return print_shape(shape) if shape is not None else UNREADABLE
 
@@ -60,7 +60,7 @@ def shape_text(data: bytes) -> str:
 def subshape_text(
     data: bytes, index: tuple[int, ...], with_layout: bool = True
 ) -> str | None:
-    """Give the element at `index` of the shape in `data`; None if there is none."""
+    """Return the element at `index` of the shape in `data`; None if there is none."""
     shape = read_shape(data)
     for step in index:
         if shape is None or not 0 <= step < len(shape.tuple_shapes):
@@ -71,7 +71,7 @@ def subshape_text(
 
 @lru_cache(maxsize=1 << 16)
 def part_paths(data: bytes) -> tuple[tuple[tuple[int, ...], bool], ...]:
-    """Give the index of every part of the shape in `data`, and whether it's a tuple.
+    """Return the index of every part of the shape in `data`, and whether it's a tuple.
 
     In the order of XLA's ShapeTree: a tuple comes before its elements.
     """
@@ -92,18 +92,18 @@ def part_paths(data: bytes) -> tuple[tuple[tuple[int, ...], bool], ...]:
 
 @lru_cache(maxsize=1 << 14)
 def parts(data: bytes) -> frozenset[tuple[int, ...]]:
-    """Give the index of every part of the shape in `data`."""
+    """Return the index of every part of the shape in `data`."""
     return frozenset(index for index, _ in part_paths(data))
 
 
 @lru_cache(maxsize=1 << 14)
 def leaves(data: bytes) -> frozenset[tuple[int, ...]]:
-    """Give the index of every part of the shape in `data` that is no tuple."""
+    """Return the index of every part of the shape in `data` that is no tuple."""
     return frozenset(index for index, is_tuple in part_paths(data) if not is_tuple)
 
 
 def print_shape(shape: ShapeProto, with_layout: bool = True) -> str:
-    """Give the text of a shape, with layouts or without."""
+    """Return the text of a shape, with layouts or without."""
     element_type = shape.element_type
     if element_type == TUPLE:
         parts = (print_shape(part, with_layout) for part in shape.tuple_shapes)
@@ -144,7 +144,7 @@ def _dynamic_size(size: int) -> str:
 
 
 def print_layout(layout: LayoutProto) -> str:
-    """Give the text of a layout: minor-to-major, then a colon and what else it says."""
+    """Return the text of a layout: minor-to-major, then a colon and the rest."""
     rest = "".join(_layout_parts(layout))
     order = ",".join(map(str, layout.minor_to_major))
     return f"{{{order}:{rest}}}" if rest else f"{{{order}}}"

@@ -33,7 +33,7 @@ _GROUP_TYPES = {0: "shard_as", 1: "shard_like"}
 
 @remembered
 def sharding_text(data: bytes) -> str | None:
-    """Give the sharding in `data` as printed; None where the bytes make none."""
+    """Return the sharding in `data` as printed; None where the bytes make none."""
     try:
         return _sharding(OpSharding.FromString(data))
     except DecodeError:
@@ -158,7 +158,7 @@ def _axis(ref: AxisRefProto, mesh: MeshProto) -> str:
 
 
 def replica_groups_text(instruction: HloInstructionProto) -> str:
-    """Give the devices of a collective as printed after `replica_groups=`."""
+    """Return the devices of a collective as printed after `replica_groups=`."""
     try:
         if instruction.HasField("mesh_axes_replica_group_list"):
             return _mesh_groups(instruction.mesh_axes_replica_group_list)

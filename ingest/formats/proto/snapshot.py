@@ -14,7 +14,7 @@ _MODULE = 1
 
 
 def module_of_snapshot(data: bytes) -> bytes:
-    """Give the HloProto or HloModuleProto of a snapshot; `data` itself if it's none."""
+    """Return the HloProto or HloModuleProto in a snapshot; else `data` itself."""
     first = next(wire_fields(data), None)
     if first is None or (first.number, first.wire_type) != (_MODULE, BYTES):
         return data

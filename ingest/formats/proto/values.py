@@ -69,7 +69,7 @@ class FlatSchedule:
 
 
 def flatten_schedule(graph: Graph) -> FlatSchedule | None:
-    """Give the flattened schedule; None where the entry computation has none."""
+    """Return the flattened schedule; None where the entry computation has none."""
     entry = next((at for at, b in enumerate(graph.blocks) if b.is_entry), None)
     if entry is None or graph.blocks[entry].sequence is None:
         return None
@@ -94,7 +94,7 @@ def flatten_schedule(graph: Graph) -> FlatSchedule | None:
 
 
 def _moves(graph: Graph, block: int) -> Iterator[tuple[int, int | None]]:
-    """Give (caller, computation to enter), and (node, None) where it is a step."""
+    """Yield (caller, computation to enter), and (node, None) where it is a step."""
     for place in graph.blocks[block].sequence or ():
         node = graph.nodes[place]
         if node.opcode in _FLATTENED_CALLS:
@@ -123,7 +123,7 @@ def live_ranges(
     buffers: Iterable[Iterable[int]],
     aliased: set[tuple[int, Path]],
 ) -> dict[int, Range]:
-    """Give the range of every value that is defined in the schedule.
+    """Return the range of every value that is defined in the schedule.
 
     `buffers` are groups of values that share one, `aliased` the entry parameters
     (number and shape index) that share a buffer with an output.
@@ -165,7 +165,7 @@ def _range(
 
 
 def _position_end(graph: Graph, flat: FlatSchedule, at: int) -> int:
-    """Give the last step at which a value is needed for standing at a node."""
+    """Return the last step at which a value is needed for standing at a node."""
     if not graph.is_root(at):
         return flat.step_of.get(at, -1)
     span = flat.spans.get(graph.nodes[at].computation)
@@ -173,7 +173,7 @@ def _position_end(graph: Graph, flat: FlatSchedule, at: int) -> int:
 
 
 def _use_step(graph: Graph, flat: FlatSchedule, reader: int) -> int:
-    """Give the step of a use, -1 where another one counts in its place.
+    """Return the step of a use, -1 where another one counts in its place.
 
     A call reads nothing, what it calls does; a while's initial value ends where the
     body takes over.
@@ -190,7 +190,7 @@ def _use_step(graph: Graph, flat: FlatSchedule, reader: int) -> int:
 
 
 def _async_end(graph: Graph, flat: FlatSchedule, node: Node) -> int:
-    """Give the step of the async-done that a computation's values stay for; or -1."""
+    """Return the step of the async-done that a computation's values stay for; or -1."""
     place = flat.async_start_of.get(node.computation)
     seen: set[int] = set()
     while place is not None and place not in seen:
@@ -227,11 +227,11 @@ class Values:
     colors: dict[int, int]
 
     def name(self, at: int) -> str:
-        """Give the name of a node."""
+        """Return the name of a node."""
         return self.graph.nodes[at].name
 
     def printed_index(self, at: int, path: Path) -> str | None:
-        """Give a shape index as printed: only places within a tuple have one."""
+        """Return a shape index as printed: only places within a tuple have one."""
         shape = read_shape(self.graph.nodes[at].shape)
         is_tuple = shape is not None and shape.element_type == TUPLE
         return number_list(path) if is_tuple else None
@@ -240,7 +240,7 @@ class Values:
 def place_values(
     message: BufferAssignmentProto, graph: Graph
 ) -> tuple[Values, list[Reject]]:
-    """Give the values by their defining place; what has none is rejected."""
+    """Return the values by their defining place; what has none is rejected."""
     by_name = {node.name: at for at, node in enumerate(graph.nodes)}
     defined: dict[Place, int] = {}
     colors: dict[int, int] = {}
@@ -260,7 +260,7 @@ def place_values(
 def _node_of(
     graph: Graph, by_name: dict[str, int], location: LogicalBufferProto.Location
 ) -> int | None:
-    """Give the node of a location, by name where the message is old."""
+    """Return the node of a location, by name where the message is old."""
     if location.instruction_name:
         return by_name.get(text_of(location.instruction_name))
     return graph.place_of.get(location.instruction_id)
@@ -275,7 +275,7 @@ def _lost(numbers: list[int]) -> list[Reject]:
 
 
 def value_rows(values: Values) -> list[Value]:
-    """Give the values by number."""
+    """Return the values by number."""
     rows = []
     for number in sorted(values.colors):
         at, path = values.flow.definitions[number]
@@ -288,7 +288,7 @@ def value_rows(values: Values) -> list[Value]:
 
 
 def _is_phi(graph: Graph, at: int) -> bool:
-    """Tell whether a value defined here merges others: a loop's, or a conditional's.
+    """Return whether a value defined here merges others: a loop's, or a conditional's.
 
     A parameter defines a value where nothing flows into it, and merges otherwise.
     """
@@ -300,14 +300,14 @@ def _is_phi(graph: Graph, at: int) -> bool:
 
 
 def position_rows(values: Values) -> Iterable[Position]:
-    """Give where each value stands; its definition comes first."""
+    """Yield the positions of each value; its definition comes first."""
     for number in sorted(values.colors):
         for at, path in values.flow.positions[number]:
             yield Position(number, values.name(at), values.printed_index(at, path))
 
 
 def use_rows(values: Values) -> Iterable[Use]:
-    """Give who reads each value, in the order of the readers' numbers."""
+    """Yield who reads each value, in the order of the readers' numbers."""
     for number in sorted(values.colors):
         for reader, operand, path in uses(values.graph, values.flow.positions[number]):
             source = values.graph.nodes[reader].operands[operand]
@@ -324,7 +324,7 @@ def range_rows(
     module: HloModuleProto,
     flat: FlatSchedule,
 ) -> list[LiveRange]:
-    """Give the live ranges by value."""
+    """Return the live ranges by value."""
     aliased = {
         (entry.parameter_number, tuple(entry.parameter_shape_index))
         for entry in module.input_output_alias.entries
@@ -340,7 +340,7 @@ def range_rows(
 
 
 def _buffers(values: Values, message: BufferAssignmentProto) -> Iterable[set[int]]:
-    """Give the values that share a buffer, group by group."""
+    """Return the values that share a buffer, group by group."""
     graph = values.graph
     by_name = {node.name: at for at, node in enumerate(graph.nodes)}
     number_of = {place: number for number, place in values.flow.definitions.items()}

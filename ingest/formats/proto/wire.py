@@ -24,7 +24,7 @@ class WireField(NamedTuple):
 
 
 def wire_fields(data: bytes) -> Iterator[WireField]:
-    """Give the fields of a message up to the first that makes no sense.
+    """Yield the fields of a message up to the first that makes no sense.
 
     The last may end beyond the data: then it is cut off.
     """
@@ -56,7 +56,7 @@ def payload_of(data: bytes, number: int) -> bytes:
 
 
 def is_module(data: bytes) -> bool:
-    """Tell whether bytes begin an HloModuleProto: two names, then a computation."""
+    """Return whether bytes begin an HloModuleProto: two names, then a computation."""
     found = list(islice(wire_fields(data), 3))
     return [(f.number, f.wire_type) for f in found] == [
         (1, BYTES),
@@ -70,7 +70,7 @@ def _is_name(data: bytes) -> bool:
 
 
 def varint(data: bytes, position: int) -> tuple[int, int]:
-    """Give the number at `position`, and where it ends: beyond the data if broken."""
+    """Return the number at `position`, and where it ends: beyond the data if broken."""
     value = 0
     for count in range(_LONGEST_VARINT):
         if position + count >= len(data):
@@ -83,7 +83,7 @@ def varint(data: bytes, position: int) -> tuple[int, int]:
 
 
 def encoded(number: int, payload: bytes) -> bytes:
-    """Give the field of this number that holds `payload`."""
+    """Return the field of this number that holds `payload`."""
     return _varint_bytes(number << 3 | BYTES) + _varint_bytes(len(payload)) + payload
 
 

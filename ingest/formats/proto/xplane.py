@@ -30,7 +30,7 @@ class ParsedProfile:
 
 
 def parse_xplane(data: bytes) -> ParsedProfile:
-    """Give the modules within an XSpace; none is no error. Never raises."""
+    """Return the modules within an XSpace; none is no error. Never raises."""
     space, rejects = read_message(data, _SPACE, "xplane")
     planes = [plane for plane in space.planes if plane.name == _METADATA_PLANE]
     modules = [module for plane in planes for module in _modules(plane)]

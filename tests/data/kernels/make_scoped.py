@@ -1,4 +1,4 @@
-"""Compiles a kernel in Pallas for a v5e that may have 32 or 48 MiB of VMEM for itself.
+"""Compiles a kernel in Pallas for a v5e that may reserve 32 or 48 MiB of VMEM.
 
     pip install "jax[tpu]==0.10.2" && python make_scoped.py
 

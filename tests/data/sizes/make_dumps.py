@@ -33,7 +33,7 @@ WIDTH, HEADS = 128, 4
 
 
 def sharding(backend: str) -> Any:
-    """Give where arrays lie: on a v5e that isn't there, or on this machine."""
+    """Return the sharding of arrays: on an absent v5e, or on this machine."""
     from jax.experimental import topologies
     from jax.sharding import SingleDeviceSharding
 

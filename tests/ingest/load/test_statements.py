@@ -15,7 +15,7 @@ def connection() -> duckdb.DuckDBPyConnection:
 
 
 def texts(*values: str | None) -> pa.Array:
-    """Give texts by number, as the batches of workers hold them."""
+    """Return texts by number, as the batches of workers hold them."""
     return pa.array(values).dictionary_encode()
 
 

@@ -201,7 +201,7 @@ def test_values_that_contradict_each_other_are_listed() -> None:
 
 @st.composite
 def small_assignments(draw: st.DrawFn) -> BufferAssignment:
-    """A few allocations of any kind and colour, sound or not, values without range."""
+    """Return a few allocations of any kind and space, sound or not, some rangeless."""
     allocations = [
         draw(st.sampled_from(list(KINDS.values())))._replace(
             allocation_id=number,
@@ -230,7 +230,7 @@ def small_assignments(draw: st.DrawFn) -> BufferAssignment:
 
 
 def live_at(assignment: BufferAssignment, allocation: Allocation, step: int) -> int:
-    """The live bytes of one allocation, as the definitions say it."""
+    """Return the live bytes of one allocation, as the definitions say it."""
     ranges = {r.instruction: r for r in assignment.live_ranges}
     placed = [
         (p, ranges.get(f"v{p.value_id}"))

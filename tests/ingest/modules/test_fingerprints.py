@@ -100,7 +100,7 @@ BOTH, EXACT_ONLY, NEITHER = (True, True), (False, True), (False, False)
 
 
 def seen(line: str) -> tuple[str, str]:
-    """Give what the graph fingerprint and the exact one see of a printed line."""
+    """Return a printed line as the graph fingerprint and the exact one see it."""
     i = parse_instruction(line)
     graph = graph_text(i.opcode, i.shape, i.parameter_number, i.literal, i.attributes)
     return graph, exact_text(i.shape, i.attributes, graph)

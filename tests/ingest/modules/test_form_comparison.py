@@ -1,4 +1,4 @@
-"""What a text says otherwise than the proto beside it is told, and in which table."""
+"""Differences of a text from the proto beside it, by table."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Edit = tuple[str, str, str | Callable[[re.Match[str]], str]]
 def differences(
     archive: Path, program: str, folder: Path, edit: Edit | None
 ) -> dict[str, int]:
-    """Give what differs, by table, after a text of a program was changed in a place."""
+    """Return the differences, by table, after a text of a program was changed."""
     with tarfile.open(archive) as packed:
         for member in packed:
             if f".{program}." in member.name and member.isfile():

@@ -51,7 +51,7 @@ class Read(NamedTuple):
 
 @st.composite
 def modules(draw: st.DrawFn) -> Module:
-    """Give a module whose names may repeat; the last instructions may be of none."""
+    """Return a module whose names may repeat; the last instructions may be of none."""
     parts = draw(st.lists(st.lists(_INSTRUCTIONS, max_size=3), max_size=4))
     rest = draw(st.lists(_INSTRUCTIONS, max_size=1))
     computations: list[Computation] = []
@@ -95,7 +95,7 @@ def plain_roots(module: Module) -> list[int]:
 
 
 def plain_operands(module: Module) -> list[tuple[int, int, int]]:
-    """Give reader, operand and place; a name is the last of its computation's."""
+    """Return reader, operand and place; a name is the last of its computation's."""
     edges = []
     for c in module.computations:
         numbers = range(c.start, c.stop)

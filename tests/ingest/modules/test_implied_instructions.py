@@ -31,7 +31,7 @@ IMPLIED = {"p_0": "p_0.1", "p_1": "p_1", "p_1_1": "p_1_1"}
 
 
 def placed(*places: str) -> list[Position]:
-    """Give the positions of a value each, as `a {0}, b` says them."""
+    """Return the positions of a value each, as `a {0}, b` says them."""
     return [
         Position(value_id, name, index or None)
         for value_id, text in enumerate(places)
@@ -40,7 +40,7 @@ def placed(*places: str) -> list[Position]:
 
 
 def named(cache: BlockCache[Any], positions: list[Position], steps: str) -> HloModule:
-    """Give the module as it is called with an assignment of these positions."""
+    """Return the module as it is called with an assignment of these positions."""
     [module] = parse_hlo(TEXT, cache).modules
     assignment = BufferAssignment(positions=positions, schedule=steps.split())
     return with_element_names(module, assignment)

@@ -1,4 +1,4 @@
-"""Endless texts are cut, and still told from one another."""
+"""Endless texts are cut, and still distinguished from one another."""
 
 import json
 from hashlib import blake2b

@@ -15,7 +15,7 @@ VERSION_1 = {"cpu/cpu.cfs_quota_us": "{}", "cpu/cpu.cfs_period_us": "100000"}
 
 @pytest.fixture(autouse=True)
 def cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine of six cores."""
+    """Return a machine of six cores."""
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {*range(6)}, raising=False)
 
 

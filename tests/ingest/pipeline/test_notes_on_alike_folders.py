@@ -1,4 +1,4 @@
-"""A folder of nights, named whole, becomes one run: that is told, once."""
+"""A folder of nights, named whole, becomes one run: a note says so, once."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_the_command_that_forgets_several_can_be_typed() -> None:
 
 
 def flat(folder: Path, **dumps: str) -> Path:
-    """Give a folder with files of several processes, by what they begin with."""
+    """Return a folder with files of several processes, by what they begin with."""
     folder.mkdir()
     for process, dump in dumps.items():
         for file in (DATA / "changes" / "tensor" / dump).iterdir():

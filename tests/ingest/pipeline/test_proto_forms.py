@@ -65,7 +65,7 @@ def split(archive: Path, folder: Path) -> None:
 
 
 def rows_of(db: Path, run: str, table: str) -> dict[Any, list[tuple[Any, ...]]]:
-    """Give the rows of one run, by module number and stage, sorted."""
+    """Return the rows of one run, by module number and stage, sorted."""
     left_out = {"module_id", *LEFT_OUT.get(table, ())}
     columns = [c.name for c in PUBLIC.tables[table].columns if c.name not in left_out]
     listed = ", ".join(f't."{name}"' for name in columns)

@@ -37,7 +37,7 @@ def _as_tar(folder: Path, files: dict[str, bytes]) -> Path:
 
 
 def _ingested(db: Path, dump: Path) -> tuple[list[Row], list[Row]]:
-    """Give the modules of a dump, and its snapshots with what became of them."""
+    """Return the modules of a dump, and its snapshots with what became of them."""
     [summary] = load(db, dump, name="run")
     assert summary.rejects == 0
     with connect(db) as connection:

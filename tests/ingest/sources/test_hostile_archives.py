@@ -1,4 +1,4 @@
-"""Archives made to do harm, or broken: what is sound is read, the rest is told."""
+"""Archives made to do harm, or broken: sound files are read, the rest is reported."""
 
 from __future__ import annotations
 

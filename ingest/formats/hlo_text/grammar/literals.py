@@ -21,7 +21,7 @@ _MOST_DIMENSIONS = 100
 
 
 def fault_of_literal(literal: str, shape: str) -> str:
-    """Say what is wrong with the literal of a shape; empty where it is sound."""
+    """Return the fault in the literal of a shape; empty where it is sound."""
     words = [*_WORD.findall(literal), _END]
     try:
         at = _read(words, 0, shape)

@@ -242,7 +242,7 @@ def wrapped_opcode(opcode: str) -> str | None:
 
 
 def fault_of_operands(opcode: str, count: int) -> str:
-    """Say that there are too many or too few operands; empty where there are not."""
+    """Return a fault in the number of operands; empty where there is none."""
     number = OPERANDS.get(opcode, count)
     if count == number:
         return ""
@@ -250,6 +250,6 @@ def fault_of_operands(opcode: str, count: int) -> str:
 
 
 def fault_of_attributes(opcode: str, given: Container[str]) -> str:
-    """Say which attribute is missing; empty where none is."""
+    """Return the fault of a missing attribute; empty where none is missing."""
     missing = [name for name in NEEDED.get(opcode, ()) if name not in given]
     return f"expected the attribute {missing[0]} of {opcode}" if missing else ""

@@ -78,7 +78,7 @@ def parse_module(text: str, start: int = 0, stop: int | None = None) -> ParsedMo
 
 
 def begins_computation(text: str, start: int) -> bool:
-    """Tell whether a computation stands at a place, up to its first `name =`."""
+    """Return whether a computation stands at a place, up to its first `name =`."""
     parser = _Parser(text, start, len(text))
     try:
         parser.head()
@@ -141,7 +141,7 @@ class _Parser:
         )
 
     def may_begin_computation(self) -> bool:
-        """Tell whether what follows is to be read as a computation.
+        """Return whether what follows is to be read as a computation.
 
         Log lines may stand between modules and behind the last one.
         """
@@ -156,7 +156,7 @@ class _Parser:
         while self.tokens.eat(",") or self.tokens.now[:2] == _ON_ITS_OWN:
             key, place = self.attribute_name()
             if key in found:
-                raise self.tokens.error(f"attribute {key} stands twice", place)
+                raise self.tokens.error(f"duplicated attribute {key}", place)
             found[key] = self.value()
         return found
 
@@ -524,7 +524,7 @@ class _Body:
         while self.tokens.eat(","):
             key, place = self.parser.attribute_name()
             if key in seen:
-                raise self.tokens.error(f"attribute {key} stands twice", place)
+                raise self.tokens.error(f"duplicated attribute {key}", place)
             seen.add(key)
             if key in CALL_ROLES and self.tokens.now.kind != "string":
                 found.calls.append((key, self.parser.called(key)))
@@ -641,4 +641,4 @@ _SHARED = frozenset(
         "origin",
     )
 )
-"""Attributes that the start of an async operation keeps for itself as well."""
+"""Attributes that the start of an async operation also keeps."""

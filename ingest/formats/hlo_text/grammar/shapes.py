@@ -18,7 +18,7 @@ _MOST_DIGITS = 18
 
 
 def is_shape(tokens: Tokens) -> bool:
-    """Tell whether a shape is next: a type, a tuple, or a buffer `b(…)`."""
+    """Return whether a shape is next: a type, a tuple, or a buffer `b(…)`."""
     token = tokens.now
     if token.kind == "word" and token.text == "b":
         after = tokens.after
@@ -48,7 +48,7 @@ def read_shape(tokens: Tokens, depth: int = 0) -> str:
 
 
 def is_whole_shape(text: str) -> bool:
-    """Tell whether a text is one shape and nothing else."""
+    """Return whether a text is one shape and nothing else."""
     tokens = Tokens(text, 0, len(text))
     try:
         read_shape(tokens)
@@ -89,7 +89,7 @@ def _dimensions(tokens: Tokens) -> list[str]:
 
 
 def _is_layout(tokens: Tokens) -> bool:
-    """Tell whether a brace begins a layout, and not the body of a computation."""
+    """Return whether a brace begins a layout, and not the body of a computation."""
     if not tokens.is_at("{"):
         return False
     after = tokens.after
@@ -124,7 +124,7 @@ def _rest_of_layout(tokens: Tokens) -> str:
 
 
 def are_incompatible(one: str | None, other: str | None) -> bool:
-    """Tell whether two shapes differ in more than layouts and bounds."""
+    """Return whether two shapes differ in more than layouts and bounds."""
     if one is None or other is None:
         return False
     return _compatible(one) != _compatible(other)

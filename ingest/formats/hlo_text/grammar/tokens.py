@@ -107,12 +107,12 @@ class Tokens:
         self.now = self._read(place)
 
     def is_at(self, *marks: str) -> bool:
-        """Tell whether one of some marks is next."""
+        """Return whether one of some marks is next."""
         token = self.now
         return token.kind == "mark" and token.text in marks
 
     def is_word(self, *words: str) -> bool:
-        """Tell whether one of some words is next."""
+        """Return whether one of some words is next."""
         token = self.now
         return token.kind == "word" and token.text in words
 

@@ -25,7 +25,7 @@ SEEDS = DATA / "seeds"
 
 
 def broken(old: str, new: str) -> ParsedAssignment:
-    """The small file with one text in it replaced."""
+    """Return the small file with one text in it replaced."""
     assert SMALL.count(old) == 1
     return parse_assignment(SMALL.replace(old, new))
 

@@ -69,7 +69,7 @@ def changed_texts(draw: st.DrawFn) -> str:
 
 
 def everything(text: str, cache: BlockCache[Any]) -> list[Any]:
-    """Give all that was read, and the fields that records are compared without."""
+    """Return all that was read, and the fields that records are compared without."""
     parsed = parse_hlo(text, cache)
     modules = [[getattr(m, f.name) for f in fields(m)] for m in parsed.modules]
     return [modules, parsed.rejects, parsed.unclaimed, parsed.lines_total]

@@ -46,7 +46,7 @@ ENTRY %main (p: ((f32[2], s32[3]), f32[])) -> (f32[2], s32[3]) {
 
 
 def parsed(text: str) -> HloModule:
-    """Give the only module of a text in which nothing is wrong."""
+    """Return the only module of a text in which nothing is wrong."""
     found = parse_hlo(text)
     assert (found.rejects, found.unclaimed) == ([], [])
     [module] = found.modules
@@ -94,7 +94,7 @@ def test_what_is_no_element_is_left_out(operand: str, elements: list[str]) -> No
 
 
 def outline(module: HloModule) -> dict[str, list[Any]]:
-    """Give what the instructions of each computation are, whatever their order.
+    """Return the instructions of each computation, whatever their order.
 
     jaxlib prints async operations without what they call: these are left out.
     """
@@ -110,7 +110,7 @@ def outline(module: HloModule) -> dict[str, list[Any]]:
 
 
 def texts(name: str) -> dict[str, str]:
-    """Give the HLO texts of an archive."""
+    """Return the HLO texts of an archive."""
     found = {}
     with tarfile.open(DATA / "compact" / f"{name}.tar.xz") as archive:
         for member in archive:
@@ -134,7 +134,7 @@ def test_real_dumps_are_read_as_by_xla(release: str) -> None:
 
 @st.composite
 def pairs(draw: st.DrawFn) -> tuple[str, str]:
-    """Give a computation in compact form, and in full."""
+    """Return a computation in compact form, and in full."""
     compact, full = [], []
     tuples: dict[str, int] = {}
     added: set[str] = set()

@@ -201,7 +201,7 @@ ALONE = {
 
 
 def unread(text: str) -> list[str]:
-    """Give the lines that no report takes."""
+    """Return the lines that no report takes."""
     taken = parse_oom_log(text).lines
     lines = enumerate(text.split("\n"), 1)
     return [line for number, line in lines if line and number not in taken]

@@ -40,7 +40,7 @@ class Pair:
 
 
 def members(archive: Path) -> dict[str, bytes]:
-    """Give the files of an archive by name."""
+    """Return the files of an archive by name."""
     found = {}
     with tarfile.open(archive) as tar:
         for member in tar:
@@ -51,7 +51,7 @@ def members(archive: Path) -> dict[str, bytes]:
 
 
 def pairs(archive: Path) -> Iterator[Pair]:
-    """Give the modules of an archive that stand there in both forms."""
+    """Yield the modules of an archive that stand there in both forms."""
     files = members(archive)
     for name in sorted(files):
         stem = name.removesuffix(".hlo.pb")

@@ -37,7 +37,7 @@ def test_a_value_freed_in_the_name_of_whose_buffer_it_took() -> None:
 
 
 def _heap_peak(parsed: ParsedProto) -> int:
-    """Give the most bytes that ranges hold at once, buffers that share counted once."""
+    """Return the most bytes that ranges hold at once, sharing buffers counted once."""
     assignment = parsed.assignment
     assert assignment is not None
     number = {(v.instruction, v.shape_index or "{}"): v for v in assignment.values}
@@ -51,7 +51,7 @@ def _heap_peak(parsed: ParsedProto) -> int:
 
 
 def _replayed_peak(message: HloProto) -> int:
-    """Give the peak as XLA's heap statistics replay it: shared buffers counted once."""
+    """Return the peak as XLA's heap statistics replay it, shared buffers once."""
     sizes = {b.id: b.size for b in message.buffer_assignment.logical_buffers}
     (trace,) = message.buffer_assignment.heap_simulator_traces
     root: dict[int, int] = {}

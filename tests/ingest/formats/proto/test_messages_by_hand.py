@@ -21,7 +21,7 @@ from hlodb.ingest.records import (
 
 
 def small(opcodes: list[str], **fields: Any) -> HloProto:
-    """Give a module of one computation, each instruction reading the one before."""
+    """Return a module of one computation, each instruction reading the one before."""
     message = HloProto()
     message.hlo_module.name = b"m"
     computation = message.hlo_module.computations.add(name=b"main", id=1)

@@ -16,7 +16,7 @@ STAGE = PAIRS["module_0027.jit_stage.cpu_after_optimizations"]
 def profile(
     stat_name: bytes = b"Hlo Proto", plane_name: bytes = b"/host:metadata"
 ) -> bytes:
-    """Give a profile as XLA's profiler writes it: host threads, then metadata."""
+    """Return a profile as XLA's profiler writes it: host threads, then metadata."""
     space = XSpace()
     space.planes.add(name=b"/host:CPU").event_metadata[1].name = b"TfrtCpuExecutable"
     plane = space.planes.add(name=plane_name)
