@@ -20,6 +20,7 @@ from typing import Any
 
 from hlodb.errors import UsageError
 from hlodb.ingest.formats.memory_reports.memory_analysis import MEMORY_STATS
+from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
 from hlodb.ingest.load.run_records import RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest_sources
@@ -90,7 +91,11 @@ def _told(ask: Callable[[], Any]) -> Any:
 
 
 def _hlo_proto(compiled: Any, stats: Any) -> bytes:
+<<<<<<< HEAD
     """Return module and buffer assignment as one message; without one, nothing."""
+=======
+    """Return module and buffer assignment as one message; b"" without an assignment."""
+>>>>>>> 9ccb2425 (Capture assignments of older jaxlib releases from their executables)
     assignment = getattr(stats, "serialized_buffer_assignment_proto", None)
     module = _told(
         lambda: (
@@ -99,15 +104,26 @@ def _hlo_proto(compiled: Any, stats: Any) -> bytes:
             .as_serialized_hlo_module_proto()
         )
     )
-    if not isinstance(assignment, bytes) or not isinstance(module, bytes):
-        return b""
-    if not assignment:
+    if not isinstance(assignment, bytes) or not assignment:
+        return _serialized_hlo(compiled)
+    if not isinstance(module, bytes):
         return b""
     message = HloProto()
     message.hlo_module.MergeFromString(module)
     message.buffer_assignment.MergeFromString(assignment)
     data: bytes = message.SerializeToString(deterministic=True)
     return data
+
+
+def _serialized_hlo(compiled: Any) -> bytes:
+    """Return the same from the serialized executable, as jaxlib before 0.6 needs it.
+
+    A TPU's holds the module after code generation, which is another one than its text.
+    """
+    executable = _told(lambda: compiled.runtime_executable())
+    data = _told(lambda: executable.client.serialize_executable(executable))
+    found = hlo_of_executable(data) if isinstance(data, bytes) else None
+    return found.hlo if found is not None and found.platform != "tpu" else b""
 
 
 def _analysis(module_name: str, stats: Any) -> bytes:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+import zstandard
 
 import hlodb
 from hlodb.cli import main
 from hlodb.errors import UsageError
 from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
+from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.jax_capture import captured_files
 from hlodb.queries import macros
 from tests.conftest import DATA
@@ -57,12 +60,25 @@ class Executable:
         return [Device()]
 
 
+class SerializedExecutable(Executable):
+    """An executable whose client serializes it."""
+
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.client = self
+
+    def serialize_executable(self, executable: Executable) -> bytes:
+        assert executable is self
+        return self.data
+
+
 class Compiled:
     """What hlodb asks of a jax.stages.Compiled."""
 
     def __init__(self, text: str | None, stats: Stats | None) -> None:
         self.text = text
         self.stats = stats
+        self.executable = Executable()
 
     def as_text(self) -> str | None:
         return self.text
@@ -73,7 +89,7 @@ class Compiled:
         return self.stats
 
     def runtime_executable(self) -> Executable:
-        return Executable()
+        return self.executable
 
 
 def rows(db: Path, question: str) -> list[tuple[Any, ...]]:
@@ -140,6 +156,28 @@ def test_the_assignment_comes_along() -> None:
     assert json.loads(files[f"{folder}/memory_analysis.json"]) == [
         {"module": "jit_cg", **SIZES}
     ]
+
+
+@pytest.mark.parametrize("release", ["0.5.3", "0.4.30", ""])
+def test_the_assignment_from_the_executable(tmp_path: Path, release: str) -> None:
+    """Releases before 0.6 give it in no other way; others raise, or give no HLO."""
+    dump = tmp_path / "dump"
+    with tarfile.open(DATA / "cache" / f"jaxlib-{release or '0.5.3'}.tar.xz") as packed:
+        packed.extractall(tmp_path, filter="data")
+    [entry] = (tmp_path / "cache").glob("jit_step-*")
+    [text] = dump.glob("*.jit_step.*optimizations.txt")
+    [proto] = dump.glob("*.jit_step.*optimizations.hlo.pb")
+    unpacked = zstandard.ZstdDecompressor().decompressobj().decompress
+    compiled = Compiled(text.read_text(), Stats(None, **SIZES))
+    compiled.executable = SerializedExecutable(
+        unpacked(entry.read_bytes())[4:] if release else b"machine code"
+    )
+    files = captured_files(compiled)
+    found = [data for path, data in files.items() if path.endswith(".hlo.pb")]
+    if not release:
+        assert found == []
+        return
+    assert parse_hlo_proto(found[0]) == parse_hlo_proto(proto.read_bytes())
 
 
 def test_a_backend_that_tells_nothing_but_text(tmp_path: Path) -> None:
