@@ -91,11 +91,7 @@ def _told(ask: Callable[[], Any]) -> Any:
 
 
 def _hlo_proto(compiled: Any, stats: Any) -> bytes:
-<<<<<<< HEAD
-    """Return module and buffer assignment as one message; without one, nothing."""
-=======
     """Return module and buffer assignment as one message; b"" without an assignment."""
->>>>>>> 9ccb2425 (Capture assignments of older jaxlib releases from their executables)
     assignment = getattr(stats, "serialized_buffer_assignment_proto", None)
     module = _told(
         lambda: (
