@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.macros import install_macros
+from hlodb.queries.renewal import renew_macros
 from hlodb.schema import creation
 from hlodb.schema.tables import PUBLIC, STORE
 from hlodb.schema.warehouse import connect
@@ -91,14 +91,45 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
     They are the same, and to make one takes a tenth of a second. Commands that run as
     processes make their own.
     """
+    yield from _copied(room_of_all, "empty", creation._write_draft)
+
+
+@pytest.fixture(scope="module")
+def queries_installed(room_of_all: Path) -> Iterator[None]:
+    """Let warehouses be made with every query, as after `hlodb ingest`.
+
+    To install them takes most of a second, and each answer without them a tenth.
+    """
     write_draft = creation._write_draft
 
+    def with_queries(draft: Path) -> None:
+        write_draft(draft)
+        with connect(draft, read_only=False) as connection:
+            renew_macros(connection)
+
+    yield from _copied(room_of_all, "queries", with_queries)
+
+
+def _copied(
+    room: Path, name: str, write_draft: Callable[[Path], None]
+) -> Iterator[None]:
     def copy(draft: Path) -> None:
-        shutil.copyfile(made_once(room_of_all, "empty.duckdb", write_draft), draft)
+        shutil.copyfile(made_once(room, f"{name}.duckdb", write_draft), draft)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(creation, "_write_draft", copy)
         yield
+
+
+def _ingest(path: Path, *dumps: Path, name: str | None = None) -> None:
+    """Ingest as `hlodb ingest` does, in this process."""
+    ingest(
+        [str(dump) for dump in dumps],
+        path,
+        request=RunRequest(name=name),
+        jobs=1,
+        prepare=renew_macros,
+    )
 
 
 @pytest.fixture(scope="session")
@@ -113,23 +144,14 @@ def demo_warehouse(made: Made) -> Path:
         (DUMPS / "cpu").iterdir(),
         key=lambda p: [int(n) for n in p.name.split("-")[1].split(".")[:3]],
     )
-    archives = [*releases, DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"]
-    return made(
-        "demo",
-        lambda path: ingest([str(a) for a in archives], path, prepare=install_macros),
-    )
+    tpu = DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz"
+    return made("demo", lambda path: _ingest(path, *releases, tpu))
 
 
 @pytest.fixture(scope="session")
 def full_warehouse(made: Made) -> Path:
     """All full-size dumps: runs are called as their archives."""
-    dumps = [*SHARED_ARCHIVES, SHARED / "seeds"]
-    return made(
-        "full",
-        lambda path: ingest(
-            [str(dump) for dump in dumps], path, prepare=install_macros
-        ),
-    )
+    return made("full", lambda path: _ingest(path, *SHARED_ARCHIVES, SHARED / "seeds"))
 
 
 @pytest.fixture(scope="session")
@@ -140,8 +162,7 @@ def framework_warehouse(made: Made) -> Path:
         for framework in FRAMEWORKS:
             for night in ("first", "second"):
                 archive = DATA / "frameworks" / framework / f"{night}.tar.xz"
-                request = RunRequest(name=f"{framework}/{night}")
-                ingest([str(archive)], path, request=request, jobs=1)
+                _ingest(path, archive, name=f"{framework}/{night}")
 
     return made("frameworks", make)
 
@@ -153,8 +174,7 @@ def training_warehouse(made: Made) -> Path:
     def make(path: Path) -> None:
         for night in ("first", "second"):
             folder = DATA / "frameworks" / "pytorch-2.9.0-training"
-            archive = folder / f"{night}.tar.xz"
-            ingest([str(archive)], path, request=RunRequest(name=night), jobs=1)
+            _ingest(path, folder / f"{night}.tar.xz", name=night)
 
     return made("training", make)
 
@@ -167,7 +187,7 @@ def graph_warehouse(made: Made) -> Path:
         folder = path.parent / "graphs"
         with tarfile.open(DATA / "frameworks" / "graphs.tar.xz") as archive:
             archive.extractall(folder, filter="data")
-        ingest([str(dump) for dump in sorted(folder.iterdir())], path, jobs=1)
+        _ingest(path, *sorted(folder.iterdir()))
 
     return made("graphs", make)
 
@@ -176,7 +196,7 @@ def graph_warehouse(made: Made) -> Path:
 def steps_warehouse(made: Made) -> Path:
     """Training steps compiled by TensorFlow 2.21.0, whose memory is known by roles."""
     archive = DATA / "frameworks" / "training.tar.xz"
-    return made("steps", lambda path: ingest([str(archive)], path, jobs=1))
+    return made("steps", lambda path: _ingest(path, archive))
 
 
 @pytest.fixture(scope="session")
@@ -185,9 +205,8 @@ def gpu_warehouse(made: Made) -> Path:
     archives = sorted((DATA / "gpu").glob("*.tar.xz"))
 
     def make(path: Path) -> None:
-        ingest([str(archive) for archive in archives], path, jobs=1)
-        again = RunRequest(name="jaxlib-0.10.2, once more")
-        ingest([str(archives[0])], path, request=again, jobs=1)
+        _ingest(path, *archives)
+        _ingest(path, archives[0], name="jaxlib-0.10.2, once more")
 
     return made("gpu", make)
 
@@ -196,8 +215,7 @@ def gpu_warehouse(made: Made) -> Path:
 def compact_warehouse(made: Made) -> Path:
     """Programs dumped by jaxlib 0.12.0, which leaves get-tuple-elements out of text."""
     archives = sorted((DATA / "compact").glob("*-0.12.0.tar.xz"))
-    dumps = [str(archive) for archive in archives]
-    return made("compact", lambda path: ingest(dumps, path, jobs=1))
+    return made("compact", lambda path: _ingest(path, *archives))
 
 
 @pytest.fixture

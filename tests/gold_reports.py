@@ -1,7 +1,8 @@
-"""Every situation of a report in every form: tests/reports/gold/SITUATION/FORM.txt.
+"""Reports on every situation, tests/reports/gold/SITUATION/FORM.EXTENSION.
 
-`make gold` renews them; read the difference before you commit it. Long outputs are kept
-as their length and digest.
+Text and JSON say all that a report does; other forms are kept of the few situations
+that exercise them. `make gold` renews the files; read the difference before you commit
+it. Long outputs are kept as their length and digest.
 """
 
 from __future__ import annotations
@@ -21,6 +22,38 @@ from tests.reports.situations import SITUATIONS, report_on
 FOLDER = Path(__file__).parent / "reports" / "gold"
 LONGEST = 60_000
 
+EXTENSIONS = {
+    "text": "txt",
+    "markdown": "md",
+    "summary": "md",
+    "comment": "md",
+    "html": "html",
+    "json": "json",
+    "jsonl": "jsonl",
+    "junit": "xml",
+    "sarif": "sarif",
+    "slack": "json",
+    "email": "eml",
+    "github": "txt",
+    "benchmark": "json",
+    "bencher": "json",
+    "conbench": "jsonl",
+    "openmetrics": "prom",
+    "csv": "csv",
+    "csv-gates": "csv",
+    "csv-parts": "csv",
+    "csv-programs": "csv",
+}
+IN_EVERY_FORM = (
+    "budget_failed",
+    "hostile_names",
+    "missing_program",
+    "mixed",
+    "no_baseline",
+    "rejects",
+)
+"""Of each kind of thing that a form may have to say, one situation."""
+
 
 def kept(report: Report, form: str) -> str:
     """Return a report in a form as it is kept: or its digest, where it is long.
@@ -35,18 +68,25 @@ def kept(report: Report, form: str) -> str:
     return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}\n"
 
 
+def gold_files() -> dict[Path, tuple[str, str]]:
+    """Return situation and form of every file."""
+    return {
+        FOLDER / name / f"{form}.{EXTENSIONS[form]}": (name, form)
+        for name in SITUATIONS
+        for form in FORMATS
+        if form in ("text", "json") or name in IN_EVERY_FORM
+    }
+
+
 def main() -> None:
     """Renew all gold files, and delete those of situations that are no more."""
     with tempfile.TemporaryDirectory() as folder:
-        texts = {
-            (name, form): kept(report, form)
-            for name in SITUATIONS
-            for report in [report_on(name, Path(folder))]
-            for form in FORMATS
-        }
+        reports = {name: report_on(name, Path(folder)) for name in SITUATIONS}
+    texts = {
+        path: kept(reports[name], form) for path, (name, form) in gold_files().items()
+    }
     shutil.rmtree(FOLDER, ignore_errors=True)
-    for (name, form), text in texts.items():
-        path = FOLDER / name / f"{form}.txt"
+    for path, text in texts.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode())
     print(f"{len(texts)} gold files in {FOLDER}", file=sys.stderr)

@@ -46,6 +46,7 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bench:
     return Bench(Inputs(tmp_path / "inputs"), tmp_path, 1, None, (1, 2))
 
 
+@pytest.mark.slow
 def test_a_comparison_has_a_figure_for_every_side(bench: Bench) -> None:
     figures = passes(bench)
     assert figures["input"] == {
@@ -66,6 +67,7 @@ def test_a_comparison_has_a_figure_for_every_side(bench: Bench) -> None:
     assert "Measured 2026-11-21 on 2 cores of P, Python 3.11, DuckDB 1.5" in shown
 
 
+@pytest.mark.slow
 def test_nights_and_scaling_give_their_ratios(bench: Bench) -> None:
     found = nights(bench)
     assert found.keys() == {"pass dumps", "before", "real pair"}

@@ -34,6 +34,7 @@ def test_checks_find_no_fault(warehouse: duckdb.DuckDBPyConnection) -> None:
     assert set(found.values()) == {"ok"}, found
 
 
+@pytest.mark.slow
 def test_every_query_that_is_timed_runs(warehouse: duckdb.DuckDBPyConnection) -> None:
     for query in load_catalogue().values():
         if query.group not in BUILDING_BLOCKS:

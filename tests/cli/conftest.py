@@ -10,6 +10,11 @@ from tests.cli.nights import build
 from tests.reports.situations import EVAL, GROWN, STEP, night
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_after_an_ingest(queries_installed: None) -> None:
+    """Commands read warehouses that `hlodb ingest` made."""
+
+
 @pytest.fixture
 def nights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a regression in the second of two nights; the settings file is empty."""

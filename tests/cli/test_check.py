@@ -318,6 +318,7 @@ def test_demo_dumps(demo_warehouse: Path, capfd: pytest.CaptureFixture[str]) -> 
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_all_shared_dumps(
     full_warehouse: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_a_timer_calls_the_service_that_calls_the_script() -> None:
     assert (EXAMPLES / "nightly.sh").stat().st_mode & 0o111
 
 
+@pytest.mark.slow
 def test_the_nights_of_a_timer(
     tmp_path: Path, dumps: Path, commands: dict[str, str]
 ) -> None:
@@ -175,6 +176,7 @@ def test_the_nights_of_a_timer(
     assert report["notes"][1].startswith("Run 2027-01-02 came late")
 
 
+@pytest.mark.slow
 def test_a_channel_hears_of_what_changes(
     tmp_path: Path, dumps: Path, commands: dict[str, str]
 ) -> None:
@@ -221,6 +223,7 @@ def test_nights_that_went_wrong(
     ]
 
 
+@pytest.mark.slow
 def test_nights_that_were_forgotten_stay_so(
     tmp_path: Path, dumps: Path, commands: dict[str, str]
 ) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from hlodb.queries.macros import install_macros
+from hlodb.queries.renewal import renew_macros
 from hlodb.schema.creation import create_schema
 from tests.conftest import Made
 from tests.gold_results import make_warehouse
@@ -25,11 +25,16 @@ SELECT 'models/' AS path_prefix, 'vision' AS owner
 """A query of a user's own."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_after_an_ingest(queries_installed: None) -> None:
+    """Queries read warehouses that `hlodb ingest` made."""
+
+
 @pytest.fixture(scope="session")
 def empty_warehouse() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         create_schema(connection)
-        install_macros(connection)
+        renew_macros(connection)
         yield connection
 
 

@@ -51,6 +51,7 @@ def with_macros(connection: Connection) -> Connection:
 
 
 @pytest.mark.usefixtures("macros_are_there")
+@pytest.mark.slow
 def test_dumps_of_all_kinds(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     ingest([str(path) for path in DUMPS], db, prepare=renew_macros)

@@ -13,6 +13,11 @@ from hlodb.schema.warehouse import connect
 from tests.queries.conftest import OWNERS
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_after_an_ingest() -> None:
+    """Warehouses have no queries yet."""
+
+
 @pytest.fixture
 def warehouse(tmp_path: Path) -> Iterator[duckdb.DuckDBPyConnection]:
     with connect(tmp_path / "w.duckdb", read_only=False) as connection:

@@ -38,6 +38,7 @@ LIMITS_THAT_REFUSE = {
 """Input of the corpus that passes the limit."""
 
 
+@pytest.mark.slow
 def test_the_page_is_what_happens() -> None:
     """`python -m tests.reliability.hostile_page` renews it; review with git diff."""
     assert len(ARCHIVES) >= 10 and len(INPUTS) >= 40

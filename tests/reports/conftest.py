@@ -19,6 +19,11 @@ from tests.made_once import made_once
 from tests.reports.situations import report_on
 
 
+@pytest.fixture(scope="module", autouse=True)
+def as_after_an_ingest(queries_installed: None) -> None:
+    """Reports read warehouses that `hlodb ingest` made."""
+
+
 @pytest.fixture(scope="session")
 def reported(room_of_all: Path) -> Callable[[str], Report]:
     """Return the report on a situation by its name."""

@@ -16,7 +16,6 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.gates import parse_settings
@@ -102,6 +101,7 @@ def pairs_of(path: Path) -> list[tuple[str, str]]:
         return [*permutations([run.name for run in read_runs(connection)], 2)]
 
 
+@pytest.mark.slow
 def test_every_pair_of_the_demo(demo_warehouse: Path) -> None:
     assert check(demo_warehouse, pairs_of(demo_warehouse), Settings()) == 90
 
@@ -113,16 +113,26 @@ def test_a_series_of_the_demo(demo_warehouse: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_every_pair_of_the_full_dumps(full_warehouse: Path) -> None:
     assert check(full_warehouse, pairs_of(full_warehouse), Settings()) > 200
 
 
-@pytest.mark.parametrize("name", [name for name in SITUATIONS if name != LARGE])
+KINDS = {"mixed", "missing_program", "noise_outside", "renamed_program", "two_spaces"}
+"""Situations of different kinds: the others take minutes."""
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name in KINDS else pytest.mark.slow)
+        for name in SITUATIONS
+        if name != LARGE
+    ],
+)
 def test_every_pair_of_a_situation(name: str, tmp_path: Path) -> None:
     situation = SITUATIONS[name]
     path = make(tmp_path / "w.duckdb", *situation.worlds)
-    with connect(path, read_only=False) as connection:
-        install_macros(connection)
     settings = parse_settings(situation.settings)
     for kind in ("diff", "report"):
         check(path, pairs_of(path), settings, kind)

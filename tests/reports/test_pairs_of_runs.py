@@ -183,12 +183,14 @@ def check_all_pairs(world: World) -> int:
     return len(matches)
 
 
+@pytest.mark.slow
 def test_all_pairs_of_releases(demo_warehouse: Path) -> None:
     with connect(demo_warehouse) as connection:
         assert check_all_pairs(read_world(connection, "")) == 442
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_all_pairs_of_tpu_dumps(full_warehouse: Path) -> None:
     """And of those with protos."""
     with connect(full_warehouse) as connection:
