@@ -12,7 +12,7 @@ from tests.reports.situations import EVAL, GROWN, STEP, night
 
 @pytest.fixture(scope="module", autouse=True)
 def as_after_an_ingest(queries_installed: None) -> None:
-    """Commands read warehouses that `hlodb ingest` made."""
+    """Let commands read warehouses that `hlodb ingest` made."""
 
 
 @pytest.fixture

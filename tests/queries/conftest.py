@@ -27,7 +27,7 @@ SELECT 'models/' AS path_prefix, 'vision' AS owner
 
 @pytest.fixture(scope="module", autouse=True)
 def as_after_an_ingest(queries_installed: None) -> None:
-    """Queries read warehouses that `hlodb ingest` made."""
+    """Let queries read warehouses that `hlodb ingest` made."""
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ from tests.reports.situations import report_on
 
 @pytest.fixture(scope="module", autouse=True)
 def as_after_an_ingest(queries_installed: None) -> None:
-    """Reports read warehouses that `hlodb ingest` made."""
+    """Let reports read warehouses that `hlodb ingest` made."""
 
 
 @pytest.fixture(scope="session")
