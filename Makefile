@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check gold docs bench bench-quick bench-queries oracle proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries oracle proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what c
 # are not at the end.
 test: $(VENV)/dev  ## Run the tests
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+
+test-slow: $(VENV)/dev  ## Run the tests that take minutes, as before a release
+	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow
 
 check: $(VENV)/dev  ## Lint, format, types, import directions
 	$(BIN)/ruff check .
