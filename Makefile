@@ -69,9 +69,10 @@ gold: $(VENV)/dev  ## Renew the expected results of queries and reports; review 
 	$(BIN)/python -m tests.gold_results
 	$(BIN)/python -m tests.gold_reports
 
-docs: $(VENV)/dev  ## Renew the pages made from the code
+docs: $(VENV)/dev  ## Renew reference pages, outputs and pictures of the guides
 	$(BIN)/python -m hlodb.schema.generate
 	$(BIN)/python -m docs.generate
+	$(BIN)/python -m docs.renew_guides
 
 bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
 	$(BIN)/python -m bench

@@ -1,7 +1,7 @@
 """Measures ingest and storage: `python -m bench [CASE…]`, all cases unless named.
 
 Figures go to bench/results/ingest.json, case by case, and to the standard output as
-tables; docs/performance.md shows them. `--quick` is a check of the harness: small
+tables; bench/performance.md shows them. `--quick` is a check of the harness: small
 inputs, one round, results beside the others as ingest-quick.json.
 """
 

@@ -1,4 +1,4 @@
-"""Puts the figures of `python -m bench` into docs/performance.md.
+"""Puts the figures of `python -m bench` into bench/performance.md.
 
 python -m bench.page
 """
@@ -12,7 +12,7 @@ from bench.tables import tables
 from docs.measured import renew_page
 
 RESULTS = Path(__file__).parent / "results" / "ingest.json"
-PAGE = Path(__file__).parents[1] / "docs" / "performance.md"
+PAGE = Path(__file__).parent / "performance.md"
 NAME = "ingest"
 
 

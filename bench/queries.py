@@ -7,7 +7,7 @@ runs in a process of its own: cold from opening the file to the last row, then w
 median of three. Commands are whole processes, as in a shell, the median of three.
 Results go to bench/results/queries.json as they come; with `--seconds` the bench stops
 after so long, and called again goes on with what is missing. At the end it puts them
-into docs/performance.md.
+into bench/performance.md.
 """
 
 from __future__ import annotations

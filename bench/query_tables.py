@@ -1,4 +1,4 @@
-"""Figures of `python -m bench.queries` as tables of docs/performance.md."""
+"""Figures of `python -m bench.queries` as tables of bench/performance.md."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 Figures = Mapping[str, Any]
 
 NAME = "queries"
-"""What the tables are called in docs/performance.md."""
+"""What the tables are called in bench/performance.md."""
 LIMIT_SECONDS = 1.0
 REPORT_SECONDS = 10.0
 NOTICEABLE_SECONDS = 0.05

@@ -1,61 +1,96 @@
-"""Writes the pages that follow from the code: schema.md and queries.md.
+"""Write the reference pages that follow from the code: tables and queries.
 
 python -m docs.generate
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
 from pathlib import Path
 
 from hlodb.commands.schema import described_tables, schema_page
-from hlodb.queries.catalogue import GROUPS, load_catalogue
+from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, load_catalogue
 from hlodb.queries.describe import query_help
+from hlodb.queries.query import Query
 
 FOLDER = Path(__file__).parent
 GOLD = FOLDER.parent / "tests" / "gold"
 ABOUT = "<!-- Made from the code by `make docs`. -->\n"
 SHOWN_LINES = 8
+SHOWN_CHARACTERS = 160
+CHECKS = ("checks",)
 
 
 def schema() -> str:
-    """Return every table and column, with units."""
+    """Return the page of every table and column, with units."""
     return f"{ABOUT}\n# Tables\n\n{schema_page(described_tables())}"
 
 
-def queries() -> str:
-    """Return every canned query as its help has it, with the beginning of an answer."""
-    parts = [f"{ABOUT}\n# Canned queries\n"]
-    group = ""
-    catalogue = load_catalogue()
-    for query in catalogue.values():
-        if query.group != group:
-            group = query.group
-            parts.append(f"## {group}: {GROUPS.get(group, '')}\n")
-        parts.append(
-            f"### {query.name}\n\n```text\n{query_help(query, catalogue)}\n```\n"
-        )
-        parts.append(
-            f"Beginning of an answer:\n\n```text\n{example(query.name)}\n```\n"
-        )
+def query_index() -> str:
+    """Return a line for each query, by group; checks and building blocks apart."""
+    own = [group for group in GROUPS if group not in (*BUILDING_BLOCKS, *CHECKS)]
+    parts = [
+        f"{ABOUT}\n# Queries\n\n"
+        "`hlodb query NAME` answers one of these questions, `hlodb query NAME --help`"
+        " explains every parameter and column, and `FROM NAME(…)` asks the same"
+        " question in any DuckDB client.\n",
+        *(_index_of(group) for group in own),
+        "## Checks and building blocks\n\n"
+        "`hlodb check` runs the [checks](queries/checks.md)."
+        " The [building blocks](queries/shared.md) and"
+        " [tables of rules](queries/rules.md) are macros that the queries above read;"
+        " use them in your own SQL.\n",
+    ]
     return "\n".join(parts)
 
 
+def _index_of(group: str) -> str:
+    lines = [
+        f"| [{query.name}](queries/{group}.md#{query.name}) | {query.question} |\n"
+        for query in _queries(group)
+    ]
+    return (
+        f"## {GROUPS[group]}\n\n| query | question |\n| --- | --- |\n{''.join(lines)}"
+    )
+
+
+def query_group(group: str) -> str:
+    """Return the help of every query of a group, with the beginning of an answer."""
+    catalogue = load_catalogue()
+    parts = [f"{ABOUT}\n# {GROUPS[group]}\n\n[All queries](../queries.md)\n"]
+    parts += [
+        f"## {query.name}\n\n```text\n{query_help(query, catalogue)}\n```\n\n"
+        f"Beginning of an answer, as CSV:\n\n```text\n{example(query.name)}\n```\n"
+        for query in _queries(group)
+    ]
+    return "\n".join(parts)
+
+
+def _queries(group: str) -> Iterable[Query]:
+    return (query for query in load_catalogue().values() if query.group == group)
+
+
 def example(name: str) -> str:
-    """Return the first lines of a query's gold result."""
+    """Return the first lines of a query's expected result."""
     lines = (GOLD / f"{name}.csv").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line[:160] for line in lines[:SHOWN_LINES])
+    return "\n".join(line[:SHOWN_CHARACTERS] for line in lines[:SHOWN_LINES])
 
 
 PAGES: dict[str, Callable[[], str]] = {
-    "schema.md": schema,
-    "queries.md": queries,
+    "reference/schema.md": schema,
+    "reference/queries.md": query_index,
+    **{
+        f"reference/queries/{group}.md": partial(query_group, group) for group in GROUPS
+    },
 }
+"""Pages by their path below docs/."""
 
 
 def main() -> None:
     """Write every page."""
     for name, make in PAGES.items():
+        (FOLDER / name).parent.mkdir(exist_ok=True)
         (FOLDER / name).write_text(make(), encoding="utf-8")
 
 

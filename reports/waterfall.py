@@ -6,7 +6,7 @@
 and all of these but fragmentation over single buffers, matched by `match_buffers`. The
 residual is what the buffers leave unexplained: 0 wherever the sizes of allocations and
 the most live temporary bytes are what `memory_profile` says. What each part means
-stands in docs/report.md.
+stands in docs/reference/report.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Hostile inputs come to what docs/hostile-input.md says; hostile names do no harm."""
+"""Hostile inputs end as docs/developers/hostile-input.md says; names do no harm."""
 
 from __future__ import annotations
 

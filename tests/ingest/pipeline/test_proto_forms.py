@@ -11,7 +11,7 @@ from hlodb.schema.tables import PUBLIC
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
-# What only one form carries; docs/text-and-proto.md explains each.
+# What only one form carries; docs/reference/text-and-proto.md explains each.
 LEFT_OUT = {
     "modules": {
         "run_id",
