@@ -37,9 +37,7 @@ def _standalone(picture: str, page: str) -> str:
     sheet = page.partition("<style>")[2].partition("</style>")[0]
     variables = "\n".join(_VARIABLES.findall(sheet))
     rules = "\n".join(rule for rule in _RULE.findall(sheet) if _is_used(rule, rest))
-    style = (
-        f"<style>\n{variables}\nsvg {{ background: var(--page); }}\n{rules}\n</style>"
-    )
+    sheet = f"{variables}\nsvg {{ background: var(--page); }}\n{rules}"
     named = head.replace("<svg ", '<svg xmlns="http://www.w3.org/2000/svg" ')
     return f"{named}>\n<style>\n{sheet}\n</style>{rest}\n"
 

@@ -1,8 +1,8 @@
 """Run the commands of README and guides, and show what they print below them.
 
 A `console` block holds commands behind `$`, then the output of the last. The commands
-of a page run in one shell, in a folder with the warehouse of `make demo`, on a terminal of
-120 columns. Where a page shows an output up to a line `…`, it keeps as many lines.
+of a page run in one shell, in a folder with the warehouse of `make demo`, on a terminal
+of 120 columns. Where a page shows an output up to a line `…`, it keeps as many lines.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def renewed(page: str, folder: Path) -> str:
         for command in silent:
             if found := next(printed):
                 raise ValueError(f"{command.text} prints {found}: end the block there")
-        lines = [*(f"$ {command.text}" for command in (*silent, last))]
+        lines = [f"$ {command.text}" for command in (*silent, last)]
         lines += _cut(next(printed), last.shown)
         return "".join(f"{line}\n" for line in lines)
 
