@@ -10,7 +10,8 @@ bold='' dim='' plain=''
 if [ -t 1 ]; then bold=$'\033[1m' dim=$'\033[2m' plain=$'\033[0m'; fi
 say() { printf '\n%s%s%s\n' "$bold" "$*" "$plain"; }
 show() { printf '%s$ %s%s\n' "$dim" "$*" "$plain"; "$@"; }
-ask() { printf '%s$ hlodb sql "%s"%s\n' "$dim" "$1" "$plain"; hlodb sql "$1"; }
+# A statement is shown as it can be pasted into a shell, with its quotes.
+ask() { printf "%s\$ hlodb sql - <<'SQL'\n%s\nSQL%s\n" "$dim" "$1" "$plain"; hlodb sql "$1"; }
 
 releases="0.4.13 0.4.20 0.4.30 0.4.35 0.5.3 0.6.2 0.7.2 0.9.2 0.10.2"
 archives=()
@@ -19,6 +20,7 @@ for release in $releases; do
 done
 
 say "Ten dumps in: nine XLA releases on CPU, one on TPU"
+printf '%s$ export HLODB_DB=%s%s\n' "$dim" "$PWD/$HLODB_DB" "$plain"
 hlodb ingest "${archives[@]}" --series xla-releases --format jsonl >/dev/null
 hlodb ingest examples/dumps/tpu/v5e-jax-0.10.2.tar.xz --format jsonl >/dev/null
 ask "SELECT r.name AS run, r.platform, r.device, r.compiler_version,

@@ -1,8 +1,8 @@
-"""The command line: finds commands, turns every failure into its exit code.
+"""The command line: finds commands, and turns every failure into an exit code.
 
 0 done · 1 a gate failed · 2 usage · 3 data quality · 4 nothing to compare ·
 5 warehouse locked or of a newer schema · 70 internal error · 130 interrupted ·
-141 whoever read the output is gone
+141 the reader of the output is gone
 """
 
 from __future__ import annotations
@@ -13,32 +13,36 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
+from hlodb.commands.group_options import DB_BEFORE_COMMAND
 from hlodb.commands.narration import Narrator, narrate
 from hlodb.commands.standard_streams import ReaderGone, watched_streams
 from hlodb.errors import HlodbError, UsageError
 from hlodb.version import __version__
 from hlodb.without_pandas import keep_pandas_out
 
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
 COMMANDS = {
-    "ingest": "Bring dumps into the warehouse.",
-    "query": "Answer a canned question, or list all of them.",
-    "sql": "Run SQL of your own, read-only.",
+    "ingest": "Read dumps into the warehouse.",
+    "query": "Run a canned query, or list the queries.",
+    "sql": "Run your own SQL, read-only.",
     "schema": "Show the tables of the warehouse, their columns and units.",
     "runs": "List the runs in the warehouse.",
     "modules": "List the modules of a run.",
-    "check": "Check that the data is sound and agrees with XLA's own numbers.",
-    "diff": "Say what changed between two runs, and why.",
-    "report": "Say whether a run is worse than its base, and whether that is allowed.",
-    "triage": "List findings, or decide about one.",
-    "rm": "Forget runs, and what only they used.",
+    "check": "Check the data, and compare it with XLA's own numbers.",
+    "diff": "Show what changed between two runs, and why.",
+    "report": "Compare a run with its base, and apply the gates.",
+    "triage": "List findings, or record a decision.",
+    "rm": "Delete runs and the data only they use.",
     "prune": "Delete the details of old runs, keep their metrics.",
-    "compact": "Write the warehouse anew, without what is unused in it.",
-    "backup": "Copy the warehouse, consistently.",
-    "migrate": "Bring a warehouse of an older hlodb up to date.",
+    "compact": "Rewrite the warehouse without unused space.",
+    "backup": "Copy the warehouse consistently.",
+    "migrate": "Update a warehouse of an older hlodb.",
 }
 """Every command, with its one line of help; `hlodb/commands/NAME.py` holds `command`.
 
@@ -50,12 +54,28 @@ INTERRUPTED = 130
 BROKEN_PIPE = 141
 
 _NO_MEMORY = (
-    "memory ran out: give it more, or try fewer --jobs. What is stored is whole, and"
-    " ingesting again completes it"
+    "out of memory: allow more, or pass fewer --jobs. Stored data is complete;"
+    " ingest again for the rest"
 )
 
 
 class _Commands(click.Group):
+    def shell_complete(
+        self, ctx: click.Context, incomplete: str
+    ) -> list[CompletionItem[str]]:
+        """Return commands and options without loading any command."""
+        from click.shell_completion import CompletionItem
+
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [
+            *(
+                CompletionItem(name, help=text)
+                for name, text in COMMANDS.items()
+                if name.startswith(incomplete)
+            ),
+            *options,
+        ]
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
 
@@ -64,7 +84,8 @@ class _Commands(click.Group):
             # For mistakes only.
             from hlodb.text import nearest
 
-            hint = nearest(cmd_name, COMMANDS) or "; `hlodb --help` lists them"
+            hint = _query_hint(cmd_name) or nearest(cmd_name, COMMANDS)
+            hint = hint or "; `hlodb --help` lists them"
             raise UsageError(f"there is no command {cmd_name!r}{hint}")
         found: click.Command = import_module(f"hlodb.commands.{cmd_name}").command
         return found
@@ -76,10 +97,36 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
+def _query_hint(name: str) -> str:
+    """Return a hint where `name` is, or nearly is, the name of a query."""
+    from hlodb.queries.catalogue import load_catalogue
+    from hlodb.text import nearest
+
+    catalogue = load_catalogue()
+    if name in catalogue:
+        return f"; did you mean `hlodb query {name}`?"
+    if nearest(name, COMMANDS) or not (hint := nearest(name, catalogue)):
+        return ""
+    query = hint.removeprefix("; did you mean ").removesuffix("?")
+    return f"; did you mean `hlodb query {query}`?"
+
+
+def _set_db(context: click.Context, _: click.Parameter, db: str | None) -> None:
+    if db is not None:
+        context.meta[DB_BEFORE_COMMAND] = db
+
+
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="The warehouse is --db FILE, else $HLODB_DB, else hlodb.duckdb here.",
+)
+@click.option(
+    "--db",
+    metavar="FILE",
+    expose_value=False,
+    callback=_set_db,
+    help="The warehouse, here or behind the command.",
 )
 @click.version_option(__version__, message="hlodb %(version)s")
 def cli() -> None:
@@ -87,8 +134,8 @@ def cli() -> None:
 
 
 def run() -> NoReturn:
-    """Be the whole process: carry out its arguments, and end it with their code."""
-    # Numpy is not asked for linear algebra, and idle threads for it spin at first.
+    """Run the process: carry out its arguments, and exit with their code."""
+    # Idle threads of numpy's linear algebra, which hlodb does not use, spin at first.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     keep_pandas_out()
     with watched_streams():
@@ -104,14 +151,21 @@ def run() -> NoReturn:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and give the exit code of the process."""
     logging.lastResort = Narrator(logging.WARNING)
+    if "_HLODB_COMPLETE" in os.environ:
+        # Loaded when a shell asks.
+        from hlodb.commands.completion import register
+
+        register()
     try:
         code = cli.main(arguments, prog_name="hlodb", standalone_mode=False)
         sys.stdout.flush()
     except HlodbError as error:
         return _complain(str(error), error.exit_code)
-    except click.ClickException as error:
+    except click.exceptions.NoArgsIsHelpError as error:
         error.show()
         return error.exit_code
+    except click.ClickException as error:
+        return _complain(_in_our_style(error), error.exit_code)
     except (click.Abort, KeyboardInterrupt):
         return _complain("interrupted", INTERRUPTED)
     except ReaderGone:
@@ -119,11 +173,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _complain(_NO_MEMORY, INTERNAL_ERROR)
     except Exception as error:
-        # As DuckDB tells of Ctrl-C in the midst of a query.
+        # DuckDB reports Ctrl-C during a query this way.
         if isinstance(error.__cause__, KeyboardInterrupt):
             return _complain("interrupted", INTERRUPTED)
         return _complain_of_bug(error)
     return code if isinstance(code, int) else 0
+
+
+def _in_our_style(error: click.ClickException) -> str:
+    """Return what click found wrong as one line, with the help that explains it."""
+    message = error.format_message().rstrip(".")
+    context = getattr(error, "ctx", None)
+    help_ = f"; see `{context.command_path} --help`" if context else ""
+    return f"{message[:1].lower()}{message[1:]}{help_}"
 
 
 def _complain(message: str, exit_code: int) -> int:
@@ -132,7 +194,7 @@ def _complain(message: str, exit_code: int) -> int:
 
 
 def _complain_of_bug(error: Exception) -> int:
-    # A night that failed can't be had again: what happened is kept.
+    # A failed nightly job cannot be repeated: the traceback is kept.
     import shlex
     import tempfile
     import traceback

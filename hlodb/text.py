@@ -18,7 +18,7 @@ from typing import Any
 BYTE_UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 """Units of sizes for people, each 1,024 of the one before."""
 
-_LISTED = 5
+_LISTED = 12
 
 _SCALES = {
     "": 1,
@@ -69,6 +69,17 @@ def signed_bytes(count: int | None) -> str:
         return "-"
     sign = "+" if count > 0 else "-" if count < 0 else ""
     return sign + plain_bytes(abs(count))
+
+
+def bytes_from_to(base: int, candidate: int) -> str:
+    """Return `8.88 → 48.00 MiB`, or both units where they differ."""
+    first, unit = human_bytes(base).split(" ")
+    second = human_bytes(candidate)
+    return (
+        f"{first} → {second}"
+        if second.endswith(f" {unit}")
+        else (f"{first} {unit} → {second}")
+    )
 
 
 def signed_percent(ratio: float | None) -> str:
@@ -151,10 +162,11 @@ def not_held(
 ) -> str:
     """Return a message about a run, program, … that `holder` doesn't hold.
 
-    It names the nearest of `names`, else the first few of them.
+    It suggests the nearest of `names`, and lists the first of them.
     """
     known = sorted({str(known) for known in names if known is not None})
     some = ", ".join(known[:_LISTED]) or "none"
     more = f" and {len(known) - _LISTED} more" if len(known) > _LISTED else ""
-    hint = nearest(str(name), known) or f"; it has {some}{more}"
-    return f"{holder} has no {kind} {name!r}{hint}"
+    hint = nearest(str(name), known)
+    listed = f"{' It' if hint else '; it'} has {some}{more}"
+    return f"{holder} has no {kind} {name!r}{hint}{listed}"

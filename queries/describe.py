@@ -7,22 +7,45 @@ from itertools import groupby
 from typing import Any
 
 from hlodb.queries.bounds import bounds_text
-from hlodb.queries.catalogue import GROUPS, Catalogue
+from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, Catalogue
 from hlodb.queries.macros import needs
 from hlodb.queries.query import Column, Parameter, Query
 
 _WIDTH = 88
 
 
-def catalogue_listing(catalogue: Catalogue) -> str:
-    """Return groups, names and titles as text."""
-    width = max(len(name) for name in catalogue)
-    lines = []
-    for group, queries in groupby(catalogue.values(), key=lambda q: q.group):
+QUESTIONS = {
+    "What fills the memory at the peak?": "hlodb query peak_contents PROGRAM",
+    "How much does each program need?": "hlodb query peak_by_space",
+    "Did the last change cost memory?": "hlodb report",
+    "What differs between two runs, and why?": "hlodb diff RUN RUN",
+    "How much memory is left?": "hlodb query headroom",
+    "Which source lines own the peak?": "hlodb query peak_by_source_line PROGRAM",
+}
+"""The questions that most people come with, and the commands that answer them."""
+
+_APART = ("checks", *BUILDING_BLOCKS)
+"""Groups that are listed only if everything is."""
+
+
+def catalogue_listing(catalogue: Catalogue, *, everything: bool = False) -> str:
+    """Return frequent questions, then groups, names and titles as text.
+
+    Building blocks and checks are left out unless `everything` is listed.
+    """
+    shown = [q for q in catalogue.values() if everything or q.group not in _APART]
+    lines = ["Frequent questions"]
+    width = max(map(len, QUESTIONS))
+    lines += [f"  {asked:{width}}  {command}" for asked, command in QUESTIONS.items()]
+    lines.append("")
+    width = max((len(q.name) for q in shown), default=0)
+    for group, queries in groupby(shown, key=lambda q: q.group):
         lines.append(f"{group}: {GROUPS.get(group, 'queries of your own')}")
         lines += [f"  {q.name:{width}}  {q.title}" for q in queries]
         lines.append("")
-    lines.append("hlodb query NAME --help explains one.")
+    lines.append("hlodb query NAME --help explains a query.")
+    if hidden := len(catalogue) - len(shown):
+        lines.append(f"{hidden} building blocks and checks: hlodb query --all")
     return "\n".join(lines)
 
 

@@ -29,11 +29,19 @@ _NAMES = ("program", "instruction")
 _LEAST_VALUE = 8
 
 
-def narrow(columns: tuple[Column, ...], cells: Cells, width: int) -> list[str]:
-    """Return the lines of a table that is at most `width` characters wide."""
+def narrow(
+    columns: tuple[Column, ...],
+    cells: Cells,
+    width: int,
+    least_text: int = _LEAST_TEXT,
+) -> list[str]:
+    """Return the lines of a table that is at most `width` characters wide.
+
+    Columns of text keep `least_text` characters, those of names more.
+    """
     for shared in ((), _shared(columns, cells)):
         kept = [place for place in range(len(columns)) if place not in shared]
-        widths = _fitted(columns, cells, kept, width)
+        widths = _fitted(columns, cells, kept, (width, least_text))
         if widths is not None and len(kept) > 1:
             above = _shared_lines(columns, cells, shared, width)
             return [*above, *_table(columns, cells, widths)]
@@ -41,16 +49,20 @@ def narrow(columns: tuple[Column, ...], cells: Cells, width: int) -> list[str]:
 
 
 def _fitted(
-    columns: tuple[Column, ...], cells: Cells, kept: list[int], width: int
+    columns: tuple[Column, ...],
+    cells: Cells,
+    kept: list[int],
+    limits: tuple[int, int],
 ) -> dict[int, int] | None:
     """Return a width for each kept column, None where they do not fit."""
     least, natural = {}, {}
+    width, least_text = limits
     for place in kept:
         column = columns[place]
         value = max((cell_len(row[place]) for row in cells), default=1)
         parts = max(map(len, _parts(column.name)))
         natural[place] = max(value, parts)
-        least[place] = max(min(value, _least(column)), parts)
+        least[place] = max(min(value, _least(column, least_text)), parts)
     spare = width - len(_BETWEEN) * (len(kept) - 1) - sum(least.values())
     if spare < 0:
         return None
@@ -64,16 +76,16 @@ def _fitted(
     return least
 
 
-def _least(column: Column) -> int:
+def _least(column: Column, least_text: int) -> int:
     if column.unit not in LEFT_UNITS or column.unit in ("flag", "time"):
         return 1 << 20
     is_name = column.name.endswith(_NAMES)
-    return _LEAST_NAME if is_name else _LEAST_TEXT
+    return _LEAST_NAME if is_name else least_text
 
 
 def _parts(name: str) -> list[str]:
     """Return the pieces of a header, `base_` and `bytes`, a line each."""
-    words = visible(name).split("_")
+    words = visible(name).replace(" ", "_ ").split("_")
     return [f"{word}_" for word in words[:-1]] + words[-1:]
 
 
@@ -97,7 +109,7 @@ def _table(
     yield from _lines(heads, list(widths.values()), left)
     yield "─" * (sum(widths.values()) + len(_BETWEEN) * (len(widths) - 1))
     for row in cells:
-        parts = [_folded(row[place], given) for place, given in widths.items()]
+        parts = [folded(row[place], given) for place, given in widths.items()]
         yield from _lines(parts, list(widths.values()), left)
 
 
@@ -115,7 +127,7 @@ def _lines(
         yield _BETWEEN.join(padded).rstrip()
 
 
-def _folded(text: str, width: int) -> list[str]:
+def folded(text: str, width: int) -> list[str]:
     """Return `text` in lines of `width`, broken behind a punctuation mark if it can."""
     lines = []
     while cell_len(text) > width:
@@ -144,11 +156,11 @@ def _shared_lines(
             continue
         text = f"{columns[place].name}: {cells[0][place]}"
         if line and cell_len(line + _BETWEEN + text) > width:
-            yield from _folded(line, width)
+            yield from folded(line, width)
             line = ""
         line += _BETWEEN + text if line else text
     if line:
-        yield from _folded(line, width)
+        yield from folded(line, width)
 
 
 def _records(columns: tuple[Column, ...], cells: Cells, width: int) -> Iterator[str]:
@@ -159,6 +171,8 @@ def _records(columns: tuple[Column, ...], cells: Cells, width: int) -> Iterator[
         head = f"── row {number:,} of {len(cells):,} "
         yield head + "─" * max(min(width, 60) - len(head), 0)
         for name, value in zip(names, row, strict=True):
-            value_lines = _folded(value, max(width - room - len(_BETWEEN), 1))
-            sides = [_folded(name, room), value_lines]
+            if not value:  # as in the row of a report that sums up others
+                continue
+            value_lines = folded(value, max(width - room - len(_BETWEEN), 1))
+            sides = [folded(name, room), value_lines]
             yield from _lines(sides, [room, 0], [True, True])

@@ -76,9 +76,9 @@ def test_a_name_that_is_not_there() -> None:
     assert nearest("paek", ["peak", "runs"]) == "; did you mean peak?"
     assert nearest("zzz", ["peak"]) == ""
     assert not_held("run", "nigth", ["night", None]) == (
-        "the warehouse has no run 'nigth'; did you mean night?"
+        "the warehouse has no run 'nigth'; did you mean night? It has night"
     )
-    assert not_held("run", "x", "abcdefg", holder="this file") == (
-        "this file has no run 'x'; it has a, b, c, d, e and 2 more"
+    assert not_held("run", "x", "abcdefghijklmn", holder="this file") == (
+        "this file has no run 'x'; it has a, b, c, d, e, f, g, h, i, j, k, l and 2 more"
     )
     assert not_held("run", "x", []) == "the warehouse has no run 'x'; it has none"

@@ -18,10 +18,10 @@ from hlodb.schema.backup import back_up
 @click.option("--force", is_flag=True, help="Replace an older copy.")
 @db_option
 def command(destination: Path, force: bool, db: Path) -> None:
-    """Copy the warehouse to another file, consistently.
+    """Copy the warehouse consistently to another file.
 
-    Readers go on meanwhile, writers wait. To restore, move the copy into place and
-    delete FILE.wal, if there is one.
+    Readers continue, writers wait. To restore, move the copy into place and delete
+    FILE.wal, if there is one.
 
     \b
     hlodb backup /backups/hlodb-2026-11-20.duckdb

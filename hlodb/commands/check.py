@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from hlodb.commands.completion import complete_runs
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
@@ -30,7 +31,12 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 
 
 @click.command("check")
-@click.option("--run", metavar="NAME", help="Only the files and modules of this run.")
+@click.option(
+    "--run",
+    metavar="NAME",
+    shell_complete=complete_runs,
+    help="Only the files and modules of this run.",
+)
 @click.option(
     "--deep",
     is_flag=True,
@@ -53,7 +59,7 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """Check that the data is sound and agrees with what XLA printed itself.
+    """Check the data, and compare it with XLA's own numbers.
 
     Allocations add up to XLA's total, values lie inside them, live ranges inside the
     schedule, operands resolve, reports and protos say the same, and so on: `hlodb query

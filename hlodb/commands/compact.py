@@ -14,11 +14,11 @@ from hlodb.schema.compact import compact
 @click.command("compact")
 @db_option
 def command(db: Path) -> None:
-    """Write the warehouse anew, without what is unused in it.
+    """Rewrite the warehouse without unused space.
 
-    Deleting runs leaves free blocks in the file, and many small nights leave blocks
-    half filled. The new file takes the place of the old one when it is whole; there
-    must be room for both.
+    Deleted runs leave free blocks in the file, and many small runs leave blocks half
+    filled. The new file replaces the old one when it is complete; the disk must have
+    room for both.
 
     \b
     hlodb compact

@@ -7,18 +7,19 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import complete_sides
 from hlodb.commands.options import (
     db_option,
     open_for_reading,
     output_option,
-    output_stream,
     refuse_terminal,
 )
+from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Run
 from hlodb.reports.read import find_run, read_runs
-from hlodb.reports.render import BINARY_FORMATS, FORMATS, rendered
+from hlodb.reports.render import BINARY_FORMATS, FORMATS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 
@@ -27,15 +28,15 @@ _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATE
 
 
 @click.command("diff")
-@click.argument("base", metavar="A")
-@click.argument("candidate", metavar="B")
+@click.argument("base", metavar="A", shell_complete=complete_sides)
+@click.argument("candidate", metavar="B", shell_complete=complete_sides)
 @click.option(
     "--format",
     "form",
     type=click.Choice(_FORMATS),
     default="text",
     show_default=True,
-    help="How it is written.",
+    help="Format of the report.",
 )
 @output_option
 @click.option(
@@ -43,11 +44,18 @@ _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATE
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="At most this many programs and buffers.",
+    help="Number of programs and buffers to list.",
 )
+@color_option
 @db_option
 def command(
-    base: str, candidate: str, form: str, output: Path | None, top: int, db: Path
+    base: str,
+    candidate: str,
+    form: str,
+    output: Path | None,
+    top: int,
+    color: str,
+    db: Path,
 ) -> int:
     """Show what changed from A to B, and why; the parts add up to the difference.
 
@@ -76,8 +84,7 @@ def command(
             base_program=base_program,
         )
         report = build_report(connection, request, settings)
-    with output_stream(output) as stream:
-        stream.write(rendered(report, form))
+    write_report(report, form, output, color)
     return report.exit_code
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import datetime
 from importlib import import_module
@@ -12,6 +13,7 @@ from typing import Any
 
 import click
 
+from hlodb.commands.completion import complete_series
 from hlodb.commands.ingest_outcome import require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.narration import narrate
@@ -25,8 +27,9 @@ from hlodb.commands.options import (
 from hlodb.errors import UsageError
 from hlodb.ingest.load.run_records import Passes, Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.cores import MOST_JOBS
-from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.pipeline.staging_folder import staging_folder
+from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 from hlodb.text import counted, json_text, plain_bytes
@@ -63,7 +66,13 @@ _SHOWN = {
 @click.option(
     "--run", "name", type=UTF8, metavar="NAME", help="Name of the run (one path only)."
 )
-@click.option("--series", type=UTF8, metavar="S", help="Series, such as nightly.")
+@click.option(
+    "--series",
+    type=UTF8,
+    metavar="S",
+    shell_complete=complete_series,
+    help="Series, such as nightly.",
+)
 @click.option("--commit", type=UTF8, metavar="SHA", help="Commit that was compiled.")
 @click.option(
     "--label",
@@ -71,34 +80,34 @@ _SHOWN = {
     multiple=True,
     type=UTF8,
     metavar="K=V",
-    help="A further fact, such as framework_version=0.10.2; may be repeated.",
+    help="Add a fact, such as framework_version=0.10.2; may be repeated.",
 )
 @click.option(
     "--started-at",
     metavar="TIME",
     type=Moment(),
-    help="When the dump was made (UTC without a zone); else the newest file's time.",
+    help="Time of the dump, UTC without a zone  [default: of the newest file]",
 )
 @click.option(
     "--jobs",
     type=click.IntRange(1, 512),
-    help=f"Worker processes; else one a core, at most {MOST_JOBS}.",
+    help=f"Worker processes  [default: one per core, at most {MOST_JOBS}]",
 )
 @click.option(
     "--retry-rejects",
     is_flag=True,
-    help="Read files again that were rejected; without PATH where they came from.",
+    help="Read rejected files again; without PATH, from their old place.",
 )
 @click.option(
     "--passes",
     type=click.Choice(["full", "metrics", "none"]),
     default="full",
     show_default=True,
-    help="What to keep of per-pass dumps: metrics leaves the instructions out. A run"
-    " ingested before keeps what it has; full completes it.",
+    help="Parts of per-pass dumps to keep: metrics leaves instructions out. A run"
+    " already ingested keeps its data; full completes it.",
 )
 @limit_option
-@click.option("--strict", is_flag=True, help="Exit 3 where anything was rejected.")
+@click.option("--strict", is_flag=True, help="Exit with 3 if anything is rejected.")
 @db_option
 @format_option
 def command(
@@ -116,9 +125,9 @@ def command(
     db: Path,
     form: str,
 ) -> None:
-    """Bring dumps into the warehouse.
+    """Read dumps into the warehouse.
 
-    PATH is what --xla_dump_to wrote: a directory, an archive of one (tar, zip, also
+    PATH is the output of --xla_dump_to: a directory, an archive of one (tar, zip, also
     compressed), single files, a glob or a URL. Each directory or archive becomes a run.
 
     \b
@@ -128,15 +137,13 @@ def command(
     hlodb ingest --retry-rejects                 after an upgrade of hlodb
     hlodb ingest huge.tar.zst --limit file_bytes=4G --lock-timeout 600
 
-    Where others hold the warehouse for longer than the time-out, the dump is staged
-    beside it and the exit code is 5. The next ingest absorbs it; without PATH that is
-    all it does. Where rejects leave no module at all the exit code is 3, where nothing
-    is a dump it is 2.
+    If other processes lock the warehouse for longer than the time-out, the dump is
+    staged beside it (exit code 5). The next ingest absorbs it; without PATH it does
+    only that. Exit code 3: everything was rejected. Exit code 2: PATH is no dump.
     """
     if not (paths or retry_rejects or staging_folder(db).is_dir()):
-        raise UsageError(
-            "name a PATH to ingest: nothing is staged beside the warehouse"
-        )
+        raise UsageError("pass a PATH: no dump is staged beside the warehouse")
+    limited = parse_limits(limits)
     request = RunRequest(
         name=name,
         series=series,
@@ -147,13 +154,14 @@ def command(
         retry_rejects=retry_rejects,
     )
     began = perf_counter()
-    with _progress() as progress:
-        summaries = ingest(
-            paths,
+    sources = discover(paths, run_name=name, limits=limited) if paths else []
+    with _progress(sources) as progress:
+        summaries = ingest_sources(
+            sources,
             db,
             request=request,
             jobs=jobs,
-            limits=parse_limits(limits),
+            limits=limited,
             progress=progress,
             prepare=renew_macros,
         )
@@ -166,7 +174,7 @@ def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
     pairs = [label.partition("=") for label in labels]
     for key, equals, value in pairs:
         if not key or not equals:
-            raise UsageError(f"--label wants KEY=VALUE, not {key + equals + value!r}")
+            raise UsageError(f"--label takes KEY=VALUE, not {key + equals + value!r}")
     return {key: value for key, _, value in pairs}
 
 
@@ -198,11 +206,13 @@ def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     narrate(f"{files}, {plain_bytes(size)} in {seconds:.1f} s ({rate}/s)")
 
 
-def _progress() -> AbstractContextManager[Progress | None]:
-    """Show what has been read on a terminal; give None where there is none."""
+def _progress(
+    sources: Sequence[RunSource],
+) -> AbstractContextManager[Progress | None]:
+    """Draw what has been read, and of how much; None where there is no terminal."""
     if not sys.stderr.isatty():
         return nullcontext()
     # The library that draws it takes longer to load than a small dump to be read.
     bar = import_module("hlodb.commands.progress_bar")
-    shown: AbstractContextManager[Progress | None] = bar.progress_bar()
+    shown: AbstractContextManager[Progress | None] = bar.progress_bar(sources)
     return shown

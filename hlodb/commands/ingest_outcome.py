@@ -21,15 +21,15 @@ def sentences(run: RunSummary, db: Path) -> Iterator[str]:
         shown = _command("query", "rejects_summary", "-p", f"run={run.name}", db=db)
         yield (
             f"run {run.name}: {counted(run.rejects, 'place')} could not be read,"
-            f" {loaded}; {shown} says what and where"
+            f" {loaded}; {shown} lists them"
         )
     elif not run.has_dump:
-        forgetting = _command("rm", db=db, behind=positional(run.name))
-        yield f"run {run.name} holds no XLA dump; {forgetting} forgets it"
+        deleting = _command("rm", db=db, behind=positional(run.name))
+        yield f"run {run.name} holds no XLA dump; {deleting} deletes it"
     elif not run.modules:
         yield f"run {run.name} holds no module"
     if run.files and run.files == run.unchanged_files:
-        yield f"run {run.name} was here already, its files have not changed"
+        yield f"run {run.name} is unchanged, already ingested"
 
 
 def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
@@ -47,7 +47,7 @@ def require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
             f" see {_command('query', 'rejects_summary', db=db)}"
         )
     if runs and is_empty and not any(run.has_dump for run in runs):
-        raise UsageError(f"nothing that was named holds an XLA dump. {HOW_TO_DUMP}")
+        raise UsageError(f"no XLA dump in the named paths. {HOW_TO_DUMP}")
 
 
 def _command(*words: str, db: Path, behind: Sequence[str] = ()) -> str:

@@ -21,8 +21,8 @@ limit_option = click.option(
     "limits",
     multiple=True,
     metavar="NAME=VALUE",
-    help=f"Read more or less of a hostile input: {', '.join(_NAMES)};"
-    " K, M and G stand for powers of 1024.",
+    help=f"Set a limit for hostile input: {', '.join(_NAMES)}; K, M and G are powers"
+    " of 1024.",
 )
 
 
@@ -35,7 +35,7 @@ def parse_limits(texts: Iterable[str]) -> Limits:
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals:
-            raise UsageError(f"--limit wants NAME=VALUE, not {text!r}")
+            raise UsageError(f"--limit takes NAME=VALUE, not {text!r}")
         if name not in _NAMES:
             hint = nearest(name, _NAMES)
             raise UsageError(
@@ -43,7 +43,9 @@ def parse_limits(texts: Iterable[str]) -> Limits:
             )
         amount = _AMOUNT.fullmatch(value)
         if amount is None:
-            raise UsageError(f"--limit {name} wants a number such as 512M: {value!r}")
+            raise UsageError(
+                f"--limit {name} takes a number such as 512M, not {value!r}"
+            )
         changed[name] = int(amount[1]) * _FACTORS[amount[2].upper()]
         if changed[name] > HIGHEST.get(name, changed[name]):
             raise UsageError(f"--limit {name} can be {HIGHEST[name]} at most")

@@ -12,13 +12,13 @@ from hlodb.schema.migration import migrate
 
 
 @click.command("migrate")
-@click.option("--dry-run", is_flag=True, help="Try it on a copy; change nothing.")
+@click.option("--dry-run", is_flag=True, help="Try it on a copy, and change nothing.")
 @db_option
 def command(dry_run: bool, db: Path) -> None:
-    """Bring the warehouse to the schema of this hlodb.
+    """Update the warehouse to the schema of this hlodb.
 
-    It is tried on a copy first, which takes the file's place only if all went well. The
-    old file is kept beside it.
+    The update runs on a copy, which replaces the file only if all went well. The old
+    file is kept beside it.
 
     \b
     hlodb migrate --dry-run

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import complete_programs, complete_runs
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -17,9 +18,19 @@ from hlodb.queries.run import run_query
 
 
 @click.command("modules")
-@click.option("--run", metavar="NAME", help="The run; the latest unless given.")
-@click.option("--program", metavar="NAME", help="Only this program.")
-@click.option("--stage", metavar="STAGE", help="Only this stage of compilation.")
+@click.option(
+    "--run",
+    metavar="NAME",
+    shell_complete=complete_runs,
+    help="Run to list  [default: latest]",
+)
+@click.option(
+    "--program",
+    metavar="NAME",
+    shell_complete=complete_programs,
+    help="Only this program.",
+)
+@click.option("--stage", metavar="STAGE", help="Only this compilation stage.")
 @db_option
 @format_option
 @output_option

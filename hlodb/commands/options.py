@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import click
+from click.core import ParameterSource
 
+from hlodb.commands.group_options import DB_BEFORE_COMMAND
 from hlodb.errors import UsageError
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
@@ -67,6 +69,15 @@ def _restore_lock_timeout(before: str | None) -> None:
         os.environ["HLODB_LOCK_TIMEOUT"] = before
 
 
+def _choose_db(context: click.Context, parameter: click.Parameter, db: Any) -> Any:
+    """Return the file given with the command, else the one given before it."""
+    before = context.meta.get(DB_BEFORE_COMMAND)
+    source = context.get_parameter_source(parameter.name or "")
+    if before is None or source is ParameterSource.COMMANDLINE:
+        return db
+    return parameter.type.convert(before, parameter, context)
+
+
 _db: Decorator = click.option(
     "--db",
     metavar="FILE",
@@ -75,6 +86,7 @@ _db: Decorator = click.option(
     show_default=True,
     show_envvar=True,
     type=_Utf8Path(path_type=Path, dir_okay=False),
+    callback=_choose_db,
     help="The warehouse.",
 )
 _lock_timeout: Decorator = click.option(
@@ -84,7 +96,7 @@ _lock_timeout: Decorator = click.option(
     expose_value=False,
     is_eager=True,
     callback=_set_lock_timeout,
-    help="How long to wait while others use it. [env: HLODB_LOCK_TIMEOUT; default: 60]",
+    help="Time to wait for other processes.  [env: HLODB_LOCK_TIMEOUT; default: 60]",
 )
 
 
@@ -99,7 +111,7 @@ _format: Decorator = click.option(
     type=click.Choice(list(FORMATS)),
     default="table",
     show_default=True,
-    help="How rows are written.",
+    help="Format of the rows.",
 )
 _WIDE = "hlodb.wide"
 
@@ -157,7 +169,7 @@ output_option: Decorator = click.option(
     "--output",
     metavar="FILE",
     type=_Output(path_type=Path, dir_okay=False),
-    help="Write to a file instead of the standard output, which is -.",
+    help="Write to a file; - is the standard output.",
 )
 
 

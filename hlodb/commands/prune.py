@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import complete_series
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
@@ -30,11 +31,16 @@ from hlodb.text import not_held
     metavar="DAYS",
     help="Keep runs whole that are no older than this, counted from the latest run.",
 )
-@click.option("--series", metavar="NAME", help="Only the runs of this series.")
+@click.option(
+    "--series",
+    metavar="NAME",
+    shell_complete=complete_series,
+    help="Only the runs of this series.",
+)
 @click.option(
     "--drop-timelines", is_flag=True, help="Delete memory_timeline of old runs, too."
 )
-@click.option("--dry-run", is_flag=True, help="Only say which runs it would be.")
+@click.option("--dry-run", is_flag=True, help="Only list the runs.")
 @db_option
 def command(
     keep: int | None,
@@ -44,19 +50,19 @@ def command(
     dry_run: bool,
     db: Path,
 ) -> None:
-    """Delete the details of old runs; their metrics stay.
+    """Delete the details of old runs, keep their metrics.
 
-    What stays: runs, modules, files, rejects, flags, memory_profile, memory_timeline.
-    What goes: instructions, allocations, values, live ranges, source lines, unless a
-    run that is kept holds the same module. Where both --keep and --keep-days are given,
-    a run stays whole if either says so. Ingesting a pruned run again makes it whole.
+    Kept: runs, modules, files, rejects, flags, memory_profile, memory_timeline.
+    Deleted: instructions, allocations, values, live ranges, source lines, unless a
+    kept run has the same module. A run is kept whole if --keep or --keep-days says
+    so. Ingest a pruned run again to restore it.
 
     \b
     hlodb prune --keep 30
     hlodb prune --keep 7 --keep-days 14 --series nightly
     """
     if keep is None and keep_days is None:
-        raise UsageError("say what stays whole: --keep N, --keep-days DAYS, or both")
+        raise UsageError("pass --keep N, --keep-days DAYS, or both")
     require_file(db)
     age = None if keep_days is None else timedelta(days=keep_days)
     with transaction(db) as connection:

@@ -7,6 +7,11 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import (
+    complete_assignments,
+    complete_queries,
+    complete_query_values,
+)
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
@@ -27,13 +32,20 @@ from hlodb.text import counted, json_text
 
 
 @click.command("query", add_help_option=False)
-@click.argument("name", required=False)
+@click.argument("name", required=False, shell_complete=complete_queries)
+@click.argument(
+    "values",
+    nargs=-1,
+    metavar="[PROGRAM]",
+    shell_complete=complete_query_values,
+)
 @click.option(
     "-p",
     "--parameter",
     "assignments",
     metavar="NAME=VALUE",
     multiple=True,
+    shell_complete=complete_assignments,
     help="Set a parameter of the query; an empty value is NULL.",
 )
 @click.option(
@@ -47,7 +59,10 @@ from hlodb.text import counted, json_text
     help="Add the queries (*.sql) of a folder of your own.",
 )
 @click.option(
-    "--explain", "explained", is_flag=True, help="Show the SQL, don't run it."
+    "--explain", "explained", is_flag=True, help="Print the SQL instead of running it."
+)
+@click.option(
+    "--all", "everything", is_flag=True, help="List building blocks and checks, too."
 )
 @click.option("--lint", is_flag=True, help="Check every query file, and stop.")
 @click.option("-h", "--help", "helped", is_flag=True, help="Explain this command.")
@@ -58,21 +73,24 @@ from hlodb.text import counted, json_text
 def command(
     ctx: click.Context,
     name: str | None,
+    values: tuple[str, ...],
     assignments: tuple[str, ...],
     folders: tuple[Path, ...],
     explained: bool,
+    everything: bool,
     lint: bool,
     helped: bool,
     db: Path,
     form: str,
     output: Path | None,
 ) -> int:
-    """Answer a canned question, or list all of them.
+    """Run a canned query, or list the queries.
 
     \b
-    hlodb query                                    what can be asked
-    hlodb query peak_by_space --help               what it means, to the byte
-    hlodb query peak_by_space -p run=nightly-7     its answer
+    hlodb query                                    list the queries
+    hlodb query peak_by_space --help               show its exact definition
+    hlodb query peak_by_space -p run=nightly-7     answer it for one run
+    hlodb query peak_contents jit_step             answer it for one program
     hlodb query peak_contents --format csv | head  for other tools
     hlodb query --queries my_queries --lint        check your own
     """
@@ -83,10 +101,11 @@ def command(
         return _lint(folders)
     catalogue = load_catalogue(folders)
     if name is None:
-        _list(catalogue, form, output)
+        _list(catalogue, form, output, everything)
         return 0
     query = find_query(catalogue, name)
-    parameters = parse_parameters(query, assignments)
+    assigned = [_assignment(query, value) for value in values]
+    parameters = parse_parameters(query, (*assigned, *assignments))
     if helped:
         click.echo(query_help(query, catalogue))
     elif explained:
@@ -103,14 +122,23 @@ def command(
     return 0
 
 
+def _assignment(query: Query, value: str) -> str:
+    """Return a value that follows the query's name as an assignment: of the program."""
+    if "=" in value:
+        return value
+    if any(p.name == "program" for p in query.parameters):
+        return f"program={value}"
+    known = ", ".join(f"-p {p.name}=…" for p in query.parameters) or "none"
+    raise UsageError(f"query {query.name} takes no program; parameters: {known}")
+
+
 def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None:
     """Print a note where an answer is as long as `top` allows."""
     defaults = {p.name: p.default for p in query.parameters}
     top = values.get("top", defaults.get("top"))
     if count and str(top) == str(count):
         narrate(
-            f"{count:,} rows, as many as parameter top allows: there may be more,"
-            " `-p top=` gives all"
+            f"first {counted(count, 'row')}; pass `-p top=…` for more, or `-p top=`"
         )
 
 
@@ -128,14 +156,16 @@ def _tell_of_pruned(
     )
     for run, day in pruned.fetchall():
         narrate(
-            f"run {run} was pruned on {day}: its metrics are here, its details are not;"
-            " ingesting it again brings them back"
+            f"run {run} was pruned on {day}: only its metrics are left; ingest it again"
+            " for the details"
         )
 
 
-def _list(catalogue: Catalogue, form: str, output: Path | None) -> None:
+def _list(
+    catalogue: Catalogue, form: str, output: Path | None, everything: bool
+) -> None:
     if form == "table" and output is None:
-        click.echo(catalogue_listing(catalogue))
+        click.echo(catalogue_listing(catalogue, everything=everything))
     elif form == "json" and output is None:
         click.echo(json_text(catalogue_objects(catalogue), indent=1))
     else:

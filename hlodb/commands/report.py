@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from hlodb.collection import no_collection
+from hlodb.commands.completion import complete_runs, complete_series
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
@@ -16,6 +17,7 @@ from hlodb.commands.options import (
     output_stream,
     refuse_terminal,
 )
+from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
 from hlodb.reports.budgets import proposed_budgets
@@ -23,7 +25,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.gates import FILE_NAME, read_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outcome import FAIL_ON
-from hlodb.reports.render import BINARY_FORMATS, FORMATS, rendered
+from hlodb.reports.render import BINARY_FORMATS, FORMATS
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.reports.triage import record
@@ -38,22 +40,31 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 
 @click.command("report")
 @click.option(
-    "--run", "candidate", metavar="RUN", help="The candidate; else the latest."
+    "--run",
+    "candidate",
+    metavar="RUN",
+    shell_complete=complete_runs,
+    help="Run to report on  [default: latest]",
 )
 @click.option(
     "--baseline",
     metavar="RULE|RUN",
     callback=_named,
-    help="auto, previous, window or a run; else what hlodb.toml says, else auto.",
+    shell_complete=complete_runs,
+    help="auto, previous, window, or a run  [default: hlodb.toml, or auto]",
 )
 @click.option(
-    "--series", metavar="S", callback=_named, help="Only runs of this series."
+    "--series",
+    metavar="S",
+    callback=_named,
+    shell_complete=complete_series,
+    help="Only runs of this series.",
 )
 @click.option(
     "--config",
     metavar="FILE",
     type=click.Path(path_type=Path, dir_okay=False),
-    help="Gates, budgets and waivers; else hlodb.toml here, if there is one.",
+    help="Gates, budgets and waivers  [default: hlodb.toml]",
 )
 @click.option(
     "--format",
@@ -61,7 +72,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     type=click.Choice([*FORMATS, *BINARY_FORMATS]),
     default="text",
     show_default=True,
-    help="How the report is written.",
+    help="Format of the report.",
 )
 @output_option
 @click.option(
@@ -69,29 +80,36 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     "more",
     metavar="FORMAT=FILE",
     multiple=True,
-    help="Write it in a further format, to - beside the report; may be repeated.",
+    help="Also write another format; may be repeated.",
 )
 @click.option(
     "--fail-on",
     type=click.Choice(FAIL_ON),
     default="regression",
     show_default=True,
-    help="What makes the exit code other than 0: any gate, budgets, unsound data.",
+    help="Failures that set the exit code: any gate, budgets only, unsound data only.",
 )
 @click.option("--warn-only", is_flag=True, help="Like --fail-on none.")
-@click.option("--allow-empty", is_flag=True, help="Exit 0 with nothing to compare.")
+@click.option(
+    "--allow-empty", is_flag=True, help="Exit with 0 if there is nothing to compare."
+)
 @click.option(
     "--today",
     type=click.DateTime(formats=["%Y-%m-%d"]),
-    help="The day that waivers are held against; else the candidate's own.",
+    help="Day on which waivers must hold  [default: of the candidate]",
 )
-@click.option("--stamp", metavar="TEXT", help="Text to carry along, such as a build.")
+@click.option(
+    "--stamp", metavar="TEXT", help="Text to include, such as a build number."
+)
 @click.option(
     "--propose-budgets",
     is_flag=True,
-    help="Write the [[budget]] tables that hlodb.toml lacks instead of a report.",
+    help="Print the [[budget]] tables missing in hlodb.toml, and no report.",
 )
-@click.option("--no-record", is_flag=True, help="Leave findings out of the warehouse.")
+@click.option(
+    "--no-record", is_flag=True, help="Do not record findings in the warehouse."
+)
+@color_option
 @db_option
 def command(
     candidate: str | None,
@@ -108,11 +126,12 @@ def command(
     stamp: str | None,
     propose_budgets: bool,
     no_record: bool,
+    color: str,
     db: Path,
 ) -> int:
-    """Compare a run with its base: is it worse, why, and is that allowed?
+    """Compare a run with its base, and apply the gates.
 
-    Without a base the latest comparable run before the candidate is taken. Exit codes:
+    The default base is the latest comparable run before the candidate. Exit codes:
     0 no gate failed, 1 a gate failed, 2 usage or hlodb.toml, 3 the data is not sound,
     4 nothing to compare, 5 the warehouse is locked or of another version.
 
@@ -138,8 +157,8 @@ def command(
     )
     if is_anything_staged(db):
         narrate(
-            f"what is staged in {staging_folder(db)} is not in this report: `hlodb"
-            " ingest` without a PATH takes it in"
+            f"runs staged in {staging_folder(db)} are not in this report; `hlodb"
+            " ingest` without a PATH absorbs them"
         )
     may_be_empty = allow_empty or request.fail_on == "none"
     report = _build(db, request, settings, may_be_empty)
@@ -150,7 +169,7 @@ def command(
         _write(proposed_budgets(report, settings).encode(), output)
         return 0
     for sink, path in wanted:
-        _write(rendered(report, sink), path)
+        write_report(report, sink, path, color)
     if not no_record:
         _record(db, report)
     return report.exit_code
@@ -161,7 +180,7 @@ def _sink(text: str) -> tuple[str, Path | None]:
     known = (*FORMATS, *BINARY_FORMATS)
     if not equals or not path or form not in known:
         raise UsageError(
-            f"--write wants FORMAT=FILE, not {text!r}; formats are {', '.join(known)}"
+            f"--write takes FORMAT=FILE, not {text!r}; formats are {', '.join(known)}"
         )
     return form, None if path == "-" else Path(path)
 
@@ -171,7 +190,7 @@ def _build(
 ) -> Report | None:
     """Return the report; None, and say why, where there may be nothing to compare."""
     try:
-        # Of ten thousand programs a third of the time would go into looking for cycles.
+        # With ten thousand programs, collecting garbage takes a third of the time.
         with open_for_reading(db) as connection, no_collection():
             return build_report(connection, request, settings)
     except NothingToCompare as error:

@@ -1,4 +1,4 @@
-"""`hlodb rm`: a run out again."""
+"""`hlodb rm`: delete runs."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import complete_runs
 from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
@@ -16,10 +17,16 @@ from hlodb.text import not_held
 
 
 @click.command("rm")
-@click.argument("runs", nargs=-1, required=True, metavar="RUN…")
+@click.argument(
+    "runs",
+    nargs=-1,
+    required=True,
+    metavar="RUN…",
+    shell_complete=complete_runs,
+)
 @db_option
 def command(runs: tuple[str, ...], db: Path) -> None:
-    """Forget runs, and what only they used.
+    """Delete runs and the data only they use.
 
     \b
     hlodb rm 2026-11-20
@@ -33,6 +40,6 @@ def command(runs: tuple[str, ...], db: Path) -> None:
                 raise UsageError(not_held("run", run, ids))
         for run in runs:
             forget_run(connection, ids[run])
-    # Told when it is committed.
+    # Reported when it is committed.
     for run in runs:
-        narrate(f"run {run} is forgotten")
+        narrate(f"run {run} is deleted")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.commands.completion import complete_series
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -17,7 +18,12 @@ from hlodb.queries.run import run_query
 
 
 @click.command("runs")
-@click.option("--series", metavar="NAME", help="Only the runs of this series.")
+@click.option(
+    "--series",
+    metavar="NAME",
+    shell_complete=complete_series,
+    help="Only the runs of this series.",
+)
 @db_option
 @format_option
 @output_option

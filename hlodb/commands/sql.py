@@ -25,7 +25,7 @@ from hlodb.queries.run import run_sql
 @format_option
 @output_option
 def command(statement: str, db: Path, form: str, output: Path | None) -> None:
-    """Run SQL of your own, read-only.
+    """Run your own SQL, read-only.
 
     Tables are in `hlodb schema`; canned queries are table macros. Other files can't be
     reached. A statement of - is read from the standard input.
@@ -40,5 +40,5 @@ def command(statement: str, db: Path, form: str, output: Path | None) -> None:
         result = run_sql(connection, text)
         count = len(connection.extract_statements(text))
     if count > 1:
-        narrate(f"{count} statements were run; the rows are those of the last")
+        narrate(f"ran {count} statements; these are the rows of the last")
     write_result(result, form, output)

@@ -1,4 +1,4 @@
-"""`hlodb triage`: what people decide about findings."""
+"""`hlodb triage`: findings, and decisions about them."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
     "--reason",
     type=UTF8,
     metavar="TEXT",
-    help="Why; accept, waive, invalid and duplicate need it.",
+    help="Reason; required by accept, waive, invalid and duplicate.",
 )
 @click.option(
     "--until",
     type=click.DateTime(formats=["%Y-%m-%d"]),
-    help="First day on which a waiver no longer holds.",
+    help="Day on which a waiver expires.",
 )
 @click.option(
     "--today",
     type=click.DateTime(formats=["%Y-%m-%d"]),
-    help="The day that waivers are held against; else that of the latest run.",
+    help="Day on which waivers must hold  [default: of the latest run]",
 )
 @click.option(
     "--by",
@@ -53,7 +53,7 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
     type=UTF8,
     metavar="WHO",
     envvar="USER",
-    help="Who decides; else $USER.",
+    help="Author of the decision  [default: $USER]",
 )
 @db_option
 @format_option
@@ -69,11 +69,11 @@ def command(
     form: str,
     output: Path | None,
 ) -> None:
-    """List the findings of reports, or decide about one.
+    """List the findings of reports, or record a decision about one.
 
-    accept: it is the new normal. waive: allowed until a day. invalid: no finding at
-    all. fixed: a fix is in. acknowledge: somebody looks. duplicate: of another finding.
-    reopen: none of that any more. Decisions are kept, and change the next report.
+    accept: the new normal. waive: allowed until a day. invalid: a false alarm. fixed: a
+    fix is in. acknowledge: somebody investigates. duplicate: of another finding.
+    reopen: undo the decision. Decisions apply from the next report on.
 
     \b
     hlodb triage
@@ -85,13 +85,15 @@ def command(
         with open_for_reading(db) as connection:
             result = listing(connection, now)
         write_result(result, form, output)
+        if not result.rows:
+            narrate("no findings recorded; `hlodb report` records them")
         return
     if decision is None:
-        raise UsageError(f"say what becomes of {finding}: {', '.join(DECISIONS)}")
+        raise UsageError(f"pass a decision about {finding}: {', '.join(DECISIONS)}")
     if decision in _NEEDS_REASON and not reason:
-        raise UsageError(f"{decision} needs --reason: it is all that is left of it")
+        raise UsageError(f"{decision} needs --reason")
     if (decision == "waive") != (until is not None):
-        raise UsageError("a waiver, and only a waiver, has --until")
+        raise UsageError("--until is required by waive, and allowed for it only")
     require_file(db)
     day = until.date() if until else None
     found = decide(

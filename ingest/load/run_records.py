@@ -139,8 +139,8 @@ def moment(seconds: float | None) -> datetime | None:
     return datetime.fromtimestamp(int(seconds), UTC).replace(tzinfo=None)
 
 
-Progress = Callable[[int, int], None]
-"""Called with bytes and files read so far."""
+Progress = Callable[[str, int, int], None]
+"""Called with the name of a run, and its bytes and files read so far."""
 
 
 @dataclass(slots=True)

@@ -195,7 +195,8 @@ class RunReading:
             self.facts.saw_file_at(dumped.modified_at)
             learn_from_name(self.facts, file)
         if self.progress:
-            self.progress(self.summary.bytes, self.summary.files)
+            name = self.source.name
+            self.progress(name, self.summary.bytes, self.summary.files)
         reports = [(f, file_report(f)) for f in files]
         return [(r, learn_from_file(self.facts, f, r)) for f, r in reports]
 

@@ -107,7 +107,7 @@ def unchanged_run(
         summary.files += 1
         summary.bytes += file.size_bytes
         if progress:
-            progress(summary.bytes, summary.files)
+            progress(source.name, summary.bytes, summary.files)
     summary.unchanged_files = summary.files
     summary.seconds = perf_counter() - began
     return summary

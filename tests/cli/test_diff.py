@@ -88,7 +88,10 @@ def test_a_diff_of_a_program_that_its_run_does_not_hold(
     nights: Path, capsys: pytest.CaptureFixture[str], sides: list[str]
 ) -> None:
     assert main(["diff", *sides]) == 2
-    said = "hlodb: run night-1 has no program 'jit_stp'; did you mean jit_step?\n"
+    said = (
+        "hlodb: run night-1 has no program 'jit_stp'; did you mean jit_step?"
+        " It has jit_eval, jit_step\n"
+    )
     assert capsys.readouterr().err == said
 
 

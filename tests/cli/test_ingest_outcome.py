@@ -24,7 +24,7 @@ HOW = (
     "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set before the"
     " program starts."
 )
-SHOWN = "`hlodb query rejects_summary -p run=dump --db w.duckdb` says what and where"
+SHOWN = "`hlodb query rejects_summary -p run=dump --db w.duckdb` lists them"
 ALL_SHOWN = "`hlodb query rejects_summary --db w.duckdb`"
 LOST = f"run dump: 1 place could not be read, no module was loaded; {SHOWN}"
 PARTLY = f"run dump: 1 place could not be read, everything else was loaded; {SHOWN}"
@@ -111,7 +111,7 @@ def test_a_second_try_says_the_same(
     fill(folder, BROKEN)
     first = ingest(capfd, "dump")
     code, modules, said = ingest(capfd, "dump")
-    assert said.pop(1) == "run dump was here already, its files have not changed"
+    assert said.pop(1) == "run dump is unchanged, already ingested"
     assert (code, modules, said) == first
 
 
@@ -137,8 +137,8 @@ def test_an_archive_without_a_dump(
         2,
         [0],
         [
-            "run dump holds no XLA dump; `hlodb rm --db w.duckdb dump` forgets it",
-            f"nothing that was named holds an XLA dump. {HOW}",
+            "run dump holds no XLA dump; `hlodb rm --db w.duckdb dump` deletes it",
+            f"no XLA dump in the named paths. {HOW}",
         ],
     )
 
@@ -151,7 +151,7 @@ def test_a_run_that_is_called_like_an_option_can_be_forgotten(
         archive.add(folder, "dump")
     _, _, said = ingest(capfd, "dump.tar", "--run", "-x")
     forgetting = "hlodb rm --db w.duckdb -- -x"
-    assert said[0] == f"run -x holds no XLA dump; `{forgetting}` forgets it"
+    assert said[0] == f"run -x holds no XLA dump; `{forgetting}` deletes it"
     assert main(forgetting.split()[1:]) == 0
 
 
@@ -165,7 +165,7 @@ def test_a_broken_archive_beside_a_dump(
     assert (code, modules) == (0, [1, 0])
     assert said == [
         "run bad: 1 place could not be read, no module was loaded;"
-        " `hlodb query rejects_summary -p run=bad --db w.duckdb` says what and where",
+        " `hlodb query rejects_summary -p run=bad --db w.duckdb` lists them",
     ]
     code, modules, said = ingest(capfd, "bad.zip")
     assert (code, modules, said[-1]) == (3, [0], NOTHING)

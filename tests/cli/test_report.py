@@ -283,8 +283,8 @@ def test_what_is_staged_is_told_to_be_missing(
     (staged / "night-3-0").mkdir()
     assert main(["report"]) == 1
     assert capsys.readouterr().err == (
-        f"hlodb: what is staged in {staged.name} is not in this report: `hlodb ingest`"
-        " without a PATH takes it in\n"
+        f"hlodb: runs staged in {staged.name} are not in this report; `hlodb ingest`"
+        " without a PATH absorbs them\n"
     )
 
 

@@ -20,7 +20,7 @@ ONE = "SELECT 1 AS one"
         (f"{ONE};\n", ""),
         (
             f"SELECT 2 AS two; {ONE}",
-            "hlodb: 2 statements were run; the rows are those of the last\n",
+            "hlodb: ran 2 statements; these are the rows of the last\n",
         ),
     ],
 )

@@ -106,7 +106,7 @@ def test_names_in_what_commands_say(
     name = "a'b\"c|d<script>alert(1)</script>\\u202eevil\\x1b[31m`x`\\nx"
     assert [line for line in said if not line.endswith("/s)")] == [
         f"hlodb: run {name} would be pruned",
-        f"hlodb: run {name} is forgotten",
+        f"hlodb: run {name} is deleted",
     ]
 
 

@@ -237,7 +237,7 @@ def test_prune_wants_to_know_what_to_keep(
 ) -> None:
     assert main(["prune", "--db", str(nights)]) == 2
     assert capsys.readouterr().err == (
-        "hlodb: say what stays whole: --keep N, --keep-days DAYS, or both\n"
+        "hlodb: pass --keep N, --keep-days DAYS, or both\n"
     )
 
 

@@ -238,12 +238,12 @@ def test_known_runs_beside_one_that_is_new(tmp_path: Path, dump: Path) -> None:
 
 def test_progress_is_told_of_known_runs(tmp_path: Path, dump: Path) -> None:
     db = tmp_path / "w.duckdb"
-    told: list[tuple[int, int]] = []
+    told: list[tuple[str, int, int]] = []
     load(db, dump)
-    ingest([str(dump)], db, progress=lambda size, files: told.append((size, files)))
+    ingest([str(dump)], db, progress=lambda *read: told.append(read))
     sizes = [path.stat().st_size for path in dump.iterdir()]
-    assert told[-1] == (sum(sizes), len(sizes))
-    assert [files for _, files in told] == list(range(1, len(sizes) + 1))
+    assert told[-1] == (dump.name, sum(sizes), len(sizes))
+    assert [files for _, _, files in told] == list(range(1, len(sizes) + 1))
 
 
 def test_an_ingest_loads_no_more_than_it_needs(tmp_path: Path, dump: Path) -> None:

@@ -1,0 +1,45 @@
+"""A report as `hlodb report` and `hlodb diff` write it: fitted to a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from hlodb.commands.options import output_stream
+from hlodb.reports.model import Report
+from hlodb.reports.render import rendered
+
+color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
+    "--color",
+    type=click.Choice(["auto", "always", "never"]),
+    default="auto",
+    show_default=True,
+    help="Colour verdicts and differences; auto on a terminal, unless $NO_COLOR is"
+    " set.",
+)
+
+
+def write_report(report: Report, form: str, output: Path | None, color: str) -> None:
+    """Write a report; as text on a terminal it is wrapped, and coloured if wanted."""
+    with output_stream(output) as stream:
+        stream.write(_written(report, form, output, color))
+
+
+def _written(report: Report, form: str, output: Path | None, color: str) -> bytes:
+    if form != "text":
+        return rendered(report, form)
+    is_terminal = output is None and sys.stdout.isatty()
+    is_coloured = color == "always" or (
+        color == "auto" and is_terminal and not os.environ.get("NO_COLOR")
+    )
+    # Loaded when needed, as every form is.
+    from hlodb.reports.render_text import render_for_terminal
+
+    width = shutil.get_terminal_size().columns if is_terminal else None
+    return render_for_terminal(report, width, is_coloured=is_coloured).encode()
