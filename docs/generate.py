@@ -13,6 +13,9 @@ from hlodb.commands.schema import described_tables, schema_page
 from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, load_catalogue
 from hlodb.queries.describe import query_help
 from hlodb.queries.query import Query
+from hlodb.queries.run import run_query
+from hlodb.schema.connection import in_memory
+from hlodb.schema.creation import create_schema
 
 FOLDER = Path(__file__).parent
 GOLD = FOLDER.parent / "tests" / "gold"
@@ -77,9 +80,27 @@ def example(name: str) -> str:
     return "\n".join(line[:SHOWN_CHARACTERS] for line in lines[:SHOWN_LINES])
 
 
+_PARTS = "<!-- parts: made by `make docs` -->\n", "<!-- end of parts -->"
+
+
+def report() -> str:
+    """Return the page of reports with the table of the parts of a difference."""
+    with in_memory() as connection:
+        create_schema(connection)
+        parts = run_query(connection, "difference_parts").rows
+    rows = "".join(f"| `{part}` | {meaning} |\n" for part, meaning in parts)
+    table = f"| part | bytes of it are |\n|---|---|\n{rows}"
+    first, last = _PARTS
+    page = (FOLDER / "reference" / "report.md").read_text(encoding="utf-8")
+    head, rest = page.split(first, 1)
+    _, tail = rest.split(last, 1)
+    return f"{head}{first}{table}{last}{tail}"
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "reference/schema.md": schema,
     "reference/queries.md": query_index,
+    "reference/report.md": report,
     **{
         f"reference/queries/{group}.md": partial(query_group, group) for group in GROUPS
     },

@@ -25,7 +25,7 @@ UNITS = (
 """What a column may count in; names, texts, ids and flags have no unit of measure."""
 
 POLARITIES = ("lower_is_better", "higher_is_better", "neutral")
-PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR")
+PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR", "VARCHAR[]")
 NUMERIC_TYPES = ("BIGINT", "BIGINT[]", "DOUBLE")
 COLUMN_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "INTEGER", "TIMESTAMP", "VARCHAR")
 

@@ -15,7 +15,7 @@ from hlodb.queries.result import Result, plain_column
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.text import nearest, not_held
 
-Value = str | int | float | bool | list[int] | None
+Value = str | int | float | bool | list[int] | list[str] | None
 
 _TRUE = {"true", "yes", "1", "on"}
 _FALSE = {"false", "no", "0", "off"}
@@ -87,8 +87,8 @@ def call_sql(query: Query, parameters: Iterable[str]) -> str:
     """
     types = {p.name: p.type for p in query.parameters}
     arguments = ", ".join(
-        f"{name} := from_json(?, '[\"BIGINT\"]')"
-        if types[name] == "BIGINT[]"
+        f"{name} := from_json(?, '[\"{types[name][:-2]}\"]')"
+        if types[name].endswith("[]")
         else f"{name} := ?"
         for name in parameters
     )
@@ -136,6 +136,8 @@ def _parse_value(parameter: Parameter, text: str) -> Value:
                 return int(text.replace("_", "").replace(",", ""))
             case "BIGINT[]":
                 return [int(number) for number in text.split(",")]
+            case "VARCHAR[]":
+                return text.split(",")
             case "DOUBLE":
                 return float(text)
             case "BOOLEAN":

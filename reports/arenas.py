@@ -1,20 +1,18 @@
 """Reads where the values of arenas lie, of the findings that are drawn.
 
-Values are matched as the buffers at the peak are (see `match_buffers`), but over the
-whole schedule: what is new at the peak may have been live at other steps, and then is
-`at peak now`. Only one rule is stricter: of values that have nothing but their size in
-common, the one is gone and the other is new. A map is to show what is new.
+The query `matched_buffers` matches values as it matches the buffers at the peak, but
+over the whole schedule: what is new at the peak may have been live at other steps, and
+then is `at peak now`. Only one rule is stricter: of values that have nothing but their
+size in common, the one is gone and the other is new. A map is to show what is new.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from hlodb.reports.contents import buffer_name
+from hlodb.queries.run import run_query
 from hlodb.reports.curves import drawn_verdicts
-from hlodb.reports.facts import Buffer
-from hlodb.reports.match_buffers import SAME_SIZE, match_buffers
 from hlodb.reports.model_arenas import (
     BEFORE,
     NOW,
@@ -26,8 +24,10 @@ from hlodb.reports.model_arenas import (
 )
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.pairs import Verdict
-from hlodb.reports.read import read_arena_values, rows
+from hlodb.reports.read import rows
 from hlodb.schema.connection import Connection
+
+_SAME_SIZE = "size"
 
 MOST_VALUES = 250
 """How many values of an arena are drawn; what they are matched with is drawn, too."""
@@ -53,17 +53,13 @@ def read_arena_maps(
     """Return the maps of the findings that are drawn, where live ranges are known."""
     shown = drawn_verdicts(verdicts, findings)
     sides = _sides(connection, shown)
-    values = read_arena_values(
-        connection,
-        {key: (side.module_id, side.allocation_id) for key, side in sides.items()},
-        MOST_VALUES,
-    )
+    pairs_of = _pairs(connection, sides)
     maps = []
     for number, (finding, _) in enumerate(shown):
         base, candidate = ((number, False), (number, True))
         if base in sides or candidate in sides:
             arenas = _arena(sides, base), _arena(sides, candidate)
-            pairs = _pairs(values.get(base, []), values.get(candidate, []))
+            pairs = pairs_of[number]
             mapped = [MappedValue(_status(*arenas, *pair), *pair) for pair in pairs]
             mapped.sort(key=_changed_first)
             maps.append(ArenaMap(finding.id, *arenas, mapped))
@@ -97,14 +93,29 @@ def _sides(connection: Connection, shown: Sequence[tuple[Finding, Verdict]]) -> 
     }
 
 
-def _pairs(base: Sequence[Buffer], candidate: Sequence[Buffer]) -> Iterator[_Pair]:
-    """Yield every value once, with what it is matched with."""
-    for b, c, method, _ in match_buffers(base, candidate):
-        if method == SAME_SIZE:
-            yield _placed(b), None
-            yield None, _placed(c)
+def _pairs(connection: Connection, sides: _Sides) -> dict[int, list[_Pair]]:
+    """Return every value once, with what it is matched with, by number of the map."""
+    numbers = sorted({number for number, _ in sides})
+    found: dict[int, list[_Pair]] = {number: [] for number in numbers}
+    if not numbers:
+        return found
+    bases = [sides.get((number, False)) for number in numbers]
+    candidates = [sides.get((number, True)) for number in numbers]
+    asked: dict[str, Any] = {
+        "base_ids": [side and side.module_id for side in bases],
+        "candidate_ids": [side and side.module_id for side in candidates],
+        "base_arenas": [side and side.allocation_id for side in bases],
+        "candidate_arenas": [side and side.allocation_id for side in candidates],
+        "most": MOST_VALUES,
+    }
+    for row in run_query(connection, "matched_buffers", asked).dicts():
+        pairs = found[numbers[row["pair"] - 1]]
+        base, candidate = _placed(row, "base"), _placed(row, "candidate")
+        if row["method"] == _SAME_SIZE:
+            pairs += [(base, None), (None, candidate)]
         else:
-            yield _placed(b), _placed(c)
+            pairs.append((base, candidate))
+    return found
 
 
 def _status(
@@ -126,19 +137,12 @@ def _status(
     return NOW if is_now else BEFORE
 
 
-def _placed(buffer: Buffer | None) -> PlacedValue | None:
-    if buffer is None:
+def _placed(row: Mapping[str, Any], side: str) -> PlacedValue | None:
+    if row[f"{side}_place"] is None:
         return None
-    # The query gives values with a live range only.
-    assert buffer.start_step is not None
-    assert buffer.end_step is not None
-    return PlacedValue(
-        buffer_name(buffer) or "",
-        buffer.offset_bytes,
-        buffer.size_bytes,
-        buffer.start_step,
-        buffer.end_step,
-    )
+    name = (row[f"{side}_instruction"] or "") + (row[f"{side}_shape_index"] or "")
+    fields = ("offset_bytes", "bytes", "start_step", "end_step")
+    return PlacedValue(name, *(row[f"{side}_{field}"] for field in fields))
 
 
 def _changed_first(value: MappedValue) -> tuple[int, int, str, int, int]:

@@ -8,7 +8,8 @@ from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from hlodb.reports import history
-from hlodb.reports.explain import Explanations, Modules, explain
+from hlodb.reports.differences import Modules
+from hlodb.reports.explain import Explanations, explain
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.finding_ids import finding_id, places_of, with_own_ids
 from hlodb.reports.findings import (
@@ -17,7 +18,7 @@ from hlodb.reports.findings import (
     other_name,
     ratio,
 )
-from hlodb.reports.model import EnvironmentChange, ProgramRow
+from hlodb.reports.model import ProgramRow
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.names import place
 from hlodb.reports.pairs import Verdict, counts
@@ -29,25 +30,14 @@ from hlodb.schema.connection import Connection
 
 def explanations(
     connection: Connection,
-    scene: Scene,
     verdicts: Sequence[Verdict],
     steps: Sequence[history.Step],
     settings: Settings,
-    environment: Sequence[EnvironmentChange],
 ) -> Explanations:
-    """Explain what moved between base and candidate, then the steps of the series."""
-    flags_differ = any(change.is_memory_relevant for change in environment)
+    """Explain what moved between base and candidate, and the steps of the series."""
     moved = [m for v in verdicts if (m := _moved(v)) is not None]
     stepped = [m for s in steps if (m := _moved(s.verdict)) is not None]
-    already = set(moved)
-    older = [m for m in stepped if m not in already]
-    top = settings.top
-    return {
-        **explain(connection, older, scene.profiles, top=top, flags_differ=False),
-        **explain(
-            connection, moved, scene.profiles, top=top, flags_differ=flags_differ
-        ),
-    }
+    return explain(connection, [*moved, *stepped], top=settings.top)
 
 
 def _moved(verdict: Verdict) -> Modules | None:
@@ -56,8 +46,7 @@ def _moved(verdict: Verdict) -> Modules | None:
         return None
     if verdict.change == "recovered" and not verdict.delta_bytes:
         return None
-    base, candidate = verdict.pair.base, verdict.pair.candidate
-    return (base, candidate) if base is not None and candidate is not None else None
+    return verdict.pair.both
 
 
 class _Known(NamedTuple):

@@ -8,6 +8,7 @@ request and settings give the same report.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
@@ -27,6 +28,7 @@ from hlodb.reports.model import (
     EnvironmentChange,
     ProgramRow,
     Report,
+    plain,
 )
 from hlodb.reports.model_history import ScalingLaw
 from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
@@ -53,8 +55,8 @@ def build_report(
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
     environment = _environment(connection, scene)
-    judged = judge_scene(connection, scene, request, settings, environment, today)
-    beside = _sections_beside(connection, scene, judged.programs, settings)
+    judged = judge_scene(connection, scene, request, settings, today)
+    beside = _sections_beside(connection, scene, judged.programs, request, settings)
     report = Report(
         report_schema=REPORT_SCHEMA,
         report_id="",
@@ -103,6 +105,7 @@ def _sections_beside(
     connection: Connection,
     scene: Scene,
     programs: Sequence[ProgramRow],
+    request: Request,
     settings: Settings,
 ) -> _Beside:
     catalogue = load_catalogue()
@@ -111,15 +114,19 @@ def _sections_beside(
         sections.capacity(
             connection, scene.present, scene.profiles, candidate, settings
         ),
-        waste(connection, programs, candidate, catalogue, settings),
+        waste(connection, programs, candidate, catalogue, settings)
+        if "waste" in request.shown
+        else [],
         sections.health(connection, base, candidate, scene.modules, scene.noise, top),
-        scaling_laws(connection, scene.modules, scene.line, settings),
+        scaling_laws(connection, scene.modules, scene.line, settings)
+        if "series" in request.shown
+        else [],
         quality(connection, scene.compared, catalogue, settings),
     )
 
 
 def _today(request: Request, scene: Scene) -> date | None:
-    """Return the day that waivers are compared with, by default the candidate's own."""
+    """Return the day for waivers: the candidate's own, unless given."""
     started = scene.candidate.started_at
     return request.today or (started.date() if started else None)
 
@@ -136,8 +143,8 @@ def _comparison(
     request: Request,
     environment: list[EnvironmentChange],
 ) -> Comparison:
-    pairs = [p for p in scene.pairs if p.base is not None and p.candidate is not None]
-    both = [(p.base, p.candidate) for p in pairs if p.base and p.candidate]
+    pairs = [p for p in scene.pairs if p.both is not None]
+    both = [modules for p in pairs if (modules := p.both) is not None]
     # Under `window` a program has a pair for every base of its own.
     programs = {id(c) for _, c in both}
     base = scene.baseline.run
@@ -167,7 +174,14 @@ def _same_source(base: Module, candidate: Module) -> bool:
 
 
 def _with_id(report: Report) -> Report:
-    """Return the report with its id: a hash without stamp and version."""
-    bare = replace(report, stamp=None, hlodb_version="")
-    digest = blake2b(repr(bare).encode(), digest_size=8)
+    """Return the report its id: a digest of its canonical JSON.
+
+    Without stamp and version, and without the sections that are read on demand: these
+    follow from the runs that the others name.
+    """
+    published = plain(report)
+    for name in ("stamp", "hlodb_version", "waste", "role_histories", "scaling"):
+        del published[name]
+    canonical = json.dumps(published, sort_keys=True, separators=(",", ":"))
+    digest = blake2b(canonical.encode(), digest_size=8)
     return replace(report, report_id=digest.hexdigest())

@@ -6,10 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from hlodb.reports.compilations import Compilation
-from hlodb.reports.facts import Buffer
+from hlodb.reports.differences import (
+    PACKING,
+    Buffer,
+    Change,
+    Difference,
+    Divergence,
+)
 from hlodb.reports.model_findings import Cause
-from hlodb.reports.waterfall import Change, Waterfall, share_of
 from hlodb.text import counted, plain_bytes, signed_bytes
 
 _NOTICED = 0.2
@@ -18,46 +22,50 @@ _NOTICED = 0.2
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
-def main_part(waterfall: Waterfall) -> str:
-    """Return the part that most of the difference falls in; `none` without any."""
-    sums = _part_sums(waterfall)
-    sign = 1 if waterfall.delta_bytes >= 0 else -1
-    ranked = sorted(sums.items(), key=lambda item: (-sign * item[1], item[0]))
-    return ranked[0][0] if ranked else "none"
-
-
-def _part_sums(waterfall: Waterfall) -> dict[str, int]:
-    sums: dict[str, int] = defaultdict(int)
-    for change in waterfall.changes:
-        sums[change.part] += change.delta_bytes
-    return dict(sums)
-
-
-def name_cause(
-    waterfall: Waterfall, base: Compilation, candidate: Compilation, blame: str
-) -> Cause:
-    """Return the cause of a difference.
+def name_cause(difference: Difference, parting: Divergence) -> Cause:
+    """Return the cause of a difference, which has changes.
 
     `share_ratio` is what its part is of all parts that go the same way, `confidence`
     how sure the buffers of that part are matched.
     """
-    part = main_part(waterfall)
-    changes = _of_part(waterfall, part)
-    sums = _part_sums(waterfall)
-    title = _title(part, changes, waterfall.delta_bytes)
-    key = f"{blame}/{part}/{_leading(changes) or '-'}"
-    if (more := _recomputed(base, candidate)) is not None:
+    part = difference.main_part
+    changes = [change for change in difference.changes if change.part == part]
+    sums: dict[str, int] = defaultdict(int)
+    for each in difference.parts:
+        sums[each.part] += each.delta_bytes
+    title = _title(part, changes, difference.delta_bytes)
+    key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
+    if (more := _recomputed(parting)) is not None:
         title = f"{more}: {title}"
-        key = f"{blame}/remat/{_leading(changes) or '-'}"
-    elif part == "fragmentation" and (more := _scoped(base, candidate)) is not None:
+        key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
+    elif part == PACKING and (more := _scoped(parting)) is not None:
         title = f"{more}: {title}"
-        key = f"{blame}/scoped/-"
+        key = f"{parting.blame}/scoped/-"
     share = share_of(sums.get(part, 0), sums.values())
-    return Cause(key, title, blame, share, _confidence(changes))
+    return Cause(key, title, parting.blame, share, _confidence(changes))
 
 
-def _of_part(waterfall: Waterfall, part: str) -> list[Change]:
-    return [change for change in waterfall.changes if change.part == part]
+def profile_cause(difference: Difference) -> Cause:
+    """Return the kind that most of a difference falls in as its cause, nobody's change.
+
+    For where the details of a run were pruned: which buffer, from which line, and whose
+    change it is can't be told.
+    """
+    sign = 1 if difference.delta_bytes >= 0 else -1
+    most = max(difference.changes, key=lambda change: sign * change.delta_bytes)
+    kind = PACKING if most.part == PACKING else most.kind
+    title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
+    share = share_of(most.delta_bytes, (c.delta_bytes for c in difference.changes))
+    return Cause(f"unknown/whole/{kind}", title, "unknown", share, most.confidence)
+
+
+def share_of(moved: int, deltas: Iterable[int]) -> float:
+    """Return what `moved` is of all that goes the same way.
+
+    Of the whole difference it may be many times as much, where others go against it.
+    """
+    total = sum(delta for delta in deltas if delta * moved > 0)
+    return round(moved / total, 4) if total else 0.0
 
 
 def _confidence(changes: Sequence[Change]) -> float:
@@ -67,26 +75,20 @@ def _confidence(changes: Sequence[Change]) -> float:
     return round(sure / total, 2) if total else 1.0
 
 
-def _recomputed(base: Compilation, candidate: Compilation) -> str | None:
-    b, c = base.traits.remat_count, candidate.traits.remat_count
-    if abs(c - b) <= _NOTICED * min(b, c) or _unmarked(base) or _unmarked(candidate):
+def _recomputed(parting: Divergence) -> str | None:
+    b, c = parting.base_remat_count, parting.candidate_remat_count
+    if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
         return None
     what = "more is recomputed" if c > b else "less is recomputed"
     return f"{what} ({b} → {c} rematerialised instructions)"
 
 
-def _scoped(base: Compilation, candidate: Compilation) -> str | None:
-    """Return a title for a change of scoped memory, which holds no values."""
-    b, c = base.traits.scoped_bytes, candidate.traits.scoped_bytes
+def _scoped(parting: Divergence) -> str | None:
+    """Tell of what kernels have for themselves: no value lies in it."""
+    b, c = parting.base_scoped_bytes, parting.candidate_scoped_bytes
     if b == c:
         return None
     return f"a kernel has {plain_bytes(c)} for itself, {plain_bytes(b)} before"
-
-
-def _unmarked(compilation: Compilation) -> bool:
-    """Older releases say remat in a path, but not which side of it is recomputed."""
-    traits = compilation.traits
-    return traits.remat_count == 0 and traits.remat_mentions > 0
 
 
 def _title(part: str, changes: Sequence[Change], delta: int) -> str:
@@ -103,20 +105,20 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
             text = f"{counted(count, 'new buffer')} of {leaders}"
         case "gone":
             text = f"{buffers} {'is' if count == 1 else 'are'} gone"
-        case "life":
+        case "lifetime":
             now = "now live" if sign > 0 else "no longer live"
             text = f"{buffers} {now} at the peak"
         case "resized" | "retyped" if first is not None:
             text = f"{part}: {_label(first)} {first.note}{others}"
-        case "re-padded":
+        case "repadded":
             text = f"{buffers} padded otherwise"
         case "alias" if first is not None:
             what = "lost" if sign > 0 else "gained"
             text = f"{what} alias: {_label(first)}, {first.note}{others}"
-        case "kind":
+        case "allocation_kind":
             ways = sorted({c.note for c in with_it})
             text = f"{buffers} moved from {' and '.join(ways)}"
-        case "space":
+        case "memory_space":
             text = f"{buffers} moved between memory spaces"
         case "fragmentation":
             text = "packing: temporary memory that is never live at once"

@@ -4,56 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.baseline import branch, labels
+from hlodb.queries.run import run_query
+from hlodb.reports.baseline import branch
 from hlodb.reports.facts import Module, Run
 from hlodb.reports.model import EnvironmentChange, RunFacts
-from hlodb.reports.read import rows
 from hlodb.schema.connection import Connection
 
-MEMORY_WORDS = (
-    "alias",
-    "alloc",
-    "collective",
-    "combine",
-    "donat",
-    "fus",
-    "hbm",
-    "hlo_passes",
-    "layout",
-    "limit",
-    "memory",
-    "offload",
-    "optimization_level",
-    "partition",
-    "remat",
-    "schedul",
-    "shard",
-    "spmd",
-    "vmem",
-)
-"""A flag whose name contains one of these may move memory."""
-
-_PLATFORM_PREFIXES = {
-    "cpu": ("xla_cpu_",),
-    "gpu": ("xla_gpu_",),
-    "rocm": ("xla_gpu_",),
-    "tpu": ("xla_tpu_", "xla_jf_", "xla_sc_"),
-}
-"""How flags begin that only one platform heeds."""
-
 _SHOWN = 120
-_FACTS = (
-    "compiler_version",
-    "framework_version",
-    "platform",
-    "device",
-    "topology",
-    "commit_sha",
-)
+_ELSEWHERE = ("branch", "hlodb_version")
+"""Facts that a report says elsewhere."""
 
 
 def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
-    """Return the facts about a run that a report prints."""
+    """Return what a report says of a run."""
     ranks = {module.rank for module in modules}
     return RunFacts(
         name=run.name,
@@ -72,52 +35,21 @@ def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
 def environment_changes(
     connection: Connection, base: Run, candidate: Run
 ) -> list[EnvironmentChange]:
-    """Return facts, labels and flags that differ, those that may move memory first."""
-    changes = [
-        EnvironmentChange(name, getattr(base, name), getattr(candidate, name), False)
-        for name in _FACTS
-        if getattr(base, name) != getattr(candidate, name)
-    ]
-    changes += _label_changes(base, candidate)
-    same_release = base.compiler_version == candidate.compiler_version
-    changes += [
-        EnvironmentChange(
-            f"flag {name}",
-            _shown(b),
-            _shown(c),
-            (None not in (b, c) or (is_default and same_release))
-            and _is_memory_relevant(name, candidate.platform),
-        )
-        for name, b, c, is_default in rows(
-            connection, "flags", base=base.run_id, candidate=candidate.run_id
-        )
-    ]
-    return sorted(changes, key=lambda c: (not c.is_memory_relevant, c.key))
-
-
-def _label_changes(base: Run, candidate: Run) -> list[EnvironmentChange]:
-    b, c = labels(base), labels(candidate)
+    """Return what differs in the query `environment_diff`, in its order."""
+    asked = {"base": base.name, "candidate": candidate.name}
     return [
-        EnvironmentChange(f"label {key}", _text(b.get(key)), _text(c.get(key)), False)
-        for key in sorted(b.keys() | c.keys())
-        if b.get(key) != c.get(key)
+        EnvironmentChange(
+            row["key"],
+            _shown(row["base_value"]),
+            _shown(row["candidate_value"]),
+            row["is_memory_relevant"],
+        )
+        for row in run_query(connection, "environment_diff", asked).dicts()
+        if row["key"] not in _ELSEWHERE
     ]
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def _shown(value: str | None) -> str | None:
     if value is None or len(value) <= _SHOWN:
         return value
     return value[: _SHOWN - 1] + "…"
-
-
-def _is_memory_relevant(name: str, platform: str | None) -> bool:
-    """Return whether a flag may move memory: both releases and the platform heed it."""
-    prefixes = _PLATFORM_PREFIXES.get(platform or "", ())
-    foreign = [p for known in _PLATFORM_PREFIXES.values() for p in known]
-    if prefixes and name.startswith(tuple(p for p in foreign if p not in prefixes)):
-        return False
-    return any(word in name for word in MEMORY_WORDS)

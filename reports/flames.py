@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hlodb.reports.contents import Held
 from hlodb.reports.curves import drawn_verdicts
-from hlodb.reports.explain import held_of
-from hlodb.reports.facts import Buffer, Profiles
+from hlodb.reports.differences import Buffer, Change, read_differences
 from hlodb.reports.model_findings import Finding
 from hlodb.reports.model_flames import FlamePair, Frame
 from hlodb.reports.pairs import Verdict
@@ -32,35 +30,33 @@ def read_flames(
     connection: Connection,
     verdicts: Iterable[Verdict],
     findings: Iterable[Finding],
-    profiles: Profiles,
 ) -> list[FlamePair]:
-    """Return the drawn findings that are in both runs with details."""
+    """Return those of the findings that are drawn and are in both runs with details."""
     wanted = [
-        (finding, (v.pair.base, v.pair.candidate))
+        (finding, both)
         for finding, v in drawn_verdicts(verdicts, findings)
-        if v.pair.base is not None and v.pair.candidate is not None
+        if (both := v.pair.both) is not None
     ]
-    pairs = [(b, c) for _, (b, c) in wanted if b is not None and c is not None]
     found = []
-    for (finding, _), held in zip(
-        wanted, held_of(connection, pairs, profiles), strict=True
-    ):
-        if finding.color in held:
-            found.append(FlamePair(finding.id, frames_of(held[finding.color])))
+    differences = read_differences(connection, [both for _, both in wanted])
+    for (finding, _), of_colors in zip(wanted, differences, strict=True):
+        held = next((d.held for d in of_colors if d.color == finding.color), ())
+        if held:
+            found.append(FlamePair(finding.id, frames_of(held)))
     return found
 
 
-def frames_of(held: Sequence[Held]) -> tuple[Frame, ...]:
+def frames_of(held: Sequence[Change]) -> tuple[Frame, ...]:
     """Return the frames of all that fills a memory space.
 
     Each side is summed up by its own paths, whatever its buffers are matched with.
     """
     root = _Sum()
     for each in held:
-        if each.base_bytes:
-            _add(root, each.base, base=each.base_bytes)
-        if each.candidate_bytes:
-            _add(root, each.candidate, candidate=each.candidate_bytes)
+        if each.base_held_bytes:
+            _add(root, each.base, base=each.base_held_bytes)
+        if each.candidate_held_bytes:
+            _add(root, each.candidate, candidate=each.candidate_held_bytes)
     return _frames(root.below)
 
 

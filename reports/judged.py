@@ -21,7 +21,7 @@ from hlodb.reports.assemble import (
 )
 from hlodb.reports.curves import read_curves
 from hlodb.reports.decisions import decided, read_decisions
-from hlodb.reports.donations import lost_bytes
+from hlodb.reports.differences import read_lost_donations
 from hlodb.reports.drawn_trends import read_role_histories
 from hlodb.reports.facts import Module
 from hlodb.reports.finding_ids import former_ids
@@ -29,14 +29,13 @@ from hlodb.reports.findings import in_order
 from hlodb.reports.flames import read_flames
 from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
 from hlodb.reports.missing import still_missing
-from hlodb.reports.model import EnvironmentChange, Gate, ProgramRow
+from hlodb.reports.model import Gate, ProgramRow
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import Curve, Finding
 from hlodb.reports.model_flames import FlamePair
 from hlodb.reports.model_history import RoleHistory
 from hlodb.reports.model_sections import Trend, WaiverRow
 from hlodb.reports.pairs import Verdict
-from hlodb.reports.read import read_outputs
 from hlodb.reports.scene import Request, Scene
 from hlodb.reports.scoped import scoped_bytes, without_scoped
 from hlodb.reports.settings import Settings
@@ -63,7 +62,6 @@ def judge_scene(
     scene: Scene,
     request: Request,
     settings: Settings,
-    environment: Sequence[EnvironmentChange],
     today: date | None,
 ) -> Judged:
     """Judge every pair of a scene; `today` decides which waivers hold."""
@@ -75,22 +73,25 @@ def judge_scene(
     told = [v for v in verdicts if has_base and v.change != "same"]
     if is_report and settings.donation_loss:
         told += _hidden_losses(connection, verdicts, settings)
-    explained = explanations(connection, scene, told, steps, settings, environment)
+    explained = explanations(connection, told, steps, settings)
     found = findings_of(scene, told, steps, explained, lines, settings)
     decisions = read_decisions(connection)
     findings = decided(found, decisions, former_ids(scene), today, settings)
     findings = in_order(findings)
     scoped = scoped_bytes(connection, scene.candidate)
     programs = without_scoped(program_rows(verdicts, findings), scoped)
+    drawn = told if "pictures" in request.shown else []
     pictured = (
-        read_curves(connection, told, findings),
-        read_arena_maps(connection, told, findings),
-        read_flames(connection, told, findings, scene.profiles),
+        read_curves(connection, drawn, findings if drawn else []),
+        read_arena_maps(connection, drawn, findings if drawn else []),
+        read_flames(connection, drawn, findings if drawn else []),
     )
     if not is_report:
         return Judged(findings, programs, trends, [], [], [], *pictured)
-    roles = read_role_histories(
-        connection, scene.tracks, lines, findings, scene.profiles
+    roles = (
+        read_role_histories(connection, scene.tracks, lines, findings, scene.profiles)
+        if "series" in request.shown
+        else []
     )
     facts = GateFacts(
         findings=findings,
@@ -121,14 +122,14 @@ def _hidden_losses(
     What was lost may be little beside the rest, or made up for by something else.
     """
     small = [v for v in verdicts if v.rule in ("below_floor", "equal_bytes")]
-    modules = {m.module_id for v in small for m in v.pair[:2] if m is not None}
-    outputs = read_outputs(connection, modules)
-
-    def lost(v: Verdict) -> int:
-        base, candidate = (outputs.get(m.module_id, []) for m in v.pair[:2] if m)
-        return lost_bytes(base, candidate).get(v.color, 0)
-
-    return [v for v in small if lost(v) > settings.floor_bytes]
+    pairs = list(dict.fromkeys(pair for v in small if (pair := v.pair.both)))
+    lost = dict(zip(pairs, read_lost_donations(connection, pairs), strict=True))
+    return [
+        v
+        for v in small
+        if (pair := v.pair.both) is not None
+        and lost[pair].get(v.color, 0) > settings.floor_bytes
+    ]
 
 
 def _history(

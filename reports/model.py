@@ -8,6 +8,7 @@ gave). `report.schema.json` is made from these classes, see `json_schema`.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from hlodb.reports.model_arenas import ArenaMap
 from hlodb.reports.model_findings import CauseGroup, Curve, Finding
@@ -153,3 +154,14 @@ class Report:
     curves: list[Curve] = field(repr=False)
     arenas: list[ArenaMap] = field(repr=False)
     flames: list[FlamePair] = field(repr=False)
+
+
+def plain(value: Any) -> Any:
+    """Return records of the model as dictionaries: dataclasses.asdict copies more."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields is None:
+        return value
+    published = (name for name, field in fields.items() if field.repr)
+    return {name: plain(getattr(value, name)) for name in published}

@@ -42,6 +42,13 @@ class Pair(NamedTuple):
         return self.relation == "again"
 
     @property
+    def both(self) -> tuple[Module, Module] | None:
+        """Base and candidate, where both are there."""
+        if self.base is None or self.candidate is None:
+            return None
+        return self.base, self.candidate
+
+    @property
     def program(self) -> str:
         """The program's name, the candidate's where both have one."""
         module = self.candidate or self.base

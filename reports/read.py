@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,14 +12,11 @@ from typing import Any
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
-from hlodb.reports.facts import Buffer, Module, Output, Profile, Run, Shape
+from hlodb.reports.facts import Module, Profile, Run, Shape
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
 
 Opcodes = Mapping[str, int]
-
-Side = tuple[int, bool]
-"""The number of a pair, and whether it is its candidate."""
 
 
 def read_runs(connection: Connection) -> list[Run]:
@@ -89,75 +86,13 @@ def read_profiles(
     return found
 
 
-def read_opcodes(
-    connection: Connection, modules: Iterable[int], typed: bool = False
-) -> dict[int, Opcodes]:
-    """Return the number of each opcode in each module, `typed` with its shape."""
+def read_opcodes(connection: Connection, modules: Iterable[int]) -> dict[int, Opcodes]:
+    """Return how often each opcode stands in each module."""
     found: dict[int, dict[str, int]] = defaultdict(dict)
-    name = "typed_opcodes" if typed else "opcodes"
-    for module, opcode, count in rows(connection, name, modules=sorted(set(modules))):
+    asked = sorted(set(modules))
+    for module, opcode, count in rows(connection, "opcodes", modules=asked):
         found[module][opcode] = count
     return dict(found)
-
-
-def read_buffers(
-    connection: Connection, pairs: Sequence[tuple[int, int]]
-) -> dict[Side, list[Buffer]]:
-    """Return the buffers of (base, candidate) modules by pair number and side."""
-    numbers = [*range(len(pairs)), *range(len(pairs))]
-    bases, candidates = [b for b, _ in pairs], [c for _, c in pairs]
-    found = rows(
-        connection,
-        "buffers",
-        pairs=numbers,
-        modules=[*bases, *candidates],
-        partners=[*candidates, *bases],
-        candidates=[False] * len(pairs) + [True] * len(pairs),
-    )
-    return _by_side(found)
-
-
-def read_arena_values(
-    connection: Connection,
-    arenas: Mapping[Side, tuple[int, int]],
-    most: int,
-) -> dict[Side, list[Buffer]]:
-    """Return the `most` largest values of arenas, and what they may correspond to.
-
-    An arena is identified by its module_id and allocation_id.
-    """
-    if not arenas:
-        return {}
-    found = rows(
-        connection,
-        "arena_values",
-        pairs=[number for number, _ in arenas],
-        modules=[module_id for module_id, _ in arenas.values()],
-        allocations=[allocation_id for _, allocation_id in arenas.values()],
-        candidates=[is_candidate for _, is_candidate in arenas],
-        most=most,
-    )
-    return _by_side(found)
-
-
-def _by_side(found: Iterable[tuple[Any, ...]]) -> dict[Side, list[Buffer]]:
-    sides: dict[Side, list[Buffer]] = defaultdict(list)
-    for buffer in map(Buffer._make, found):
-        sides[buffer.pair, buffer.is_candidate].append(buffer)
-    for buffers in sides.values():
-        buffers.sort(key=_buffer_order)
-    return sides
-
-
-def read_outputs(
-    connection: Connection, modules: Iterable[int]
-) -> dict[int, list[Output]]:
-    """Return the places of each module's results."""
-    found: dict[int, list[Output]] = defaultdict(list)
-    for row in rows(connection, "outputs", modules=sorted(set(modules))):
-        output = Output(*row)
-        found[output.module_id].append(output)
-    return found
 
 
 def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
@@ -177,10 +112,3 @@ def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any
 def _sql(name: str) -> str:
     path = files("hlodb.reports") / "sql" / f"{name}.sql"
     return path.read_text(encoding="utf-8")
-
-
-def _buffer_order(buffer: Buffer) -> tuple[Any, ...]:
-    """Order of birth, then place: the same whatever values and names are numbered."""
-    start = -1 if buffer.start_step is None else buffer.start_step
-    value = -1 if buffer.value_id is None else buffer.value_id
-    return (start, buffer.allocation_id, buffer.offset_bytes, value, buffer.kind)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
 
@@ -41,6 +41,20 @@ BINARY_FORMATS = {
     "parquet-programs": "hlodb.reports.render_parquet:render_programs",
 }
 """Where forms that no terminal shows are written."""
+
+_PEOPLE = frozenset({"waste"})
+_SHOWN = {
+    "html": frozenset({"waste", "series", "pictures"}),
+    "json": frozenset({"waste", "series"}),
+    **dict.fromkeys(("text", "markdown", "summary", "comment", "email"), _PEOPLE),
+}
+"""What each form shows of the sections that take long to read; others show none."""
+
+
+def shown_by(forms: Iterable[str]) -> frozenset[str]:
+    """Return the sections that take long to read and any of `forms` shows."""
+    return frozenset().union(*(_SHOWN.get(form, frozenset()) for form in forms))
+
 
 Renderer = Callable[[Report], str]
 

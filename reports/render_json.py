@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from hlodb.reports.model import Report
+from hlodb.reports.model import Report, plain
 from hlodb.text import json_text
 
 
@@ -22,14 +20,3 @@ def render_lines(report: Report) -> str:
     }
     lines = [json_text({**head, **plain(f)}) for f in report.findings]
     return "".join(f"{line}\n" for line in lines)
-
-
-def plain(value: Any) -> Any:
-    """Return records of the model as dictionaries: dataclasses.asdict copies more."""
-    if isinstance(value, list):
-        return [plain(each) for each in value]
-    fields = getattr(value, "__dataclass_fields__", None)
-    if fields is None:
-        return value
-    published = (name for name, field in fields.items() if field.repr)
-    return {name: plain(getattr(value, name)) for name in published}

@@ -18,10 +18,16 @@ from hlodb.reports.tracks import Track, read_tracks
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
 
+SECTIONS = frozenset({"waste", "series", "pictures"})
+"""What takes long to read, and only some forms show."""
+
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """What to report on; None leaves the choice to the settings and the warehouse.
+
+    Of SECTIONS only those `shown` are read: `series` are the histories of roles and
+    the laws of sizes.
 
     `program` limits a diff to one program of the candidate, `base_program` to one of
     the base; where one of them is None, the program is called alike in both.
@@ -37,6 +43,7 @@ class Request:
     base_program: str | None = None
     fail_on: str = "regression"
     allow_empty: bool = False
+    shown: frozenset[str] = SECTIONS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.facts import Run
 from hlodb.reports.read import find_run, read_runs
-from hlodb.reports.render import BINARY_FORMATS, FORMATS
+from hlodb.reports.render import BINARY_FORMATS, FORMATS, shown_by
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 
@@ -82,6 +82,7 @@ def command(
             kind="diff",
             program=program,
             base_program=base_program,
+            shown=shown_by([form]),
         )
         report = build_report(connection, request, settings)
     write_report(report, form, output, color)

@@ -25,7 +25,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.gates import FILE_NAME, read_settings
 from hlodb.reports.model import Report
 from hlodb.reports.outcome import FAIL_ON
-from hlodb.reports.render import BINARY_FORMATS, FORMATS
+from hlodb.reports.render import BINARY_FORMATS, FORMATS, shown_by
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
 from hlodb.reports.triage import record
@@ -154,6 +154,7 @@ def command(
         stamp=stamp,
         fail_on="none" if warn_only else fail_on,
         allow_empty=allow_empty,
+        shown=shown_by(sink for sink, _ in wanted),
     )
     if is_anything_staged(db):
         narrate(

@@ -57,17 +57,19 @@ def test_when_it_grew(warehouse: Warehouse) -> None:
 def test_which_kind_of_memory(warehouse: Warehouse) -> None:
     parts = warehouse.query("delta_waterfall", **PAIR).dicts()
     deltas = {row["part"]: row["delta_bytes"] for row in parts}
-    assert deltas == {"temp_live_peak": 7789324, "fragmentation": 180}
-    assert "All but 180 bytes is `temp_live_peak`" in PAGE
+    expected = {"lifetime": 7593344, "allocation_kind": 195980, "fragmentation": 180}
+    assert deltas == expected
+    assert f"{deltas['lifetime']:,} bytes are `lifetime`" in PAGE
+    assert f"{deltas['fragmentation']} bytes are fragmentation" in PAGE
 
 
 def test_which_buffers(warehouse: Warehouse) -> None:
     found: dict[tuple[str, str], int] = defaultdict(int)
     for row in warehouse.query("buffer_diff", **PAIR).dicts():
-        if row["status"] == "at_peak_now":
+        if row["part"] == "lifetime":
             shape = row["shape"].partition("{")[0]
             place = shape if row["opcode"] == "iota" else ""
-            found[row["opcode"], place] += row["delta_peak_bytes"]
+            found[row["opcode"], place] += row["delta_bytes"]
     assert found["iota", "s32[16,16,16,64]"] == 4 * MIB
     assert found["iota", "s32[16,8,8,128]"] == 2 * MIB
     assert found["broadcast", ""] == 3.5 * MIB

@@ -8,11 +8,9 @@ import pytest
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compilations import read_compilations
-from hlodb.reports.divergence import Parting, first_difference
-from hlodb.reports.donations import lost_bytes
-from hlodb.reports.facts import Output
+from hlodb.reports.differences import read_lost_donations
 from hlodb.reports.model import Report
 from hlodb.reports.model_findings import Divergence, Finding
 from hlodb.reports.read import read_modules, read_runs
@@ -105,17 +103,15 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     )
 
 
-def test_a_loss_that_something_else_makes_up_for_is_a_loss() -> None:
-    def output(index: str, kind: str, allocation: int) -> Output:
-        return Output(1, index, allocation, 0, kind, None, 100 + allocation, "f32[25]")
-
-    base = [output("{0}", "parameter", 1), output("{1}", "live_out", 2)]
-    lost = [output("{0}", "live_out", 3), output("{1}", "live_out", 4)]
-    swapped = [output("{0}", "live_out", 2), output("{1}", "parameter", 1)]
-    assert lost_bytes(base, base) == {}
-    assert lost_bytes(base, lost) == {0: 103}
-    assert lost_bytes(lost, base) == {0: -103}
-    assert lost_bytes(base, swapped) == {0: 0}
+def test_a_donation_gained_is_the_opposite_of_one_lost(warehouse: Path) -> None:
+    names = ("zoo-donation/base", "zoo-donation/dropped")
+    with connect(warehouse) as connection:
+        runs = {run.name: run for run in read_runs(connection)}
+        found = read_modules(connection, [runs[name] for name in names])
+        (base,), (dropped,) = (found[runs[name].run_id] for name in names)
+        pairs = [(base, base), (base, dropped), (dropped, base)]
+        lost = read_lost_donations(connection, pairs)
+    assert [dict(each) for each in lost] == [{}, {0: 1_077_288}, {0: -1_077_288}]
 
 
 def test_one_dtype_widened(warehouse: Path) -> None:
@@ -132,7 +128,7 @@ def test_one_dtype_widened(warehouse: Path) -> None:
 
 def test_one_more_block_recomputed(warehouse: Path) -> None:
     finding = change(warehouse, "remat", "extra")
-    assert parts(finding) == {("life", "temp"): -16 * KIB}
+    assert parts(finding) == {("lifetime", "temp"): -16 * KIB}
     assert title(finding) == (
         "more is recomputed (15 → 30 rematerialised instructions): 1 buffer of"
         " dot_general no longer live at the peak (-16.00 KiB)"
@@ -147,8 +143,8 @@ IN_THE_ZOO = {
     ("donation", "dropped"): (
         {
             ("alias", "live_out"): 1_077_288,
-            ("kind", "temp"): -785 * KIB,
-            ("life", "temp"): 266 * KIB,
+            ("allocation_kind", "temp"): -785 * KIB,
+            ("lifetime", "temp"): 266 * KIB,
         },
         "lost alias: sub, output {0} shared its memory with a parameter and 5 more"
         " (+1.03 MiB)",
@@ -161,7 +157,7 @@ IN_THE_ZOO = {
         {
             ("gone", "temp"): -3_375_616,
             ("new", "temp"): 454 * KIB,
-            ("life", "temp"): -64 * KIB,
+            ("lifetime", "temp"): -64 * KIB,
             ("fragmentation", "temp"): -392,
             ("new", "thread_local"): 72,
         },
@@ -225,10 +221,11 @@ def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
 
 
 def test_passes_that_run_many_times_are_told_apart(warehouse: Path) -> None:
+    asked: dict[str, Value] = {"base": "fusion/on", "candidate": "fusion/on"}
     with connect(warehouse) as connection:
-        runs = [r for r in read_runs(connection) if r.name == "fusion/on"]
-        (module,) = read_modules(connection, runs)[runs[0].run_id]
-        snapshots = read_compilations(connection, [module])[module].snapshots
-    names = [s.name for s in snapshots]
-    assert names.count("simplification: after algsimp") > 1
-    assert first_difference(snapshots, snapshots) == Parting(snapshots[-1], None, "")
+        (parting,) = run_query(connection, "first_divergence", asked).dicts()
+        history = run_query(connection, "pass_history", {"run": "fusion/on"}).dicts()
+    passes = [(row["pipeline"], row["pass_after"]) for row in history]
+    assert passes.count(("simplification", "algsimp")) > 1
+    assert parting["compared_stages"] == len(history)
+    assert (parting["difference"], parting["first_different_stage"]) == ("none", None)

@@ -2,219 +2,349 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
 from pathlib import Path
 from typing import Any
+
+import duckdb
+import pytest
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compilations import Compilation, Snapshot, Traits, op_mix
-from hlodb.reports.divergence import Parting, divergence, first_difference
-from hlodb.reports.model_findings import Count, Divergence
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
+from hlodb.schema.creation import create_schema
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
-from tests.reports.matching import module
+from tests.occurrences import store_modules
+from tests.reports.made_buffers import insert
+
+Opcodes = Mapping[str, int]
 
 
-def snapshot(stage: str, graph: int, after: str | None = None) -> Snapshot:
-    return Snapshot(stage, "p" if after else None, after, None, graph, graph)
+@dataclass(frozen=True)
+class Compiled:
+    """A compilation: its passes and their graphs, opcodes of source and result.
+
+    An opcode may have a shape and a sharding behind it: `dot f32[8] {replicated}`.
+    """
+
+    passes: tuple[tuple[str, int], ...] = ()
+    source: Opcodes = field(default_factory=lambda: {"dot": 10})
+    result: Opcodes = field(default_factory=lambda: {"fusion": 10})
+    source_graph: int | None = 1
+    graph: int = 2
+    exact: int = 3
+    shapes: str = "f32[8]"
+    aliases: int = 0
 
 
-def compilation(
-    snapshots: Sequence[Snapshot] = (),
-    opcodes: dict[str, int] | None = None,
-    source: dict[str, int] | None = None,
-    aliases: int = 0,
-    typed: dict[str, int] | None = None,
-    shardings: int | None = None,
-    sharding_kinds: int | None = None,
-    scoped: int = 0,
-    **more: Any,
-) -> Compilation:
-    return Compilation(
-        module(**more),
-        snapshots,
-        source or {"dot": 10},
-        opcodes or {"fusion": 10},
-        Traits(0, 0, aliases, shardings, sharding_kinds, scoped),
-        typed or {},
-    )
-
-
-OTHER: dict[str, Any] = {"exact_fingerprint": 1, "graph_fingerprint": 2}
 FUSED = {"fusion": 7, "add": 3}
+A = Compiled()
+OTHER = replace(A, graph=22, exact=33)
+NEW_SOURCE = replace(OTHER, source_graph=99)
 
 
-def blame(base: Compilation, candidate: Compilation, part: str = "new") -> str:
-    return divergence(base, candidate, part, flags_differ=False).blame
-
-
-def test_the_first_pass_that_differs() -> None:
-    def passes(*graphs: int) -> list[Snapshot]:
-        names = ("start", "spmd-partitioner", "fusion")
-        inner = [
-            snapshot("pass", g, n) for g, n in zip(graphs[1:-1], names, strict=True)
-        ]
-        return [
-            snapshot("before_optimizations", graphs[0]),
-            *inner,
-            snapshot("after_optimizations", graphs[-1]),
-        ]
-
-    found = divergence(
-        compilation(passes(1, 2, 3, 4, 5)),
-        compilation(passes(1, 2, 9, 8, 7), **OTHER),
-        "new",
-        flags_differ=False,
-    )
-    assert found == Divergence(
-        "p: after start",
-        "p: after spmd-partitioner",
-        "partitioner",
-        "what goes into that pass is the same",
-    )
-
-
-def named(*passes: tuple[str, int]) -> list[Snapshot]:
-    return [snapshot("pass", graph, name) for name, graph in passes]
+@pytest.fixture
+def connection() -> Iterator[duckdb.DuckDBPyConnection]:
+    with duckdb.connect() as opened:
+        create_schema(opened)
+        yield opened
 
 
 def parting(
-    base: list[Snapshot], candidate: list[Snapshot]
-) -> tuple[str | None, str | None]:
-    found = first_difference(base, candidate)
-    return (found.last_equal.name if found.last_equal else None, found.name)
-
-
-def test_passes_that_repeat_and_meet_again() -> None:
-    base = named(("dce", 1), ("cse", 2), ("dce", 3), ("fusion", 4))
-    candidate = named(("dce", 1), ("algsimp", 7), ("dce", 3), ("fusion", 5))
-    assert parting(base, base) == ("p: after fusion", None)
-    assert parting(base, candidate) == ("p: after dce", "p: after fusion")
-
-
-def test_a_pass_that_only_one_side_ran() -> None:
-    base = named(("dce", 1), ("fusion", 2), ("cse", 3))
-    without = named(("dce", 1), ("cse", 4))
-    assert parting(base, without) == (
-        "p: after dce",
-        "p: after fusion (in the base only)",
-    )
-    assert parting(without, base) == (
-        "p: after dce",
-        "p: after fusion (in the candidate only)",
-    )
-    assert parting(base, base[:2]) == (
-        "p: after fusion",
-        "p: after cse (in the base only)",
-    )
-
-
-def test_nothing_that_can_be_compared() -> None:
-    base = named(("dce", 1))
-    assert parting(base, []) == (None, None)
-    assert parting(base, named(("dce", 2))) == (None, "p: after dce")
-    unknown = [s._replace(graph_fingerprint=None) for s in base]
-    assert first_difference(base, unknown) == Parting(None, None, "")
-
-
-def test_the_same_program_packed_otherwise() -> None:
-    assert blame(compilation(), compilation()) == "packing"
-
-
-def test_the_same_graph_in_another_order() -> None:
-    assert blame(compilation(), compilation(exact_fingerprint=1)) == "scheduler"
-
-
-def test_the_same_source() -> None:
-    assert blame(compilation(), compilation(opcodes=FUSED, **OTHER)) == "fusion"
-    assert blame(compilation(), compilation(**OTHER), "life") == "scheduler"
-    assert blame(compilation(), compilation(**OTHER), "fragmentation") == "packing"
-    gathered = {"fusion": 9, "all-gather-start": 1}
-    assert blame(compilation(), compilation(opcodes=gathered, **OTHER)) == "partitioner"
-
-
-def test_the_same_source_under_other_flags() -> None:
-    reasons = {
-        "the programs are the same, buffers are assigned otherwise": {},
-        "the graphs are the same, order or layouts differ": {"exact_fingerprint": 1},
-        "the source is the same": OTHER,
+    connection: duckdb.DuckDBPyConnection,
+    base: Compiled,
+    candidate: Compiled,
+    part: str = "new",
+    flags: tuple[str, str] | None = None,
+) -> Mapping[str, Any]:
+    """Return the row of `divergences`."""
+    forms = count(1)
+    for run_id, compiled in enumerate((base, candidate), 1):
+        insert(connection, "runs", {"run_id": run_id, "name": f"run-{run_id}"})
+        _store(connection, run_id, compiled, forms)
+        if flags is not None:
+            row = {"run_id": run_id, "name": "xla_memory", "value": flags[run_id - 1]}
+            insert(connection, "compiler_flags", row)
+    asked: dict[str, Any] = {
+        "base_runs": [1],
+        "base_places": [1],
+        "candidate_runs": [2],
+        "candidate_places": [1],
+        "main_parts": [part],
     }
-    for reason, other in reasons.items():
-        c = compilation(**other)
-        found = divergence(compilation(), c, "new", flags_differ=True)
-        assert (found.blame, found.reason) == (
-            "environment",
-            f"{reason}, compiler flags differ",
+    (row,) = run_query(connection, "divergences", asked).dicts()
+    return row
+
+
+def _store(
+    connection: duckdb.DuckDBPyConnection,
+    run_id: int,
+    compiled: Compiled,
+    forms: Iterator[int],
+) -> None:
+    first, last = 100 * run_id, 100 * run_id + 99
+    layout = f"{{({compiled.shapes}{{0}})->{compiled.shapes}{{0}}}}"
+    plain = {
+        "run_id": run_id,
+        "module_number": 1,
+        "part": 0,
+        "name": "jit_f",
+        "program": "jit_f",
+        "program_key": 7,
+        "platform": "cpu",
+        "num_partitions": 4,
+        "replica_count": 1,
+        "entry_layout": layout,
+        "first_line": 1,
+        "has_assignment": False,
+    }
+
+    def snapshot(module_id: int, stage: str, graph: int, exact: int) -> dict[str, Any]:
+        ids = {"module_id": module_id, "locations_id": module_id}
+        prints = {"graph_fingerprint": graph, "exact_fingerprint": exact}
+        return {**plain, **ids, "stage": stage, "path": f"{module_id}.txt", **prints}
+
+    found = []
+    if compiled.source_graph is not None:
+        graph = compiled.source_graph
+        found.append(snapshot(first, "before_optimizations", graph, graph))
+        _store_opcodes(connection, first, compiled.source, forms)
+    for step, (name, graph) in enumerate(compiled.passes, 1):
+        passed = {"pipeline": "p", "pass_after": name, "pass_step": step}
+        found.append({**snapshot(first + step, "pass", graph, graph), **passed})
+    final = snapshot(last, "after_optimizations", compiled.graph, compiled.exact)
+    found.append({**final, "has_assignment": True})
+    _store_opcodes(connection, last, compiled.result, forms)
+    store_modules(connection, found)
+    for number in range(compiled.aliases):
+        insert(
+            connection,
+            "aliases",
+            {
+                "module_id": first,
+                "output_index": f"{{{number}}}",
+                "parameter_number": number,
+                "parameter_index": "{}",
+                "kind": "may-alias",
+            },
         )
-    other_source = compilation(source={"dot": 5, "exp": 5}, source_graph=99, **OTHER)
-    found = divergence(compilation(), other_source, "new", flags_differ=True)
-    assert found.blame == "framework"
 
 
-def test_another_source() -> None:
-    other = compilation(source={"dot": 5, "exp": 5}, source_graph=99, **OTHER)
-    assert blame(compilation(), other) == "framework"
-    slightly = {"dot": 97, "exp": 1}
-    other = compilation(opcodes=FUSED, source=slightly, source_graph=99, **OTHER)
-    assert blame(compilation(source={"dot": 98}), other) == "fusion"
+def _store_opcodes(
+    connection: duckdb.DuckDBPyConnection,
+    module_id: int,
+    opcodes: Opcodes,
+    forms: Iterator[int],
+) -> None:
+    numbers = count(1)
+    for text, times in opcodes.items():
+        opcode, shape, sharding = (*text.split(), None, None)[:3]
+        form = next(forms)
+        row = {"form_id": form, "opcode": opcode, "shape": shape, "sharding": sharding}
+        insert(connection, "store.instruction_forms", row)
+        for number in (next(numbers) for _ in range(times)):
+            insert(
+                connection,
+                "store.instructions",
+                {
+                    "module_id": module_id,
+                    "instruction_id": number,
+                    "computation_id": 0,
+                    "name": f"i{number}",
+                    "form_id": form,
+                    "position": number,
+                    "line_offset": number,
+                },
+            )
 
 
-def test_a_source_of_other_shapes_or_types_is_not_of_the_compiler() -> None:
-    """However alike its opcodes are, and whatever the compiler makes of it."""
-    typed = {"dot f32[8]": 10}
-    base = compilation(source_shapes="(f32[8])", typed=typed)
-    more: dict[str, Any] = {"opcodes": FUSED, "source_graph": 99, **OTHER}
-    same = compilation(**more, source_shapes="(f32[8])", typed=typed)
-    assert blame(base, same) == "fusion"
-    retyped = compilation(**more, source_shapes="(bf16[8])", typed=typed)
-    assert blame(base, retyped) == "framework"
-    inner = compilation(
-        **more, source_shapes="(f32[8])", typed={"dot bf16[8]": 6, "dot f32[8]": 4}
-    )
-    assert divergence(base, inner, "new", flags_differ=False) == Divergence(
-        None,
-        None,
-        "framework",
-        "the sources are 100 % alike (25 % with their shapes), the results 54 %",
-    )
-
-
-def test_a_source_that_is_sharded_otherwise_is_not_of_the_compiler() -> None:
-    gathered = {"fusion": 9, "all-gather-start": 1}
-    more: dict[str, Any] = {"opcodes": gathered, "source_graph": 99, **OTHER}
-    assert blame(compilation(shardings=1), compilation(shardings=1, **more)) == (
-        "partitioner"
-    )
-    found = divergence(
-        compilation(shardings=1),
-        compilation(shardings=2, **more),
+GATHERED = {"fusion": 9, "all-gather-start": 1}
+SAME = {"dot f32[8]": 10}
+CASES: dict[str, tuple[Compiled, Compiled, str, str]] = {
+    "packed otherwise": (A, A, "new", "packing"),
+    "another order": (A, replace(A, exact=4), "new", "scheduler"),
+    "the same source": (A, replace(OTHER, result=FUSED), "new", "fusion"),
+    "the same source, lifetimes": (A, OTHER, "lifetime", "scheduler"),
+    "the same source, packing": (A, OTHER, "fragmentation", "packing"),
+    "collectives": (A, replace(OTHER, result=GATHERED), "new", "partitioner"),
+    "no source": (
+        replace(A, source_graph=None),
+        replace(OTHER, source_graph=None, result=FUSED),
         "new",
-        flags_differ=False,
-    )
-    assert (found.blame, found.reason) == (
+        "fusion",
+    ),
+    "another source": (
+        A,
+        replace(NEW_SOURCE, source={"dot": 5, "exp": 5}),
+        "new",
         "framework",
+    ),
+    "a source a little different": (
+        replace(A, source={"dot": 98}),
+        replace(NEW_SOURCE, source={"dot": 97, "exp": 1}, result=FUSED),
+        "new",
+        "fusion",
+    ),
+    "a source of the same shapes": (
+        replace(A, source=SAME),
+        replace(NEW_SOURCE, source=SAME, result=FUSED),
+        "new",
+        "fusion",
+    ),
+    "a source of other types": (
+        replace(A, source=SAME),
+        replace(NEW_SOURCE, source=SAME, result=FUSED, shapes="bf16[8]"),
+        "new",
+        "framework",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", CASES)
+def test_whose_change_it_is(connection: duckdb.DuckDBPyConnection, what: str) -> None:
+    base, candidate, part, blame = CASES[what]
+    assert parting(connection, base, candidate, part)["blame"] == blame
+
+
+REASONS = {
+    "the programs are the same, buffers are assigned otherwise": A,
+    "the graphs are the same, order or layouts differ": replace(A, exact=4),
+    "the source is the same": OTHER,
+}
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_the_same_source_under_other_flags(
+    connection: duckdb.DuckDBPyConnection, reason: str
+) -> None:
+    found = parting(connection, A, REASONS[reason], flags=("1", "2"))
+    expected = ("environment", f"{reason}, compiler flags differ")
+    assert (found["blame"], found["reason"]) == expected
+
+
+def test_another_source_under_other_flags(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    other = replace(NEW_SOURCE, source={"dot": 5, "exp": 5})
+    assert parting(connection, A, other, flags=("1", "2"))["blame"] == "framework"
+
+
+DOT, PLACED = "dot f32[8]", "add f32[8] {replicated}"
+TOLD: dict[str, tuple[Compiled, Compiled, str]] = {
+    "other types within": (
+        replace(A, source={DOT: 10}),
+        replace(NEW_SOURCE, result=FUSED, source={"dot bf16[8]": 6, "dot f32[8]": 4}),
+        "the sources are 100 % alike (25 % with their shapes), the results 54 %",
+    ),
+    "sharded otherwise": (
+        replace(A, source={DOT: 9, PLACED: 1}),
+        replace(
+            NEW_SOURCE, source={DOT: 9, "add f32[8] {devices=[4]}": 1}, result=GATHERED
+        ),
         "the sources are 100 % alike, the results 82 %; the sources are sharded"
         " otherwise",
-    )
+    ),
+    "one argument more, sharded like others": (
+        replace(A, source={DOT: 98, PLACED: 1}),
+        replace(NEW_SOURCE, source={DOT: 98, PLACED: 2}, shapes="f32[8],f32[8]"),
+        "the sources are 99 % alike, the results 100 %",
+    ),
+    "recomputed, and sharded once more": (
+        replace(A, source={"dot f32[8] {a}": 2, "exp": 1}),
+        replace(NEW_SOURCE, source={"dot f32[8] {a}": 3, "exp": 2}),
+        "the sources are 60 % alike, the results 100 %",
+    ),
+}
 
 
-def test_one_more_argument_that_is_sharded_like_others_is_no_other_sharding() -> None:
-    more: dict[str, Any] = {"source_graph": 99, "source_shapes": "(f32[8],f32[8])"}
-    found = divergence(
-        compilation(shardings=1, sharding_kinds=3),
-        compilation(shardings=2, sharding_kinds=3, **more, **OTHER),
-        "new",
-        flags_differ=False,
-    )
-    assert (found.blame, found.reason) == (
+@pytest.mark.parametrize("what", TOLD)
+def test_what_the_framework_changed(
+    connection: duckdb.DuckDBPyConnection, what: str
+) -> None:
+    base, candidate, reason = TOLD[what]
+    found = parting(connection, base, candidate)
+    assert (found["blame"], found["reason"]) == ("framework", reason)
+
+
+def test_a_donation_that_is_no_longer_declared(
+    connection: duckdb.DuckDBPyConnection,
+) -> None:
+    base, candidate = replace(A, aliases=2), replace(A, aliases=1)
+    found = parting(connection, base, candidate, "alias")
+    assert (found["blame"], found["reason"]) == (
         "framework",
-        "the sources are 100 % alike, the results 100 %",
+        "1 outputs may share the memory of a parameter, 2 before",
     )
+
+
+def stages(
+    connection: duckdb.DuckDBPyConnection,
+    base: Sequence[tuple[str, int]],
+    candidate: Sequence[tuple[str, int]],
+) -> tuple[str | None, str | None, str]:
+    """Return the last equal stage, the first other one, and the blame."""
+    sides = (
+        replace(A, source_graph=1, passes=tuple(base), graph=base[-1][1] + 100),
+        replace(A, passes=tuple(candidate), graph=candidate[-1][1] + 100),
+    )
+    one, other = (replace(s, exact=s.graph) for s in sides)
+    row = parting(connection, one, other)
+    return row["last_equal_stage"], row["first_different_stage"], row["blame"]
+
+
+DCE, CSE, FUSION = ("dce", 11), ("cse", 12), ("fusion", 13)
+
+
+@pytest.mark.parametrize(
+    ("base", "candidate", "expected"),
+    [
+        ([DCE, CSE], [DCE, CSE], ("after_optimizations", None, "packing")),
+        (
+            [("start", 11), ("spmd-partitioner", 12), FUSION],
+            [("start", 11), ("spmd-partitioner", 8), ("fusion", 7)],
+            ("p: after start", "p: after spmd-partitioner", "partitioner"),
+        ),
+        (
+            # Passes that repeat, and meet again.
+            [DCE, CSE, ("dce", 14), FUSION],
+            [DCE, ("algsimp", 7), ("dce", 14), ("fusion", 5)],
+            ("p: after dce", "p: after fusion", "fusion"),
+        ),
+        (
+            [DCE, FUSION, ("cse", 14)],
+            [DCE, ("cse", 15)],
+            ("p: after dce", "p: after fusion (in the base only)", "fusion"),
+        ),
+        (
+            [DCE, ("cse", 15)],
+            [DCE, FUSION, ("cse", 14)],
+            ("p: after dce", "p: after fusion (in the candidate only)", "fusion"),
+        ),
+    ],
+)
+def test_the_first_pass_that_differs(
+    connection: duckdb.DuckDBPyConnection,
+    base: list[tuple[str, int]],
+    candidate: list[tuple[str, int]],
+    expected: tuple[str | None, str | None, str],
+) -> None:
+    assert stages(connection, base, candidate) == expected
+
+
+def test_opcodes_whose_number_changed(connection: duckdb.DuckDBPyConnection) -> None:
+    forms = count(1)
+    base, candidate = {"add": 1, "dot": 2, "exp": 3}, {"add": 5, "dot": 2, "sort": 1}
+    _store_opcodes(connection, 1, base, forms)
+    _store_opcodes(connection, 2, candidate, forms)
+    asked: dict[str, Any] = {"base_ids": [1], "candidate_ids": [2]}
+    rows = run_query(connection, "opcode_changes", asked).rows
+    assert sorted(rows) == [(1, "add", 1, 5), (1, "exp", 3, 0), (1, "sort", 0, 1)]
 
 
 def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
@@ -229,33 +359,6 @@ def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
         report = build_report(connection, request, settings)
     reasons = {f.divergence.reason for f in report.findings if f.divergence}
     assert reasons == {"the sources are 87 % alike, the results 95 %"}
-
-
-def test_what_is_recomputed_is_sharded_once_more_and_not_otherwise() -> None:
-    base = compilation(shardings=1, sharding_kinds=3, source={"dot": 2, "exp": 1})
-    source = {"dot": 3, "exp": 2}
-    remat: dict[str, Any] = {"shardings": 2, "source": source, "source_graph": 99}
-    candidate = compilation(sharding_kinds=3, **remat, **OTHER)
-    found = divergence(base, candidate, "new", flags_differ=False)
-    assert (found.blame, found.reason) == (
-        "framework",
-        "the sources are 60 % alike, the results 100 %",
-    )
-
-
-def test_a_donation_that_is_no_longer_declared() -> None:
-    found = divergence(
-        compilation(aliases=2), compilation(aliases=1), "alias", flags_differ=False
-    )
-    assert (found.blame, found.reason) == (
-        "framework",
-        "1 outputs may share the memory of a parameter, 2 before",
-    )
-
-
-def test_the_op_mix_lists_what_changed_most() -> None:
-    base, candidate = {"add": 1, "dot": 2, "exp": 3}, {"add": 5, "dot": 2, "sort": 1}
-    assert op_mix(base, candidate, 2) == [Count("add", 1, 5), Count("exp", 3, 0)]
 
 
 def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 from pathlib import Path
 
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.reports.environment import MEMORY_WORDS, environment_changes
+from hlodb.reports.environment import environment_changes
 from hlodb.reports.model import EnvironmentChange
 from hlodb.reports.read import read_runs
 from hlodb.schema.warehouse import connect
@@ -115,12 +113,3 @@ def test_a_whole_list_and_one_of_what_is_set_share_some_flags(tmp_path: Path) ->
     assert changes_of_dumps(tmp_path, base, candidate) == [
         EnvironmentChange("flag xla_fusion", "1", "2", True)
     ]
-
-
-def test_reports_and_the_query_know_the_same_words() -> None:
-    sql = load_catalogue()["environment_diff"].sql
-    words = re.search(r"regexp_matches\(\s*s\.key,(.*?)\)", sql, re.DOTALL)
-    assert words is not None
-    known = "".join(re.findall(r"'(.*?)'", words[1])).split("|")
-    facts = ("compiler_version", "framework_version", "platform", "device")
-    assert known == [*MEMORY_WORDS, *facts]

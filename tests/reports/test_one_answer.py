@@ -6,7 +6,7 @@ import json
 import re
 import tarfile
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import permutations
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,8 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_macros
+from hlodb.queries.query import Query
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.gates import parse_settings
@@ -48,13 +50,56 @@ FIELDS = {
 """Fields of a program in report.json, and the columns of peak_regressions."""
 
 
-def told(
+MODULE = ("program", "base_program", "rank", "module_number", "color")
+
+PART = {
+    "part": "part",
+    "kind": "kind",
+    "delta_bytes": "delta_bytes",
+    "buffer_count": "buffer_count",
+}
+"""Fields of a part of a finding, and the columns of delta_waterfall."""
+
+BUFFER = {
+    "part": "part",
+    "kind": "kind",
+    "delta_bytes": "delta_bytes",
+    "base_instruction": "base_instruction",
+    "candidate_instruction": "instruction",
+    "op_path": "op_path",
+    "base_shape": "base_shape",
+    "candidate_shape": "shape",
+    "base_bytes": "base_bytes",
+    "candidate_bytes": "candidate_bytes",
+    "source_file": "source_file",
+    "source_line": "source_line",
+    "attribution": "attribution",
+    "match_method": "match_method",
+    "match_confidence": "match_confidence",
+    "note": "note",
+}
+"""Fields of a buffer of a finding, and the columns of buffer_diff."""
+
+DIVERGENCE = {
+    "last_equal": "last_equal_stage",
+    "first_different": "first_different_stage",
+    "blame": "blame",
+    "reason": "reason",
+}
+"""Fields of the divergence of a finding, and the columns of first_divergence."""
+
+
+def report_json(
     path: Path, base: str, candidate: str, settings: Settings, kind: str
-) -> Counter[tuple[Any, ...]]:
-    """Return the programs of report.json."""
+) -> dict[str, Any]:
     with connect(path) as connection:
         request = Request(candidate=candidate, baseline=f"run:{base}", kind=kind)
-        report = json.loads(render(build_report(connection, request, settings)))
+        found = json.loads(render(build_report(connection, request, settings)))
+    return dict(found)
+
+
+def told(report: Mapping[str, Any]) -> Counter[tuple[Any, ...]]:
+    """Return the programs of report.json."""
     rows: Counter[tuple[Any, ...]] = Counter()
     for program in report["programs"]:
         # A report on a series knows which rise an improvement undoes.
@@ -91,9 +136,84 @@ def check(
     ]
     answers = told_by_duckdb(path, calls)
     for (base, candidate), rows in zip(pairs, answers, strict=True):
-        report = told(path, base, candidate, settings, kind)
+        report = told(report_json(path, base, candidate, settings, kind))
         assert answered(rows) == report, (base, candidate)
     return len(pairs)
+
+
+EXPLAINED = {
+    "delta_waterfall": ("parts", PART),
+    "buffer_diff": ("buffers", BUFFER),
+    "first_divergence": ("divergence", DIVERGENCE),
+}
+
+
+def check_explanations(
+    path: Path, pairs: Sequence[tuple[str, str]], settings: Settings
+) -> int:
+    """Compare the findings on each pair of runs with what DuckDB's own binary says.
+
+    Return how many rows were compared.
+    """
+    catalogue = load_catalogue()
+    asked = [(pair, query) for pair in pairs for query in EXPLAINED]
+    calls: list[tuple[Query, dict[str, Value]]] = []
+    for (base, candidate), query in asked:
+        more: dict[str, Value] = {"top": None} if query == "buffer_diff" else {}
+        given = {"base": base, "candidate": candidate, "follow": False, **more}
+        calls.append((catalogue[query], given))
+    answers = dict(zip(asked, told_by_duckdb(path, calls), strict=True))
+    compared = 0
+    for pair in pairs:
+        report = report_json(path, *pair, settings, "diff")
+        explained = [f for f in report["findings"] if f["divergence"] or f["parts"]]
+        for query, (field, columns) in EXPLAINED.items():
+            rows = of_report(explained, field, columns)
+            assert rows == of_query(answers[pair, query], columns, rows), (pair, query)
+            compared += rows.total()
+    return compared
+
+
+def of_report(
+    findings: Iterable[Row], field: str, columns: Mapping[str, str]
+) -> Counter[tuple[Any, ...]]:
+    found: Counter[tuple[Any, ...]] = Counter()
+    for finding in findings:
+        shown = finding[field] if isinstance(finding[field], list) else [finding[field]]
+        for each in filter(None, shown):
+            module = (finding[name] for name in MODULE)
+            found[(*module, *(each[name] for name in columns))] += 1
+    return found
+
+
+def of_query(
+    rows: Iterable[Row],
+    columns: Mapping[str, str],
+    shown: Collection[tuple[Any, ...]],
+) -> Counter[tuple[Any, ...]]:
+    """Return the rows of modules that have findings."""
+    modules = {row[: len(MODULE)] for row in shown}
+    found: Counter[tuple[Any, ...]] = Counter()
+    for row in rows:
+        number = {"module_number": row.get("candidate_module_number")}
+        module = tuple({**number, **row}[name] for name in MODULE)
+        if module in modules:
+            found[(*module, *(row[name] for name in columns.values()))] += 1
+    return found
+
+
+EVERY_BUFFER = Settings(floor_bytes=0, floor_ratio=0.0, top=1_000_000)
+
+
+def test_explanations_of_pairs_of_the_demo(demo_warehouse: Path) -> None:
+    pairs = pairs_of(demo_warehouse)[::7]
+    assert check_explanations(demo_warehouse, pairs, EVERY_BUFFER) > 1_000
+
+
+@pytest.mark.shared
+def test_explanations_of_pairs_of_the_full_dumps(full_warehouse: Path) -> None:
+    pairs = pairs_of(full_warehouse)[::11]
+    assert check_explanations(full_warehouse, pairs, EVERY_BUFFER) > 1_000
 
 
 def pairs_of(path: Path) -> list[tuple[str, str]]:
@@ -136,6 +256,7 @@ def test_every_pair_of_a_situation(name: str, tmp_path: Path) -> None:
     settings = parse_settings(situation.settings)
     for kind in ("diff", "report"):
         check(path, pairs_of(path), settings, kind)
+    check_explanations(path, pairs_of(path), EVERY_BUFFER)
 
 
 # --- A program that is called otherwise in the next release --------------------------
@@ -156,6 +277,8 @@ def renamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "w.duckdb"
     for run in ("A", "B"):
         ingest([str(folder / run)], path, request=RunRequest(name=run), jobs=1)
+    with connect(path, read_only=False) as connection:
+        install_macros(connection)
     return path
 
 
@@ -166,7 +289,7 @@ def rows_of(path: Path, query: str, **more: Any) -> list[Row]:
 
 
 def test_a_renamed_program_is_followed_everywhere(renamed: Path) -> None:
-    report = told(renamed, "A", "B", Settings(), "report")
+    report = told(report_json(renamed, "A", "B", Settings(), "report"))
     rows = {row["program"]: row for row in rows_of(renamed, "peak_regressions")}
     assert answered(rows.values()) == report
     assert {row["verdict"] for row in rows.values()} == {"worse", "same"}
@@ -186,7 +309,13 @@ def test_a_renamed_program_is_followed_everywhere(renamed: Path) -> None:
     parts = rows_of(renamed, "delta_waterfall", program=NEW)
     assert sum(row["delta_bytes"] for row in parts) == delta
     assert {row["total_delta_bytes"] for row in parts} == {delta}
-    live = grown["candidate_live_peak_bytes"] - grown["base_live_peak_bytes"]
-    buffers = rows_of(renamed, "buffer_diff", program=NEW, only_changes=False, top=None)
-    assert sum(row["delta_peak_bytes"] for row in buffers) == live
-    assert {row["status"] for row in buffers} > {"new", "gone"}
+    buffers = rows_of(renamed, "buffer_diff", program=NEW, top=None)
+    assert sum(row["delta_bytes"] for row in buffers) == delta
+    assert {row["part"] for row in buffers} > {"new", "gone"}
+    assert {row["base_program"] for row in buffers} == {OLD}
+    (parting,) = rows_of(renamed, "first_divergence", program=NEW)
+    assert (parting["base_program"], parting["delta_reserved_bytes"]) == (OLD, delta)
+
+
+def test_a_renamed_program_is_explained_alike(renamed: Path) -> None:
+    assert check_explanations(renamed, [("A", "B"), ("B", "A")], EVERY_BUFFER) > 800

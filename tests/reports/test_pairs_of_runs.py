@@ -14,19 +14,18 @@ from hlodb.reports.build import build_report
 from hlodb.reports.facts import Module, Profiles, Run
 from hlodb.reports.model import ProgramRow, Report
 from hlodb.reports.pairs import Pair, judge
-from hlodb.reports.read import (
-    read_buffers,
-    read_modules,
-    read_outputs,
-    read_profiles,
-    read_runs,
-)
+from hlodb.reports.read import read_modules, read_profiles, read_runs
 from hlodb.reports.scene import Request
 from hlodb.reports.settings import Settings
-from hlodb.reports.waterfall import Side, Waterfall, waterfalls
 from hlodb.schema.warehouse import connect
+from tests.reports.made_buffers import (
+    MIRRORED,
+    Row,
+    changes_between,
+    opposite_sums,
+    part_sums,
+)
 from tests.reports.matching import Match, match_modules
-from tests.reports.part_sums import MIRRORED, opposite_sums, part_sums
 
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0, top=3)
 OPPOSITE = {"worse": "improved", "improved": "worse", "new": "failed", "failed": "new"}
@@ -131,20 +130,9 @@ def matched(world: World, base: Run, candidate: Run) -> list[Match]:
     return [m for m in found if m.base.has_assignment and m.candidate.has_assignment]
 
 
-def falls(world: World, matches: list[Match]) -> list[list[Waterfall]]:
+def falls(world: World, matches: list[Match]) -> list[dict[int, list[Row]]]:
     pairs = [(m.base.module_id, m.candidate.module_id) for m in matches]
-    buffers = read_buffers(world.connection, pairs)
-    outputs = read_outputs(world.connection, (i for both in pairs for i in both))
-
-    def side(number: int, module: int, is_candidate: bool) -> Side:
-        profiles = dict(world.profiles.get(module, {}))
-        held = buffers.get((number, is_candidate), [])
-        return Side(profiles, held, outputs.get(module, []))
-
-    return [
-        waterfalls(side(number, b, False), side(number, c, True))
-        for number, (b, c) in enumerate(pairs)
-    ]
+    return changes_between(world.connection, pairs)
 
 
 def swapped(match: Match) -> Match:
@@ -173,8 +161,11 @@ def check_all_pairs(world: World) -> int:
     for there_falls, back_falls in zip(
         falls(world, matches), falls(world, backwards), strict=True
     ):
-        for forth, back_fall in zip(there_falls, back_falls, strict=True):
-            assert (forth.residual_bytes, back_fall.residual_bytes) == (0, 0)
+        assert there_falls.keys() == back_falls.keys()
+        for color, forth in there_falls.items():
+            back_fall = back_falls[color]
+            residuals = {row["residual_bytes"] for row in (*forth, *back_fall)}
+            assert residuals == {0}
             assert part_sums(back_fall) == opposite_sums(forth)
     assert changes(world, backwards) == [
         [(color, OPPOSITE.get(change, change)) for color, change in found]

@@ -1,10 +1,10 @@
 -- title: Common causes of growth
 -- question: Which causes made the most programs grow, by how much together?
 -- definition: Programs and colours that peak_regressions calls worse or mixed,
---   by cause: the op_path of the buffers that add the most to the live peak of
---   that program (greatest sum of delta_peak_bytes). Programs whose live peak
---   did not grow have the cause (packing). A program counts once, by the rank
---   or host that grew the most. sum_delta_bytes adds the difference of
+--   by cause: the op_name of the buffers that add the most to the memory of
+--   that program (greatest sum of delta_bytes of buffer_diff), or (packing)
+--   where fragmentation adds more. A program counts once, by the rank or host
+--   that grew the most. sum_delta_bytes adds the difference of
 --   reserved_bytes over programs, within one colour.
 -- grain: cause, colour
 -- leading: cause, color, program_count, sum_delta_bytes, max_delta_bytes,
@@ -26,7 +26,7 @@
 WITH judged AS MATERIALIZED (
   SELECT
     r.program AS program_name, r.rank, r.color AS space_color, r.module_count,
-    r.delta_reserved_bytes, r.delta_live_peak_bytes, r.hosts
+    r.delta_reserved_bytes, r.hosts
   FROM peak_regressions() AS r
   WHERE r.verdict IN ('worse', 'mixed')
 ),
@@ -39,8 +39,7 @@ counts AS (
 grown AS (
   SELECT
     j.program_name, j.rank, j.space_color, c.module_count,
-    sum(j.delta_reserved_bytes) AS delta_bytes,
-    sum(j.delta_live_peak_bytes) AS live_delta
+    sum(j.delta_reserved_bytes) AS delta_bytes
   FROM (
     SELECT *, unnest(coalesce(string_split(hosts, ', '), [NULL])) AS host
     FROM judged
@@ -57,10 +56,14 @@ buffers AS (
     b.program AS program_name, b.rank, b.color AS space_color,
     coalesce(
       nullif(regexp_replace(
-        b.op_name, '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g'
-      ), ''), '(' || coalesce(b.opcode, b.status) || ')'
+        coalesce(b.op_name, b.op_path), '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g'
+      ), ''),
+      CASE
+        WHEN b.part = 'fragmentation' THEN '(packing)'
+        ELSE '(' || coalesce(b.opcode, b.part) || ')'
+      END
     ) AS op_path,
-    sum(b.delta_peak_bytes) AS path_delta
+    sum(b.delta_bytes) AS path_delta
   FROM buffer_diff(top := 1000000) AS b
   GROUP BY ALL
 ),
@@ -75,8 +78,7 @@ causes AS (
   WHERE path_delta > 0
 )
 SELECT
-  coalesce(CASE WHEN g.live_delta > 0 THEN c.op_path END, '(packing)')
-    AS cause,
+  coalesce(c.op_path, '(packing)') AS cause,
   g.space_color AS color, count(*) AS program_count,
   CAST(sum(g.module_count) AS BIGINT) AS module_count,
   CAST(sum(g.delta_bytes) AS BIGINT) AS sum_delta_bytes,

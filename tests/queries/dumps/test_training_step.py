@@ -33,11 +33,11 @@ def test_arguments_are_found_by_name_behind_one_more(
 ) -> None:
     """By number state[1]['w0'] of one would be state[0]['w3'] of the other."""
     runs = {"base": f"{target}-3", "candidate": f"{target}-4"}
-    buffers = warehouse.query("buffer_diff", **runs, only_peak=False, top=None).dicts()
+    buffers = warehouse.query("buffer_diff", **runs, top=None).dicts()
     arguments = [
-        (row["op_name"], row["status"])
+        (row["op_path"], row["part"])
         for row in buffers
-        if row["opcode"] == "parameter" and row["status"] not in ("lifetime", "shared")
+        if row["opcode"] == "parameter" and row["kind"] == "parameter"
     ]
     assert sorted(arguments) == [(name, "new") for name, _ in NEW]
 

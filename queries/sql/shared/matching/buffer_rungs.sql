@@ -1,0 +1,51 @@
+-- title: How buffers of two modules are matched
+-- question: What makes two buffers of different modules the same one, and how
+--   sure is that?
+-- definition: The rungs of the ladder of matched_buffers, the surest first: a
+--   buffer that finds its partner on one is on none below.
+-- grain: rung
+-- column rung BIGINT id neutral: 1 for the surest.
+-- column method VARCHAR name neutral: What is equal.
+-- column confidence DOUBLE score higher_is_better: How sure it is.
+-- column doc VARCHAR text neutral: The key, in words.
+SELECT
+  CAST(r.rung AS BIGINT) AS rung, r.method,
+  CAST(r.confidence AS DOUBLE) AS confidence, r.doc
+FROM (
+  VALUES
+    (1, 'parameter', 1.0, 'parameter number, framework path and dimensions'),
+    (2, 'instruction', 1.0,
+      'instruction, opcode, framework path, dimensions and index'),
+    (3, 'operation and shape', 0.9,
+      'opcode, framework path, dimensions and index'),
+    (4, 'framework path and shape', 0.8, 'framework path and dimensions'),
+    (5, 'argument name', 0.8,
+      'framework path and dimensions, whatever the parameter number'),
+    (6, 'parameter number and shape', 0.7,
+      'parameter number and dimensions, whatever it is called'),
+    (7, 'instruction', 1.0, 'as 2, also what is not counted on one side'),
+    (8, 'operation and shape', 0.9, 'as 3, like 7'),
+    (9, 'framework path and shape', 0.8, 'as 4, like 7'),
+    (10, 'instruction', 1.0, 'as 7, in any kind of allocation'),
+    (11, 'operation and shape', 0.9, 'as 8, in any kind of allocation'),
+    (12, 'framework path and shape', 0.8, 'as 9, in any kind of allocation'),
+    (13, 'instruction', 1.0, 'as 10, in any memory space'),
+    (14, 'operation and shape', 0.9, 'as 11, in any memory space'),
+    (15, 'framework path and shape', 0.8, 'as 12, in any memory space'),
+    (16, 'parameter number', 0.7, 'parameter number and framework path'),
+    (17, 'framework path', 0.7, 'framework path, opcode and index'),
+    (18, 'instruction at another size', 0.6,
+      'what the compiler adds: instruction, opcode, index and all dimensions'
+      || ' but the first'),
+    (19, 'instruction at another size', 0.6, 'all but the second'),
+    (20, 'instruction at another size', 0.6, 'all but the third'),
+    (21, 'instruction at another size', 0.6, 'all but the fourth'),
+    (22, 'instruction at another size', 0.6, 'all but the fifth'),
+    (23, 'instruction at another size', 0.6, 'all but the sixth'),
+    (24, 'instruction at another size', 0.6, 'all but the seventh'),
+    (25, 'instruction at another size', 0.6, 'all but the eighth'),
+    (26, 'opcode and shape', 0.5, 'opcode and dimensions'),
+    (27, 'shape', 0.4, 'dimensions'),
+    (28, 'size', 0.3, 'nothing but the size')
+) AS r (rung, method, confidence, doc)
+ORDER BY rung
