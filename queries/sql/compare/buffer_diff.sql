@@ -8,7 +8,7 @@
 --   why, see difference_parts. The source line is that of the candidate's
 --   value, else of the base's.
 -- grain: pair of modules, colour, pair of buffers, part
--- leading: program, part, delta_bytes, instruction, shape, op_path,
+-- leading: program, part, delta_bytes, instruction, shape,
 --   source_file, source_line
 -- param base
 -- param candidate
