@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from docs.pictures import write_pictures
+from docs.report_pictures import write_pictures
 from docs.transcripts import make_demo, pages, prepare, renewed
 
 

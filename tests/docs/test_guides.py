@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.pictures import FOLDER, pictures
+from docs.report_pictures import FOLDER, pictures
 from docs.transcripts import (
     ROOT,
     commands,
