@@ -1,4 +1,4 @@
--- title: Aliases lost and gained
+-- title: Donations lost and gained
 -- question: Which donations were lost or gained between two runs?
 -- definition: Aliases of outputs with parameters, and missed pairs, of
 --   donation_ledger in both runs, of modules matched by matched_modules, by

@@ -1,6 +1,6 @@
 -- title: Folded constants
--- question: How much memory do folded constants take, and which are stored
---   twice?
+-- question: How much memory do constants take, and which of them are
+--   duplicated?
 -- definition: Constant allocations of a run by printed literal and shape, each
 --   content of a module once per occurrence. Copies beyond the first are
 --   wasted. Constants of more than ten elements are elided in dumps ({...}):

@@ -1,5 +1,5 @@
--- title: Values that nothing reads
--- question: What is written to memory and never read?
+-- title: Unused values
+-- question: Which values are written to memory and never read?
 -- definition: Values of temporary allocations without any use and without a
 --   position beside their definition, with a live range; values of no bytes
 --   are left out, and the tables of tuples unless tuples is true. So are what

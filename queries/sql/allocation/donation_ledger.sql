@@ -1,5 +1,5 @@
 -- title: Donated inputs
--- question: Which donated inputs are really updated in place, and where was a
+-- question: Which donated inputs are updated in place, and where was a
 --   donation missed?
 -- definition: For every alias of an output with a parameter: realised where
 --   the output's value lies in the parameter's allocation, else declared_only.

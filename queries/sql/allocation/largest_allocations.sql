@@ -1,5 +1,5 @@
 -- title: Largest allocations
--- question: Which allocations are the largest, and what do they hold?
+-- question: Which allocations are the largest, and which values are in them?
 -- definition: Allocations of every module by size. largest_instruction defines
 --   the largest value placed in the allocation (the lowest value_id among
 --   equals).

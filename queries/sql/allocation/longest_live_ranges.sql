@@ -1,6 +1,5 @@
 -- title: Longest live ranges
--- question: Which temporary values are held the longest, and from where to
---   where?
+-- question: Which temporary values are live for the most steps?
 -- definition: Values of temporary allocations by live steps, end_step -
 --   start_step + 1; among equals the larger first. span_ratio is the share of
 --   the schedule's steps. With all_kinds also parameters, constants and

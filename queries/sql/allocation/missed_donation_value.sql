@@ -1,5 +1,5 @@
--- title: What a missed donation costs
--- question: What would donating an input save at the peak?
+-- title: Peak memory that donations would save
+-- question: How far would the peak fall if an input were donated?
 -- definition: For every missed pair of donation_ledger: the live peak of the
 --   colour if the output lay in the parameter's allocation, so that its own
 --   allocation is not held. Possible without a copy where the parameter is

@@ -1,6 +1,6 @@
--- title: Missed reuse in place
--- question: Where does an operand die exactly where a result of the same size
---   is born, in other bytes?
+-- title: Missed in-place reuse
+-- question: Where does an instruction write a new buffer although an operand
+--   of the same size ends there?
 -- definition: Pairs of temporary values of one colour: the older is read by
 --   the instruction that defines the newer and dies at the step at which the
 --   newer is born; sizes are equal, the places differ, and the instruction can

@@ -1,9 +1,9 @@
 -- title: Reuse of arenas
 -- question: How well is each arena reused over time?
 -- definition: Per temporary allocation: reuse_x is the sum of its values'
---   sizes divided by its size. max_chain is the greatest number of values that
---   cover the same byte over time. busy_ratio is the share of byte-steps, size
---   times steps of the schedule, at which its bytes are live.
+--   sizes divided by its size. max_chain is the most values that use the same
+--   byte one after the other. busy_ratio is the share of its byte-steps (size
+--   times steps of the schedule) that are live.
 -- grain: module occurrence, allocation
 -- leading: program, space_name, allocation_id, allocation_bytes, value_count,
 --   value_bytes, reuse_x, busy_ratio
@@ -20,13 +20,13 @@
 -- column allocation_bytes BIGINT bytes lower_is_better: Size of the
 --   allocation.
 -- column value_count BIGINT count neutral: Values placed in it.
--- column value_bytes BIGINT bytes neutral: Their sizes.
--- column reuse_x DOUBLE score higher_is_better: value_bytes divided by its
---   size.
--- column max_chain BIGINT count higher_is_better: Most values on one byte over
---   time.
--- column busy_ratio DOUBLE ratio higher_is_better: Share of its byte-steps in
---   use.
+-- column value_bytes BIGINT bytes neutral: Sum of their sizes.
+-- column reuse_x DOUBLE score higher_is_better: value_bytes divided by the
+--   size of the allocation.
+-- column max_chain BIGINT count higher_is_better: Most values that use one
+--   byte over time.
+-- column busy_ratio DOUBLE ratio higher_is_better: Share of its byte-steps
+--   that are live.
 WITH tenants AS (
   SELECT *
   FROM value_places()

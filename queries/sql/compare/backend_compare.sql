@@ -1,6 +1,6 @@
 -- title: One program on several backends
--- question: How does the same program compare on TPU, GPU and CPU, or on two
---   chips?
+-- question: How much memory does the same program need on TPU, GPU and CPU, or
+--   on two chips?
 -- definition: Per program, the latest run of every platform, device and
 --   compiler version that holds it with a buffer assignment, per colour, of
 --   its first module. ratios are to the least of the same program and colour.

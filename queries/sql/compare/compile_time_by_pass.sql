@@ -1,6 +1,6 @@
 -- title: Compile time by pass
--- question: Which pass takes long, got slower, or changes the module more
---   often?
+-- question: Which compiler passes take long, became slower, or change modules
+--   more often?
 -- definition: Passes that the modules' metadata files list, by pipeline and
 --   pass over all modules of a run (and program), beside those of base where
 --   one is named. These files are known by the number of the module alone, so

@@ -1,5 +1,5 @@
--- title: What a change consists of
--- question: Why exactly did the reserved memory change? Parts add up to the
+-- title: Parts of a memory difference
+-- question: Why did the reserved memory change? The parts add up to the
 --   difference.
 -- definition: Per pair of matched modules and colour the difference of
 --   reserved_bytes, by part (difference_parts) and kind of allocation: sums of

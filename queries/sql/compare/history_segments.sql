@@ -1,10 +1,10 @@
 -- title: Change points of a series
--- question: Between which runs did a program's memory really change?
+-- question: Between which runs of a series did a program's memory change?
 -- definition: Points of peak_history cut into segments of consecutive runs
 --   with the same reserved_bytes and live_peak_bytes: exact change points of a
 --   deterministic series. A live peak that is not known is no change. The
---   change lies between the last commit of the segment
---   before and the first of this one.
+--   change lies between the last commit of the segment before and the first of
+--   this one.
 -- grain: program, platform, colour, segment
 -- leading: program, space_name, first_run, last_run, run_count,
 --   reserved_bytes, delta_reserved_bytes, first_commit

@@ -1,6 +1,5 @@
--- title: A module from pass to pass
--- question: Which pass changed a module, and what did it do to its size and
---   memory?
+-- title: A module after each pass
+-- question: Which passes changed a module, its size and its memory?
 -- definition: The snapshots of every module of the run that was dumped after
 --   passes, in the order in which they were made: before_optimizations, the
 --   passes by number, the stages after optimisation. is_changed says whether a

@@ -1,5 +1,5 @@
 -- title: Peak memory over runs
--- question: How did every program's memory move from run to run?
+-- question: How did every program's memory change from run to run?
 -- definition: Per program, platform and colour: the greatest reserved_bytes
 --   and live_peak_bytes among the modules of that program in each run, in the
 --   order of started_at, ingested_at, run_id, with the difference to the run

@@ -1,4 +1,4 @@
--- title: What got worse
+-- title: Programs that need more memory
 -- question: Which programs need more memory than in the run before, in which
 --   memory space, and by how much?
 -- definition: Verdicts of judged_modules, as hlodb report and hlodb diff give

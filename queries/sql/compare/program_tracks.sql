@@ -1,6 +1,6 @@
--- title: Programs through a series of runs
--- question: Which module of each run is which program, also under another name
---   or after a run that lacks it?
+-- title: Programs followed through a series
+-- question: Which module of each run is which program, even after a rename or
+--   a missing run?
 -- definition: Modules with a buffer assignment, matched from each run to the
 --   next by module_ladder. What is left of a run, and new in a later one, is
 --   matched on the same ladder between these two: the latest such run counts.

@@ -1,6 +1,6 @@
 -- title: How memory grows with a size
--- question: How does a program's memory grow with batch, sequence length or
---   width, and what is the largest size that fits?
+-- question: How does a program's memory grow with batch size, sequence length
+--   or width, and what is the largest size that fits?
 -- definition: Compilations that differ in one axis of size_axes, all others
 --   being equal (other_axes). To each part of their memory a law is fitted:
 --   constant_bytes + linear_bytes * size + quadratic_bytes * size * size, by
@@ -35,8 +35,8 @@
 -- column space_name
 -- column axis VARCHAR name neutral: Dimensions that grow together, such as
 --   4[0], 5[0]: number of the array parameter, then of the dimension.
--- column other_axes VARCHAR text neutral: Sizes of the others, such as
---   4[1], 5[1] = 128; NULL where there is none.
+-- column other_axes VARCHAR text neutral: Sizes of the others, such as 4[1],
+--   5[1] = 128; NULL where there is none.
 -- column example_run VARCHAR name neutral: Run of the greatest size.
 -- column module_number INTEGER id neutral: XLA's number of the module there:
 --   which one it is of several that share a name.

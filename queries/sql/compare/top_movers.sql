@@ -1,5 +1,5 @@
 -- title: Common causes of growth
--- question: Which causes made the most programs grow, by how much together?
+-- question: Which causes made the most programs grow, and by how much?
 -- definition: Programs and colours that peak_regressions calls worse or mixed,
 --   by cause: the op_name of the buffers that add the most to the memory of
 --   that program (greatest sum of delta_bytes of buffer_diff), or (packing)

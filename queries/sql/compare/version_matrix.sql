@@ -1,6 +1,6 @@
--- title: Which version flips the number
--- question: Which component's version explains how a program's memory differs
---   over runs?
+-- title: Versions that change memory
+-- question: Which component's version explains the differences in a program's
+--   memory?
 -- definition: Points of peak_history by program, colour, platform and device,
 --   grouped by each of the axes compiler_version, framework_version, branch
 --   and series. explained_ratio is the share of the variance of reserved_bytes

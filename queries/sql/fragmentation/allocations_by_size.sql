@@ -1,6 +1,6 @@
 -- title: Allocations by size class
--- question: Are thousands of tiny allocations dominating the count, or waste
---   by alignment?
+-- question: How many allocations are there of each size, and how much does
+--   alignment waste?
 -- definition: Allocations of every module per colour in classes of powers of
 --   two: bucket_bytes is the largest power of two that is not above the size
 --   (0 for empty ones). rounding_bytes is what rounding every size up to a
@@ -11,7 +11,8 @@
 -- param run
 -- param program
 -- param color
--- param align BIGINT = 64 from 1 to 1073741824: Alignment to round up to.
+-- param align BIGINT = 64 from 1 to 1073741824: Alignment in bytes to round
+--   sizes up to.
 -- column run
 -- column program
 -- column module_number
@@ -19,12 +20,14 @@
 -- column color
 -- column space_name
 -- column bucket_bytes BIGINT bytes neutral: Lower end of the size class.
--- column allocation_count BIGINT count lower_is_better: Allocations.
--- column count_ratio DOUBLE ratio neutral: Their share of the module's
---   allocations.
--- column sum_bytes BIGINT bytes lower_is_better: Their sizes.
--- column bytes_ratio DOUBLE ratio neutral: Their share of the module's bytes.
--- column rounding_bytes BIGINT bytes lower_is_better: What rounding up adds.
+-- column allocation_count BIGINT count lower_is_better: Number of allocations.
+-- column count_ratio DOUBLE ratio neutral: Share of the allocations of the
+--   memory space.
+-- column sum_bytes BIGINT bytes lower_is_better: Sum of their sizes.
+-- column bytes_ratio DOUBLE ratio neutral: Share of the bytes of the memory
+--   space.
+-- column rounding_bytes BIGINT bytes lower_is_better: Bytes that rounding up
+--   to the alignment adds.
 WITH sized AS (
   SELECT
     module_id, allocations.color AS space_color, size_bytes,

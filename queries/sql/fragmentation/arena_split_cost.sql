@@ -1,6 +1,6 @@
 -- title: Cost of several arenas
--- question: What did it cost to split the temporaries of a memory space over
---   several arenas?
+-- question: How much memory does it cost that temporary values of a memory
+--   space lie in several arenas?
 -- definition: Per colour: the sizes of all temporary allocations, the sum of
 --   their own live peaks, and the most of their bytes live together at one
 --   step. split_bytes is the sum of their own peaks minus the joint peak: what

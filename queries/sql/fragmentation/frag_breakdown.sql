@@ -1,5 +1,6 @@
--- title: Why arenas are fragmented
--- question: Of what does each temporary allocation consist at its own peak?
+-- title: Fragmentation by cause
+-- question: Which bytes of each temporary allocation are in use at its peak,
+--   and why are the others not?
 -- definition: Every byte of a temporary allocation, at the first step at which
 --   most of it is live, is one of: live (in the first logical_bytes of the
 --   newest value that covers it), slot_padding (behind them), scoped (of no

@@ -1,5 +1,5 @@
 -- title: Fragmentation per arena
--- question: Which arena wastes how much, taken by itself?
+-- question: How fragmented is each temporary allocation?
 -- definition: Per temporary allocation its size minus the most of its bytes
 --   live at one step (union of addresses, ends inclusive). A colour's
 --   fragmentation is larger than the sum of its arenas' where they peak at

@@ -1,5 +1,6 @@
 -- title: Fragmentation per memory space
--- question: How much of the temporary memory is never needed at once?
+-- question: How much temporary memory is reserved beyond what is ever live at
+--   once?
 -- definition: Per module and colour: the sizes of the temporary allocations,
 --   minus the most temporary bytes live at one step (union of addresses, ends
 --   inclusive). The ratio is of temp_bytes; modules without temporaries or

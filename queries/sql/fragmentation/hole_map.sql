@@ -1,5 +1,6 @@
--- title: Holes of arenas
--- question: What would still fit into each arena at a step?
+-- title: Free blocks inside arenas
+-- question: Which address ranges of each arena are free at a step, and how
+--   large is the largest?
 -- definition: Per temporary allocation the address intervals that no value
 --   live at the step covers; at at_step, or at the first step at which most of
 --   the arena is live. frag_index_ratio is 1 minus the largest hole's share of

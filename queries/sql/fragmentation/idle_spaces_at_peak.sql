@@ -1,10 +1,10 @@
 -- title: Special memory idle at the main peak
--- question: How many bytes are reserved in a special memory space while the
---   default space is at its peak?
--- definition: Per colour other than 0, at peak_step of colour 0:
---   reserved_bytes minus the bytes of the colour live there are idle.
---   usable_by_main_bytes is what of them colour 0 could use at most: the
---   lesser of the idle bytes and of its temporary bytes live there.
+-- question: How much of each special memory space is unused while the main
+--   memory space is at its peak?
+-- definition: Per color other than 0, at peak_step of color 0: idle_bytes is
+--   reserved_bytes minus the live bytes of the color. usable_by_main_bytes is
+--   the most of them that color 0 could use: the lesser of idle_bytes and the
+--   temporary bytes of color 0 live at that step.
 -- grain: module occurrence, colour
 -- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
 --   main_temp_live_bytes, usable_by_main_bytes
@@ -16,15 +16,16 @@
 -- column rank
 -- column color
 -- column space_name
--- column main_peak_step INTEGER step neutral: peak_step of colour 0.
+-- column main_peak_step INTEGER step neutral: peak_step of color 0.
 -- column reserved_bytes
--- column live_bytes BIGINT bytes neutral: Bytes of the colour live at that
+-- column live_bytes BIGINT bytes neutral: Live bytes of the color at that
 --   step.
--- column idle_bytes BIGINT bytes lower_is_better: Reserved and not live.
--- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of colour
---   0 live there.
--- column usable_by_main_bytes BIGINT bytes lower_is_better: What colour 0
---   could borrow.
+-- column idle_bytes BIGINT bytes lower_is_better: Bytes that are reserved and
+--   not live.
+-- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of color 0
+--   live at that step.
+-- column usable_by_main_bytes BIGINT bytes lower_is_better: Idle bytes that
+--   color 0 could use.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m

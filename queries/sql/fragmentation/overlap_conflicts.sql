@@ -1,6 +1,5 @@
--- title: Contradictions of an assignment
--- question: Does the assignment give the same bytes to two values at the same
---   time?
+-- title: Overlapping values
+-- question: Which values share bytes although both are live?
 -- definition: Pairs of values of one allocation that overlap in address and in
 --   time. conflict where their ranges overlap strictly (a.start < b.end and
 --   b.start < a.end), which a sound dump never has, but for what a conditional

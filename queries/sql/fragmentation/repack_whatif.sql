@@ -1,6 +1,6 @@
--- title: Other packings
--- question: Would another packing make an arena smaller, and what is the least
---   that any could need?
+-- title: Arena size under other packings
+-- question: Would another packing make an arena smaller, and how small can any
+--   packing be?
 -- definition: Values of a temporary allocation that share bytes in place are
 --   one block: it spans their bytes and all their steps. Blocks are placed one
 --   by one, the greatest first, at the lowest place that is free over all

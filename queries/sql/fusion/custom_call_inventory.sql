@@ -1,5 +1,6 @@
 -- title: Custom calls
--- question: Which custom calls are there, and how much workspace do they take?
+-- question: Which custom calls does a program have, and how much workspace do
+--   they take?
 -- definition: Instructions custom-call of the last snapshot of every module,
 --   by target. operand_bytes and result_bytes are logical sizes; a
 --   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]

@@ -1,5 +1,5 @@
 -- title: Fusions
--- question: How well did fusion do: what does each fusion read, write and
+-- question: What does each fusion read and write, and how many bytes does it
 --   save?
 -- definition: Fusion instructions of the last snapshot of every module.
 --   op_count counts the instructions of the fused computation without

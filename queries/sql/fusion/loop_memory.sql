@@ -1,5 +1,6 @@
 -- title: Memory of loops
--- question: What do loops carry, and what do their bodies need on top?
+-- question: What do loops carry, and how much more memory do their bodies
+--   need?
 -- definition: Per while loop and colour: carry_bytes is the room of the
 --   distinct places in allocations of the values that appear in the while's
 --   result, tables of tuples left out. body_peak_bytes is the most live bytes

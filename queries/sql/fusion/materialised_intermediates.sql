@@ -1,6 +1,6 @@
--- title: Intermediates that were not fused away
--- question: Which large temporaries exist only because fusion stopped, and at
---   what?
+-- title: Intermediates left in memory
+-- question: Which large temporary values exist because fusion stopped, and at
+--   which instruction?
 -- definition: Temporary array values of at least min_bytes that exactly one
 --   scheduled instruction reads, where that reader could be part of a loop
 --   fusion (an element-wise operation, broadcast, reshape, transpose, slice,

@@ -1,5 +1,6 @@
--- title: Instructions by operation
--- question: What is each module made of?
+-- title: Instructions by opcode
+-- question: How many instructions of each opcode does a module have, and how
+--   large are their results?
 -- definition: Instructions by opcode. out_bytes is the sum of their logical
 --   result sizes, a tuple as its pointer table. top_level counts those outside
 --   of fusions and of the small computations that reductions, sorts and

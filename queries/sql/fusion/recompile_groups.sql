@@ -1,5 +1,5 @@
 -- title: Programs compiled more than once
--- question: Which functions were compiled many times in a run, and why?
+-- question: Which functions were compiled several times in a run, and why?
 -- definition: Compiled modules of a run by program, of each rank or host by
 --   itself: all compile what they run. distinct_graphs counts
 --   graph_fingerprints, distinct_layouts entry layouts. varying_arguments

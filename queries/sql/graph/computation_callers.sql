@@ -1,5 +1,6 @@
--- title: Who calls a computation
--- question: From where is each computation called, and how often does it run?
+-- title: Callers of a computation
+-- question: Which instructions call each computation, and how often does it
+--   run?
 -- definition: Rows of called_computations of the last snapshot of every
 --   module, with the caller's computation and the number of times of
 --   multiplicity.

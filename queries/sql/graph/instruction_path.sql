@@ -1,5 +1,5 @@
 -- title: Path between two instructions
--- question: By which way does data get from one instruction to another?
+-- question: How does data flow from one instruction to another?
 -- definition: A shortest path along graph_edges from producer to consumer, of
 --   at most max_depth edges; among equals the one with the lowest instruction
 --   numbers backwards. One row per instruction on it. Without a path there are

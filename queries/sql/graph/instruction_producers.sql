@@ -1,5 +1,6 @@
--- title: What an instruction is made from
--- question: Which instructions does a result depend on, to a depth of n edges?
+-- title: Inputs of an instruction
+-- question: Which instructions does a result depend on, up to a number of
+--   edges?
 -- definition: Along graph_edges from consumer to producer, operands and called
 --   computations, each instruction once, at its least distance.
 -- grain: module occurrence, instruction

@@ -1,5 +1,5 @@
--- title: Who uses an instruction
--- question: Which instructions depend on a result, to a depth of n edges?
+-- title: Users of an instruction
+-- question: Which instructions depend on a result, up to a number of edges?
 -- definition: Along graph_edges from producer to consumer, operands and called
 --   computations, each instruction once, at its least distance.
 -- grain: module occurrence, instruction

@@ -1,13 +1,13 @@
--- title: What is stored once
--- question: How much did it save to store equal content once?
--- definition: Over all runs, what was seen and what of it is distinct: files
---   by sha256, module snapshots by module_id, their source locations by
---   locations_id, compiled programs by exact_fingerprint, and instructions
---   (seen in every occurrence, stored once per module_id).
+-- title: Deduplication
+-- question: How much space does it save to store equal content once?
+-- definition: Over all runs, how many were ingested and how many of them are
+--   distinct: files by sha256, module snapshots by module_id, their source
+--   locations by locations_id, compiled programs by exact_fingerprint, and
+--   instructions (ingested with every occurrence, stored once per module_id).
 -- grain: thing
 -- column thing VARCHAR name neutral: files, file_bytes, modules, locations,
 --   programs or instructions.
--- column seen BIGINT count neutral: How many came.
+-- column seen BIGINT count neutral: How many were ingested.
 -- column stored BIGINT count lower_is_better: How many of them are distinct.
 -- column stored_ratio DOUBLE ratio lower_is_better: Share that is distinct.
 WITH files AS (

@@ -1,5 +1,5 @@
--- title: Series that stopped
--- question: Which scheduled series has not delivered when it should have?
+-- title: Overdue series
+-- question: Which series has no run although one is due?
 -- definition: Per series the mean time between its runs, and by how much the
 --   time since its last run exceeds it, seen from the newest run of the
 --   warehouse or from as_of. Series of one run have no cadence and are never

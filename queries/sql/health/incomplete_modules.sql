@@ -1,5 +1,5 @@
 -- title: Modules with missing files
--- question: Which modules miss a companion file, and why can't a question be
+-- question: Which modules lack a companion file, and which questions cannot be
 --   answered for them?
 -- definition: Compiled modules of a run, one per rank, program and number.
 --   Missing is what the last snapshot lacks: hlo (no instructions with a

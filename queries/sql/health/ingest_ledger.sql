@@ -1,6 +1,6 @@
--- title: What was loaded
--- question: What was loaded per run, when, by which version, and what was left
---   out?
+-- title: Ingested runs
+-- question: What was loaded for each run, when, by which version, and what was
+--   left out?
 -- definition: dump_files by run, with counts by status; detail rows are those
 --   of the run's distinct modules, each counted once although several runs may
 --   share it.

@@ -1,5 +1,5 @@
 -- title: Modules of a run
--- question: Which module snapshots does a run hold?
+-- question: Which module snapshots does a run contain?
 -- definition: Rows of modules of the chosen run, program and stage, in the
 --   order of their files.
 -- grain: module occurrence

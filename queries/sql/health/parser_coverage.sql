@@ -1,5 +1,5 @@
--- title: Lines that no rule took
--- question: How much of the input did no rule of a format take?
+-- title: Unparsed lines
+-- question: How many lines of the input did no rule of a format match?
 -- definition: dump_files by run, kind and status: lines read and lines
 --   unclaimed; covered_ratio is the claimed share of the lines. Files without
 --   lines (binary ones, and those that were not read) count in file_count

@@ -1,5 +1,5 @@
 -- title: Dangling references
--- question: Does every row refer to rows that are there?
+-- question: Which rows refer to rows that do not exist?
 -- definition: For every reference between tables the number of rows whose
 --   target is missing. NULL refers to nothing and is no fault.
 -- grain: reference

@@ -1,6 +1,6 @@
--- title: What could not be read
+-- title: Rejected input
 -- question: What could not be read, where is the first example, and how many
---   bytes are concerned?
+--   bytes are affected?
 -- definition: rejects by code, section and kind of file, over all runs or one.
 --   The example is the first by run, path and line. file_bytes adds up the
 --   files concerned, each once.

@@ -1,5 +1,5 @@
 -- title: Runs
--- question: Which runs does the warehouse hold, and what came with each?
+-- question: Which runs are in the warehouse, and what is known about each?
 -- definition: Rows of runs with counts of their modules, distinct programs,
 --   files, bytes and rejects; the latest first.
 -- grain: run

@@ -1,6 +1,6 @@
--- title: Does the data agree with XLA
--- question: Do the numbers agree with what XLA itself printed, and with
---   themselves?
+-- title: Agreement with XLA's figures
+-- question: Do the figures agree with those that XLA printed, and with one
+--   another?
 -- definition: Per module content and check, what is expected and what was
 --   found; the first occurrence is named, by run and path, and the others are
 --   counted. total: allocation sizes add up to 'Total bytes used'. kinds: the

@@ -1,5 +1,6 @@
 -- title: Element types at the peak
--- question: Which share of the peak is 4-byte floats that could be 2-byte?
+-- question: How much of the peak does each element type take, and what would
+--   halving 4-byte floats save?
 -- definition: owned_bytes of peak_values by element type and kind of
 --   allocation. Room that no value covers and tables of tuples are the type
 --   other. half_gain_bytes is half of the bytes of f32 and f64 arrays: what

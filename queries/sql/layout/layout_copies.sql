@@ -1,5 +1,5 @@
--- title: Copies for a layout
--- question: How many bytes move only to change a layout, tiling or memory
+-- title: Copies that change the layout
+-- question: How many bytes are copied only to change layout, tiling or memory
 --   space?
 -- definition: copy, copy-start, transpose, bitcast-convert and reshape
 --   instructions (data_moves) outside of fusions whose array operand has the

@@ -1,6 +1,5 @@
--- title: Dimensions that don't fit their tile
--- question: Which dimension of which array would have to change to lose its
---   padding?
+-- title: Dimensions that do not fill their tile
+-- question: Which dimension of which array must change to avoid its padding?
 -- definition: Tiled arrays among the values, and of those every dimension that
 --   is rounded up to its tile. saved_bytes is what the array would shrink by
 --   with the dimension rounded down to a multiple of its tile; where it is

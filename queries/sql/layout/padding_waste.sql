@@ -1,5 +1,5 @@
 -- title: Padding per value
--- question: Which values pay most for tiling and alignment?
+-- question: Which values waste the most memory through tiling and alignment?
 -- definition: Room a value takes minus its logical size. tile_padding_bytes is
 --   what rounding dimensions up to the tile adds; the rest, rounding_bytes, is
 --   the allocator's. Values at the same place in the same allocation with the

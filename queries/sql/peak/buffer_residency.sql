@@ -1,10 +1,11 @@
--- title: Rent of buffers
--- question: Which buffers pay the most rent, size times lifetime, for little
---   use?
--- definition: Values of temporary allocations. rent is size_bytes times live
---   steps. A value is touched where it is defined and where an instruction
---   reads it; idle_steps are the live steps between touches, and after the
---   last one, in gaps of more than tolerated_gap_steps steps.
+-- title: Buffers that stay in memory long for little use
+-- question: Which buffers take the most memory over time (size times live
+--   steps), and how long are they idle?
+-- definition: Values of temporary allocations. resident_byte_steps is
+--   size_bytes times live_steps. A value is accessed where it is defined and
+--   where an instruction reads it. idle_steps counts the live steps in gaps of
+--   more than tolerated_gap_steps steps between accesses, and after the last
+--   access.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, shape, size_bytes, live_steps,
 --   resident_byte_steps, idle_ratio
@@ -12,7 +13,7 @@
 -- param program
 -- param color
 -- param tolerated_gap_steps BIGINT = 0 from 0: Gaps of at most this many steps
---   are not idle.
+--   do not count as idle.
 -- param top
 -- column run
 -- column program
@@ -27,12 +28,14 @@
 -- column live_steps BIGINT steps neutral: Steps at which it is live.
 -- column resident_byte_steps BIGINT byte_steps lower_is_better: size_bytes
 --   times live_steps.
--- column idle_steps BIGINT steps lower_is_better: Live steps without a touch.
--- column idle_ratio DOUBLE ratio lower_is_better: Their share of live_steps.
+-- column idle_steps BIGINT steps lower_is_better: Live steps without an
+--   access.
+-- column idle_ratio DOUBLE ratio lower_is_better: Share of live_steps that are
+--   idle.
 -- column use_count BIGINT count neutral: Instructions that read it inside its
---   live range; those outside don't count.
--- column max_gap_steps BIGINT steps lower_is_better: Longest gap without a
---   touch.
+--   live range.
+-- column max_gap_steps BIGINT steps lower_is_better: Longest gap without an
+--   access.
 -- column start_step
 -- column end_step
 -- column op_name

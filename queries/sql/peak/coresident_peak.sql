@@ -1,6 +1,6 @@
--- title: Programs side by side on one device
--- question: Several programs stay loaded on the same chip: what do they need
---   together?
+-- title: Programs loaded on one device together
+-- question: How much memory do several programs need that stay loaded on the
+--   same device?
 -- definition: All modules of a rank or host whose program fits the pattern,
 --   per memory space, as if loaded together and running one at a time.
 --   Persistent are parameters and constants, transient is the rest of

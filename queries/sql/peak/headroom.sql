@@ -1,24 +1,25 @@
--- title: Headroom
--- question: How far is every program from the limit of its memory, and which
---   would run out?
--- definition: The limit, times 1 - slop, minus reserved_bytes of every colour
---   (or of the one asked for). status: oom below 0, warn with less than
---   warn_ratio of the limit left, else ok; unknown without a limit. The limit
---   of colour 0 is that of the device where the dump tells it, as GPU dumps do
---   (the other spaces of a GPU lie in the same memory), else what is published
---   of the chip: of that the runtime keeps some. It is none of a program that
---   was compiled for the host, platform cpu.
+-- title: Headroom below the memory limit
+-- question: How far is every program from the memory limit of its device, and
+--   which would run out of memory?
+-- definition: Headroom is the limit times (1 - slop), minus reserved_bytes,
+--   for color 0 or for the color that is asked for. status: oom below 0, warn
+--   with less than warn_ratio of the limit left, else ok; unknown without a
+--   limit. The limit of color 0 comes from the dump where it records the
+--   device's memory, as GPU dumps do (the other spaces of a GPU share that
+--   memory), else from the published memory of the chip, part of which the
+--   runtime keeps for itself. Programs compiled for the host (platform cpu)
+--   have no limit.
 -- grain: module occurrence, colour
 -- leading: program, space_name, status, usable_bytes, reserved_bytes,
 --   headroom_bytes, headroom_ratio, limit_from
 -- param run
 -- param program
 -- param color
--- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Bytes that
---   the colour has, which is 0 unless one is asked for; NULL for what the dump
---   or the chip's maker says.
--- param slop DOUBLE = 0.0 from 0 to 1: Share of the limit that is kept free,
---   as by xla_gpu_memory_limit_slop_factor.
+-- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
+--   color, which is 0 unless given; NULL for what the dump records or the
+--   chip's maker publishes.
+-- param slop DOUBLE = 0.0 from 0 to 1: Share of the limit to keep free, like
+--   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05 from 0 to 1: Warn with less than this share
 --   of the limit left.
 -- column run
@@ -28,12 +29,14 @@
 -- column color
 -- column space_name
 -- column status VARCHAR name neutral: ok, warn, oom or unknown.
--- column limit_from VARCHAR name neutral: Where the limit is from: parameter,
---   dump, or chip for what is published; NULL without one.
+-- column limit_from VARCHAR name neutral: Source of the limit: parameter,
+--   dump, or chip for published figures; NULL without one.
 -- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
 -- column reserved_bytes
--- column headroom_bytes BIGINT bytes higher_is_better: What is left.
--- column headroom_ratio DOUBLE ratio higher_is_better: Its share of the limit.
+-- column headroom_bytes BIGINT bytes higher_is_better: Bytes left below the
+--   limit.
+-- column headroom_ratio DOUBLE ratio higher_is_better: Share of the limit that
+--   is left.
 WITH limited AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,

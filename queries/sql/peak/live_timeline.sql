@@ -1,5 +1,5 @@
--- title: Live bytes over the schedule
--- question: How does memory use move over the schedule?
+-- title: Live memory over the schedule
+-- question: How does memory use change over the schedule?
 -- definition: memory_timeline: stretches of the schedule with the same live
 --   bytes, by the rules of peak_by_space. With points > 0 the schedule is cut
 --   into that many equal parts and of each only the stretch with the most live

@@ -1,6 +1,6 @@
 -- title: Peak memory by role
--- question: Weights, optimiser state, caches, inputs, gradients, activations,
---   gathered weights, outputs, workspace: who owns the peak?
+-- question: How much of the peak are weights, optimiser state, caches, inputs,
+--   gradients, activations, gathered weights, outputs and workspace?
 -- definition: owned_bytes of peak_roles by role and rule. What lies in a
 --   parameter's allocation belongs to the parameter, and so does a copy.
 -- grain: module occurrence, colour, role, rule

@@ -1,6 +1,6 @@
 -- title: Memory per program and memory space
--- question: What does each program need in each memory space, and how much of
---   it is really live at once?
+-- question: How much memory does each program reserve in each memory space,
+--   and how much of it is live at once?
 -- definition: Per module and colour: reserved_bytes is the sum of all
 --   allocation sizes. live_peak_bytes is the greatest sum, over the steps of
 --   the schedule, of live temporary bytes (union of the address intervals of

@@ -1,5 +1,6 @@
--- title: What is in memory at the peak
--- question: Which values make up the live peak, and where do they come from?
+-- title: Values live at the peak
+-- question: Which values are live at the peak, how large are they, and which
+--   source line made them?
 -- definition: Values live at peak_step, largest share first. Bytes that an
 --   in-place pair shares belong to the newer value; the older one names it in
 --   shares_with. Parameters, constants and live-outs count as whole

@@ -1,6 +1,5 @@
--- title: What the peak would fall by
--- question: If this one value disappeared, how much would the peak really
---   fall?
+-- title: Fall of the peak without one value
+-- question: How far would the peak fall without this value?
 -- definition: Exact: the live peak of the colour without the value, everything
 --   else as it is. Bytes that it shares in place at its first or last step
 --   stay; a parameter, constant or live-out allocation goes only at steps

@@ -1,7 +1,7 @@
--- title: What the peak would fall by, for values that belong together
--- question: If all that one source line, one part of the model or one element
---   type holds disappeared, or were half as large, how much would the peak
---   really fall?
+-- title: Fall of the peak without a set of values
+-- question: How far would the peak fall without all values of a source line, a
+--   part of the model, an element type or an allocation kind, or if they were
+--   half as large?
 -- definition: Exact: the live peak of the colour without any value of the set,
 --   everything else as it is. A byte is freed at a step where values of the
 --   set alone hold it; a parameter, constant or live-out allocation as a whole

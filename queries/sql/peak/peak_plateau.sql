@@ -1,6 +1,5 @@
--- title: Spike or plateau
--- question: Is the peak a spike or a plateau, and what is the next peak below
---   it?
+-- title: Width of the peak
+-- question: Is the peak one step or a plateau, and how high is the next peak?
 -- definition: Maximal stretches of steps with live bytes of at least (1 -
 --   tolerance) times the live peak. gain_if_removed_bytes is the live peak
 --   minus the most live bytes outside of the stretch: what could be gained

@@ -1,6 +1,6 @@
--- title: Which peak is which
--- question: Which of the competing numbers for a program's memory is which,
---   and how far is each from the live peak?
+-- title: Competing peak figures
+-- question: How do the figures that hlodb, XLA and JAX give for a program's
+--   memory differ, and what does each mean?
 -- definition: Per module, one row per number. Numbers of one memory space have
 --   a color; numbers over all spaces have none and are measured against the
 --   sum of the live peaks of all spaces, which no device needs at one place.

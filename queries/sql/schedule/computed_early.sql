@@ -1,5 +1,6 @@
--- title: Computed long before use
--- question: What is computed long before its first use, across the peak?
+-- title: Values computed long before use
+-- question: Which values are computed long before their first use and live
+--   through the peak?
 -- definition: Temporary array values that are live at the peak of their colour
 --   and first read after it. gap_steps is the distance from definition to
 --   first read. operand_bytes are the temporary values that the defining
@@ -31,9 +32,10 @@
 --   is read.
 -- column gap_steps BIGINT steps lower_is_better: Steps from definition to
 --   first read.
--- column operand_bytes BIGINT bytes neutral: What moving it would keep alive.
--- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by at most.
+-- column operand_bytes BIGINT bytes neutral: Operands that would have to stay
+--   alive if it were computed later.
+-- column net_saving_bytes BIGINT bytes higher_is_better: Most that the live
+--   peak can fall by.
 -- column op_name
 WITH tenants AS (
   SELECT *

@@ -1,5 +1,5 @@
--- title: Copies the compiler inserted
--- question: Which copies did the compiler insert, and for what reason?
+-- title: Copies that the compiler inserted
+-- question: Which copies did the compiler insert, and why?
 -- definition: copy and copy-start instructions outside of fusions
 --   (data_moves), by reason, the first that holds: space (memory spaces
 --   differ), layout (order or tiling of dimensions differ), loop (the

@@ -1,6 +1,6 @@
--- title: Held for one late reader
--- question: What dies only because its last reader is scheduled late, across
---   the peak?
+-- title: Values held for one late reader
+-- question: Which values live through the peak only because their last reader
+--   is scheduled late?
 -- definition: Temporary array values that are live at the peak of their
 --   colour, of which the last scheduled read lies after the peak, and the one
 --   before it, or else the definition, before the peak: what is made or read

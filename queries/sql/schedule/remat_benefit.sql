@@ -1,6 +1,6 @@
--- title: What rematerialisation saves
--- question: Did it pay that the compiler recomputes a value, rather than keep
---   it?
+-- title: Memory saved by rematerialisation
+-- question: How much memory does each recomputed value save, and is it worth
+--   the work?
 -- definition: Clones that XLA's rematerialisation made (name with .remat) and
 --   that have a live range: those inside of fusions have none, and compressed
 --   copies recompute nothing. Their arrays are those of the instruction before

@@ -1,5 +1,5 @@
 -- title: Recomputed instructions
--- question: What is recomputed, how often, and what does it cost?
+-- question: Which instructions are recomputed, how often, and at what cost?
 -- definition: Instructions of the last snapshot of every module that
 --   rematerialisation made: by the compiler (name with .remat) or by the
 --   framework (op_name with a mark of path_marks), but for what only names or

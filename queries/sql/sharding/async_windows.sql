@@ -1,6 +1,6 @@
--- title: Windows of asynchronous operations
--- question: How long are asynchronous buffers held, and how much work hides
---   them?
+-- title: Asynchronous operations
+-- question: How long are asynchronous buffers held, and how much work overlaps
+--   with them?
 -- definition: From start to done (async_pairs). held_bytes are the temporary
 --   values that the start, or the asynchronous computation it calls, defines,
 --   in the memory space that holds the most of them; a flag may lie in
@@ -23,9 +23,9 @@
 -- column program
 -- column module_number
 -- column rank
--- column instruction VARCHAR name neutral: The start.
--- column done_instruction VARCHAR name neutral: The done.
--- column wrapped_opcode VARCHAR name neutral: What is done asynchronously.
+-- column instruction VARCHAR name neutral: The start instruction.
+-- column done_instruction VARCHAR name neutral: The done instruction.
+-- column wrapped_opcode VARCHAR name neutral: Opcode that runs asynchronously.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
@@ -33,10 +33,12 @@
 -- column space_name
 -- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
 --   or what it calls, defines in this memory space.
--- column overlapped_flop BIGINT flop higher_is_better: Work between them.
+-- column overlapped_flop BIGINT flop higher_is_better: Work scheduled between
+--   start and done.
 -- column overlapped_bytes BIGINT bytes higher_is_better: Results written
---   between them.
--- column is_at_peak BOOLEAN flag neutral: Whether the peak is in between.
+--   between start and done.
+-- column is_at_peak BOOLEAN flag neutral: Whether the peak lies between start
+--   and done.
 WITH windows AS (
   SELECT *
   FROM async_pairs()

@@ -1,5 +1,6 @@
 -- title: Collectives
--- question: What is communicated, among how many devices, how often?
+-- question: Which collectives does a program have, among how many devices, and
+--   how often do they run?
 -- definition: Collectives of the last snapshot of every module, start and done
 --   together as one, and so the parts of async_collectives. operand_bytes are
 --   the logical sizes of the operands. payload_bytes: the result of an

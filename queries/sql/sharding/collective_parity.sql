@@ -1,4 +1,4 @@
--- title: Same collectives on all ranks
+-- title: Collectives that differ between ranks
 -- question: Do all ranks issue the same sequence of collectives, or may they
 --   hang?
 -- definition: Per program and module the sequence of collectives (the parts of

@@ -1,6 +1,6 @@
 -- title: Gathered weights at the peak
--- question: How much of the peak is weights gathered for use, and how early
---   are they?
+-- question: How much of the peak are gathered weights, and how early are they
+--   gathered?
 -- definition: Values of gathered_values that own bytes of the live peak.
 --   prefetch_steps are the steps from its definition to its first scheduled
 --   reader.

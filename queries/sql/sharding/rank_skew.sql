@@ -1,5 +1,5 @@
--- title: Differences between ranks
--- question: Do ranks or partitions need different memory, and is a program
+-- title: Memory differences between ranks
+-- question: Which programs need different memory on different ranks, or are
 --   missing on some?
 -- definition: Modules of a run by program and colour over its ranks; of
 --   several modules of a program on one rank the greatest. A rank that holds

@@ -1,5 +1,6 @@
--- title: Replicated tensors
--- question: Which big tensors are replicated or under-sharded?
+-- title: Replicated parameters
+-- question: Which large parameters are replicated or sharded less than
+--   possible?
 -- definition: Entry parameters of modules with several partitions, by their
 --   sharding: shards is the product of the device dimensions that split data
 --   (not those of last_tile_dim_replicate or last_tile_dims, of named axes

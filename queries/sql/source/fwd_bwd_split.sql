@@ -1,5 +1,5 @@
--- title: Forward, backward, optimiser
--- question: How is the peak split over forward pass, backward pass and
+-- title: Peak by forward, backward and optimiser
+-- question: How is the peak divided between forward pass, backward pass and
 --   optimiser?
 -- definition: owned_bytes of peak_values by the phase that they are made in
 --   (value_phases): that which the op_name tells by path_marks, or the source

@@ -1,6 +1,6 @@
--- title: What can't be attributed
--- question: How much of the peak has no framework path or no source line, and
---   which operations lost it?
+-- title: Bytes without source attribution
+-- question: How much of the peak has no framework path or source line, and
+--   which operations are they?
 -- definition: owned_bytes of peak_values by class and opcode of the defining
 --   instruction: source (a line of the user's code, see instruction_sources),
 --   library_source (the line lies in another installed package than a

@@ -1,5 +1,5 @@
 -- title: Peak memory by framework path
--- question: Where in the model does the peak come from?
+-- question: Which parts of the model hold the peak?
 -- definition: owned_bytes of peak_values by op_name, cut at '/', with numbers
 --   replaced (layer_12 is layer_*). A row per prefix: total_bytes counts
 --   everything below it, self_bytes what ends there. folded is the line 'a;b;c

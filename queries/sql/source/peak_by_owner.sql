@@ -1,5 +1,5 @@
--- title: Peak memory by owner
--- question: Who should look: whose source lines own the peak?
+-- title: Peak memory by code owner
+-- question: Who owns the source lines that hold the peak?
 -- definition: owned_bytes of peak_values by the owner that owner_rules gives
 --   to the source file of value_sources, the longest prefix winning; files
 --   without an owner are (unowned), values without a source (no source).

@@ -1,5 +1,5 @@
 -- title: Peak memory by source line
--- question: Which lines of the user's code own the peak?
+-- question: Which lines of your code hold the peak?
 -- definition: owned_bytes of peak_contents by source line of the defining
 --   instruction: the innermost frame that is not in a framework's own file,
 --   else the file and line of the metadata. A temporary value that the

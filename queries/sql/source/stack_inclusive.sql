@@ -1,5 +1,5 @@
 -- title: Peak memory by stack frame
--- question: How many bytes of the peak hang on each Python frame, itself and
+-- question: How many bytes of the peak belong to each Python frame, alone and
 --   with all that it calls?
 -- definition: owned_bytes of peak_values along the stack of the defining
 --   instruction, from the innermost frame outwards. total_bytes counts a value
