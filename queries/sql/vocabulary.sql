@@ -4,8 +4,7 @@
 --   for all.
 -- param module_ids BIGINT[] = NULL: Only modules of these contents; NULL for
 --   all.
--- param every_run BOOLEAN = false: Those of module_ids, whichever run holds
---   them; rows of others are not even read.
+-- param every_run BOOLEAN = false: Look up module_ids in all runs.
 -- param locations_ids BIGINT[] = NULL: Of every run: only these source
 --   locations.
 -- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for

@@ -6,7 +6,7 @@
 --   wasted. Constants of more than ten elements are elided in dumps ({...}):
 --   those are equal whose digests in elided_literals are; without a proto, and
 --   so without a digest, each counts as distinct.
--- grain: run, literal, shape, colour
+-- grain: run, literal, shape, memory space
 -- leading: space_name, shape, literal, copy_count, constant_bytes,
 --   wasted_bytes, example
 -- param run

@@ -20,7 +20,7 @@
 -- column kind
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
 -- column space_ratio DOUBLE ratio neutral: Share of all that the module
---   reserves in the colour.
+--   reserves in the memory space.
 -- column parameter_number INTEGER id neutral: Entry parameter it holds.
 -- column is_live_out BOOLEAN flag neutral: Whether it may outlive the program.
 -- column value_count BIGINT count neutral: Values placed in it.

@@ -1,8 +1,8 @@
 -- title: Peak memory that donations would save
 -- question: How far would the peak fall if an input were donated?
 -- definition: For every missed pair of donation_ledger: the live peak of the
---   colour if the output lay in the parameter's allocation, so that its own
---   allocation is not held. Possible without a copy where the parameter is
+--   memory space if the output lay in the parameter's allocation, so that its
+--   own allocation is not held. Possible without a copy where the parameter is
 --   last read no later than the output's allocation is first held.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair

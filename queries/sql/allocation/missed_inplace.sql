@@ -1,10 +1,10 @@
 -- title: Missed in-place reuse
 -- question: Where does an instruction write a new buffer although an operand
 --   of the same size ends there?
--- definition: Pairs of temporary values of one colour: the older is read by
---   the instruction that defines the newer and dies at the step at which the
---   newer is born; sizes are equal, the places differ, and the instruction can
---   work in place (element-wise operations, fusions of kind loop or input,
+-- definition: Pairs of temporary values of one memory space: the older is read
+--   by the instruction that defines the newer and dies at the step at which
+--   the newer is born; sizes are equal, the places differ, and the instruction
+--   can work in place (element-wise operations, fusions of kind loop or input,
 --   dynamic-update-slice, scatter, sort, copy). Of several operands and
 --   results of a size the n-th is paired with the n-th, in the order of their
 --   numbers, without those that do share a place. saved_bytes is the size;

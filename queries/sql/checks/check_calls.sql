@@ -1,5 +1,5 @@
--- title: Called computations resolve
--- question: Which calls name no computation of their module?
+-- title: Called computations exist
+-- question: Which calls name a computation that the module does not contain?
 -- definition: Every computation that the module text calls stands in it. An
 --   instruction that only the assignment prints calls what nobody has printed.
 -- grain: fault

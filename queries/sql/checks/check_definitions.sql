@@ -1,6 +1,6 @@
--- title: Values have their instruction
--- question: Which values are defined by an instruction that nobody has
---   printed?
+-- title: Every value has its instruction
+-- question: Which values are defined by an instruction that the dump does not
+--   contain?
 -- definition: The instruction that defines a value stands in the module text,
 --   or, in an assignment without it and for async computations that older
 --   releases do not print, in the assignment itself.

@@ -1,6 +1,5 @@
--- title: Every line of every file is understood
--- question: Which files hold lines that no rule took, or places that were
---   rejected?
+-- title: Every line of every file is parsed
+-- question: Which files have lines that no rule matched, or rejected places?
 -- definition: lines_unclaimed plus rejects of every file of a run, whose
 --   expected number is 0. A log also holds what programs print: of it, and of
 --   files known and left unread, only rejects count.
@@ -8,7 +7,7 @@
 -- param run VARCHAR = NULL of runs.name: Only files of this run; NULL for all.
 -- column run_id
 -- column path
--- column place VARCHAR text neutral: What is concerned.
+-- column place VARCHAR text neutral: File or rejected place.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 SELECT

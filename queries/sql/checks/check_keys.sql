@@ -1,10 +1,10 @@
--- title: No row stands twice
+-- title: No key is duplicated
 -- question: Which tables hold two rows with the same key?
 -- definition: For each table and each of its keys: expected is the number of
 --   different keys, found how many of them stand once. The check looks at the
 --   whole warehouse.
 -- grain: table, key
--- column place VARCHAR text neutral: What is concerned.
+-- column place VARCHAR text neutral: Table and key.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH doubtful AS MATERIALIZED (

@@ -1,5 +1,5 @@
--- title: What is checked
--- question: Which checks are there, and how much does each look at?
+-- title: All checks
+-- question: Which checks are there, and how many rows does each look at?
 -- definition: The checks in their order, with the number of rows that each
 --   compares.
 -- grain: check

@@ -1,9 +1,9 @@
 -- title: JAX's memory analysis agrees
--- question: Where does Compiled.memory_analysis() say something else than the
+-- question: Where does Compiled.memory_analysis() differ from the buffer
 --   assignment?
--- definition: Over allocations of device memory (every colour but 5, host
---   memory): argument is the sum of parameters, alias that of parameters that
---   are live out, output that of all that is live out, temp that of
+-- definition: Over allocations of device memory (every memory space but 5,
+--   host memory): argument is the sum of parameters, alias that of parameters
+--   that are live out, output that of all that is live out, temp that of
 --   temporaries. On TPU temp is 0 where temporaries in HBM are nothing but
 --   tuples' tables of addresses, 512 bytes each; else it is at least their
 --   sum, as libtpu adds what its code generator needs, or 0 where none is

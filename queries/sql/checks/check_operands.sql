@@ -1,5 +1,6 @@
--- title: Operands resolve
--- question: Which operands name no instruction of their computation?
+-- title: Operands exist
+-- question: Which operands name an instruction that their computation does not
+--   contain?
 -- definition: Every operand of the module text is an instruction that stands
 --   in it. An instruction that only the assignment prints is left out: what it
 --   reads may be printed nowhere.

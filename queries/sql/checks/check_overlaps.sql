@@ -1,11 +1,11 @@
--- title: No two values contradict each other
--- question: Where has an assignment given the same bytes to two values at the
---   same time?
+-- title: No live values overlap
+-- question: Where does an assignment give the same bytes to two values that
+--   are live at the same time?
 -- definition: No two values of one allocation overlap in address and strictly
 --   in time (a.start < b.end and b.start < a.end); thread-local allocations
 --   apart, and what a conditional reads: its range goes through all branches,
 --   and each has its bytes for others as soon as it reads it no more. found is
---   the number of such pairs of a colour; overlap_conflicts lists them.
+--   the number of such pairs of a memory space; overlap_conflicts lists them.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

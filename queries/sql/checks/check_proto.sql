@@ -1,5 +1,5 @@
 -- title: Text and proto agree
--- question: Where do the text and the proto of one module give different rows?
+-- question: For which modules do text and proto give different rows?
 -- definition: Of a module that was dumped in both forms, every row that both
 --   carry is equal. expected is the number of rows compared, found the number
 --   of equal ones.

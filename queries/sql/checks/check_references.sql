@@ -1,10 +1,10 @@
--- title: Every reference resolves
--- question: Which rows of the warehouse refer to rows that are not there?
+-- title: References resolve
+-- question: Which rows refer to rows that do not exist?
 -- definition: For each table and each key that it refers by: rows without the
 --   row they name. expected is 0. NULL refers to nothing. The check looks at
 --   the whole warehouse.
 -- grain: reference
--- column place VARCHAR text neutral: What is concerned.
+-- column place VARCHAR text neutral: Table and key.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.
 WITH of_modules AS (

@@ -1,4 +1,4 @@
--- title: Memory reports have the same allocations
+-- title: Memory reports list the same allocations
 -- question: Which allocations of a memory-usage report differ from the
 --   assignment?
 -- definition: Every allocation that a report lists is one of the assignment:

@@ -1,7 +1,8 @@
--- title: Memory reports have the same totals
--- question: Where does a memory-usage report have another total?
--- definition: The total of a memory-usage report, of one colour since 2026-03,
---   is the sum of the allocation sizes.
+-- title: Memory reports have the same total
+-- question: Where does a memory-usage report give another total than the
+--   assignment?
+-- definition: The total of a memory-usage report, of one memory space since
+--   2026-03, is the sum of the allocation sizes.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

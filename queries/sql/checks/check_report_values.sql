@@ -1,11 +1,11 @@
--- title: Memory reports have the same values
--- question: Which rows of a memory-usage report has the assignment no values
---   for?
+-- title: Memory reports list the same values
+-- question: Which rows of a memory-usage report have no values in the
+--   assignment?
 -- definition: Each row of a report counts the values at one offset and gives
 --   their largest size. The assignment has as many there, in the allocation
---   that the report names or in one of that colour. expected is the number of
---   values, found that of the likeliest place: the same offset and size,
---   within its rounding.
+--   that the report names or in one of that memory space. expected is the
+--   number of values, found that of the likeliest place: the same offset and
+--   size, within its rounding.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

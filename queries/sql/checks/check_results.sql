@@ -1,6 +1,6 @@
--- title: Everything that is checked, and what fails
--- question: Is the data sound, and does it agree with what XLA and JAX say
---   themselves?
+-- title: Results of all checks
+-- question: Is the data sound, and does it agree with XLA's and JAX's own
+--   figures?
 -- definition: Every check once if nothing fails it; else every module, file or
 --   table that does, with the place where expected and found differ most. Of a
 --   module that stands in several runs the first occurrence is named.

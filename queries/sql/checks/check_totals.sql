@@ -1,8 +1,8 @@
 -- title: Allocations add up to the printed total
--- question: Where do the sizes of all allocations not add up to what XLA
---   printed?
--- definition: The sum of all allocation sizes, over all colours, is 'Total
---   bytes used'.
+-- question: Where do the sizes of all allocations not add up to the total that
+--   XLA printed?
+-- definition: The sum of all allocation sizes, over all memory spaces, is
+--   'Total bytes used'.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

@@ -1,6 +1,5 @@
 -- title: Uses of values are operands
--- question: Which uses does the assignment list that the module text does not
---   have?
+-- question: Which uses in the assignment does the module text not have?
 -- definition: Where an assignment says that an operand reads a value, the
 --   module text has that operand, and it is one of the positions of the value.
 --   expected is the instruction that defines the value, found the operand of

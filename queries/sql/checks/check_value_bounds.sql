@@ -1,5 +1,5 @@
 -- title: Values lie inside their allocations
--- question: Which values do not lie inside their allocation, or lie in none?
+-- question: Which values extend beyond their allocation, or have none?
 -- definition: 0 <= offset_bytes and offset_bytes + size_bytes <= size of the
 --   allocation. expected is the size of the allocation, NULL where there is no
 --   such allocation; found is where the value ends, or its offset where that

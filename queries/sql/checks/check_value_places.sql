@@ -1,8 +1,8 @@
 -- title: Every value has one place
--- question: Which values have no place, or more than one?
+-- question: Which values have no offset in an allocation, or more than one?
 -- definition: Every value of an assignment lies in exactly one allocation, at
---   one offset. A value that reuses an allocation of another colour is placed
---   in its own one only.
+--   one offset. A value that reuses an allocation of another memory space is
+--   placed in its own one only.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

@@ -1,5 +1,5 @@
--- title: Values have room for their shapes
--- question: Which values have less room than their shape needs?
+-- title: Values have room for their shape
+-- question: Which values have fewer bytes than their shape needs?
 -- definition: size_bytes >= logical_bytes, for arrays: padding adds and never
 --   takes away. Of an array that its layout splits among the cores of a chip,
 --   SC(dimension:index,...), the largest piece counts. The pointer table of a

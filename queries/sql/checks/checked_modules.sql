@@ -1,5 +1,5 @@
--- title: Modules that checks look at
--- question: Which module contents does a check look at?
+-- title: Modules that the checks cover
+-- question: Which module contents does each check cover?
 -- definition: Every module of the chosen run, or of all runs, whose details
 --   are there: pruned runs have none.
 -- grain: module content

@@ -1,5 +1,5 @@
 -- title: Modules that fail a check
--- question: Which module contents fail which check, where and by how much?
+-- question: Which module contents fail which check, where, and by how much?
 -- definition: All checks of single modules together, a row for each module and
 --   check that fails: how often it does, and the place where expected and
 --   found differ most.

@@ -1,5 +1,5 @@
--- title: Modules to be left out of gates
--- question: Which module contents must no gate rely on?
+-- title: Unsound modules
+-- question: Which module contents fail a check, so that gates leave them out?
 -- definition: Module contents that fail a check; they are kept and shown
 --   everywhere, but nothing is decided by them. Computed from the data each
 --   time, so it cannot go stale.

@@ -1,5 +1,5 @@
--- title: Runs that nothing is decided by
--- question: Of which runs can the data not be relied on?
+-- title: Unsound runs
+-- question: Which runs have data that verdicts cannot rely on?
 -- definition: Runs of which more than max_rejects places could not be read,
 --   and, with consistency, runs that hold a module content in which
 --   self_consistency finds a fault, whichever run it names. They are no base

@@ -41,7 +41,11 @@
 -- column main_part VARCHAR name neutral: The part that most of the difference
 --   falls in, see difference_parts.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
+<<<<<<< HEAD
 --   reserved bytes.
+=======
+--   reserved bytes of color 0.
+>>>>>>> 2f03b401 (Say memory space in the front matter and name the reader's terms)
 WITH pairs AS MATERIALIZED (
   SELECT p.*
   FROM matched_compilations(

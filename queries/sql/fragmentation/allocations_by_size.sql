@@ -1,11 +1,11 @@
 -- title: Allocations by size class
 -- question: How many allocations are there of each size, and how much does
 --   alignment waste?
--- definition: Allocations of every module per colour in classes of powers of
---   two: bucket_bytes is the largest power of two that is not above the size
---   (0 for empty ones). rounding_bytes is what rounding every size up to a
---   multiple of align adds.
--- grain: run, program, module, colour, size class
+-- definition: Allocations of every module per memory space in classes of
+--   powers of two: bucket_bytes is the largest power of two that is not above
+--   the size (0 for empty ones). rounding_bytes is what rounding every size up
+--   to a multiple of align adds.
+-- grain: run, program, module, memory space, size class
 -- leading: program, space_name, bucket_bytes, allocation_count, count_ratio,
 --   sum_bytes, rounding_bytes
 -- param run

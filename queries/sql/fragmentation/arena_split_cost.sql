@@ -1,19 +1,19 @@
 -- title: Cost of several arenas
 -- question: How much memory does it cost that temporary values of a memory
 --   space lie in several arenas?
--- definition: Per colour: the sizes of all temporary allocations, the sum of
---   their own live peaks, and the most of their bytes live together at one
---   step. split_bytes is the sum of their own peaks minus the joint peak: what
---   one arena without fragmentation would save over several without
+-- definition: Per memory space: the sizes of all temporary allocations, the
+--   sum of their own live peaks, and the most of their bytes live together at
+--   one step. split_bytes is the sum of their own peaks minus the joint peak:
+--   what one arena without fragmentation would save over several without
 --   fragmentation.
--- grain: module occurrence, colour
+-- grain: module occurrence, memory space
 -- leading: program, space_name, arena_count, sum_bytes, joint_peak_bytes,
 --   split_bytes, waste_bytes
 -- param run
 -- param program
 -- param color
--- param min_arenas BIGINT = 1 from 0: Only colours with at least this many
---   arenas.
+-- param min_arenas BIGINT = 1 from 0: Only memory spaces with at least this
+--   many arenas.
 -- column run
 -- column program
 -- column module_number

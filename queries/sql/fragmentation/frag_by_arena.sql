@@ -1,7 +1,7 @@
 -- title: Fragmentation per arena
 -- question: How fragmented is each temporary allocation?
 -- definition: Per temporary allocation its size minus the most of its bytes
---   live at one step (union of addresses, ends inclusive). A colour's
+--   live at one step (union of addresses, ends inclusive). A memory space's
 --   fragmentation is larger than the sum of its arenas' where they peak at
 --   different steps, see arena_split_cost.
 -- grain: module occurrence, allocation

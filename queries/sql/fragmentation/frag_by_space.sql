@@ -1,12 +1,13 @@
 -- title: Fragmentation per memory space
 -- question: How much temporary memory is reserved beyond what is ever live at
 --   once?
--- definition: Per module and colour: the sizes of the temporary allocations,
---   minus the most temporary bytes live at one step (union of addresses, ends
---   inclusive). The ratio is of temp_bytes; modules without temporaries or
---   live ranges are left out. In the VMEM of a TPU it includes what kernels
---   have for themselves, which is used all the same: scoped_bytes.
--- grain: module occurrence, colour
+-- definition: Per module and memory space: the sizes of the temporary
+--   allocations, minus the most temporary bytes live at one step (union of
+--   addresses, ends inclusive). The ratio is of temp_bytes; modules without
+--   temporaries or live ranges are left out. In the VMEM of a TPU it includes
+--   what kernels have for themselves, which is used all the same:
+--   scoped_bytes.
+-- grain: module occurrence, memory space
 -- leading: program, space_name, temp_bytes, temp_live_peak_bytes,
 --   fragmentation_bytes, fragmentation_ratio, scoped_bytes
 -- param run
@@ -27,9 +28,8 @@
 --   temp_bytes.
 -- column arena_count BIGINT count neutral: Temporary allocations.
 -- column value_count BIGINT count neutral: Values placed in them.
--- column scoped_bytes BIGINT bytes neutral: What of fragmentation_bytes is in
---   use after all, where values and what an operation has for itself
---   (scoped_memory) take most at one step.
+-- column scoped_bytes BIGINT bytes neutral: Part of fragmentation_bytes that
+--   is in use by scoped memory (VMEM that a kernel reserves for itself).
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color,

@@ -21,7 +21,7 @@
 -- column space_name
 -- column allocation_id
 -- column allocation_bytes BIGINT bytes neutral: Size of the allocation.
--- column step INTEGER step neutral: The step looked at.
+-- column step INTEGER step neutral: Step of the picture.
 -- column from_byte BIGINT bytes neutral: First free byte.
 -- column to_byte BIGINT bytes neutral: First byte behind the hole.
 -- column hole_bytes BIGINT bytes neutral: Its size.

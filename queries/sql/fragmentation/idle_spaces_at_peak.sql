@@ -5,7 +5,7 @@
 --   reserved_bytes minus the live bytes of the color. usable_by_main_bytes is
 --   the most of them that color 0 could use: the lesser of idle_bytes and the
 --   temporary bytes of color 0 live at that step.
--- grain: module occurrence, colour
+-- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
 --   main_temp_live_bytes, usable_by_main_bytes
 -- param run

@@ -25,7 +25,8 @@
 -- column output_count BIGINT count neutral: Results.
 -- column read_bytes BIGINT bytes lower_is_better: Sizes of the operands.
 -- column written_bytes BIGINT bytes lower_is_better: Sizes of the results.
--- column saved_bytes BIGINT bytes higher_is_better: What is never written.
+-- column saved_bytes BIGINT bytes higher_is_better: Bytes that fusion keeps
+--   from being written to memory.
 -- column op_name
 WITH sized AS MATERIALIZED (
   -- Once: fusions, what they read and what is fused are looked up here.

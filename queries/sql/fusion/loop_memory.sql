@@ -1,14 +1,14 @@
 -- title: Memory of loops
 -- question: What do loops carry, and how much more memory do their bodies
 --   need?
--- definition: Per while loop and colour: carry_bytes is the room of the
+-- definition: Per while loop and memory space: carry_bytes is the room of the
 --   distinct places in allocations of the values that appear in the while's
 --   result, tables of tuples left out. body_peak_bytes is the most live bytes
---   of the colour at the steps of the body, body_extra_bytes what of it is
---   beyond the least there. stacked_bytes are carried arrays whose first
+--   of the memory space at the steps of the body, body_extra_bytes what of it
+--   is beyond the least there. stacked_bytes are carried arrays whose first
 --   dimension is the trip count: what is kept per iteration; NULL where that
 --   is unknown.
--- grain: module occurrence, while instruction, colour
+-- grain: module occurrence, while instruction, memory space
 -- leading: program, space_name, instruction, trip_count, carry_bytes,
 --   stacked_bytes, body_peak_bytes, body_extra_bytes
 -- param run
@@ -23,9 +23,10 @@
 -- column instruction VARCHAR name neutral: The while instruction.
 -- column trip_count BIGINT count neutral: How often it runs; NULL where
 --   unknown.
--- column trip_count_from VARCHAR name neutral: Where that stands:
---   backend_config, or condition of the loop; NULL where unknown.
--- column carry_bytes BIGINT bytes lower_is_better: Room of what it carries.
+-- column trip_count_from VARCHAR name neutral: Source of trip_count:
+--   backend_config, or the loop's condition; NULL where unknown.
+-- column carry_bytes BIGINT bytes lower_is_better: Memory of the carried
+--   values.
 -- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked
 --   over iterations; NULL where the trip count is unknown.
 -- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the

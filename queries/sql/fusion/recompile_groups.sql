@@ -33,8 +33,8 @@
 --   modules' printed totals.
 -- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of
 --   them.
--- column host VARCHAR name neutral: Folder of the host, where no rank but the
---   folder alone tells it.
+-- column host VARCHAR name neutral: Folder of the host, where only the folder
+--   distinguishes hosts.
 WITH compiled AS (
   SELECT
     f.run_id, f.run AS run_name, f.program AS program_name, f.rank,

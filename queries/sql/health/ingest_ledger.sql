@@ -14,8 +14,8 @@
 -- column file_count BIGINT count neutral: Files of the run.
 -- column file_bytes BIGINT bytes neutral: Their sizes, unpacked.
 -- column loaded_count BIGINT count neutral: Files that were loaded.
--- column duplicate_count BIGINT count neutral: Files whose content was there
---   already.
+-- column duplicate_count BIGINT count neutral: Files with content that was
+--   already stored.
 -- column ignored_count BIGINT count neutral: Files of other kinds.
 -- column rejected_count BIGINT count lower_is_better: Files that could not be
 --   read.

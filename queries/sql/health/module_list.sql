@@ -20,7 +20,7 @@
 -- column has_assignment BOOLEAN flag neutral: Whether it has a buffer
 --   assignment.
 -- column printed_total_bytes BIGINT bytes neutral: XLA's own 'Total bytes
---   used', over all colours.
+--   used', over all memory spaces.
 -- column module_id
 -- column path
 SELECT

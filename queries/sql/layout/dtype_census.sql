@@ -6,7 +6,7 @@
 --   other. half_gain_bytes is half of the bytes of f32 and f64 arrays: what
 --   the bytes at this step would fall by, an upper bound of what the peak
 --   would: peak_leverage_of_sets grouped_by element_type gives that.
--- grain: module occurrence, colour, element type, kind of allocation
+-- grain: module occurrence, memory space, element type, kind of allocation
 -- leading: program, space_name, element_type, kind, owned_bytes, peak_ratio,
 --   half_gain_bytes
 -- param run

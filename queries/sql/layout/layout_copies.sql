@@ -7,7 +7,7 @@
 --   what. A transpose changes dimensions, be they equal or not. Copies between
 --   equal layouts in one space are not here, but in copy_census. Bytes are
 --   logical sizes. is_at_peak: a value it defines is live at the peak of its
---   colour.
+--   memory space.
 -- grain: module occurrence, instruction
 -- leading: program, instruction, reason, operand_shape, shape, read_bytes,
 --   written_bytes, is_at_peak

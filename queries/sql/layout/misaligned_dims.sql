@@ -5,7 +5,7 @@
 --   with the dimension rounded down to a multiple of its tile; where it is
 --   smaller than the tile nothing can be saved that way. spare_bytes is what
 --   the same memory could hold more.
--- grain: run, program, colour, shape, dimension
+-- grain: run, program, memory space, shape, dimension
 -- leading: program, space_name, shape, dimension_size, tile_size, size_bytes,
 --   saved_bytes, spare_ratio
 -- param run

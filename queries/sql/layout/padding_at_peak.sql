@@ -1,9 +1,10 @@
 -- title: Padding at the peak
 -- question: How much of the peak is padding?
 -- definition: Bytes of values live at peak_step that lie behind the first
---   logical_bytes of the newest value that covers them, per colour. Room of a
---   parameter, constant or live-out that no value covers is uncovered_bytes.
--- grain: module occurrence, colour
+--   logical_bytes of the newest value that covers them, per memory space. Room
+--   of a parameter, constant or live-out that no value covers is
+--   uncovered_bytes.
+-- grain: module occurrence, memory space
 -- leading: program, space_name, live_peak_bytes, padding_bytes, padding_ratio,
 --   uncovered_bytes, padded_value_count
 -- param run

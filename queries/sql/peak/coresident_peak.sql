@@ -30,8 +30,8 @@
 -- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
 -- column dominating_program VARCHAR name neutral: Program of the greatest
 --   transient part.
--- column host VARCHAR name neutral: Folder of the host, where no rank but the
---   folder alone tells it.
+-- column host VARCHAR name neutral: Folder of the host, where only the folder
+--   distinguishes hosts.
 WITH memory AS (
   SELECT m.*, h.host
   FROM module_memory AS m

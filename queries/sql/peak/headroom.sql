@@ -9,7 +9,7 @@
 --   memory), else from the published memory of the chip, part of which the
 --   runtime keeps for itself. Programs compiled for the host (platform cpu)
 --   have no limit.
--- grain: module occurrence, colour
+-- grain: module occurrence, memory space
 -- leading: program, space_name, status, usable_bytes, reserved_bytes,
 --   headroom_bytes, headroom_ratio, limit_from
 -- param run

@@ -4,14 +4,14 @@
 --   bytes, by the rules of peak_by_space. With points > 0 the schedule is cut
 --   into that many equal parts and of each only the stretch with the most live
 --   bytes is kept (the first among equals), so the peak always stays.
--- grain: module occurrence, colour, stretch of steps
+-- grain: module occurrence, memory space, stretch of steps
 -- leading: program, space_name, from_step, to_step, live_bytes,
 --   temp_live_bytes, delta_bytes, instruction
 -- param run
 -- param program
 -- param color
 -- param points BIGINT = 0 from 0 to 1000000000: Keep at most this many
---   stretches per module and colour; 0 for all.
+--   stretches per module and memory space; 0 for all.
 -- column run
 -- column program
 -- column module_number
@@ -20,8 +20,9 @@
 -- column space_name
 -- column from_step INTEGER step neutral: First step of the stretch.
 -- column to_step INTEGER step neutral: Last step of the stretch.
--- column live_bytes BIGINT bytes lower_is_better: Live bytes of the colour.
--- column temp_live_bytes BIGINT bytes lower_is_better: Those of temporary
+-- column live_bytes BIGINT bytes lower_is_better: Live bytes of the memory
+--   space.
+-- column temp_live_bytes BIGINT bytes lower_is_better: Live bytes of temporary
 --   allocations.
 -- column delta_bytes BIGINT bytes neutral: Change from the stretch before.
 -- column instruction VARCHAR name neutral: Instruction scheduled at from_step.

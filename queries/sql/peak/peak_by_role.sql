@@ -3,7 +3,7 @@
 --   gradients, activations, gathered weights, outputs and workspace?
 -- definition: owned_bytes of peak_roles by role and rule. What lies in a
 --   parameter's allocation belongs to the parameter, and so does a copy.
--- grain: module occurrence, colour, role, rule
+-- grain: module occurrence, memory space, role, rule
 -- leading: program, space_name, role, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
 -- param run

@@ -1,14 +1,14 @@
 -- title: Memory per program and memory space
 -- question: How much memory does each program reserve in each memory space,
 --   and how much of it is live at once?
--- definition: Per module and colour: reserved_bytes is the sum of all
+-- definition: Per module and memory space: reserved_bytes is the sum of all
 --   allocation sizes. live_peak_bytes is the greatest sum, over the steps of
 --   the schedule, of live temporary bytes (union of the address intervals of
 --   live values, ends inclusive) and of whole parameters, constants and
 --   live-outs while they hold anything. fragmentation_bytes is temp_bytes
 --   minus the most temporary bytes live at one step; scoped_bytes of
 --   frag_by_space says what of it a TPU's kernels have for themselves.
--- grain: module occurrence, colour
+-- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction
 -- param run

@@ -5,17 +5,17 @@
 --   in-place pair shares belong to the newer value; the older one names it in
 --   shares_with. Parameters, constants and live-outs count as whole
 --   allocations: room that no value covers is a row without instruction.
---   owned_bytes of a module and colour add up to live_peak_bytes. op_name and
---   source are those of the defining instruction, or of the first reader that
---   has a source (attribution read, see value_sources).
--- grain: module occurrence, colour, value
+--   owned_bytes of a module and memory space add up to live_peak_bytes.
+--   op_name and source are those of the defining instruction, or of the first
+--   reader that has a source (attribution read, see value_sources).
+-- grain: module occurrence, memory space, value
 -- leading: program, space_name, instruction, shape, owned_bytes, peak_ratio,
 --   source_file, source_line
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20 from 0: At most this many values per module and
---   colour; NULL for all.
+-- param top BIGINT = 20 from 0: At most this many values per module and memory
+--   space; NULL for all.
 -- column run
 -- column program
 -- column module_number
@@ -36,7 +36,7 @@
 -- column offset_bytes
 -- column start_step
 -- column end_step
--- column shares_with VARCHAR name neutral: Instruction whose value took over
+-- column shares_with VARCHAR name neutral: Instruction of the value that owns
 --   most of its other bytes in place.
 -- column attribution VARCHAR name neutral: defined or read; NULL without a
 --   source line.

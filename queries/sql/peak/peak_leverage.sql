@@ -1,11 +1,11 @@
 -- title: Fall of the peak without one value
 -- question: How far would the peak fall without this value?
--- definition: Exact: the live peak of the colour without the value, everything
---   else as it is. Bytes that it shares in place at its first or last step
---   stay; a parameter, constant or live-out allocation goes only at steps
---   where no other value lives in it. new_peak_bytes is the greatest live
---   bytes that remain, new_peak_step the first step that has them: what the
---   saving runs into. A value that is not live at every highest step has
+-- definition: Exact: the live peak of the memory space without the value,
+--   everything else as it is. Bytes that it shares in place at its first or
+--   last step stay; a parameter, constant or live-out allocation goes only at
+--   steps where no other value lives in it. new_peak_bytes is the greatest
+--   live bytes that remain, new_peak_step the first step that has them: what
+--   the saving runs into. A value that is not live at every highest step has
 --   leverage 0, however large it is.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, shape, size_bytes,
@@ -13,8 +13,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20 from 0: At most this many values per module and
---   colour; NULL for all.
+-- param top BIGINT = 20 from 0: At most this many values per module and memory
+--   space; NULL for all.
 -- column run
 -- column program
 -- column module_number

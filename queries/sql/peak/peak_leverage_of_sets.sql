@@ -2,21 +2,21 @@
 -- question: How far would the peak fall without all values of a source line, a
 --   part of the model, an element type or an allocation kind, or if they were
 --   half as large?
--- definition: Exact: the live peak of the colour without any value of the set,
---   everything else as it is. A byte is freed at a step where values of the
---   set alone hold it; a parameter, constant or live-out allocation as a whole
---   where no other value lives in it. half_leverage_bytes is what the peak
---   falls by if half of the freed bytes go, rounded down at each step. Sets
---   are those of value_sets, sets may share values: leverages are no sum.
--- grain: module occurrence, colour, set
+-- definition: Exact: the live peak of the memory space without any value of
+--   the set, everything else as it is. A byte is freed at a step where values
+--   of the set alone hold it; a parameter, constant or live-out allocation as
+--   a whole where no other value lives in it. half_leverage_bytes is what the
+--   peak falls by if half of the freed bytes go, rounded down at each step.
+--   Sets are those of value_sets, sets may share values: leverages are no sum.
+-- grain: module occurrence, memory space, set
 -- leading: program, space_name, set_name, value_count, owned_bytes,
 --   leverage_bytes, leverage_ratio, new_peak_instruction
 -- param run
 -- param program
 -- param color
 -- param grouped_by
--- param top BIGINT = 20 from 0: At most this many sets per module and colour;
---   NULL for all.
+-- param top BIGINT = 20 from 0: At most this many sets per module and memory
+--   space; NULL for all.
 -- column run
 -- column program
 -- column module_number

@@ -4,7 +4,7 @@
 --   tolerance) times the live peak. gain_if_removed_bytes is the live peak
 --   minus the most live bytes outside of the stretch: what could be gained
 --   there at most.
--- grain: module occurrence, colour, stretch of steps
+-- grain: module occurrence, memory space, stretch of steps
 -- leading: program, space_name, from_step, to_step, max_bytes, is_peak,
 --   gain_if_removed_bytes, first_instruction
 -- param run

@@ -7,7 +7,7 @@
 --   arguments_outputs_temps is what JAX users add up: parameters plus
 --   live-outs plus temporaries minus parameters that are also live-out.
 --   printed_live_range_peak is XLA's listing at its own peak.
--- grain: module occurrence, definition, colour
+-- grain: module occurrence, definition, memory space
 -- leading: program, space_name, definition, bytes, delta_bytes, reason
 -- param run
 -- param program

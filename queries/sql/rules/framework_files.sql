@@ -1,10 +1,10 @@
 -- title: Files that are a framework's own
--- question: By what in its path is a source file known to be no user's?
+-- question: Which parts of a path mark a framework's own source files?
 -- definition: An ingest chooses the user's frame of a stack by the same rows:
 --   the innermost one in no such file.
 -- grain: fragment
 -- column fragment VARCHAR name neutral: Part of a path.
--- column framework VARCHAR name neutral: Whose files they are.
+-- column framework VARCHAR name neutral: Framework of the files.
 SELECT r.fragment, r.framework
 FROM (VALUES
   ('/site-packages/jax/', 'jax'),

@@ -1,5 +1,5 @@
 -- title: Owners of source files
--- question: Who looks after which source files?
+-- question: Who owns which source files?
 -- definition: A table of path prefixes and owners, empty until a query of your
 --   own with the name owner_rules and these columns takes its place. The
 --   longest prefix that a path begins with, or contains after a slash,

@@ -1,4 +1,4 @@
--- title: Parts of op_name that tell what an operation is for
+-- title: Parts of op_name that mark the role of an operation
 -- question: By what in its path does an operation belong to the forward pass,
 --   the backward pass or the optimiser?
 -- definition: Of the phases (backward, forward, optimiser) whose marks are in

@@ -10,7 +10,7 @@
 --   clusters, before it in the process.
 -- grain: pattern
 -- column place BIGINT id neutral: Order of the pattern.
--- column framework VARCHAR name neutral: Whose names they are.
+-- column framework VARCHAR name neutral: Framework of the names.
 -- column pattern VARCHAR text neutral: Regular expression on the whole name.
 -- column kept VARCHAR text neutral: What stays, \1 for the first group.
 SELECT CAST(r.place AS BIGINT) AS place, r.framework, r.pattern, r.kept

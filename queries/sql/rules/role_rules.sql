@@ -1,6 +1,6 @@
 -- title: Rules that give values a role
--- question: By which rule is a value a weight, optimiser state, gradient or
---   activation?
+-- question: Which rules decide whether a value is a weight, optimiser state,
+--   gradient or activation?
 -- definition: A table of rules; of those that hold the first (place) wins. A
 --   rule holds where all that it states holds; NULL states nothing. kind is
 --   that of the allocation; is_donated: the parameter's allocation is

@@ -1,4 +1,4 @@
--- title: Names that tell nothing apart
+-- title: Names that do not distinguish programs
 -- question: Which names does a framework give to all programs, or to all
 --   arguments?
 -- definition: A program of such a name is told from others by its content, an

@@ -1,9 +1,9 @@
 -- title: Values computed long before use
 -- question: Which values are computed long before their first use and live
 --   through the peak?
--- definition: Temporary array values that are live at the peak of their colour
---   and first read after it. gap_steps is the distance from definition to
---   first read. operand_bytes are the temporary values that the defining
+-- definition: Temporary array values that are live at the peak of their memory
+--   space and first read after it. gap_steps is the distance from definition
+--   to first read. operand_bytes are the temporary values that the defining
 --   instruction reads and that die before the peak: they would have to be kept
 --   if the value were computed at its first use. net_saving_bytes is the
 --   value's leverage minus them, at least 0; 0 where the instruction is a

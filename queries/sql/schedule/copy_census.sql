@@ -7,7 +7,7 @@
 --   output (a parameter or constant that is copied into the result), async
 --   (any other copy-start), interference (all others: the value is needed
 --   again after it is overwritten). at_peak_bytes are own bytes of the live
---   peaks, all colours.
+--   peaks, all memory spaces.
 -- grain: module occurrence, reason
 -- leading: program, reason, copy_count, copied_bytes, at_peak_bytes,
 --   largest_instruction

@@ -1,15 +1,15 @@
 -- title: Values held for one late reader
 -- question: Which values live through the peak only because their last reader
 --   is scheduled late?
--- definition: Temporary array values that are live at the peak of their
---   colour, of which the last scheduled read lies after the peak, and the one
+-- definition: Temporary array values that are live at the peak of their memory
+--   space, of which the last scheduled read lies after the peak, and the one
 --   before it, or else the definition, before the peak: what is made or read
 --   at the peak is needed there. gap_steps is the distance between the two.
 --   is_movable: no operand of the last reader other than the value is made at
 --   the peak or after, so that it could run before; and it is no done, which
 --   waits for what runs meanwhile. net_saving_bytes is the value's leverage
---   minus the temporary results of that reader in the colour, at least 0; 0
---   where it is not movable.
+--   minus the temporary results of that reader in the memory space, at least
+--   0; 0 where it is not movable.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, size_bytes, gap_steps,
 --   last_reader, is_movable, net_saving_bytes

@@ -14,7 +14,7 @@
 --   all_kept_peak_bytes is the same without any clone of the module: values
 --   are kept for those that something other than clones reads. NULL where no
 --   instruction of the original's name is left: it was moved, or fused.
--- grain: module occurrence, clone, colour
+-- grain: module occurrence, clone, memory space
 -- leading: program, space_name, instruction, original, size_bytes, gap_steps,
 --   saved_at_peak_bytes, saved_ratio
 -- param run
@@ -30,8 +30,8 @@
 -- column instruction
 -- column opcode
 -- column original VARCHAR name neutral: What it recomputes.
--- column kept_from VARCHAR name neutral: The instruction before it, whose
---   result would be kept.
+-- column kept_from VARCHAR name neutral: Instruction before the clone whose
+--   result would be kept instead.
 -- column size_bytes
 -- column gap_steps BIGINT steps higher_is_better: Steps between the end of
 --   that and the clone, the longest of its arrays.

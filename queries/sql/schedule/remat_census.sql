@@ -21,10 +21,9 @@
 -- column module_number
 -- column rank
 -- column made_by VARCHAR name neutral: compiler or framework.
--- column original VARCHAR name neutral: What is recomputed.
+-- column original VARCHAR name neutral: Recomputed instruction.
 -- column clone_count BIGINT count lower_is_better: Recomputed instructions.
--- column in_fusion_count BIGINT count neutral: Those of them inside of
---   fusions.
+-- column in_fusion_count BIGINT count neutral: Clones inside fusions.
 -- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
 -- column flop BIGINT flop lower_is_better: Their work in dots and
 --   convolutions, once.

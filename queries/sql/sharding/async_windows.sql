@@ -12,7 +12,7 @@
 --   asynchronously itself (of async_collectives all that the fusions carry
 --   along), and custom calls that write nothing (ConcatBitcast,
 --   AllocateBuffer). is_at_peak: the peak of that memory space lies in the
---   window; of colour 0 where nothing is held.
+--   window; of color 0 where nothing is held.
 -- grain: module occurrence, start
 -- leading: program, instruction, done_instruction, window_steps, held_bytes,
 --   overlapped_flop, overlapped_bytes, is_at_peak

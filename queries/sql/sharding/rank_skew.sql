@@ -1,13 +1,13 @@
 -- title: Memory differences between ranks
 -- question: Which programs need different memory on different ranks, or are
 --   missing on some?
--- definition: Modules of a run by program and colour over its ranks; of
+-- definition: Modules of a run by program and memory space over its ranks; of
 --   several modules of a program on one rank the greatest. A rank that holds
---   the program and nothing in the colour counts as 0 bytes. skew_ratio is
---   (max - min) / max of reserved_bytes. outlier_ranks are those without the
---   program, or whose bytes are not the most common ones. Runs of one rank
+--   the program and nothing in the memory space counts as 0 bytes. skew_ratio
+--   is (max - min) / max of reserved_bytes. outlier_ranks are those without
+--   the program, or whose bytes are not the most common ones. Runs of one rank
 --   give no rows.
--- grain: program, colour
+-- grain: program, memory space
 -- leading: program, space_name, rank_count, missing_count, min_reserved_bytes,
 --   max_reserved_bytes, skew_ratio, outlier_ranks
 -- param run

@@ -7,7 +7,7 @@
 --   whole forward pass tell the rest by who reads whom (dataflow_phases). Else
 --   other, or none without op_name; parameters and constants are phases of
 --   their own. A saved activation is made forward and last read backward.
--- grain: module occurrence, colour, phase
+-- grain: module occurrence, memory space, phase
 -- leading: program, space_name, phase, owned_bytes, peak_ratio,
 --   saved_activation_bytes, value_count
 -- param run
@@ -23,8 +23,8 @@
 --   constant, other or none.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column saved_activation_bytes BIGINT bytes lower_is_better: Those of values
---   made forward and last read backward.
+-- column saved_activation_bytes BIGINT bytes lower_is_better: Values made in
+--   the forward pass and last read in the backward pass.
 -- column value_count BIGINT count neutral: Values.
 WITH phased AS (
   SELECT

@@ -6,7 +6,7 @@
 --   library_source (the line lies in another installed package than a
 --   framework's, site-packages or dist-packages), argument (a parameter with a
 --   name), constant, op_name_only, or nothing.
--- grain: module occurrence, colour, class, opcode
+-- grain: module occurrence, memory space, class, opcode
 -- leading: program, space_name, class, opcode, owned_bytes, peak_ratio,
 --   value_count
 -- param run
@@ -18,7 +18,8 @@
 -- column rank
 -- column color
 -- column space_name
--- column class VARCHAR name neutral: What is known of where it comes from.
+-- column class VARCHAR name neutral: What is known about the origin of the
+--   bytes.
 -- column opcode
 -- column owned_bytes BIGINT bytes neutral: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.

@@ -6,7 +6,7 @@
 --   bytes' that flame graph viewers read (NULL where self_bytes is 0). Values
 --   without a path are under (parameter), (constant) or (no op_name). What the
 --   peak would fall by without a prefix is in peak_leverage_of_sets.
--- grain: module occurrence, colour, prefix
+-- grain: module occurrence, memory space, prefix
 -- leading: program, space_name, op_path, self_bytes, total_bytes, peak_ratio,
 --   value_count
 -- param run

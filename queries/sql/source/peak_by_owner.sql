@@ -3,7 +3,7 @@
 -- definition: owned_bytes of peak_values by the owner that owner_rules gives
 --   to the source file of value_sources, the longest prefix winning; files
 --   without an owner are (unowned), values without a source (no source).
--- grain: module occurrence, colour, owner
+-- grain: module occurrence, memory space, owner
 -- leading: program, space_name, owner, owned_bytes, peak_ratio, file_count
 -- param run
 -- param program

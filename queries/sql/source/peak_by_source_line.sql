@@ -7,14 +7,14 @@
 --   (value_sources); read_bytes says how much does. Values without either have
 --   no line, a row per kind of allocation. What the peak would fall by without
 --   a line is in peak_leverage_of_sets.
--- grain: module occurrence, colour, source line
+-- grain: module occurrence, memory space, source line
 -- leading: program, space_name, source_file, source_line, owned_bytes,
 --   peak_ratio, value_count, largest_instruction
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20 from 0: At most this many lines per module and colour;
---   NULL for all.
+-- param top BIGINT = 20 from 0: At most this many lines per module and memory
+--   space; NULL for all.
 -- column run
 -- column program
 -- column module_number

@@ -5,14 +5,14 @@
 --   instruction, from the innermost frame outwards. total_bytes counts a value
 --   once per place in the source, also under recursion; self_bytes only in its
 --   innermost frame. Releases that print no stack frames give no rows.
--- grain: module occurrence, colour, frame (file, line, function)
+-- grain: module occurrence, memory space, frame (file, line, function)
 -- leading: program, space_name, function_name, file_name, line, self_bytes,
 --   total_bytes, peak_ratio
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20 from 0: At most this many frames per module and
---   colour; NULL for all.
+-- param top BIGINT = 20 from 0: At most this many frames per module and memory
+--   space; NULL for all.
 -- column run
 -- column program
 -- column module_number
@@ -22,8 +22,8 @@
 -- column file_name VARCHAR name neutral: File of the frame.
 -- column line INTEGER id neutral: Line in that file.
 -- column function_name VARCHAR name neutral: Function of the frame.
--- column self_bytes BIGINT bytes lower_is_better: Bytes whose innermost frame
---   it is.
+-- column self_bytes BIGINT bytes lower_is_better: Bytes with this frame as the
+--   innermost.
 -- column total_bytes BIGINT bytes lower_is_better: Bytes with it anywhere in
 --   the stack.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.

@@ -1,6 +1,5 @@
--- title: Asynchronous collectives within fusions
--- question: Which of the printed collectives are one that a TPU carries out
---   while it computes?
+-- title: Asynchronous collectives inside fusions
+-- question: Which collectives does a TPU run asynchronously inside fusions?
 -- definition: TPU compilers print such a collective in several fusions: in the
 --   one whose custom call AsyncCollectiveStart reads it, in those that compute
 --   meanwhile, and in that of AsyncCollectiveDone; always with the same

@@ -1,5 +1,5 @@
--- title: Starts and dones
--- question: Which done belongs to which start, and when do they run?
+-- title: Pairs of start and done
+-- question: Which done belongs to which start, and at which steps do they run?
 -- definition: Instructions whose opcode ends in -start and the -done of the
 --   same operation that reads it, directly or through -update and
 --   get-tuple-element; wrapped_opcode is the operation that an async-start
@@ -12,7 +12,7 @@
 -- column module_id
 -- column instruction_id INTEGER id neutral: The start.
 -- column instruction VARCHAR name neutral: Its name.
--- column wrapped_opcode VARCHAR name neutral: What is done asynchronously.
+-- column wrapped_opcode VARCHAR name neutral: Opcode that runs asynchronously.
 -- column done_instruction VARCHAR name neutral: The done; NULL where none
 --   reads it.
 -- column start_at_step INTEGER step neutral: Step of the start.

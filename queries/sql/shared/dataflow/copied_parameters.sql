@@ -1,6 +1,6 @@
 -- title: Parameters that the compiler copies
--- question: Which instructions give nothing but an argument, at another place,
---   in another layout or element type?
+-- question: Which instructions only copy an argument to another place, layout
+--   or element type?
 -- definition: Copies, slices, conversions, bitcasts, their starts and dones,
 --   ConcatBitcasts (TPU compilers fetch a weight in slices and put these
 --   together), and fusions of one operand, in the entry computation: where

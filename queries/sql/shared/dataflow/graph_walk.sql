@@ -1,5 +1,6 @@
--- title: What lies up or down the instruction graph
--- question: Which instructions does one reach in at most so many edges?
+-- title: Transitive users or inputs of instructions
+-- question: Which instructions does a walk over the graph reach within a
+--   number of edges?
 -- definition: Along graph_edges from the start, each instruction once, at its
 --   least distance: to those that make its data, or with forward to those that
 --   get it. Among equals the edge of the lowest kind and instruction number

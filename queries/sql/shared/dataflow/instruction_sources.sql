@@ -1,5 +1,5 @@
 -- title: Source line of every instruction that has one
--- question: From which line of the user's code does each instruction come?
+-- question: Which source line of the user does each instruction come from?
 -- definition: The innermost frame that is not in a framework's own file, from
 --   the stack frames of newer releases; else source_file and source_line of
 --   the metadata, unless that is the dummy_file_name which TensorFlow puts

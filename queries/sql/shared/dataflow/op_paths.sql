@@ -1,5 +1,5 @@
 -- title: Framework path of every instruction, normalised
--- question: To which part of the model does an instruction belong?
+-- question: Which part of the model does each instruction belong to?
 -- definition: Instructions of final_contents. op_path is op_name where numbers
 --   at the end of a part, and indices in brackets, become '*' (layer_12 is
 --   layer_*, and so is Keras' layer_12_1). phase: that of the first mark of

@@ -1,6 +1,5 @@
--- title: Who reads the parameters
--- question: Which parameters does nothing but the optimiser read, as its own
---   state?
+-- title: Readers of parameters
+-- question: Which parameters does only the optimiser read?
 -- definition: Readers of every parameter of the entry computation of programs
 --   that mark the backward pass alone (dataflow_phases). Copies, bitcasts,
 --   tuples and what has no op_name but no other operand than the parameter are

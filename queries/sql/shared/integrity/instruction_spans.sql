@@ -2,7 +2,7 @@
 -- question: From where to where do the numbers of a module's instructions go
 --   without a gap?
 -- definition: The least and the greatest instruction_id of every module
---   content, NULL where numbers are missing in between or stand twice. What
+--   content, NULL where numbers are missing in between or are duplicated. What
 --   refers to a number from the least to the greatest refers to an instruction
 --   that is there.
 -- grain: module content

@@ -12,7 +12,7 @@
 -- grain: module content, check
 -- param module_ids
 -- column module_id
--- column check_name VARCHAR name neutral: What is checked.
+-- column check_name VARCHAR name neutral: Name of the check.
 -- column status VARCHAR name neutral: ok, noted or fault.
 -- column expected BIGINT count neutral: What it should be.
 -- column found BIGINT count neutral: What it is.

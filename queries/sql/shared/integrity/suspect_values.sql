@@ -1,9 +1,9 @@
--- title: Modules whose values may lie elsewhere than in one place
--- question: Of which modules do places and sizes of values have to be looked
---   at one by one?
+-- title: Modules that need a check of each value's place
+-- question: For which modules must places and sizes of values be checked one
+--   by one?
 -- definition: Module contents that are not proved to have one place with
 --   enough room for each value. Proof is that there are as many places as
---   values, that no value stands twice, and that each has a place of at least
+--   values, that no value is duplicated, and that each has a place of at least
 --   its logical_bytes. A module without any of both is proved, too.
 -- grain: module content
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for

@@ -14,8 +14,8 @@
 -- column body_id INTEGER id neutral: computation_id of its body.
 -- column trip_count BIGINT count neutral: How often it runs; NULL where
 --   unknown.
--- column trip_count_from VARCHAR name neutral: Where that stands:
---   backend_config, or condition of the loop; NULL where unknown.
+-- column trip_count_from VARCHAR name neutral: Source of trip_count:
+--   backend_config, or the loop's condition; NULL where unknown.
 -- column body_from_step INTEGER step neutral: First step of the body.
 -- column body_to_step INTEGER step neutral: Last step of the body.
 WITH whiles AS MATERIALIZED (

@@ -1,6 +1,5 @@
 -- title: How often a computation runs
--- question: How often is each computation carried out in one run of the
---   program?
+-- question: How often does each computation run in one run of the program?
 -- definition: 1 for the entry computation; for others the sum over their
 --   callers of the caller's number times the trip count of the loop where it
 --   is a loop's body or condition. is_known is false where a loop without a

@@ -7,7 +7,7 @@
 --   than when it was seen last, is recovered. Noise bands are those of the
 --   base and of the runs before the candidate: earlier_ids, else the latest 90
 --   that are followed and sound.
--- grain: pair of modules, colour
+-- grain: pair of modules, memory space
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs of which one is

@@ -12,11 +12,11 @@
 --   min_delta_bytes, or less than min_delta_ratio of the smaller; mixed, where
 --   reserved bytes and live peak move in opposite directions, both above the
 --   floors (live_peak_opposite); worse (more_bytes) or improved (fewer_bytes).
---   A colour that only one side uses counts as 0 bytes on the other. The noise
---   band is the widest of noise_bands for the source of either module, in the
---   run of the base and the runs of earlier_ids before that of the candidate,
---   which has no say.
--- grain: pair of modules, colour
+--   A memory space that only one side uses counts as 0 bytes on the other. The
+--   noise band is the widest of noise_bands for the source of either module,
+--   in the run of the base and the runs of earlier_ids before that of the
+--   candidate, which has no say.
+-- grain: pair of modules, memory space
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base
 --   modules.
 -- param base_places BIGINT[] = NULL from 0: Their places, see compilations;

@@ -7,7 +7,7 @@
 --   lesser counts divided by that of the greater ones.
 -- grain: rung
 -- column rung BIGINT id neutral: 1 for the surest.
--- column method VARCHAR name neutral: What is equal.
+-- column method VARCHAR name neutral: What must be equal.
 -- column confidence DOUBLE score higher_is_better: How sure it is; NULL where
 --   it is the likeness.
 -- column doc VARCHAR text neutral: The key, in words.

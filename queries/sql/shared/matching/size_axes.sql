@@ -9,7 +9,7 @@
 --   Dimensions of parameters that differ within a subject are one axis where
 --   they rise in step: (size - least) / (greatest - least) is the same in
 --   every module. The size of an axis is that of its first dimension.
--- grain: subject, colour, module content, axis
+-- grain: subject, memory space, module content, axis
 -- param program
 -- param series
 -- param module_ids

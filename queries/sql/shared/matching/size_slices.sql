@@ -4,7 +4,7 @@
 -- definition: Rows of size_axes, each with the sizes that its module has of
 --   the other axes of its subject. Modules with the same of these differ in
 --   axis alone.
--- grain: subject, colour, module content, axis
+-- grain: subject, memory space, module content, axis
 -- param program
 -- param series
 -- param color

@@ -1,6 +1,6 @@
--- title: How far duplicate compiles differ
--- question: By how many bytes does the memory of one program differ between
---   compilations of the same source?
+-- title: Memory differences between duplicate compiles
+-- question: By how many bytes does memory differ between compilations of the
+--   same source?
 -- definition: Modules with a buffer assignment that were compiled from one
 --   source (before_optimizations, exactly) on one rank and host of one run:
 --   there compiler and flags are the same for certain. The width is the most
@@ -8,7 +8,7 @@
 --   use counts as 0 there. What another rank makes of the source, or another
 --   host that only its folder tells, is no duplicate: one that differs is to
 --   be seen. Where nothing was compiled twice there is no row.
--- grain: run, program, rank, source, colour
+-- grain: run, program, rank, source, memory space
 -- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for all.
 -- column run_id
 -- column program

@@ -1,13 +1,13 @@
--- title: What is live at the peak, byte by byte
+-- title: Values live at the peak, byte by byte
 -- question: Which value owns which bytes at the step of the live peak?
--- definition: Values whose range holds the peak step of their colour,
+-- definition: Values whose range holds the peak step of their memory space,
 --   thread-local ones left out. Every byte belongs to one value only: among
 --   those that share it in place to the newest (greatest start_step, then
 --   value_id). A parameter, constant or live-out counts as a whole allocation
 --   while it holds anything, and always where none of its values has a live
 --   range: what no value covers is a row with value_id NULL. So owned_bytes of
---   a module and colour add up to its live_peak_bytes.
--- grain: module content, colour, allocation, value
+--   a module and memory space add up to its live_peak_bytes.
+-- grain: module content, memory space, allocation, value
 -- param run
 -- param program
 -- param module_ids
@@ -26,8 +26,8 @@
 -- column size_bytes
 -- column logical_bytes
 -- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
--- column padding_bytes BIGINT bytes neutral: Those of its own bytes that lie
---   behind its first logical_bytes.
+-- column padding_bytes BIGINT bytes neutral: Bytes of its own beyond its first
+--   logical_bytes.
 -- column shares_with INTEGER id neutral: The value that owns most of its other
 --   bytes, in place; NULL where it owns all of them.
 -- column start_step

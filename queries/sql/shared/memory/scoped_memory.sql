@@ -1,5 +1,5 @@
--- title: What operations of a TPU have for themselves
--- question: Which part of the VMEM does an operation have for itself while it
+-- title: Scoped memory of TPU operations
+-- question: Which part of VMEM does an operation reserve for itself while it
 --   runs?
 -- definition: scoped_memory_configs of scheduled instructions, as the compiler
 --   gives them to kernels (vmem_limit_bytes of Pallas): from offset_bytes on,
@@ -14,7 +14,8 @@
 -- column opcode
 -- column schedule_step INTEGER step neutral: The step at which it runs.
 -- column offset_bytes BIGINT bytes neutral: Where its part begins.
--- column scoped_bytes BIGINT bytes lower_is_better: What it has for itself.
+-- column scoped_bytes BIGINT bytes lower_is_better: VMEM that the operation
+--   reserves for itself.
 WITH named AS MATERIALIZED (
   -- Fixed before they meet their forms: else those of all modules do.
   SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id

@@ -1,9 +1,9 @@
 -- title: Leverage of every set of values
--- question: What would the live peak be without these values, or with half of
---   what they hold?
+-- question: How high is the live peak without these values, or with half of
+--   their bytes?
 -- definition: As peak_leverage_by_set defines it, of sets that alone hold
 --   bytes at the peak; the removal of any other leaves it as it is.
--- grain: module content, source locations, colour, set
+-- grain: module content, source locations, memory space, set
 -- param run
 -- param program
 -- param grouped_by
@@ -17,8 +17,8 @@
 --   they own.
 -- column new_peak_bytes
 -- column new_peak_step
--- column half_peak_bytes BIGINT bytes lower_is_better: The live peak if half
---   of what it frees goes.
+-- column half_peak_bytes BIGINT bytes lower_is_better: The live peak with half
+--   of what the set frees.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT
     m.module_id, m.locations_id, m.color AS space_color, m.peak_step,

@@ -1,5 +1,5 @@
 -- title: Leverage of every value
--- question: What would the live peak be without this value?
+-- question: How high is the live peak without this value?
 -- definition: As peak_leverage defines it, of values live at the peak whose
 --   removal can lower it; the removal of any other value leaves the peak as it
 --   is.

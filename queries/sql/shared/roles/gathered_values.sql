@@ -1,5 +1,5 @@
 -- title: Weights gathered for use
--- question: Which values hold a parameter that an all-gather put together?
+-- question: Which values hold a parameter that an all-gather assembled?
 -- definition: An operand of an all-gather (or its start) counts where it comes
 --   from a parameter of the entry computation, or of a loop or branch, by
 --   operations that only pass data on: bitcast, copy, convert, reshape,

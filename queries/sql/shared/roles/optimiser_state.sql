@@ -1,6 +1,6 @@
--- title: What only updates read, where both passes are marked
--- question: Which donated parameters does nothing but an update by gradients
---   read, in programs of JAX?
+-- title: Optimiser state, where both passes are marked
+-- question: Which donated parameters does only an update by gradients read, in
+--   programs of JAX?
 -- definition: Entry parameters of programs that mark the backward pass and
 --   (path_marks) all of the forward pass. Copies, bitcasts, tuples and what
 --   has no op_name but one operand are passed on the way to the readers; the

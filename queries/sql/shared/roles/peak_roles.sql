@@ -1,5 +1,5 @@
--- title: Role of what is live at the peak
--- question: Which value at the live peak has which role, by which rule?
+-- title: Role of every value at the peak
+-- question: Which role has each value at the live peak, and by which rule?
 -- definition: Values of peak_values that own bytes, with the role that the
 --   first rule of role_rules gives; what no rule takes is unclassified. What
 --   lies in a parameter's allocation belongs to the parameter, and so does a
@@ -10,9 +10,9 @@
 --   unknown in a program that reads no array forward, as an optimiser by
 --   itself, which is the first to read the weights as well as its state. Its
 --   last_read_in is optimiser where nothing but the optimiser reads it
---   (parameter_readers). So owned_bytes of a module and colour add up to its
---   live_peak_bytes.
--- grain: module content, colour, allocation, value
+--   (parameter_readers). So owned_bytes of a module and memory space add up to
+--   its live_peak_bytes.
+-- grain: module content, memory space, allocation, value
 -- param run
 -- param program
 -- param module_ids

@@ -1,4 +1,4 @@
--- title: The base of a run, and how it was chosen
+-- title: Baseline of a run
 -- question: Which run is a candidate compared with by default, and why?
 -- definition: Of earlier_runs, unsound ones left out (unsound_runs) unless all
 --   are. previous: the latest that is followed. auto: where the commit of one
@@ -11,8 +11,8 @@
 --   then the latest.
 -- grain: run
 -- param candidate
--- param rule VARCHAR = 'auto' in auto, previous, window: How the base is
---   chosen.
+-- param rule VARCHAR = 'auto' in auto, previous, window: Rule that selects the
+--   base.
 -- param main_branch
 -- param window_runs BIGINT = 7 from 1: Runs of a window.
 -- param max_rejects

@@ -1,5 +1,5 @@
 -- title: Contents of last snapshots
--- question: Which module contents show a module as it was compiled in the end?
+-- question: Which module contents are the last snapshot of a module?
 -- definition: Contents of final_modules, each once; of every run those of
 --   selected_contents, for a buffer assignment belongs to a last snapshot.
 -- grain: module content

@@ -1,5 +1,5 @@
 -- title: The last snapshot of every compiled module
--- question: Which snapshot shows a module as it was compiled in the end?
+-- question: Which snapshot shows a module after all passes?
 -- definition: Of every module the first of ranked_snapshots.
 -- grain: compiled module
 -- param run

@@ -1,6 +1,6 @@
--- title: Hosts that folders alone tell apart
--- question: Which folders of a run are of processes of their own, though no
---   name says a rank?
+-- title: Hosts without ranks
+-- question: Which folders of a run come from different processes although no
+--   name gives a rank?
 -- definition: Folders that hold modules of one rank, or of none, in files of
 --   the same names: no process writes one twice. The host is the folder; of
 --   module/host_pid/ (xla_dump_hlo_to_subfolder) it is the last part.

@@ -1,5 +1,6 @@
--- title: Snapshots of every compiled module, the last first
--- question: In which order do the snapshots of a module stand, from the end?
+-- title: Snapshots of every module, the last first
+-- question: In which order were the snapshots of a module written, from the
+--   last?
 -- definition: Of the occurrences that share run, folder, rank, program and
 --   module number, place 1 has the one with a buffer assignment, else
 --   after_optimizations, else the pass snapshot of the highest number, else

@@ -1,5 +1,5 @@
--- title: Modules that go on under a new number
--- question: Which later module is what another one was compiled to?
+-- title: Modules that continue under another number
+-- question: Which later module was a module compiled to?
 -- definition: TPU compilers give some programs a new number on the way, those
 --   of random numbers or complex ones for instance. A number of a program that
 --   has before_optimizations and nothing of after_optimizations goes on as the

@@ -1,5 +1,5 @@
--- title: Instructions of the modules with a buffer assignment
--- question: What are the instructions whose memory is asked about?
+-- title: Instructions of the selected modules
+-- question: Which instructions do the selected modules have?
 -- definition: Instructions of every module of the chosen run and program that
 --   has a buffer assignment, each content once: rows of instructions, without
 --   names, which take longest to read.
@@ -20,7 +20,8 @@
 -- column fusion_kind VARCHAR name neutral: Of fusions: kLoop, kInput, …
 -- column custom_call_target VARCHAR name neutral: Of custom calls.
 -- column literal VARCHAR text neutral: Of constants: what they hold.
--- column attributes VARCHAR text neutral: What has no column of its own.
+-- column attributes VARCHAR text neutral: Attributes without a column of their
+--   own.
 WITH chosen AS MATERIALIZED (
   SELECT module_id
   FROM selected_contents()

@@ -1,8 +1,8 @@
--- title: Memory profiles of a run
+-- title: Memory of the selected modules
 -- question: Which rows of module_memory belong to a run and a program?
 -- definition: module_memory of the chosen run, program and memory space, keys
 --   only.
--- grain: module occurrence, colour
+-- grain: module occurrence, memory space
 -- param run
 -- param program
 -- param color

@@ -1,4 +1,4 @@
--- title: The run that a question is about
+-- title: The selected run
 -- question: Which run does `run` mean: the one of that name, or the latest?
 -- definition: The run called `run`; without a name the latest, see run_order.
 -- grain: run (at most one)

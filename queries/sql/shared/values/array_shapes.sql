@@ -1,4 +1,4 @@
--- title: Array shapes, taken apart
+-- title: Dimensions, tiles and padding of arrays
 -- question: What are the dimensions, tiles and padded sizes of the arrays in
 --   memory?
 -- definition: Every distinct array shape among the placed values of the chosen

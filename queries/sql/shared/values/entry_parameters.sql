@@ -1,5 +1,5 @@
 -- title: Parameters of programs
--- question: What does the framework call each parameter of a program?
+-- question: What is each parameter of a program called in the framework?
 -- definition: Parameter instructions of the entry computation. In dumps of JAX
 --   since 2024 op_name is the argument, such as params[2]; in older ones it is
 --   none, or of an operation that was merged into the parameter.

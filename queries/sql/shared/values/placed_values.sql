@@ -1,5 +1,5 @@
--- title: Values with their place and their live range
--- question: Where does each value lie, and when is it live?
+-- title: Values with allocation, offset and live range
+-- question: Where is each value placed, and when is it live?
 -- definition: value_places with the name of the instruction that defines the
 --   value.
 -- grain: module content, allocation, value

@@ -1,5 +1,5 @@
 -- title: Places of a program's results
--- question: In which allocation does each element of the result lie?
+-- question: In which allocation is each element of the program's result?
 -- definition: Values at the root of the entry computation, by index into the
 --   result, with their allocation. Of modules with HLO text and a buffer
 --   assignment.

@@ -1,5 +1,5 @@
--- title: Values with their place and their live range, without a name
--- question: Where does each value lie, and when is it live?
+-- title: Allocation, offset and live range of every value
+-- question: Where is each value placed, and when is it live?
 -- definition: allocation_values joined to its allocation, its value and the
 --   value's live range, of every module of the chosen run and program, each
 --   content once. Values without a live range have NULL steps.

@@ -1,6 +1,6 @@
--- title: Values that belong together
--- question: Which values come from one source line, from one part of the
---   model, or have one element type?
+-- title: Sets of values
+-- question: Which values come from one source line or part of the model, or
+--   have one element type?
 -- definition: Every placed value that is not thread-local, once for each set
 --   it is in. By source_line: the one that value_sources gives, file:line. By
 --   op_name: every prefix of the op_path of its defining instruction, without

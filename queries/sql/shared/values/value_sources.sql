@@ -1,6 +1,6 @@
 -- title: Source line of every value
--- question: Which line of the user's code, and which framework operation, is a
---   value for?
+-- question: Which source line and framework operation does each value belong
+--   to?
 -- definition: Source line and op_name of the defining instruction (attribution
 --   defined). A temporary value whose instruction has no source line, as those
 --   that the compiler adds, takes both from its first scheduled reader that
