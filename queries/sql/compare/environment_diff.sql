@@ -1,6 +1,6 @@
--- title: What else changed
--- question: Which versions, devices, labels and compiler flags differ between
---   two runs?
+-- title: Differences of versions, devices and flags
+-- question: Which versions, devices and compiler flags differ between two
+--   runs?
 -- definition: Rows of environment_changes, those that may move memory first.
 -- grain: key
 -- leading: key, base_value, candidate_value, is_memory_relevant
@@ -14,8 +14,8 @@
 -- column base_value VARCHAR text neutral: Its value in the base; NULL where
 --   absent.
 -- column candidate_value VARCHAR text neutral: Its value in the candidate.
--- column is_memory_relevant BOOLEAN flag neutral: Whether it is a flag that may
---   move memory.
+-- column is_memory_relevant BOOLEAN flag neutral: Whether it is a flag that
+--   may move memory.
 WITH pair AS MATERIALIZED (
   SELECT
     p.base_run_id, p.base AS base_run, p.candidate_run_id,

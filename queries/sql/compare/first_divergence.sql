@@ -1,12 +1,12 @@
--- title: Where two compilations part
--- question: Framework, partitioner, fusion, scheduler or buffer assignment:
---   after which stage or pass do two compilations of a program first differ?
+-- title: First difference between two compilations
+-- question: After which stage or pass do two compilations of a program first
+--   differ?
 -- definition: Rows of divergences, as hlodb report and hlodb diff show them,
 --   for each memory space in which buffer_changes finds a change, and for
 --   compilations that differ without one. Where nothing differs, blame and
 --   difference are none; where only the memory does, difference is memory.
 --   Compilations without a partner are left out.
--- grain: pair of compilations, see matched_compilations, colour
+-- grain: pair of compilations, see matched_compilations, memory space
 -- leading: program, blame, last_equal_stage, first_different_stage,
 --   difference, delta_reserved_bytes
 -- param base

@@ -4,21 +4,22 @@
 -- definition: Every byte of the difference of reserved_bytes in exactly one
 --   row, with a part of difference_parts: the bytes that buffers of
 --   matched_buffers own, and what the arenas have beyond those (part
---   fragmentation). A buffer that fills one memory space and kind of allocation
---   on both sides has a row for each part that changed, or one of part same;
---   else each of its sides has a row. Without live ranges on both sides the
---   temporary memory of a space is one row, of part temp; where the details of
---   a module were pruned each kind of allocation is one, of part whole.
---   residual_bytes is what the rows leave unexplained: 0 wherever the sizes of
---   allocations and the most live temporary bytes are what memory_profile says.
--- grain: pair of modules, colour, pair of buffers, part
+--   fragmentation). A buffer that fills one memory space and kind of
+--   allocation on both sides has a row for each part that changed, or one of
+--   part same; else each of its sides has a row. Without live ranges on both
+--   sides the temporary memory of a space is one row, of part temp; where the
+--   details of a module were pruned each kind of allocation is one, of part
+--   whole. residual_bytes is what the rows leave unexplained: 0 wherever the
+--   sizes of allocations and the most live temporary bytes are what
+--   memory_profile says.
+-- grain: pair of modules, memory space, pair of buffers, part
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order.
 -- column pair BIGINT id neutral: Place of the pair in the lists.
 -- column color
--- column place BIGINT id neutral: Place of the row in its pair and colour: the
---   greatest change first.
+-- column place BIGINT id neutral: Place of the row in its pair and memory
+--   space: the greatest change first.
 -- column part VARCHAR name neutral: Why, see difference_parts; same where
 --   nothing changed.
 -- column kind VARCHAR name neutral: Kind of allocation of the bytes.
@@ -30,7 +31,7 @@
 --   side, the largest first; NULL for what is no buffer. Rows of several parts
 --   share it.
 -- column base_held_bytes BIGINT bytes lower_is_better: Bytes that it owns in
---   the base; NULL where it fills none of this colour there.
+--   the base; NULL where it fills none of this memory space there.
 -- column candidate_held_bytes BIGINT bytes lower_is_better: The same in the
 --   candidate.
 -- column method VARCHAR name neutral: What is equal, see buffer_rungs; output
@@ -42,22 +43,28 @@
 -- column base_op_path VARCHAR name neutral: Framework path in the base.
 -- column base_shape VARCHAR text neutral: Shape without layout in the base.
 -- column base_shape_index VARCHAR name neutral: Index into the result.
--- column base_parameter VARCHAR name neutral: Number and index of a parameter of the base.
+-- column base_parameter VARCHAR name neutral: Number and index of a parameter
+--   of the base.
 -- column base_bytes BIGINT bytes neutral: Room that it takes in the base.
 -- column candidate_value_id INTEGER id neutral: Its value in the candidate.
--- column candidate_instruction VARCHAR name neutral: Its instruction in the candidate.
+-- column candidate_instruction VARCHAR name neutral: Its instruction in the
+--   candidate.
 -- column candidate_opcode VARCHAR name neutral: Operation of that.
--- column candidate_op_path VARCHAR name neutral: Framework path in the candidate.
--- column candidate_shape VARCHAR text neutral: Shape without layout in the candidate.
+-- column candidate_op_path VARCHAR name neutral: Framework path in the
+--   candidate.
+-- column candidate_shape VARCHAR text neutral: Shape without layout in the
+--   candidate.
 -- column candidate_shape_index VARCHAR name neutral: Index into the result.
--- column candidate_parameter VARCHAR name neutral: Number and index of a parameter of the candidate.
--- column candidate_bytes BIGINT bytes neutral: Room that it takes in the candidate.
+-- column candidate_parameter VARCHAR name neutral: Number and index of a
+--   parameter of the candidate.
+-- column candidate_bytes BIGINT bytes neutral: Room that it takes in the
+--   candidate.
 -- column total_delta_bytes BIGINT bytes lower_is_better: Difference of
---   reserved_bytes of the pair and colour.
+--   reserved_bytes of the pair and memory space.
 -- column residual_bytes BIGINT bytes lower_is_better: What of it no row
 --   explains.
 -- column part_delta_bytes BIGINT bytes lower_is_better: Sum of its part and
---   kind in the pair and colour.
+--   kind in the pair and memory space.
 -- column part_buffer_count BIGINT count neutral: Rows of that.
 -- column main_part VARCHAR name neutral: The part that most of the difference
 --   falls in, over all kinds.

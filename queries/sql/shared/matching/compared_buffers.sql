@@ -3,10 +3,10 @@
 --   a buffer of the other be?
 -- definition: Rows with is_counted fill the memory: whole allocations, except
 --   temporaries, of which the values that live at the first step of the most
---   live temporary bytes of their colour. Of bytes that values share in place
---   the newest is the owner (greatest start_step, then value_id). The other
---   rows are values that a counted one of the other side may correspond to,
---   of equal op_path (else opcode) and dimensions. With arenas: values of
+--   live temporary bytes of their memory space. Of bytes that values share in
+--   place the newest is the owner (greatest start_step, then value_id). The
+--   other rows are values that a counted one of the other side may correspond
+--   to, of equal op_path (else opcode) and dimensions. With arenas: values of
 --   these allocations, of which the `most` that take up the most bytes times
 --   steps are counted.
 -- grain: pair of modules, side, buffer
@@ -38,8 +38,8 @@
 -- column start_step
 -- column end_step
 -- column is_counted BOOLEAN flag neutral: Whether it fills the memory.
--- column owned_bytes BIGINT bytes lower_is_better: Bytes that are its own; NULL
---   where it is not counted, and of arenas.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes that are its own;
+--   NULL where it is not counted, and of arenas.
 WITH filled_sides AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT * FROM (

@@ -12,23 +12,24 @@
 --   alias and the sources declare other donations; packing, where the programs
 --   are the same and buffers are assigned otherwise; by the name of the first
 --   pass that differs (partitioner, fusion, scheduler, layout, else
---   optimisation); framework, where the graphs are the same and kernels reserve
---   other scoped memory; scheduler, where the graphs are the same; of one
---   source, or where none was dumped, the compiler: packing for fragmentation,
---   partitioner where collectives differ, scheduler for lifetimes and kinds of
---   allocation of programs at least 95 % alike, else fusion; of other sources
---   the framework, unless they are at least 95 % alike, of equal shapes, and
---   the results differ more than twice as much: then the compiler. Where one
---   source was compiled with other flags that may move memory, environment
---   stands for packing, scheduler and the compiler. Likeness is the sum of the
---   lesser counts of opcodes divided by that of the greater ones.
+--   optimisation); framework, where the graphs are the same and kernels
+--   reserve other scoped memory; scheduler, where the graphs are the same; of
+--   one source, or where none was dumped, the compiler: packing for
+--   fragmentation, partitioner where collectives differ, scheduler for
+--   lifetimes and kinds of allocation of programs at least 95 % alike, else
+--   fusion; of other sources the framework, unless they are at least 95 %
+--   alike, of equal shapes, and the results differ more than twice as much:
+--   then the compiler. Where one source was compiled with other flags that may
+--   move memory, environment stands for packing, scheduler and the compiler.
+--   Likeness is the sum of the lesser counts of opcodes divided by that of the
+--   greater ones.
 -- grain: pair of compilations, as given
 -- param base_runs BIGINT[] = NULL: Numbers of the runs of the base modules.
 -- param base_places BIGINT[] = NULL: Their places, see compilations.
 -- param candidate_runs BIGINT[] = NULL: Numbers of the runs of the candidates.
 -- param candidate_places BIGINT[] = NULL: Their places.
--- param main_parts VARCHAR[] = NULL: The part that most of the difference falls
---   in, see buffer_changes.
+-- param main_parts VARCHAR[] = NULL: The part that most of the difference
+--   falls in, see buffer_changes.
 -- column pair BIGINT id neutral: Place of the pair in the lists.
 -- column blame VARCHAR name neutral: Whose change it is.
 -- column reason VARCHAR text neutral: Why, in words.
@@ -45,12 +46,13 @@
 --   were compared.
 -- column base_remat_count BIGINT count neutral: Recomputed instructions in the
 --   source of the base, else in the program.
--- column candidate_remat_count BIGINT count neutral: The same in the candidate.
--- column are_remats_marked BOOLEAN flag neutral: Whether both say which of them
---   are: older releases say remat in a path, but not which side of it is
+-- column candidate_remat_count BIGINT count neutral: The same in the
+--   candidate.
+-- column are_remats_marked BOOLEAN flag neutral: Whether both say which of
+--   them are: older releases say remat in a path, but not which side of it is
 --   recomputed.
--- column base_scoped_bytes BIGINT bytes neutral: The most VMEM that a kernel of
---   the base reserves.
+-- column base_scoped_bytes BIGINT bytes neutral: The most VMEM that a kernel
+--   of the base reserves.
 -- column candidate_scoped_bytes BIGINT bytes neutral: The same in the
 --   candidate.
 WITH asked AS MATERIALIZED (

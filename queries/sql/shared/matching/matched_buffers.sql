@@ -2,11 +2,11 @@
 -- question: Which buffer of one module is which of the other?
 -- definition: Buffers of compared_buffers that are counted on at least one
 --   side. An allocation of a result that the other side keeps in a parameter
---   (donation_changes) has no partner, by method output. The others are matched
---   on the ladder of buffer_rungs: on each rung the n-th of equal key by birth
---   goes with the n-th, counted ones first. Rungs are within one memory space
---   and kind of allocation, unless they say otherwise; only 7 to 15 take
---   values that are not counted. No rung prefers a side.
+--   (donation_changes) has no partner, by method output. The others are
+--   matched on the ladder of buffer_rungs: on each rung the n-th of equal key
+--   by birth goes with the n-th, counted ones first. Rungs are within one
+--   memory space and kind of allocation, unless they say otherwise; only 7 to
+--   15 take values that are not counted. No rung prefers a side.
 -- grain: pair of buffers
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
@@ -21,8 +21,8 @@
 -- column confidence DOUBLE score higher_is_better: How sure it is.
 -- column output_index VARCHAR name neutral: Of method output: index into the
 --   result.
--- column base_place BIGINT id neutral: Place among those of its side, by birth; NULL without one, as
---   all of these.
+-- column base_place BIGINT id neutral: Place among those of its side, by
+--   birth; NULL without one, as all of these.
 -- column base_color INTEGER id neutral: Memory space.
 -- column base_kind VARCHAR name neutral: Kind of allocation.
 -- column base_allocation_id INTEGER id neutral: Its allocation.
@@ -40,8 +40,8 @@
 -- column base_end_step INTEGER step neutral: The last.
 -- column base_is_counted BOOLEAN flag neutral: Whether it fills the memory.
 -- column base_owned_bytes BIGINT bytes neutral: Bytes that are its own.
--- column candidate_place BIGINT id neutral: Place among those of its side, by birth; NULL without one, as
---   all of these.
+-- column candidate_place BIGINT id neutral: Place among those of its side, by
+--   birth; NULL without one, as all of these.
 -- column candidate_color INTEGER id neutral: Memory space.
 -- column candidate_kind VARCHAR name neutral: Kind of allocation.
 -- column candidate_allocation_id INTEGER id neutral: Its allocation.
@@ -51,13 +51,18 @@
 -- column candidate_op_path VARCHAR name neutral: Framework path.
 -- column candidate_shape VARCHAR text neutral: Shape without layout.
 -- column candidate_shape_index VARCHAR name neutral: Index into the result.
--- column candidate_parameter VARCHAR name neutral: Number and index of a parameter.
--- column candidate_offset_bytes BIGINT bytes neutral: Offset in the allocation.
+-- column candidate_parameter VARCHAR name neutral: Number and index of a
+--   parameter.
+-- column candidate_offset_bytes BIGINT bytes neutral: Offset in the
+--   allocation.
 -- column candidate_bytes BIGINT bytes neutral: Room that it takes.
--- column candidate_logical_bytes BIGINT bytes neutral: Its data, without padding.
--- column candidate_start_step INTEGER step neutral: First step at which it is live.
+-- column candidate_logical_bytes BIGINT bytes neutral: Its data, without
+--   padding.
+-- column candidate_start_step INTEGER step neutral: First step at which it is
+--   live.
 -- column candidate_end_step INTEGER step neutral: The last.
--- column candidate_is_counted BOOLEAN flag neutral: Whether it fills the memory.
+-- column candidate_is_counted BOOLEAN flag neutral: Whether it fills the
+--   memory.
 -- column candidate_owned_bytes BIGINT bytes neutral: Bytes that are its own.
 WITH RECURSIVE matched_pairs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.

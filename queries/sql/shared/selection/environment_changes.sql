@@ -17,8 +17,8 @@
 -- column base_value VARCHAR text neutral: Its value in the base; NULL where
 --   absent.
 -- column candidate_value VARCHAR text neutral: Its value in the candidate.
--- column is_memory_relevant BOOLEAN flag neutral: Whether it is a flag that may
---   move memory: its name speaks of memory, and it is neither of another
+-- column is_memory_relevant BOOLEAN flag neutral: Whether it is a flag that
+--   may move memory: its name speaks of memory, and it is neither of another
 --   platform nor unknown to one of the releases.
 WITH run_pairs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
