@@ -1,7 +1,6 @@
 -- title: Buffers that changed
-<<<<<<< HEAD
--- question: Which buffers are new, gone, larger, at the peak now or in another
---   memory space, and what do they do to the memory of a program?
+-- question: Which buffers are new, gone, resized or moved between two runs,
+--   and what do they add to the peak?
 -- definition: Rows of buffer_changes for modules matched by matched_modules,
 --   as hlodb report and hlodb diff show them: per pair of modules and colour
 --   delta_bytes of all rows add up to the difference of reserved_bytes. Bytes
@@ -9,24 +8,8 @@
 --   why, see difference_parts. The source line is that of the candidate's
 --   value, else of the base's.
 -- grain: pair of modules, colour, pair of buffers, part
--- leading: program, part, delta_bytes, instruction, shape,
---   source_file, source_line
-=======
--- question: Which buffers are new, gone, resized or moved between two runs,
---   and what do they add to the peak?
--- definition: Values of two runs matched by matched_values. delta_peak_bytes
---   is the difference of a value's own bytes at the live peak of its memory
---   space, base and candidate each at its own peak; with the rows of status
---   uncovered (room of parameters, constants and live-outs that no value
---   covers) it adds up to the difference of live_peak_bytes over all memory
---   spaces of a pair of modules. status, the first that holds: new, gone,
---   uncovered, moved (other memory space), resized (other dimensions), retyped
---   (other element type), repadded (other room), at_peak_now, not_at_peak_now,
---   shared (owns other bytes at the peak), lifetime (other live steps), same.
--- grain: pair of values
--- leading: program, status, instruction, shape, candidate_peak_bytes,
---   delta_peak_bytes, source_file, source_line
->>>>>>> 2f03b401 (Say memory space in the front matter and name the reader's terms)
+-- leading: program, part, delta_bytes, instruction, shape, source_file,
+--   source_line
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs of which one is

@@ -1,27 +1,14 @@
 -- title: Parts of a memory difference
 -- question: Why did the reserved memory change? The parts add up to the
 --   difference.
-<<<<<<< HEAD
 -- definition: Per pair of matched modules and colour the difference of
 --   reserved_bytes, by part (difference_parts) and kind of allocation: sums of
 --   buffer_diff, as hlodb report and hlodb diff show them. delta_bytes of all
---   parts add up to total_delta_bytes, but for residual_bytes: 0 wherever XLA's
---   sizes agree with one another. A module that one side lacks counts as 0
---   there.
+--   parts add up to total_delta_bytes, but for residual_bytes: 0 wherever
+--   XLA's sizes agree with one another. A module that one side lacks counts as
+--   0 there.
 -- grain: pair of modules, colour, part, kind
--- leading: program, color, part, kind, delta_bytes, delta_ratio,
---   buffer_count
-=======
--- definition: Per pair of matched modules and memory space the difference of
---   reserved_bytes, split into parameter, constant, live_out, thread_local,
---   temp_live_peak (most temporary bytes live at one step) and fragmentation
---   (temporary bytes beyond that); without live ranges the last two are one
---   part, temp. delta_bytes of all parts add up to total_delta_bytes; a memory
---   space or module that one side lacks counts as 0 there.
--- grain: pair of modules, memory space, part
--- leading: program, color, part, base_bytes, candidate_bytes, delta_bytes,
---   delta_ratio
->>>>>>> 2f03b401 (Say memory space in the front matter and name the reader's terms)
+-- leading: program, color, part, kind, delta_bytes, delta_ratio, buffer_count
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs of which one is

@@ -6,7 +6,7 @@
 --   compilations that differ without one. Where nothing differs, blame and
 --   difference are none; where only the memory does, difference is memory.
 --   Compilations without a partner are left out.
--- grain: pair of compilations, see matched_compilations, memory space
+-- grain: pair of compilations, see matched_compilations, colour
 -- leading: program, blame, last_equal_stage, first_different_stage,
 --   difference, delta_reserved_bytes
 -- param base
@@ -41,11 +41,7 @@
 -- column main_part VARCHAR name neutral: The part that most of the difference
 --   falls in, see difference_parts.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
-<<<<<<< HEAD
 --   reserved bytes.
-=======
---   reserved bytes of color 0.
->>>>>>> 2f03b401 (Say memory space in the front matter and name the reader's terms)
 WITH pairs AS MATERIALIZED (
   SELECT p.*
   FROM matched_compilations(
