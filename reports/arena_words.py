@@ -39,7 +39,7 @@ def head(name: str, arena: Arena) -> str:
     return f"{name}: arena of {size}, {free}"
 
 
-def told(value: MappedValue, placed: PlacedValue) -> str:
+def value_text(value: MappedValue, placed: PlacedValue) -> str:
     """Return `larger by 2.00 MiB: fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
     base, candidate = value.base, value.candidate
     delta = candidate.size_bytes - base.size_bytes if base and candidate else 0

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hlodb.reports.arena_words import figures_of, head, sentence, told
+from hlodb.reports.arena_words import figures_of, head, sentence, value_text
 from hlodb.reports.escape import html
 from hlodb.reports.model_arenas import (
     STATUSES,
@@ -172,5 +172,5 @@ def _value(
     low = y.at(placed.offset_bytes)
     high = y.at(placed.offset_bytes + placed.size_bytes)
     width, height = max(right - left, _LEAST), max(low - high, _LEAST)
-    title = element("title", html(told(value, placed)))
+    title = element("title", html(value_text(value, placed)))
     return _rectangle(left, high, width, height, value.status, finding_id, title)

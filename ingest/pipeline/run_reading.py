@@ -51,7 +51,7 @@ REPEATED = "its module is in another file, or in the snapshot of another executi
 def tells_nothing(unit: Unit, file: UnitFile) -> bool:
     """Return whether a file is a snapshot of a module that another file has.
 
-    A second snapshot of a module stands alone, though its name says whose it is.
+    A second snapshot of a module stands alone, though its name is that of another.
     """
     if file.recognised.kind != "hlo_snapshot":
         return False

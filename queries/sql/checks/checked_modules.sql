@@ -1,6 +1,6 @@
 -- title: Modules that the checks cover
 -- question: Which module contents does each check cover?
--- definition: Every module of the chosen run, or of all runs, whose details
+-- definition: Every module of the selected run, or of all runs, whose details
 --   are there: pruned runs have none.
 -- grain: module content
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for

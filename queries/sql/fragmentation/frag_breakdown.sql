@@ -7,8 +7,8 @@
 --   value then, but of the operation of a TPU that runs, or of no value ever
 --   and of such an operation at another step), time_hole (covered by values at
 --   other steps only), alignment_gap (never covered, in a gap shorter than the
---   alignment before the next value) or never_used. What operations have for
---   themselves (scoped_memory) is told where a space has one arena. The
+--   alignment before the next value) or never_used. Scoped memory of
+--   operations (scoped_memory) is known where a space has one arena. The
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
 -- grain: module occurrence, allocation, part

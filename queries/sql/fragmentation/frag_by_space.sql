@@ -5,8 +5,7 @@
 --   allocations, minus the most temporary bytes live at one step (union of
 --   addresses, ends inclusive). The ratio is of temp_bytes; modules without
 --   temporaries or live ranges are left out. In the VMEM of a TPU it includes
---   what kernels have for themselves, which is used all the same:
---   scoped_bytes.
+--   the scoped memory of kernels, which is used: scoped_bytes.
 -- grain: module occurrence, memory space
 -- leading: program, space_name, temp_bytes, temp_live_peak_bytes,
 --   fragmentation_bytes, fragmentation_ratio, scoped_bytes

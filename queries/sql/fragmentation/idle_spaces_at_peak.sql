@@ -1,5 +1,5 @@
--- title: Special memory idle at the main peak
--- question: How much of each special memory space is unused while the main
+-- title: Memory spaces idle at the main peak
+-- question: How much of each other memory space is unused while the main
 --   memory space is at its peak?
 -- definition: Per color other than 0, at peak_step of color 0: idle_bytes is
 --   reserved_bytes minus the live bytes of the color. usable_by_main_bytes is

@@ -8,7 +8,7 @@
 --   one dimension. What a call takes beside operands and results, as cuBLAS
 --   did in 2022 and LAPACK and kernels do, no dump says: without such an
 --   element the workspace is not known. Scoped memory is the VMEM that a
---   kernel of a TPU has for itself (scoped_memory_configs, vmem_limit_bytes of
+--   kernel of a TPU reserves (scoped_memory_configs, vmem_limit_bytes of
 --   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
 --   apart in frag_by_space and frag_breakdown.
 -- grain: module occurrence, target

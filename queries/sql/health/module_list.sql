@@ -1,6 +1,6 @@
 -- title: Modules of a run
 -- question: Which module snapshots does a run contain?
--- definition: Rows of modules of the chosen run, program and stage, in the
+-- definition: Rows of modules of the selected run, program and stage, in the
 --   order of their files.
 -- grain: module occurrence
 -- leading: program, module_number, rank, stage, instruction_count,

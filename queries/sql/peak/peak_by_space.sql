@@ -7,7 +7,7 @@
 --   live values, ends inclusive) and of whole parameters, constants and
 --   live-outs while they hold anything. fragmentation_bytes is temp_bytes
 --   minus the most temporary bytes live at one step; scoped_bytes of
---   frag_by_space says what of it a TPU's kernels have for themselves.
+--   frag_by_space is the part that a TPU's kernels reserve.
 -- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction

@@ -1,7 +1,7 @@
 -- title: Names that do not distinguish programs
 -- question: Which names does a framework give to all programs, or to all
 --   arguments?
--- definition: A program of such a name is told from others by its content, an
+-- definition: A program of such a name is identified by its content, an
 --   argument by its instruction. PyTorch/XLA calls every program so,
 --   TensorFlow the clusters that it finds itself, and Keras a step of fit, of
 --   evaluate and of predict, since 3 and before.

@@ -1,8 +1,8 @@
 -- title: Instructions of the selected modules
 -- question: Which instructions do the selected modules have?
--- definition: Instructions of every module of the chosen run and program that
---   has a buffer assignment, each content once: rows of instructions, without
---   names, which take longest to read.
+-- definition: Instructions of every module of the selected run and program
+--   that has a buffer assignment, each content once: rows of instructions,
+--   without names, which take longest to read.
 -- grain: module content, instruction
 -- param run
 -- param program

@@ -1,7 +1,7 @@
 -- title: Memory of the selected modules
 -- question: Which rows of module_memory belong to a run and a program?
--- definition: module_memory of the chosen run, program and memory space, keys
---   only.
+-- definition: module_memory of the selected run, program and memory space,
+--   keys only.
 -- grain: module occurrence, memory space
 -- param run
 -- param program

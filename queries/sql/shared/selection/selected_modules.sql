@@ -1,6 +1,6 @@
 -- title: Modules with a buffer assignment
 -- question: Which module occurrences of a run have memory to ask about?
--- definition: Occurrences of the chosen run and program that have a buffer
+-- definition: Occurrences of the selected run and program that have a buffer
 --   assignment.
 -- grain: module occurrence
 -- param run

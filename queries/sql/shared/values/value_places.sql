@@ -1,7 +1,7 @@
 -- title: Allocation, offset and live range of every value
 -- question: Where is each value placed, and when is it live?
 -- definition: allocation_values joined to its allocation, its value and the
---   value's live range, of every module of the chosen run and program, each
+--   value's live range, of every module of the selected run and program, each
 --   content once. Values without a live range have NULL steps.
 -- grain: module content, allocation, value
 -- param run
