@@ -114,12 +114,13 @@ def sorted_ids(ids: Iterable[int | None]) -> list[int | None]:
 def learn_from_name(facts: RunFacts, file: UnitFile) -> None:
     """Keep what a file's name says of the run."""
     r = file.recognised
-    prefix = r.platform_prefix
+    # An executable tells its platform, not the device of a file name.
+    prefix = None if r.kind == "executable" else r.platform_prefix
     facts.learn(
         {
             "platform": platform_of(r),
             "compiler_version": f"cl_{r.cl}" if r.cl else None,
-            "device": prefix if prefix not in (None, "cpu", "tpu") else None,
+            "device": prefix if prefix not in (None, "cpu") else None,
         }
     )
 

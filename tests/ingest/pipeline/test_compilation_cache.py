@@ -253,5 +253,8 @@ def test_memory_is_that_of_the_dump(unpacked: Path) -> None:
                 """
             )
             found.append(result.fetchall())
+            if name == "cache":
+                devices = connection.execute("SELECT device FROM runs").fetchall()
+    assert devices == [(None,)]
     assert len(found[0]) >= 3
     assert found[0] == found[1]
