@@ -2,12 +2,12 @@
 -- question: How much memory does the same program need on TPU, GPU and CPU, or
 --   on two chips?
 -- definition: Per program, the latest run of every platform, device and
---   compiler version that holds it with a buffer assignment, per colour, of
---   its first module. ratios are to the least of the same program and colour.
---   is_same_graph: before_optimizations has the graph_fingerprint that most of
---   these backends have, each counted once; of several that equally many have,
---   that of the latest run.
--- grain: program, colour, platform, device, compiler version
+--   compiler version that holds it with a buffer assignment, per memory space,
+--   of its first module. ratios are to the least of the same program and
+--   memory space. is_same_graph: before_optimizations has the
+--   graph_fingerprint that most of these backends have, each counted once; of
+--   several that equally many have, that of the latest run.
+-- grain: program, memory space, platform, device, compiler version
 -- leading: program, platform, device, run, space_name, reserved_bytes,
 --   live_peak_bytes, fragmentation_ratio
 -- param program

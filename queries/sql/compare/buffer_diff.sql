@@ -2,12 +2,12 @@
 -- question: Which buffers are new, gone, resized or moved between two runs,
 --   and what do they add to the peak?
 -- definition: Rows of buffer_changes for modules matched by matched_modules,
---   as hlodb report and hlodb diff show them: per pair of modules and colour
---   delta_bytes of all rows add up to the difference of reserved_bytes. Bytes
---   are owned: of what values share in place the newest owns it. part says
---   why, see difference_parts. The source line is that of the candidate's
+--   as hlodb report and hlodb diff show them: per pair of modules and memory
+--   space delta_bytes of all rows add up to the difference of reserved_bytes.
+--   Bytes are owned: of what values share in place the newest owns it. part
+--   says why, see difference_parts. The source line is that of the candidate's
 --   value, else of the base's.
--- grain: pair of modules, colour, pair of buffers, part
+-- grain: pair of modules, memory space, pair of buffers, part
 -- leading: program, part, delta_bytes, instruction, shape, source_file,
 --   source_line
 -- param base
@@ -24,8 +24,8 @@
 --   candidate, else in the base.
 -- column rank
 -- column color
--- column place BIGINT id neutral: Place in the module and colour, the greatest
---   change first.
+-- column place BIGINT id neutral: Place in the module and memory space, the
+--   greatest change first.
 -- column part VARCHAR name neutral: Why, see difference_parts; same where
 --   nothing changed.
 -- column kind VARCHAR name neutral: Kind of allocation of the bytes.
@@ -43,7 +43,7 @@
 -- column status VARCHAR name neutral: same, larger, smaller, new, gone, moved
 --   away or moved here; NULL for what is no buffer.
 -- column base_held_bytes BIGINT bytes lower_is_better: Bytes that it owns in
---   the base; NULL where it fills none of this colour there.
+--   the base; NULL where it fills none of this memory space there.
 -- column candidate_held_bytes BIGINT bytes lower_is_better: The same in the
 --   candidate.
 -- column note VARCHAR text neutral: What changed, in words.

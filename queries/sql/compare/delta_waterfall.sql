@@ -1,13 +1,13 @@
 -- title: Parts of a memory difference
 -- question: Why did the reserved memory change? The parts add up to the
 --   difference.
--- definition: Per pair of matched modules and colour the difference of
+-- definition: Per pair of matched modules and memory space the difference of
 --   reserved_bytes, by part (difference_parts) and kind of allocation: sums of
 --   buffer_diff, as hlodb report and hlodb diff show them. delta_bytes of all
 --   parts add up to total_delta_bytes, but for residual_bytes: 0 wherever
 --   XLA's sizes agree with one another. A module that one side lacks counts as
 --   0 there.
--- grain: pair of modules, colour, part, kind
+-- grain: pair of modules, memory space, part, kind
 -- leading: program, color, part, kind, delta_bytes, delta_ratio, buffer_count
 -- param base
 -- param candidate

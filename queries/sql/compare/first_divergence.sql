@@ -6,7 +6,7 @@
 --   compilations that differ without one. Where nothing differs, blame and
 --   difference are none; where only the memory does, difference is memory.
 --   Compilations without a partner are left out.
--- grain: pair of compilations, see matched_compilations, colour
+-- grain: pair of compilations, see matched_compilations, memory space
 -- leading: program, blame, last_equal_stage, first_different_stage,
 --   difference, delta_reserved_bytes
 -- param base

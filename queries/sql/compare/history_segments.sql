@@ -5,7 +5,7 @@
 --   deterministic series. A live peak that is not known is no change. The
 --   change lies between the last commit of the segment before and the first of
 --   this one.
--- grain: program, platform, colour, segment
+-- grain: program, platform, memory space, segment
 -- leading: program, space_name, first_run, last_run, run_count,
 --   reserved_bytes, delta_reserved_bytes, first_commit
 -- param series

@@ -6,8 +6,8 @@
 --   compiler flags of the run; where the version is unknown, each run by
 --   itself, for the next may have another compiler. variant_count counts
 --   exact_fingerprints of what they compiled to. Groups with fewer than
---   min_compiles modules are left out. Bytes per colour.
--- grain: input, colour
+--   min_compiles modules are left out. Bytes per memory space.
+-- grain: input, memory space
 -- leading: program, color, compile_count, variant_count, min_reserved_bytes,
 --   max_reserved_bytes, band_ratio, example_run
 -- param program

@@ -4,7 +4,7 @@
 --   passes, in the order in which they were made: before_optimizations, the
 --   passes by number, the stages after optimisation. is_changed says whether a
 --   snapshot differs from the one before it (module_id, which sees all but
---   source locations). Memory is that of colour 0 where the snapshot has a
+--   source locations). Memory is that of color 0 where the snapshot has a
 --   buffer assignment, else NULL.
 -- grain: module, snapshot
 -- leading: program, snapshot, stage, pass_after, is_changed,
@@ -29,9 +29,9 @@
 --   before.
 -- column fusion_count INTEGER count neutral: Fusion instructions.
 -- column computation_count INTEGER count neutral: Computations.
--- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of colour
+-- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of color
 --   0.
--- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of colour 0.
+-- column live_peak_bytes BIGINT bytes lower_is_better: Live peak of color 0.
 WITH dumped AS (
   SELECT
     c.run AS run_name, m.program AS program_name, m.rank, m.module_number,

@@ -1,10 +1,11 @@
 -- title: Peak memory over runs
 -- question: How did every program's memory change from run to run?
--- definition: Per program, platform and colour: the greatest reserved_bytes
---   and live_peak_bytes among the modules of that program in each run, in the
---   order of started_at, ingested_at, run_id, with the difference to the run
---   before that holds the program. Of a series, or of all runs.
--- grain: program, platform, colour, run
+-- definition: Per program, platform and memory space: the greatest
+--   reserved_bytes and live_peak_bytes among the modules of that program in
+--   each run, in the order of started_at, ingested_at, run_id, with the
+--   difference to the run before that holds the program. Of a series, or of
+--   all runs.
+-- grain: program, platform, memory space, run
 -- leading: program, space_name, run, reserved_bytes, delta_reserved_bytes,
 --   delta_reserved_ratio, live_peak_bytes
 -- param series

@@ -3,9 +3,9 @@
 --   memory space, and by how much?
 -- definition: Verdicts of judged_modules, as hlodb report and hlodb diff give
 --   them, with the same floors; what is the same but for the hosts that only
---   their folders tell is one row. A colour that only one side has counts as 0
---   bytes on the other.
--- grain: pair of modules, colour
+--   their folders tell is one row. A memory space that only one side has
+--   counts as 0 bytes on the other.
+-- grain: pair of modules, memory space
 -- leading: program, space_name, verdict, base_reserved_bytes,
 --   candidate_reserved_bytes, delta_reserved_bytes, delta_reserved_ratio, rule
 -- param base

@@ -7,12 +7,12 @@
 --   least squares with coefficients of at least 0, of those with the fewest
 --   terms whose residual variance (squares over sizes minus terms) is least. A
 --   law with three terms needs four sizes. largest_size is the greatest for
---   which the law of reserved_bytes stays within the limit: that of colour 0
---   as headroom has it, or limit_bytes. Beyond max_size it is a guess, for
+--   which the law of reserved_bytes stays within the limit: that of color 0 as
+--   headroom has it, or limit_bytes. Beyond max_size it is a guess, for
 --   compilers change their mind with the size. Dumps for CPU and GPU don't say
 --   the compiler's version: of these, name a series of one.
--- grain: program, platform, device, compiler version, colour, axis, other
---   axes, part
+-- grain: program, platform, device, compiler version, memory space, axis,
+--   other axes, part
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
 --   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
 --   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
@@ -23,8 +23,8 @@
 -- param series
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Bytes that
---   the colour has, which is 0 unless one is asked for; NULL for what the dump
---   or the chip's maker says.
+--   the memory space has, which is 0 unless one is asked for; NULL for what
+--   the dump or the chip's maker says.
 -- param module_ids
 -- param min_sizes BIGINT = 3 from 0: Only laws from at least so many sizes.
 -- column program

@@ -1,12 +1,12 @@
 -- title: Common causes of growth
 -- question: Which causes made the most programs grow, and by how much?
--- definition: Programs and colours that peak_regressions calls worse or mixed,
---   by cause: the op_name of the buffers that add the most to the memory of
---   that program (greatest sum of delta_bytes of buffer_diff), or (packing)
---   where fragmentation adds more. A program counts once, by the rank or host
---   that grew the most. sum_delta_bytes adds the difference of reserved_bytes
---   over programs, within one colour.
--- grain: cause, colour
+-- definition: Programs and memory spaces that peak_regressions calls worse or
+--   mixed, by cause: the op_name of the buffers that add the most to the
+--   memory of that program (greatest sum of delta_bytes of buffer_diff), or
+--   (packing) where fragmentation adds more. A program counts once, by the
+--   rank or host that grew the most. sum_delta_bytes adds the difference of
+--   reserved_bytes over programs, within one memory space.
+-- grain: cause, memory space
 -- leading: cause, color, program_count, sum_delta_bytes, max_delta_bytes,
 --   worst_program
 -- param base

@@ -1,13 +1,13 @@
 -- title: Versions that change memory
 -- question: Which component's version explains the differences in a program's
 --   memory?
--- definition: Points of peak_history by program, colour, platform and device,
---   grouped by each of the axes compiler_version, framework_version, branch
---   and series. explained_ratio is the share of the variance of reserved_bytes
---   that lies between the groups of the axis: 1 where it alone decides the
---   number. Axes with one value and programs whose number never changes are
---   left out.
--- grain: program, colour, platform, device, axis, value
+-- definition: Points of peak_history by program, memory space, platform and
+--   device, grouped by each of the axes compiler_version, framework_version,
+--   branch and series. explained_ratio is the share of the variance of
+--   reserved_bytes that lies between the groups of the axis: 1 where it alone
+--   decides the number. Axes with one value and programs whose number never
+--   changes are left out.
+-- grain: program, memory space, platform, device, axis, value
 -- leading: program, platform, axis, value, run_count, min_reserved_bytes,
 --   max_reserved_bytes, explained_ratio
 -- param program

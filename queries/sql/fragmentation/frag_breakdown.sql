@@ -7,10 +7,17 @@
 --   value then, but of the operation of a TPU that runs, or of no value ever
 --   and of such an operation at another step), time_hole (covered by values at
 --   other steps only), alignment_gap (never covered, in a gap shorter than the
+<<<<<<< HEAD
 --   alignment before the next value) or never_used. Scoped memory of
 --   operations (scoped_memory) is known where a space has one arena. The
 --   alignment is the largest power of two that divides all offsets. Parts add
 --   up to the size of the allocation.
+=======
+--   alignment before the next value) or never_used. Scoped memory
+--   (scoped_memory) is reported where a space has one arena. The alignment is
+--   the largest power of two that divides all offsets. Parts add up to the
+--   size of the allocation.
+>>>>>>> a5348de2 (Fail on dialect in pages, front matter, table comments and help)
 -- grain: module occurrence, allocation, part
 -- leading: program, space_name, allocation_id, allocation_bytes, part,
 --   part_bytes, part_ratio

@@ -5,7 +5,12 @@
 --   allocations, minus the most temporary bytes live at one step (union of
 --   addresses, ends inclusive). The ratio is of temp_bytes; modules without
 --   temporaries or live ranges are left out. In the VMEM of a TPU it includes
+<<<<<<< HEAD
 --   the scoped memory of kernels, which is used: scoped_bytes.
+=======
+--   scoped memory (VMEM that a kernel reserves for itself), which is used all
+--   the same: scoped_bytes.
+>>>>>>> a5348de2 (Fail on dialect in pages, front matter, table comments and help)
 -- grain: module occurrence, memory space
 -- leading: program, space_name, temp_bytes, temp_live_peak_bytes,
 --   fragmentation_bytes, fragmentation_ratio, scoped_bytes

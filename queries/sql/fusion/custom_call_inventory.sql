@@ -8,9 +8,15 @@
 --   one dimension. What a call takes beside operands and results, as cuBLAS
 --   did in 2022 and LAPACK and kernels do, no dump says: without such an
 --   element the workspace is not known. Scoped memory is the VMEM that a
+<<<<<<< HEAD
 --   kernel of a TPU reserves (scoped_memory_configs, vmem_limit_bytes of
 --   Pallas): no value lies in it, so it is part of fragmentation_bytes, told
 --   apart in frag_by_space and frag_breakdown.
+=======
+--   kernel of a TPU reserves for itself (scoped_memory_configs,
+--   vmem_limit_bytes of Pallas): no value lies in it, so it is part of
+--   fragmentation_bytes, distinguished in frag_by_space and frag_breakdown.
+>>>>>>> a5348de2 (Fail on dialect in pages, front matter, table comments and help)
 -- grain: module occurrence, target
 -- leading: program, custom_call_target, call_count, operand_bytes,
 --   result_bytes, workspace_bytes, largest_call

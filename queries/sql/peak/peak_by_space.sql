@@ -7,7 +7,12 @@
 --   live values, ends inclusive) and of whole parameters, constants and
 --   live-outs while they hold anything. fragmentation_bytes is temp_bytes
 --   minus the most temporary bytes live at one step; scoped_bytes of
+<<<<<<< HEAD
 --   frag_by_space is the part that a TPU's kernels reserve.
+=======
+--   frag_by_space says how much of it is scoped memory (VMEM that a kernel
+--   reserves for itself).
+>>>>>>> a5348de2 (Fail on dialect in pages, front matter, table comments and help)
 -- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction

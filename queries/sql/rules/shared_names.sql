@@ -1,10 +1,17 @@
 -- title: Names that do not distinguish programs
 -- question: Which names does a framework give to all programs, or to all
 --   arguments?
+<<<<<<< HEAD
 -- definition: A program of such a name is identified by its content, an
 --   argument by its instruction. PyTorch/XLA calls every program so,
 --   TensorFlow the clusters that it finds itself, and Keras a step of fit, of
 --   evaluate and of predict, since 3 and before.
+=======
+-- definition: A program of such a name is distinguished from others by its
+--   content, an argument by its instruction. PyTorch/XLA calls every program
+--   so, TensorFlow the clusters that it finds itself, and Keras a step of fit,
+--   of evaluate and of predict, since 3 and before.
+>>>>>>> a5348de2 (Fail on dialect in pages, front matter, table comments and help)
 -- grain: kind, name
 -- column framework VARCHAR name neutral: Who gives it.
 -- column kind VARCHAR name neutral: program, or argument for the op_name of a

@@ -2,27 +2,27 @@
 -- question: After which stage or pass do two compilations of a program first
 --   differ, and whose change is that?
 -- definition: Both compilations are followed from before_optimizations through
---   the passes in their order to after_optimizations. Snapshots are told apart
---   by what they hold, never by name, since a pass may run many times and
---   releases name passes otherwise: by graph_fingerprint; by exact_fingerprint
---   (layouts, schedule, backend config) where the last graphs are equal. They
---   part after the last snapshot of the candidate that the base holds too. The
---   next one is named: the base's where only the base ran that pass, else the
---   candidate's. blame, the first that holds: framework, where the part is
---   alias and the sources declare other donations; packing, where the programs
---   are the same and buffers are assigned otherwise; by the name of the first
---   pass that differs (partitioner, fusion, scheduler, layout, else
---   optimisation); framework, where the graphs are the same and kernels
---   reserve other scoped memory; scheduler, where the graphs are the same; of
---   one source, or where none was dumped, the compiler: packing for
---   fragmentation, partitioner where collectives differ, scheduler for
---   lifetimes and kinds of allocation of programs at least 95 % alike, else
---   fusion; of other sources the framework, unless they are at least 95 %
---   alike, of equal shapes, and the results differ more than twice as much:
---   then the compiler. Where one source was compiled with other flags that may
---   move memory, environment stands for packing, scheduler and the compiler.
---   Likeness is the sum of the lesser counts of opcodes divided by that of the
---   greater ones.
+--   the passes in their order to after_optimizations. Snapshots are
+--   distinguished by what they hold, never by name, since a pass may run many
+--   times and releases name passes otherwise: by graph_fingerprint; by
+--   exact_fingerprint (layouts, schedule, backend config) where the last
+--   graphs are equal. They part after the last snapshot of the candidate that
+--   the base holds too. The next one is named: the base's where only the base
+--   ran that pass, else the candidate's. blame, the first that holds:
+--   framework, where the part is alias and the sources declare other
+--   donations; packing, where the programs are the same and buffers are
+--   assigned otherwise; by the name of the first pass that differs
+--   (partitioner, fusion, scheduler, layout, else optimisation); framework,
+--   where the graphs are the same and kernels reserve other scoped memory;
+--   scheduler, where the graphs are the same; of one source, or where none was
+--   dumped, the compiler: packing for fragmentation, partitioner where
+--   collectives differ, scheduler for lifetimes and kinds of allocation of
+--   programs at least 95 % alike, else fusion; of other sources the framework,
+--   unless they are at least 95 % alike, of equal shapes, and the results
+--   differ more than twice as much: then the compiler. Where one source was
+--   compiled with other flags that may move memory, environment stands for
+--   packing, scheduler and the compiler. Likeness is the sum of the lesser
+--   counts of opcodes divided by that of the greater ones.
 -- grain: pair of compilations, as given
 -- param base_runs BIGINT[] = NULL: Numbers of the runs of the base modules.
 -- param base_places BIGINT[] = NULL: Their places, see compilations.

@@ -1,9 +1,9 @@
 -- title: Dimensions, tiles and padding of arrays
 -- question: What are the dimensions, tiles and padded sizes of the arrays in
 --   memory?
--- definition: Every distinct array shape among the placed values of the chosen
---   modules. tiled_bytes rounds the j-th most minor dimension up to the j-th
---   last number of the first tile (a missing dimension counts as 1),
+-- definition: Every distinct array shape among the placed values of the
+--   selected modules. tiled_bytes rounds the j-th most minor dimension up to
+--   the j-th last number of the first tile (a missing dimension counts as 1),
 --   multiplies all dimensions and the element width; without a tile it is
 --   logical_bytes. Sub-tiles add nothing. NULL where a tile combines
 --   dimensions (*).
