@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from docs.measured import PAGE, read_figures, with_table
 from tests.conftest import REPOSITORY
 from tests.fuzz import record as fuzzing
@@ -23,12 +21,6 @@ def test_the_page_has_the_figures() -> None:
         assert with_table(page, run.NAME, run.table()) == page
 
 
-DUE = pytest.mark.xfail(
-    reason="the code that locks is newer than the last `make torture`", strict=True
-)
-
-
-@DUE
 def test_torture_did_no_harm() -> None:
     figures = read_figures(torture.NAME)
     assert figures.keys() == PARTS.keys()
@@ -40,7 +32,6 @@ def test_torture_did_no_harm() -> None:
     assert (figures["writers"]["tried"], figures["staged"]["tried"]) == (200, 200)
 
 
-@DUE
 def test_the_figures_are_of_the_code_that_locks() -> None:
     """Whoever changes it runs `make torture`: `make test` has the short forms only."""
     figures = read_figures(torture.NAME)
