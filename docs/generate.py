@@ -63,8 +63,8 @@ def query_group(group: str) -> str:
     catalogue = load_catalogue()
     parts = [f"{ABOUT}\n# {GROUPS[group]}\n\n[All queries](../queries.md)\n"]
     parts += [
-        f"## {query.name}\n\n```text\n{query_help(query, catalogue)}\n```\n\n"
-        f"Beginning of an answer, as CSV:\n\n```text\n{example(query.name)}\n```\n"
+        f"## {query.name}\n\n```text\n{query_help(query, catalogue)}\n```\n"
+        f"{example(query.name)}"
         for query in _queries(group)
     ]
     return "\n".join(parts)
@@ -75,9 +75,13 @@ def _queries(group: str) -> Iterable[Query]:
 
 
 def example(name: str) -> str:
-    """Return the first lines of a query's expected result."""
-    lines = (GOLD / f"{name}.csv").read_text(encoding="utf-8").splitlines()
-    return "\n".join(line[:SHOWN_CHARACTERS] for line in lines[:SHOWN_LINES])
+    """Return the first lines of a query's expected result, where it has one."""
+    path = GOLD / f"{name}.csv"
+    if not path.exists():
+        return ""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    shown = "\n".join(line[:SHOWN_CHARACTERS] for line in lines[:SHOWN_LINES])
+    return f"\nBeginning of an answer, as CSV:\n\n```text\n{shown}\n```\n"
 
 
 _PARTS = "<!-- parts: made by `make docs` -->\n", "<!-- end of parts -->"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from typing import Any
 
 import duckdb
 
+from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.query import Query
@@ -27,7 +29,8 @@ from hlodb.schema.warehouse import connect
 REPOSITORY = Path(__file__).parent.parent
 FOLDER = REPOSITORY / "tests" / "gold"
 DUMPS = REPOSITORY / "examples" / "dumps"
-RING = REPOSITORY / "tests" / "data" / "passes" / "jit_ring.tar.xz"
+DATA = REPOSITORY / "tests" / "data"
+RING = DATA / "passes" / "jit_ring.tar.xz"
 KEPT_ROWS = 40
 
 # When and where it was ingested, and how large the file became.
@@ -58,6 +61,61 @@ SPECIAL: dict[str, list[Parameters]] = {
 }
 
 
+IN_SMALLER: dict[str, Parameters] = {
+    "alias_changes": {"base": "donated", "candidate": "dropped"},
+    "check_files": {"run": "cut"},
+    "check_totals": {"run": "cut"},
+    "check_value_places": {"run": "cut"},
+    "gathered_values": {"run": "asynchronous"},
+    "gathered_weights_at_peak": {"run": "asynchronous"},
+    "incomplete_modules": {"run": "seeds"},
+    "judged_pairs": {
+        "base_runs": [7],
+        "base_places": [1],
+        "candidate_runs": [8],
+        "candidate_places": [1],
+    },
+    "module_faults": {"run": "cut"},
+    "module_ladder": {"base_ids": [7], "candidate_ids": [8]},
+    "overlap_conflicts": {"run": "seeds", "in_place": True},
+    "paired_parameters": {
+        "base_ids": [7877534111236026065],
+        "candidate_ids": [3976595539623470846],
+    },
+    "recompile_groups": {"run": "sizes"},
+    "rejects_summary": {"run": "cut"},
+    "remat_benefit": {"run": "recomputed"},
+    "renumbered_modules": {"run": "renumbered"},
+    "scaling_law": {"series": "sizes"},
+    "scoped_memory": {"run": "kernels"},
+    "size_axes": {"series": "sizes"},
+    "size_slices": {"series": "sizes"},
+    "suspect_values": {"run": "cut"},
+    "unsound_modules": {"run": "cut"},
+    "unsound_runs": {},
+}
+"""What is asked of the smaller dumps, as the demo has no such thing."""
+
+WITHOUT_ROWS = frozenset(
+    {
+        *("buffer_changes", "check_calls", "check_definitions", "check_keys"),
+        "check_memory_analysis",
+        *("check_operands", "check_overlaps", "check_proto", "check_range_bounds"),
+        *("check_range_ends", "check_range_starts", "check_references"),
+        *("check_report_allocations", "check_report_totals", "check_report_values"),
+        *("check_uses", "check_value_bounds", "check_value_sizes"),
+        *("collective_parity", "compile_time_by_pass", "dangling_ids"),
+        *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
+        *("owner_rules", "rank_skew", "suspect_keys", "version_matrix"),
+    }
+)
+"""Queries that find nothing in any of these dumps, and so have no gold result.
+
+Tests of their own make what they find, in tests/queries/GROUP/ and
+tests/cli/test_check.py.
+"""
+
+
 def make_warehouse(path: Path) -> None:
     """Ingest nine CPU releases in their order, the passes of a module, one TPU run."""
     releases = sorted(
@@ -69,8 +127,36 @@ def make_warehouse(path: Path) -> None:
         ingest([str(archive)], path, jobs=1, prepare=renew_macros)
 
 
+def make_smaller_warehouse(path: Path) -> None:
+    """Ingest dumps that have what those of the demo lack, and one that was cut off."""
+    dumps = {
+        "sizes": DATA / "sizes" / "cpu.tar.xz",
+        "seeds": DATA / "seeds",
+        "recomputed": DATA / "remat" / "v5e-jax-0.10.2.tar.xz",
+        "asynchronous": DATA / "asynchronous" / "v5e.tar.xz",
+        "kernels": DATA / "kernels" / "scoped-48.tar.xz",
+        "renumbered": DATA / "renumbered" / "base.tar.xz",
+        "donated": DATA / "changes" / "donation" / "base",
+        "dropped": DATA / "changes" / "donation" / "dropped",
+        "cut": _cut(DATA / "changes" / "donation" / "base", path.parent / "cut"),
+    }
+    for name, dump in dumps.items():
+        series = name if name == "sizes" else "others"
+        request = RunRequest(name=name, series=series)
+        ingest([str(dump)], path, request=request, jobs=1, prepare=renew_macros)
+
+
+def _cut(dump: Path, copy: Path) -> Path:
+    """Copy a dump whose buffer assignment ends amid its allocations."""
+    shutil.copytree(dump, copy)
+    (file,) = copy.glob("*-buffer-assignment.txt")
+    text = file.read_text()
+    file.write_text(text[: text.index("allocation 1:") + 5])
+    return copy
+
+
 def calls(query: Query) -> list[Parameters]:
-    """Return the parameters with which a query is asked."""
+    """Return the parameters with which a query is asked of the demo's dumps."""
     if query.name in SPECIAL:
         return SPECIAL[query.name]
     known = {p.name for p in query.parameters}
@@ -91,11 +177,13 @@ def answers(connection: duckdb.DuckDBPyConnection, query: Query) -> list[Result]
     return [run_query(connection, query.name, asked) for asked in calls(query)]
 
 
-def gold_text(query: Query, results: Iterable[Result]) -> str:
+def gold_text(
+    query: Query, asked: Iterable[Parameters], results: Iterable[Result]
+) -> str:
     """Return the results of a query as CSV; of long ones the beginning and a digest."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    for parameters, result in zip(calls(query), results, strict=True):
+    for parameters, result in zip(asked, results, strict=True):
         shown = [at for at, c in enumerate(result.columns) if c.name not in CLOCK]
         rows = [[_plain(row[at]) for at in shown] for row in result.rows]
         if not is_ordered(query):
@@ -121,19 +209,26 @@ def queries() -> list[Query]:
 
 def main() -> None:
     """Renew all gold files, and delete those of queries that are no more."""
+    texts: dict[str, str] = {}
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "demo.duckdb"
-        make_warehouse(path)
-        with connect(path) as connection:
-            texts = {
-                f"{q.name}.csv": gold_text(q, answers(connection, q)) for q in queries()
-            }
+        demo, smaller = Path(folder) / "demo.duckdb", Path(folder) / "smaller.duckdb"
+        make_warehouse(demo)
+        make_smaller_warehouse(smaller)
+        with connect(demo) as connection:
+            for query in queries():
+                if query.name not in {*IN_SMALLER, *WITHOUT_ROWS}:
+                    results = answers(connection, query)
+                    texts[query.name] = gold_text(query, calls(query), results)
+        with connect(smaller) as connection:
+            for name, asked in IN_SMALLER.items():
+                result = run_query(connection, name, asked)
+                texts[name] = gold_text(load_catalogue()[name], [asked], [result])
     FOLDER.mkdir(exist_ok=True)
     for old in FOLDER.glob("*.csv"):
-        if old.name not in texts:
+        if old.stem not in texts:
             old.unlink()
     for name, text in texts.items():
-        (FOLDER / name).write_text(text, encoding="utf-8")
+        (FOLDER / f"{name}.csv").write_text(text, encoding="utf-8")
     print(f"{len(texts)} gold files in {FOLDER}", file=sys.stderr)
 
 

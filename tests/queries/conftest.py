@@ -11,7 +11,7 @@ import pytest
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.creation import create_schema
 from tests.conftest import Made
-from tests.gold_results import make_warehouse
+from tests.gold_results import make_smaller_warehouse, make_warehouse
 
 OWNERS = """\
 -- title: Our owners
@@ -52,3 +52,9 @@ def warehouse(
 def gold_warehouse(made: Made) -> Path:
     """Return the dumps that the gold results are about."""
     return made("gold", make_warehouse)
+
+
+@pytest.fixture(scope="session")
+def smaller_gold_warehouse(made: Made) -> Path:
+    """Return the dumps of what those of the demo lack."""
+    return made("smaller", make_smaller_warehouse)
