@@ -61,27 +61,36 @@ SPECIAL: dict[str, list[Parameters]] = {
 }
 
 
+_CONTENTS: Parameters = {
+    "base_ids": [7877534111236026065],
+    "candidate_ids": [3976595539623470846],
+}
+_PLACES: Parameters = {
+    "base_runs": [7],
+    "base_places": [1],
+    "candidate_runs": [8],
+    "candidate_places": [1],
+}
+"""The module of run `donated`, and the same in run `dropped`."""
+
 IN_SMALLER: dict[str, Parameters] = {
     "alias_changes": {"base": "donated", "candidate": "dropped"},
+    "buffer_changes": _CONTENTS,
     "check_files": {"run": "cut"},
     "check_totals": {"run": "cut"},
     "check_value_places": {"run": "cut"},
+    "compared_buffers": _CONTENTS,
+    "divergences": {**_PLACES, "main_parts": ["parameter"]},
+    "donation_changes": _CONTENTS,
     "gathered_values": {"run": "asynchronous"},
     "gathered_weights_at_peak": {"run": "asynchronous"},
     "incomplete_modules": {"run": "seeds"},
-    "judged_pairs": {
-        "base_runs": [7],
-        "base_places": [1],
-        "candidate_runs": [8],
-        "candidate_places": [1],
-    },
+    "judged_pairs": _PLACES,
+    "matched_buffers": _CONTENTS,
     "module_faults": {"run": "cut"},
     "module_ladder": {"base_ids": [7], "candidate_ids": [8]},
     "overlap_conflicts": {"run": "seeds", "in_place": True},
-    "paired_parameters": {
-        "base_ids": [7877534111236026065],
-        "candidate_ids": [3976595539623470846],
-    },
+    "paired_parameters": _CONTENTS,
     "recompile_groups": {"run": "sizes"},
     "rejects_summary": {"run": "cut"},
     "remat_benefit": {"run": "recomputed"},
@@ -98,13 +107,14 @@ IN_SMALLER: dict[str, Parameters] = {
 
 WITHOUT_ROWS = frozenset(
     {
-        *("buffer_changes", "check_calls", "check_definitions", "check_keys"),
+        *("check_calls", "check_definitions", "check_keys"),
         "check_memory_analysis",
         *("check_operands", "check_overlaps", "check_proto", "check_range_bounds"),
         *("check_range_ends", "check_range_starts", "check_references"),
         *("check_report_allocations", "check_report_totals", "check_report_values"),
         *("check_uses", "check_value_bounds", "check_value_sizes"),
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
+        *("environment_changes", "opcode_changes"),
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
         *("owner_rules", "rank_skew", "suspect_keys", "version_matrix"),
     }
