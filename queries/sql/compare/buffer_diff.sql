@@ -72,7 +72,8 @@ WITH pairs AS MATERIALIZED (
     base := $base, candidate := $candidate, program := $program,
     follow := $follow
   ) AS m
-  -- Where a pair is of one content, nothing differs: a night brings few others.
+  -- Where a pair is of one content, nothing differs: a night brings few
+  -- others.
   WHERE NOT $only_changes
     OR m.base_module_id IS DISTINCT FROM m.candidate_module_id
 ),
@@ -89,7 +90,9 @@ changes AS MATERIALIZED (
     END AS locations_id,
     coalesce(b.candidate_value_id, b.base_value_id) AS value_id
   FROM buffer_changes(
-    base_ids := (SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o),
+    base_ids := (
+      SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o
+    ),
     candidate_ids := (
       SELECT list(o.candidate_module_id ORDER BY o.pair) FROM pairs AS o
     )

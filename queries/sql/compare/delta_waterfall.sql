@@ -58,7 +58,9 @@ parts AS (
       AS buffer_count,
     b.total_delta_bytes, b.residual_bytes
   FROM buffer_changes(
-    base_ids := (SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o),
+    base_ids := (
+      SELECT list(o.base_module_id ORDER BY o.pair) FROM pairs AS o
+    ),
     candidate_ids := (
       SELECT list(o.candidate_module_id ORDER BY o.pair) FROM pairs AS o
     )

@@ -25,7 +25,7 @@ FROM (
     (10, 'fragmentation',
       'temporary memory beyond the most that is live at once: packing'),
     (11, 'temp',
-      'all temporary memory, where one side has no live ranges to split it by'),
+      'all temporary memory, where a side has no live ranges to split it by'),
     (12, 'whole',
       'all of one kind of allocation, where the details of a run were pruned')
 ) AS v (place, part, meaning)

@@ -56,7 +56,8 @@ buffers AS (
     b.program AS program_name, b.rank, b.color AS space_color,
     coalesce(
       nullif(regexp_replace(
-        coalesce(b.op_name, b.op_path), '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g'
+        coalesce(b.op_name, b.op_path),
+        '([_.\[])[0-9]+([/)\]]|$)', '\1*\2', 'g'
       ), ''),
       CASE
         WHEN b.part = 'fragmentation' THEN '(packing)'

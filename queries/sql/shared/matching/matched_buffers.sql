@@ -85,7 +85,9 @@ things AS MATERIALIZED (
       )
     END AS dimensions
   FROM compared_buffers(
-    base_ids := (SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p),
+    base_ids := (
+      SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p
+    ),
     candidate_ids := (
       SELECT list(p.own_id ORDER BY p.pair) FROM matched_pairs AS p
     ),
@@ -100,7 +102,9 @@ things AS MATERIALIZED (
 donated AS MATERIALIZED (
   SELECT t.pair, t.is_candidate, t.place, d.output_index
   FROM donation_changes(
-    base_ids := (SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p),
+    base_ids := (
+      SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p
+    ),
     candidate_ids := (
       SELECT list(p.own_id ORDER BY p.pair) FROM matched_pairs AS p
     )
@@ -120,11 +124,15 @@ surely AS (
         THEN hash(t.color, t.kind, t.parameter, t.op_path, t.array_type)
       END,
       CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index)
+        THEN hash(
+          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.shape_index
+        )
       END,
       CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index)
+        THEN hash(
+          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
+        )
       END,
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.array_type)
@@ -209,18 +217,23 @@ likely AS (
     t.pair, t.is_candidate, t.place, t.is_counted,
     [
       CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index)
+        THEN hash(
+          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.shape_index
+        )
       END,
       CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index)
+        THEN hash(
+          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
+        )
       END,
       CASE WHEN t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.array_type)
       END,
       CASE WHEN t.instruction IS NOT NULL
         THEN hash(t.color, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index)
+          t.shape_index
+        )
       END,
       CASE WHEN t.opcode IS NOT NULL
         THEN hash(t.color, t.opcode, t.op_path, t.array_type, t.shape_index)
@@ -230,7 +243,8 @@ likely AS (
       END,
       CASE WHEN t.instruction IS NOT NULL
         THEN hash(t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index)
+          t.shape_index
+        )
       END,
       CASE WHEN t.opcode IS NOT NULL
         THEN hash(t.opcode, t.op_path, t.array_type, t.shape_index)
