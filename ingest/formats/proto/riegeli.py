@@ -24,7 +24,7 @@ from hlodb.ingest.formats.proto.wire import BYTES, varint, wire_fields
 _SIGNATURE = bytes.fromhex("83af70d10d884a3f")
 _BLOCK, _BLOCK_HEADER, _CHUNK_HEADER = 1 << 16, 24, 40
 _MERGED = 2
-_MOST_BYTES = 1 << 30
+_FREE_BYTES, _MOST_EXPANSION = 1 << 24, 1000
 
 
 def is_riegeli(data: bytes) -> bool:
@@ -87,13 +87,19 @@ def _inflated(compression: str, data: bytes) -> bytes:
     if compression == "\0":
         return data
     size, start = varint(data, 0)
-    if size > _MOST_BYTES:
-        raise ValueError("more than a GiB in one chunk")
+    _require_modest(size, data)
     if compression == "z":
+        # What a frame says of its size is allocated, whatever the limit.
+        _require_modest(zstandard.frame_content_size(data[start:]), data)
         return zstandard.ZstdDecompressor().decompress(data[start:], size)
     if compression == "s":
         return unsnappy(data[start:])
     raise ValueError("Brotli is not read")
+
+
+def _require_modest(size: int, data: bytes) -> None:
+    if size > _FREE_BYTES + _MOST_EXPANSION * len(data):
+        raise ValueError("grows beyond all measure when decompressed")
 
 
 def unsnappy(data: bytes) -> bytes:
@@ -103,8 +109,7 @@ def unsnappy(data: bytes) -> bytes:
     `format_description.txt`).
     """
     size, place = varint(data, 0)
-    if size > _MOST_BYTES:
-        raise ValueError("more than a GiB in one block")
+    _require_modest(size, data)
     out = bytearray()
     while place < len(data):
         tag = data[place]

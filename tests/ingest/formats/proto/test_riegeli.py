@@ -100,6 +100,17 @@ def test_files_that_hold_no_message(data: bytes) -> None:
     assert split_message(data) == b""
 
 
+def test_claims_of_huge_sizes_are_not_allocated() -> None:
+    # A frame of 4 KiB that says it holds 30 MB, and a length that says less.
+    huge = bytes(zstandard.ZstdCompressor().compress(bytes(30 << 20)))
+    sizes = packed("z", varint(9))
+    data = b"z" + varint(len(sizes)) + sizes + varint(9) + huge
+    header = struct.pack("<5Q", 0, len(data), 0, ord("r") | 1 << 8, 9)
+    assert split_message(file_of(header + data)) == b""
+    with pytest.raises(ValueError, match="beyond all measure"):
+        unsnappy(varint(1 << 40) + b"\0")
+
+
 @given(st.lists(st.sampled_from([b"a", b"bc", bytes(70), b"xyz" * 30]), max_size=60))
 def test_snappy_is_undone(parts: list[bytes]) -> None:
     data = b"".join(parts)
