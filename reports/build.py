@@ -16,13 +16,15 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.reports import sections
-from hlodb.reports.definitions import METRICS
-from hlodb.reports.environment import environment_changes, run_facts
-from hlodb.reports.facts import Module
-from hlodb.reports.findings import cause_groups
+from hlodb.reports.compare.environment import environment_changes, run_facts
+from hlodb.reports.compare.scene import Request, Scene, read_scene
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.findings import cause_groups
+from hlodb.reports.judge.outcome import conclude
 from hlodb.reports.judged import judge_scene
-from hlodb.reports.model import (
+from hlodb.reports.model.definitions import METRICS
+from hlodb.reports.model.facts import Module
+from hlodb.reports.model.report import (
     REPORT_SCHEMA,
     Comparison,
     EnvironmentChange,
@@ -30,15 +32,13 @@ from hlodb.reports.model import (
     Report,
     plain,
 )
-from hlodb.reports.model_history import ScalingLaw
-from hlodb.reports.model_sections import Capacity, Health, QualityRow, Waste
-from hlodb.reports.notes import notes
-from hlodb.reports.outcome import conclude
-from hlodb.reports.scaling import scaling_laws
-from hlodb.reports.scene import Request, Scene, read_scene
-from hlodb.reports.settings import Settings
-from hlodb.reports.soundness import quality
-from hlodb.reports.wastes import waste
+from hlodb.reports.model.sections import Capacity, Health, QualityRow, Waste
+from hlodb.reports.model.series import ScalingLaw
+from hlodb.reports.sections import capacity_and_health as sections
+from hlodb.reports.sections.notes import notes
+from hlodb.reports.sections.scaling import scaling_laws
+from hlodb.reports.sections.soundness import quality
+from hlodb.reports.sections.waste import waste
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 

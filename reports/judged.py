@@ -10,36 +10,37 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from hlodb.reports import history, sections
-from hlodb.reports.arenas import read_arena_maps
-from hlodb.reports.assemble import (
+from hlodb.reports.compare import history
+from hlodb.reports.compare.missing import still_missing
+from hlodb.reports.compare.pairs import Verdict
+from hlodb.reports.compare.scene import Request, Scene
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.explain.differences import read_lost_donations
+from hlodb.reports.judge.assemble import (
     explanations,
     findings_of,
     place_of,
     platform_of,
     program_rows,
 )
-from hlodb.reports.curves import read_curves
-from hlodb.reports.decisions import decided, read_decisions
-from hlodb.reports.differences import read_lost_donations
-from hlodb.reports.drawn_trends import read_role_histories
-from hlodb.reports.facts import Module
-from hlodb.reports.finding_ids import former_ids
-from hlodb.reports.findings import in_order
-from hlodb.reports.flames import read_flames
-from hlodb.reports.gate_rows import GateFacts, gate_rows, standing_rows
-from hlodb.reports.missing import still_missing
-from hlodb.reports.model import Gate, ProgramRow
-from hlodb.reports.model_arenas import ArenaMap
-from hlodb.reports.model_findings import Curve, Finding
-from hlodb.reports.model_flames import FlamePair
-from hlodb.reports.model_history import RoleHistory
-from hlodb.reports.model_sections import Trend, WaiverRow
-from hlodb.reports.pairs import Verdict
-from hlodb.reports.scene import Request, Scene
-from hlodb.reports.scoped import scoped_bytes, without_scoped
-from hlodb.reports.settings import Settings
-from hlodb.reports.waivers import waiver_rows, with_whole_ids
+from hlodb.reports.judge.decisions import decided, read_decisions
+from hlodb.reports.judge.finding_ids import former_ids
+from hlodb.reports.judge.findings import in_order
+from hlodb.reports.judge.gate_rows import GateFacts, gate_rows, standing_rows
+from hlodb.reports.judge.waivers import waiver_rows, with_whole_ids
+from hlodb.reports.model.arenas import ArenaMap
+from hlodb.reports.model.facts import Module
+from hlodb.reports.model.findings import Curve, Finding
+from hlodb.reports.model.flames import FlamePair
+from hlodb.reports.model.report import Gate, ProgramRow
+from hlodb.reports.model.sections import Trend, WaiverRow
+from hlodb.reports.model.series import RoleHistory
+from hlodb.reports.pictures.arenas import read_arena_maps
+from hlodb.reports.pictures.curves import read_curves
+from hlodb.reports.pictures.flames import read_flames
+from hlodb.reports.pictures.trends import read_role_histories
+from hlodb.reports.sections import capacity_and_health as sections
+from hlodb.reports.sections.scoped import scoped_bytes, without_scoped
 from hlodb.schema.connection import Connection
 
 

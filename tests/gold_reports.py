@@ -15,8 +15,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from hlodb import __version__
-from hlodb.reports.model import Report
-from hlodb.reports.render import FORMATS, renderer
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import FORMATS, renderer
 from tests.reports.situations import SITUATIONS, report_on
 
 FOLDER = Path(__file__).parent / "reports" / "gold"

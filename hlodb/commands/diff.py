@@ -17,11 +17,11 @@ from hlodb.commands.options import (
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
-from hlodb.reports.facts import Run
-from hlodb.reports.read import find_run, read_runs
-from hlodb.reports.render import BINARY_FORMATS, FORMATS, shown_by
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.read import find_run, read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Run
+from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
 
 _OF_GATES = ("junit", "github", "csv-gates", "parquet-gates")
 _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATES]

@@ -20,15 +20,15 @@ from hlodb.commands.options import (
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
 from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
-from hlodb.reports.budgets import proposed_budgets
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import FILE_NAME, read_settings
-from hlodb.reports.model import Report
-from hlodb.reports.outcome import FAIL_ON
-from hlodb.reports.render import BINARY_FORMATS, FORMATS, shown_by
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
-from hlodb.reports.triage import record
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import FILE_NAME, read_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.budgets import proposed_budgets
+from hlodb.reports.judge.outcome import FAIL_ON
+from hlodb.reports.judge.triage import record
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
 
 
 def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

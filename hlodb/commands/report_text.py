@@ -12,8 +12,8 @@ from typing import Any
 import click
 
 from hlodb.commands.options import output_stream
-from hlodb.reports.model import Report
-from hlodb.reports.render import rendered
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import rendered
 
 color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--color",
@@ -39,7 +39,7 @@ def _written(report: Report, form: str, output: Path | None, color: str) -> byte
         color == "auto" and is_terminal and not os.environ.get("NO_COLOR")
     )
     # Loaded when needed, as every form is.
-    from hlodb.reports.render_text import render_for_terminal
+    from hlodb.reports.render.text import render_for_terminal
 
     width = shutil.get_terminal_size().columns if is_terminal else None
     return render_for_terminal(report, width, is_coloured=is_coloured).encode()

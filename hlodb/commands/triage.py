@@ -17,7 +17,7 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import UsageError
-from hlodb.reports.triage import DECISIONS, decide, listing
+from hlodb.reports.judge.triage import DECISIONS, decide, listing
 from hlodb.schema.waiting import require_file
 
 _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")

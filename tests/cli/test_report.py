@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from hlodb.cli import main
-from hlodb.reports.gates import read_settings
-from hlodb.reports.render import BINARY_FORMATS, FORMATS
+from hlodb.reports.config.reading import read_settings
+from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS
 from tests.cli.nights import build, configure, headline, held_open, listed
 from tests.reports.situations import EXTRA, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, World

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 from hlodb.collection import no_collection
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.reports.worlds import Buffer, Program, World, make
 

@@ -13,14 +13,14 @@ import pytest
 
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
-from hlodb.reports.codeowners import parse_codeowners
-from hlodb.reports.gates import read_settings
-from hlodb.reports.model import Report
-from hlodb.reports.outline_blocks import Block, Commands, Paragraph
-from hlodb.reports.outline_brief import brief
-from hlodb.reports.render import renderer
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings, Waiver
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.codeowners import parse_codeowners
+from hlodb.reports.config.reading import read_settings
+from hlodb.reports.config.settings import Settings, Waiver
+from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph
+from hlodb.reports.outline.brief import brief
+from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import EVAL, EXTRA, GROWN, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, make

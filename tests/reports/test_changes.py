@@ -10,13 +10,13 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.differences import read_lost_donations
-from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Divergence, Finding
-from hlodb.reports.read import read_modules, read_runs
-from hlodb.reports.scene import Request
-from hlodb.reports.sentences import gate_sentence
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.read import read_modules, read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.explain.differences import read_lost_donations
+from hlodb.reports.judge.sentences import gate_sentence
+from hlodb.reports.model.findings import Divergence, Finding
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hlodb.reports.codeowners import owner_of_file, parse_codeowners
+from hlodb.reports.config.codeowners import owner_of_file, parse_codeowners
 
 TEXT = """
 # the last pattern that fits decides

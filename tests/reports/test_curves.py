@@ -11,11 +11,11 @@ import duckdb
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.curves import MOST_DRAWN, POINTS
-from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Schedule
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.findings import Schedule
+from hlodb.reports.model.report import Report
+from hlodb.reports.pictures.curves import MOST_DRAWN, POINTS
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import EXTRA, STEP, WORK, night
 from tests.reports.worlds import make

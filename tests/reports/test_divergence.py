@@ -15,8 +15,8 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
 from hlodb.schema.creation import create_schema
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA

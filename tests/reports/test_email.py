@@ -11,9 +11,9 @@ from html.parser import HTMLParser
 
 import pytest
 
-from hlodb.reports.message import MOST_ROWS
-from hlodb.reports.model import Report
-from hlodb.reports.render_email import SUBJECT_CHARACTERS, render
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.email import SUBJECT_CHARACTERS, render
+from hlodb.reports.render.message import MOST_ROWS
 from hlodb.text import visible
 from tests.reports.situations import LARGE, SITUATIONS
 

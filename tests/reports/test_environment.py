@@ -6,9 +6,9 @@ import shutil
 from pathlib import Path
 
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.reports.environment import environment_changes
-from hlodb.reports.model import EnvironmentChange
-from hlodb.reports.read import read_runs
+from hlodb.reports.compare.environment import environment_changes
+from hlodb.reports.compare.read import read_runs
+from hlodb.reports.model.report import EnvironmentChange
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reports.worlds import World, make

@@ -11,14 +11,14 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.model import Report
-from hlodb.reports.outline import outline
-from hlodb.reports.outline_blocks import Paragraph, Table
-from hlodb.reports.outline_brief import brief
-from hlodb.reports.render import renderer
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import Paragraph, Table
+from hlodb.reports.outline.brief import brief
+from hlodb.reports.outline.outline import outline
+from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import MIB, WORK, night
 from tests.reports.worlds import Program, World, make

@@ -8,13 +8,13 @@ import duckdb
 
 from hlodb.ingest.load.delete import prune_runs
 from hlodb.reports.build import build_report
-from hlodb.reports.draw_flames import MOST_DEEP, MOST_FRAMES, draw_flames
-from hlodb.reports.model import Report
-from hlodb.reports.model_flames import FlamePair, Frame
-from hlodb.reports.picture import Picture, svg
-from hlodb.reports.pictures import pictures_of_findings
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.flames import FlamePair, Frame
+from hlodb.reports.model.report import Report
+from hlodb.reports.pictures.draw_flames import MOST_DEEP, MOST_FRAMES, draw_flames
+from hlodb.reports.pictures.picture import Picture, svg
+from hlodb.reports.pictures.pictures import pictures_of_findings
 from hlodb.schema.warehouse import connect
 from tests.reports.pages import Element, read_page
 from tests.reports.situations import night

@@ -20,12 +20,12 @@ from prometheus_client.parser import (
 )
 
 from hlodb.reports.build import build_report
-from hlodb.reports.json_schema import FILE_NAME, json_schema, schema_text
-from hlodb.reports.model import Report
-from hlodb.reports.render import FORMATS, renderer
-from hlodb.reports.render_sarif import MOST_RESULTS
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Budget, Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Budget, Settings
+from hlodb.reports.model.json_schema import FILE_NAME, json_schema, schema_text
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import FORMATS, renderer
+from hlodb.reports.render.sarif import MOST_RESULTS
 from hlodb.schema.warehouse import connect
 from hlodb.text import json_text, visible
 from tests.conftest import REPOSITORY
@@ -45,7 +45,7 @@ def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) ->
 def test_the_published_schema_is_up_to_date() -> None:
     published = REPOSITORY / "reports" / FILE_NAME
     assert published.read_text() == schema_text(), (
-        "python -m hlodb.reports.json_schema writes it anew"
+        "python -m hlodb.reports.model.json_schema writes it anew"
     )
 
 

@@ -15,13 +15,13 @@ import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.names import called, shared_names
-from hlodb.reports.read import read_modules, read_opcodes, read_runs
-from hlodb.reports.scene import Request
-from hlodb.reports.sections import compile_counts
-from hlodb.reports.sentences import dominating_source
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.read import read_modules, read_opcodes, read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.sentences import dominating_source
+from hlodb.reports.model.names import called, shared_names
+from hlodb.reports.model.report import Report
+from hlodb.reports.sections.capacity_and_health import compile_counts
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, FRAMEWORKS
 from tests.reports.matching import match_modules

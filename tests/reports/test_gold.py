@@ -10,12 +10,12 @@ from email.policy import default
 
 import pytest
 
-from hlodb.reports.message import MOST_ROWS
-from hlodb.reports.model import Report
-from hlodb.reports.render import renderer
-from hlodb.reports.render_markdown import COMMENT_BYTES, SUMMARY_BYTES
-from hlodb.reports.render_sarif import MOST_RESULTS
-from hlodb.reports.render_slack import SECTION_CHARACTERS
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import renderer
+from hlodb.reports.render.markdown import COMMENT_BYTES, SUMMARY_BYTES
+from hlodb.reports.render.message import MOST_ROWS
+from hlodb.reports.render.sarif import MOST_RESULTS
+from hlodb.reports.render.slack import SECTION_CHARACTERS
 from tests.gold_reports import EXTENSIONS, FOLDER, gold_files, kept
 from tests.reports.pages import MOST_BYTES
 from tests.reports.situations import LARGE, SITUATIONS

@@ -12,10 +12,10 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.render import renderer
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.outline import outline
-from hlodb.reports.outline_blocks import Block, Card, Commands, Paragraph, Table
-from hlodb.reports.render import renderer
-from hlodb.reports.render_html import TOP
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.outline.outline import outline
+from hlodb.reports.render.forms import renderer
+from hlodb.reports.render.html import TOP
 from hlodb.schema.warehouse import connect
 from hlodb.text import visible
 from tests.reports.pages import MOST_BYTES, Element, read_page, rows

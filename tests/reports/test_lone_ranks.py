@@ -11,10 +11,10 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
-from hlodb.reports.triage import record
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.triage import record
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

@@ -12,13 +12,13 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.model_sections import QualityRow
-from hlodb.reports.outline_blocks import Commands, Paragraph
-from hlodb.reports.outline_brief import brief
-from hlodb.reports.scene import Request
-from hlodb.reports.sentences import gate_sentence
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.sentences import gate_sentence
+from hlodb.reports.model.report import Report
+from hlodb.reports.model.sections import QualityRow
+from hlodb.reports.outline.blocks import Commands, Paragraph
+from hlodb.reports.outline.brief import brief
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
 

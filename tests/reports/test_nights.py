@@ -10,12 +10,12 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.facts import Module
-from hlodb.reports.missing import missing
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
-from hlodb.reports.triage import decide, record
+from hlodb.reports.compare.missing import missing
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.triage import decide, record
+from hlodb.reports.model.facts import Module
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reports.situations import MIB, WORK, night

@@ -21,8 +21,8 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from hlodb.reports.model import Report
-from hlodb.reports.render import renderer
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import renderer
 from tests.conftest import REPOSITORY
 from tests.oracle.schema_part import excess
 from tests.reports.situations import SITUATIONS

@@ -20,11 +20,11 @@ from hlodb.queries.macros import install_macros
 from hlodb.queries.query import Query
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.read import read_runs
-from hlodb.reports.render_json import render
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.read import read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.render.json import render
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
 from tests.queries.bare_duckdb import told_by_duckdb

@@ -11,12 +11,12 @@ import duckdb
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.facts import Module, Profiles, Run
-from hlodb.reports.model import ProgramRow, Report
-from hlodb.reports.pairs import Pair, judge
-from hlodb.reports.read import read_modules, read_profiles, read_runs
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.pairs import Pair, judge
+from hlodb.reports.compare.read import read_modules, read_profiles, read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Module, Profiles, Run
+from hlodb.reports.model.report import ProgramRow, Report
 from hlodb.schema.warehouse import connect
 from tests.reports.made_buffers import (
     MIRRORED,

@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlodb.reports.draw_curves import draw_curves
-from hlodb.reports.draw_headroom import draw_headroom
-from hlodb.reports.draw_trend import draw_trend
-from hlodb.reports.model import Report
-from hlodb.reports.model_findings import Curve, Schedule
-from hlodb.reports.model_sections import Capacity, Point, Trend
-from hlodb.reports.picture import Picture, svg
-from hlodb.reports.pictures import pictures_of_findings
-from hlodb.reports.svg import Axis, byte_axis, count_axis
+from hlodb.reports.model.findings import Curve, Schedule
+from hlodb.reports.model.report import Report
+from hlodb.reports.model.sections import Capacity, Point, Trend
+from hlodb.reports.pictures.draw_curves import draw_curves
+from hlodb.reports.pictures.draw_headroom import draw_headroom
+from hlodb.reports.pictures.draw_trend import draw_trend
+from hlodb.reports.pictures.picture import Picture, svg
+from hlodb.reports.pictures.pictures import pictures_of_findings
+from hlodb.reports.pictures.svg import Axis, byte_axis, count_axis
 from tests.reports.pages import Element, read_page
 
 MIB = 1 << 20

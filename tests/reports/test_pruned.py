@@ -11,9 +11,9 @@ import pytest
 from hlodb.cli import main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.model_findings import Cause, Finding, Part
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.findings import Cause, Finding, Part
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

@@ -12,10 +12,10 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
-from hlodb.reports.read import read_modules, read_runs
-from hlodb.reports.scene import Request
-from hlodb.reports.sections import replicated_bytes
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.read import read_modules, read_runs
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.sections.capacity_and_health import replicated_bytes
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
 

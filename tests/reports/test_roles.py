@@ -10,18 +10,18 @@ import pytest
 
 from hlodb.ingest.load.delete import prune_runs
 from hlodb.queries.run import run_query
-from hlodb.reports import drawn_trends
 from hlodb.reports.build import build_report
-from hlodb.reports.draw_roles import draw_roles
-from hlodb.reports.drawn_trends import NO_LIVE_RANGES, PRUNED
-from hlodb.reports.model import Report
-from hlodb.reports.model_history import RoleHistory, RolePoint
-from hlodb.reports.picture import Picture, svg
-from hlodb.reports.pictures import pictures_of_sections
-from hlodb.reports.read import rows
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
-from hlodb.reports.svg import byte_axis
+from hlodb.reports.compare.read import rows
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.model.series import RoleHistory, RolePoint
+from hlodb.reports.pictures import trends as drawn_trends
+from hlodb.reports.pictures.draw_roles import draw_roles
+from hlodb.reports.pictures.picture import Picture, svg
+from hlodb.reports.pictures.pictures import pictures_of_sections
+from hlodb.reports.pictures.svg import byte_axis
+from hlodb.reports.pictures.trends import NO_LIVE_RANGES, PRUNED
 from hlodb.schema.warehouse import connect
 from tests.reports.pages import Element, read_page
 from tests.reports.situations import GROWN, STEP, night

@@ -14,15 +14,15 @@ import pytest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.draw_scaling import draw_scaling
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.model import Report
-from hlodb.reports.model_history import ScalingLaw, SizePoint
-from hlodb.reports.picture import Picture, svg
-from hlodb.reports.pictures import pictures_of_sections
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
-from hlodb.reports.svg import byte_axis, count_axis
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.model.series import ScalingLaw, SizePoint
+from hlodb.reports.pictures.draw_scaling import draw_scaling
+from hlodb.reports.pictures.picture import Picture, svg
+from hlodb.reports.pictures.pictures import pictures_of_sections
+from hlodb.reports.pictures.svg import byte_axis, count_axis
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reports.pages import Element, read_page

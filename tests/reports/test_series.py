@@ -11,10 +11,10 @@ import duckdb
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 
 RENAMED = {

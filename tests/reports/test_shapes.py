@@ -6,10 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from hlodb.reports.build import build_report
-from hlodb.reports.gates import parse_settings
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import night
 from tests.reports.test_nights import sized

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from hlodb.reports.model import Report
-from hlodb.reports.render_slack import (
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.slack import (
     HEADER_CHARACTERS,
     SECTION_CHARACTERS,
     render,

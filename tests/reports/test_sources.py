@@ -7,9 +7,9 @@ from pathlib import Path
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
-from hlodb.reports.model import Report
-from hlodb.reports.model_findings import BufferChange
-from hlodb.reports.sentences import dominating_source
+from hlodb.reports.judge.sentences import dominating_source
+from hlodb.reports.model.findings import BufferChange
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 
 Source = tuple[str | None, str | None, int | None]

@@ -11,8 +11,8 @@ import duckdb
 import pyarrow.parquet as pq
 import pytest
 
-from hlodb.reports.model import Report
-from hlodb.reports.render import BINARY_FORMATS, rendered, renderer
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import BINARY_FORMATS, rendered, renderer
 from hlodb.text import plain
 from tests.reports.situations import LARGE, SITUATIONS
 

@@ -9,9 +9,9 @@ import pytest
 
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
-from hlodb.reports.model import Report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings, Waiver
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings, Waiver
+from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import night
 from tests.reports.test_nights import sized

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.scene import Request
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
 from hlodb.schema.warehouse import connect
 
 CPU, TPU = "jaxlib-0.10.2", "v5e-jax-0.10.2"

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hlodb.queries.run import run_query
-from hlodb.reports.baseline import choose_baseline
-from hlodb.reports.read import read_runs
-from hlodb.reports.settings import Settings
+from hlodb.reports.compare.baseline import choose_baseline
+from hlodb.reports.compare.read import read_runs
+from hlodb.reports.config.settings import Settings
 from hlodb.schema.warehouse import connect
 from tests.queries.nights import Facts, made, module
 

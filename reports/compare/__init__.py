@@ -1,0 +1,1 @@
+"""What is compared with what: rows of queries about runs and modules."""

@@ -1,0 +1,214 @@
+"""The history of every program's memory: exact steps of a deterministic series.
+
+A step is a run in which a program's reserved memory differs from the run before that
+holds it, with the same shapes, by at least the floors of [history], and by more than
+its noise band.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import dropwhile, pairwise, takewhile
+from typing import NamedTuple
+
+from hlodb.reports.compare.missing import first_of_kinds, kind
+from hlodb.reports.compare.pairs import Pair, Verdict, counts, judge
+from hlodb.reports.compare.tracks import Sighting, Track
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Module, Profiles, Run, reserved
+from hlodb.reports.model.sections import Point, Trend
+from hlodb.schema.connection import Connection
+
+MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
+
+
+Lines = Mapping[tuple[int, int], Trend]
+"""The series of programs by the `id` of their last module, and colour."""
+
+
+class Step(NamedTuple):
+    """A step of one program in one memory space, as a verdict on two runs."""
+
+    verdict: Verdict
+    run: Run
+
+
+def steps(
+    connection: Connection,
+    pairs: Iterable[tuple[Pair, Run]],
+    profiles: Profiles,
+    line: Sequence[Run],
+    settings: Settings,
+) -> list[Step]:
+    """Return every step of the series, each with the run that it is in."""
+    asked = list(pairs)
+    runs = {id(pair): run for pair, run in asked}
+    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], (0, 0.0))
+    return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
+
+
+def pairs_of(
+    tracks: Iterable[Track],
+    modules: Mapping[int, Sequence[Module]],
+    line: Sequence[Run],
+) -> Iterator[tuple[Pair, Run]]:
+    """Pair every module of a series with the one before it.
+
+    One more compilation of a program begins a track of its own: it is compared with the
+    first one of the run before.
+    """
+    before = {later.run_id: earlier for earlier, later in pairwise(line)}
+    firsts = {run.run_id: first_of_kinds(modules[run.run_id]) for run in line}
+    for track in tracks:
+        run, module, *_ = track.sightings[0]
+        if earlier := before.get(run.run_id):
+            first = firsts[earlier.run_id].get(kind(module))
+            if first is not None:
+                yield Pair(first, module, earlier, "again", "compiled again", 0.9), run
+        for earlier_sighting, later in track.comparable_pairs():
+            yield sighted_pair(earlier_sighting, later), later.run
+
+
+def absences(
+    connection: Connection,
+    vanished: Iterable[tuple[Sighting, Run]],
+    profiles: Profiles,
+) -> list[Step]:
+    """Return what vanished as verdicts on the run that lacks it."""
+    found = [(Pair(last.module, None, last.run, "missing"), r) for last, r in vanished]
+    runs = {id(pair): run for pair, run in found}
+    verdicts = judge(connection, [p for p, _ in found], profiles, (), (0, 0.0))
+    return [Step(v, runs[id(v.pair)]) for v in verdicts]
+
+
+def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
+    """Return two sightings of a track as a pair to judge."""
+    return Pair(
+        earlier.module,
+        later.module,
+        earlier.run,
+        "series",
+        later.method,
+        later.confidence,
+    )
+
+
+def _is_step(verdict: Verdict, settings: Settings) -> bool:
+    if verdict.change not in ("worse", "improved", "mixed"):
+        return False
+    delta, base = abs(verdict.delta_bytes or 0), verdict.base_bytes or 0
+    return delta >= settings.step_bytes and delta >= settings.step_ratio * base
+
+
+def first_run(
+    track: Track, base: Module, candidate: Module, color: int, profiles: Profiles
+) -> Run | None:
+    """Return the run since which a difference stands: on the candidate's side of the
+    middle between base and candidate, without a break but for other shapes.
+
+    Where the base has other shapes: since which the candidate's are those of now.
+    """
+    if not track.comparable(base, candidate):
+        return _first_alike(track, candidate)
+    low = reserved(base, color, profiles)
+    high = reserved(candidate, color, profiles)
+    since: Run | None = None
+    for sighting in reversed(_until(track, candidate)):
+        level = reserved(sighting.module, color, profiles)
+        if sighting.module is base or (2 * level - low - high) * (high - low) <= 0:
+            break
+        since = sighting.run
+    return since
+
+
+def _first_alike(track: Track, candidate: Module) -> Run | None:
+    until = dropwhile(lambda s: s.module is not candidate, reversed(track.sightings))
+    alike = list(takewhile(lambda s: track.comparable(s.module, candidate), until))
+    return alike[-1].run if alike else None
+
+
+def is_undone(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
+    """Return whether a step up came back to its middle, or below, in any later run."""
+    low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
+    risen = verdict.pair.candidate
+    modules = [s.module for s in track.level_of(risen)] if risen else []
+    later = dropwhile(lambda module: module is not risen, modules)
+    return any(2 * reserved(m, verdict.color, profiles) <= low + high for m in later)
+
+
+def undone_step(
+    track: Track,
+    candidate: Module,
+    color: int,
+    profiles: Profiles,
+    settings: Settings,
+) -> Run | None:
+    """Return the run of the last rise that stood, if the candidate has undone it."""
+    level = reserved(candidate, color, profiles)
+    earlier = _until(track, candidate)[:-1]
+    sizes = [reserved(s.module, color, profiles) for s in earlier]
+    for place in range(len(sizes) - 1, 0, -1):
+        low, high = sizes[place - 1 : place + 1]
+        stood = all(2 * size > low + high for size in sizes[place:])
+        if stood and counts(low, high, settings):
+            return earlier[place].run if level <= low else None
+    return None
+
+
+def _until(track: Track, module: Module) -> Sequence[Sighting]:
+    level = track.level_of(module)
+    places = [i for i, s in enumerate(level) if s.module is module]
+    return level[: places[0] + 1] if places else []
+
+
+def trends(
+    tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
+) -> Lines:
+    """Return the series of every program that `last` holds, by program and colour."""
+    stepped = {
+        (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
+        for s in found
+    }
+    rows = {}
+    for track in tracks:
+        if track.sightings[-1].run.run_id != last.run_id:
+            continue
+        for color in sorted(
+            {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
+        ):
+            key = id(track.last), color
+            rows[key] = _trend(track, color, profiles, stepped)
+    in_order = sorted(
+        rows.items(), key=lambda row: (row[1].program, row[1].rank or 0, row[1].color)
+    )
+    return dict(in_order)
+
+
+def _trend(
+    track: Track,
+    color: int,
+    profiles: Profiles,
+    stepped: dict[tuple[Module | None, int], int],
+) -> Trend:
+    points = []
+    before: Module | None = None
+    for sighting in track.sightings:
+        step = stepped.get((sighting.module, color), 0)
+        mark = _mark(track, before, sighting.module, step)
+        level = reserved(sighting.module, color, profiles)
+        points.append(Point(sighting.run.name, level, mark))
+        before = sighting.module
+    space = next(
+        p[color].space_name
+        for s in reversed(track.sightings)
+        if color in (p := profiles.get(s.module.module_id, {}))
+    )
+    last = track.last
+    return Trend(last.program, last.rank, last.module_number, color, space, points)
+
+
+def _mark(track: Track, before: Module | None, module: Module, step: int) -> str:
+    if step:
+        return MARKS["up" if step > 0 else "down"]
+    is_comparable = before is None or track.comparable(before, module)
+    return MARKS["same" if is_comparable else "incomparable"]

@@ -1,0 +1,198 @@
+"""Pairs of modules that are compared, and the verdict on each, as queries give them.
+
+A verdict is per program and memory space: a row of `judged_modules` or `judged_pairs`.
+It mirrors when base and candidate change places: worse and improved swap, new and
+failed swap, the rest stays, but for noise: of that only what is not judged bears
+witness.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hlodb.queries.run import run_query
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Module, Profile, Profiles, Run
+from hlodb.schema.connection import Connection
+
+Modules = Mapping[tuple[int, int], Module]
+"""Modules by the number of their run and their place in it."""
+
+
+class Pair(NamedTuple):
+    """A program in base and candidate; one of them None where it is new or failed.
+
+    `relation` says how the base was found, see the query `matched_compilations`.
+    `instead_of` is the base of the report, where the program is not comparable in it.
+    """
+
+    base: Module | None
+    candidate: Module | None
+    base_run: Run | None
+    relation: str
+    method: str | None = None
+    confidence: float | None = None
+    differing_keys: tuple[str, ...] = ()
+    instead_of: Run | None = None
+
+    @property
+    def is_again(self) -> bool:
+        """Whether it is about one more compilation of a program."""
+        return self.relation == "again"
+
+    @property
+    def both(self) -> tuple[Module, Module] | None:
+        """Base and candidate, where both are there."""
+        if self.base is None or self.candidate is None:
+            return None
+        return self.base, self.candidate
+
+    @property
+    def program(self) -> str:
+        """The program's name, the candidate's where both have one."""
+        module = self.candidate or self.base
+        assert module is not None
+        return module.program
+
+
+class Verdict(NamedTuple):
+    """What happened to one program in one memory space, and which rule says so.
+
+    Bytes are reserved ones: 0 where a side does not use the space, None where it is
+    missing or has no buffer assignment.
+    """
+
+    pair: Pair
+    color: int
+    space: str
+    base: Profile | None
+    candidate: Profile | None
+    change: str
+    rule: str
+    base_bytes: int | None
+    candidate_bytes: int | None
+    delta_bytes: int | None
+    delta_live_peak_bytes: int | None
+    noise_band_bytes: int
+    tags: tuple[str, ...] = ()
+
+
+def read_verdicts(
+    connection: Connection,
+    base: Run,
+    candidate: Run,
+    parameters: Mapping[str, Any],
+    known: tuple[Sequence[Run], Modules, Profiles],
+) -> tuple[list[Pair], list[Verdict]]:
+    """Return the pairs of modules of two runs, and the verdicts on them."""
+    runs, modules, profiles = known
+    by_id = {run.run_id: run for run in runs}
+    by_name = {run.name: run for run in runs}
+    asked = {"base": base.name, "candidate": candidate.name, **parameters}
+    pairs: dict[tuple[Any, ...], Pair] = {}
+    verdicts = []
+    for row in run_query(connection, "judged_modules", asked).dicts():
+        b, c = _module(modules, row, "base"), _module(modules, row, "candidate")
+        key = (row["base_run_id"] if b else None, row["base_place"], id(c))
+        if key not in pairs:
+            pairs[key] = Pair(
+                b,
+                c,
+                by_id[row["base_run_id"]] if b else None,
+                row["relation"],
+                row["method"],
+                row["confidence"],
+                split(row["differing_keys"]),
+                by_name[row["instead_of"]] if row["instead_of"] else None,
+            )
+        if row["color"] is not None:
+            verdicts.append(_verdict(pairs[key], row, profiles))
+    return list(pairs.values()), verdicts
+
+
+def judge(
+    connection: Connection,
+    pairs: Sequence[Pair],
+    profiles: Profiles,
+    earlier: Iterable[Run],
+    floors: tuple[int, float],
+) -> list[Verdict]:
+    """Return the verdicts on pairs, in their order; `earlier` is the latest first."""
+    bases, candidates = [p.base for p in pairs], [p.candidate for p in pairs]
+    asked: dict[str, Any] = {
+        "base_runs": [m and m.run_id for m in bases],
+        "base_places": [m and m.place for m in bases],
+        "candidate_runs": [m and m.run_id for m in candidates],
+        "candidate_places": [m and m.place for m in candidates],
+        "earlier_ids": [run.run_id for run in earlier],
+        "min_delta_bytes": floors[0],
+        "min_delta_ratio": floors[1],
+    }
+    if not pairs:
+        return []
+    found = run_query(connection, "judged_pairs", asked).dicts()
+    found.sort(key=lambda row: (row["pair"], row["color"]))
+    return [_verdict(pairs[row["pair"] - 1], row, profiles) for row in found]
+
+
+def split(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a column that lists several."""
+    return tuple(text.split(", ")) if text else ()
+
+
+def _module(modules: Modules, row: Mapping[str, Any], side: str) -> Module | None:
+    place = row[f"{side}_place"]
+    return None if place is None else modules[row[f"{side}_run_id"], place]
+
+
+def _verdict(pair: Pair, row: Mapping[str, Any], profiles: Profiles) -> Verdict:
+    sides = (m and profiles.get(m.module_id, {}).get(row["color"]) for m in pair[:2])
+    base, candidate = sides
+    return Verdict(
+        pair,
+        row["color"],
+        row["space_name"],
+        base,
+        candidate,
+        row["verdict"],
+        row["rule"],
+        row["base_reserved_bytes"],
+        row["candidate_reserved_bytes"],
+        row["delta_reserved_bytes"],
+        row["delta_live_peak_bytes"],
+        row["noise_band_bytes"],
+        split(row.get("tags")),
+    )
+
+
+def counts(base: int, candidate: int, settings: Settings) -> bool:
+    """Return whether a difference that is known is at or above both floors.
+
+    The share is of the smaller side, so that it is the same seen from either. Verdicts
+    have the floors of the query; this is for what became of a rise since.
+    """
+    delta = abs(candidate - base)
+    return (
+        delta > 0
+        and delta >= settings.floor_bytes
+        and delta >= settings.floor_ratio * min(base, candidate)
+    )
+
+
+def tags(v: Verdict) -> list[str]:
+    """Return what else to know of a difference: `tags` of the query `judged_modules`,
+    and which run stands in for the base."""
+    pair = v.pair
+    if (
+        pair.instead_of is None
+        or pair.base_run is None
+        or v.rule == "identical_artefact"
+    ):
+        return list(v.tags)
+    return [held_against(pair.base_run, pair.instead_of), *v.tags]
+
+
+def held_against(run: Run, base: Run) -> str:
+    """Return the run that a program not comparable in the base is compared with."""
+    return f"held against {run.name}, as not comparable in {base.name}"

@@ -1,0 +1,114 @@
+"""Reads the facts of `facts` from the warehouse; the SQL stands in `sql/`."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from hlodb.errors import UsageError
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_temporary
+from hlodb.reports.model.facts import Module, Profile, Run, Shape
+from hlodb.schema.connection import Connection
+from hlodb.text import not_held
+
+Opcodes = Mapping[str, int]
+
+
+def read_runs(connection: Connection) -> list[Run]:
+    """Return all runs, in the order in which they follow one another."""
+    return [Run(*row) for row in rows(connection, "runs")]
+
+
+def find_run(runs: Iterable[Run], name: str) -> Run:
+    """Return the run called `name`; UsageError says which there are."""
+    by_name = {run.name: run for run in runs}
+    if name not in by_name:
+        raise UsageError(not_held("run", name, by_name))
+    return by_name[name]
+
+
+def read_modules(
+    connection: Connection, runs: Iterable[Run], words_of: Run | None = None
+) -> dict[int, list[Module]]:
+    """Return the compiled modules of each run, by run_id; runs without any have [].
+
+    Ranks are in the words of `words_of`, where it is given.
+    """
+    wanted = [run.run_id for run in runs]
+    _install(connection, "compilations")
+    found: dict[int, list[Module]] = {run_id: [] for run_id in wanted}
+    for row in rows(
+        connection, "modules", runs=wanted, words=words_of and words_of.run_id
+    ):
+        module = Module(*row)
+        found[module.run_id].append(module)
+    return found
+
+
+def read_differing(
+    connection: Connection, pairs: Collection[tuple[Shape, Shape]]
+) -> set[tuple[Shape, Shape]]:
+    """Return the pairs of shapes that are not comparable."""
+    if not pairs:
+        return set()
+    _install(connection, "differing_keys")
+    sides = ("base", "candidate")
+    names = [
+        f"{side}_{key}"
+        for side in sides
+        for key in ("key", "shapes", "source", "partitions", "platform")
+    ]
+    asked = [dict(zip(names, (*b, *c), strict=True)) for b, c in pairs]
+    places = {place for (place,) in rows(connection, "differing_shapes", pairs=asked)}
+    return {pair for place, pair in enumerate(pairs) if place in places}
+
+
+def _install(connection: Connection, name: str) -> None:
+    catalogue = load_catalogue()
+    install_temporary(connection, catalogue[name], catalogue)
+
+
+def read_profiles(
+    connection: Connection, modules: Iterable[Module]
+) -> dict[int, dict[int, Profile]]:
+    """Return the memory of modules by module_id and colour."""
+    platforms = {m.module_id: m.platform for m in modules}
+    found: dict[int, dict[int, Profile]] = defaultdict(dict)
+    ids, names = list(platforms), list(platforms.values())
+    for row in rows(connection, "profiles", modules=ids, platforms=names):
+        profile = Profile(*row)
+        found[profile.module_id][profile.color] = profile
+    return found
+
+
+def read_opcodes(connection: Connection, modules: Iterable[int]) -> dict[int, Opcodes]:
+    """Return how often each opcode stands in each module."""
+    found: dict[int, dict[str, int]] = defaultdict(dict)
+    asked = sorted(set(modules))
+    for module, opcode, count in rows(connection, "opcodes", modules=asked):
+        found[module][opcode] = count
+    return dict(found)
+
+
+def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
+    """Return the rows of `sql/NAME.sql`; parameters are bound, never pasted.
+
+    Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
+    looks for pandas at each.
+    """
+    bound = {
+        key: json.dumps(value) if isinstance(value, list) else value
+        for key, value in parameters.items()
+    }
+    return connection.execute(_sql(name), bound or None).fetchall()
+
+
+@cache
+def _sql(name: str) -> str:
+    path = files("hlodb.reports") / "sql" / f"{name}.sql"
+    return path.read_text(encoding="utf-8")

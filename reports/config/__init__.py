@@ -1,0 +1,1 @@
+"""hlodb.toml: settings, budgets, waivers, owners."""

@@ -1,0 +1,151 @@
+"""What is allowed: gates, budgets, waivers and floors, as hlodb.toml says them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import date
+from fnmatch import fnmatchcase
+
+from hlodb.reports.config.codeowners import Rules, owner_of_file
+from hlodb.reports.model.facts import Run
+
+MEBIBYTE = 2**20
+
+GATES = (
+    "regression",
+    "missing_program",
+    "budget",
+    "donation_loss",
+    "fragmentation",
+    "padding",
+    "recompiles",
+    "replicated",
+)
+"""What a waiver can be about; the gate table has them in this order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """The memory of a device: `device` is a glob over what runs say."""
+
+    device: str
+    space: str
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """The most a program may reserve in a space: bytes, or a share of the device."""
+
+    program: str
+    space: str | None = None
+    color: int | None = None
+    bytes: int | None = None
+    ratio: float | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Waiver:
+    """Who lets what fail, why, and until when; `until` is the first day it fails."""
+
+    program: str
+    owner: str
+    reason: str
+    until: date
+    space: str | None = None
+    color: int | None = None
+    gate: str = "*"
+    finding: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """All settings, with what holds where a file says nothing.
+
+    A difference alerts only above both floors. `None` switches a gate off.
+    """
+
+    baseline: str = "auto"
+    window: int = 7
+    main_branch: str = "main"
+    series: str | None = None
+    floor_bytes: int = MEBIBYTE
+    floor_ratio: float = 0.005
+    step_bytes: int = 0
+    step_ratio: float = 0.01
+    regression: bool = True
+    missing_program: bool = True
+    donation_loss: bool = True
+    fragmentation_ratio: float | None = None
+    padding_ratio: float | None = None
+    recompiles: int | None = None
+    replicated_bytes: int | None = None
+    max_rejects: int | None = 0
+    consistency: bool = True
+    top: int = 10
+    devices: tuple[Device, ...] = ()
+    budgets: tuple[Budget, ...] = ()
+    waivers: tuple[Waiver, ...] = ()
+    owners: tuple[tuple[str, str], ...] = ()
+    codeowners: str | None = None
+    link: str | None = None
+    source_owners: Rules = ()
+    weights: tuple[tuple[str, float], ...] = ()
+
+    def owner_of(self, program: str, source_file: str | None = None) -> str | None:
+        """Return the owner of a program: by the first matching glob, else by a file."""
+        for glob, owner in self.owners:
+            if fnmatchcase(program, glob):
+                return owner
+        return owner_of_file(source_file, self.source_owners) if source_file else None
+
+    def weight_of(self, program: str) -> float:
+        """Return the weight of a program, 1 unless a glob says otherwise."""
+        fitting = (w for glob, w in self.weights if fnmatchcase(program, glob))
+        return next(fitting, 1.0)
+
+    def limit_of(
+        self, run: Run, color: int, space: str, platform: str | None
+    ) -> int | None:
+        """Return the memory of a run's device in one space; None where nobody says.
+
+        What a dump says is all memory of the device, so it limits colour 0 alone, and
+        not of programs for the host, whose `platform` is cpu.
+        """
+        for known in self.devices:
+            if fnmatchcase(run.device or "", known.device) and known.space == space:
+                return known.bytes
+        is_of_device = color == 0 and platform != "cpu"
+        return run.device_memory_bytes if is_of_device else None
+
+    def capacity_of(
+        self, run: Run, color: int, space: str, platform: str | None
+    ) -> int | None:
+        """Return `limit_of`, else what is published of the run's chip.
+
+        Findings are not weighed by that: it says nothing of the chip's other spaces,
+        which would then come before colour 0.
+        """
+        limit = self.limit_of(run, color, space, platform)
+        is_of_device = color == 0 and platform != "cpu"
+        return run.chip_memory_bytes if limit is None and is_of_device else limit
+
+    def described(self) -> dict[str, str]:
+        """Return the plain settings as text, for the report."""
+        plain = (f.name for f in fields(self) if f.type in _PLAIN)
+        return {name: str(getattr(self, name)) for name in plain}
+
+
+_PLAIN = {"str", "int", "float", "bool", "str | None", "int | None", "float | None"}
+
+
+def covers(
+    rule: Budget | Waiver, program: str, color: int | None, space: str | None
+) -> bool:
+    """Return whether a budget or waiver is about this program and memory space."""
+    if not fnmatchcase(program, rule.program):
+        return False
+    if rule.color is not None and rule.color != color:
+        return False
+    return rule.space is None or rule.space == space

@@ -1,0 +1,1 @@
+"""Why memory moved: rows of queries about buffers, as causes."""

@@ -1,0 +1,158 @@
+"""Names the cause of a difference: the part that most of it falls in, and of what."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from hlodb.reports.explain.differences import (
+    PACKING,
+    Buffer,
+    Change,
+    Difference,
+    Divergence,
+)
+from hlodb.reports.model.findings import Cause
+from hlodb.text import counted, plain_bytes, signed_bytes
+
+_NOTICED = 0.2
+"""Least growth of the number of recomputed instructions that is a cause."""
+
+_NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
+
+
+def name_cause(difference: Difference, parting: Divergence) -> Cause:
+    """Return the cause of a difference, which has changes.
+
+    `share_ratio` is what its part is of all parts that go the same way, `confidence`
+    how sure the buffers of that part are matched.
+    """
+    part = difference.main_part
+    changes = [change for change in difference.changes if change.part == part]
+    sums: dict[str, int] = defaultdict(int)
+    for each in difference.parts:
+        sums[each.part] += each.delta_bytes
+    title = _title(part, changes, difference.delta_bytes)
+    key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
+    if (more := _recomputed(parting)) is not None:
+        title = f"{more}: {title}"
+        key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
+    elif part == PACKING and (more := _scoped(parting)) is not None:
+        title = f"{more}: {title}"
+        key = f"{parting.blame}/scoped/-"
+    share = share_of(sums.get(part, 0), sums.values())
+    return Cause(key, title, parting.blame, share, _confidence(changes))
+
+
+def profile_cause(difference: Difference) -> Cause:
+    """Return the kind that most of a difference falls in as its cause, nobody's change.
+
+    For where the details of a run were pruned: which buffer, from which line, and whose
+    change it is can't be told.
+    """
+    sign = 1 if difference.delta_bytes >= 0 else -1
+    most = max(difference.changes, key=lambda change: sign * change.delta_bytes)
+    kind = PACKING if most.part == PACKING else most.kind
+    title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
+    share = share_of(most.delta_bytes, (c.delta_bytes for c in difference.changes))
+    return Cause(f"unknown/whole/{kind}", title, "unknown", share, most.confidence)
+
+
+def share_of(moved: int, deltas: Iterable[int]) -> float:
+    """Return what `moved` is of all that goes the same way.
+
+    Of the whole difference it may be many times as much, where others go against it.
+    """
+    total = sum(delta for delta in deltas if delta * moved > 0)
+    return round(moved / total, 4) if total else 0.0
+
+
+def _confidence(changes: Sequence[Change]) -> float:
+    """Weigh by bytes; a buffer without a match is as sure as the ladder found none."""
+    total = sum(abs(change.delta_bytes) for change in changes)
+    sure = sum(abs(c.delta_bytes) * (c.confidence or 0.8) for c in changes)
+    return round(sure / total, 2) if total else 1.0
+
+
+def _recomputed(parting: Divergence) -> str | None:
+    b, c = parting.base_remat_count, parting.candidate_remat_count
+    if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
+        return None
+    what = "more is recomputed" if c > b else "less is recomputed"
+    return f"{what} ({b} → {c} rematerialised instructions)"
+
+
+def _scoped(parting: Divergence) -> str | None:
+    """Tell of what kernels have for themselves: no value lies in it."""
+    b, c = parting.base_scoped_bytes, parting.candidate_scoped_bytes
+    if b == c:
+        return None
+    return f"a kernel has {plain_bytes(c)} for itself, {plain_bytes(b)} before"
+
+
+def _title(part: str, changes: Sequence[Change], delta: int) -> str:
+    sign = 1 if delta >= 0 else -1
+    with_it = [c for c in changes if c.delta_bytes * sign > 0]
+    leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
+    count = len(with_it)
+    buffers = f"{counted(count, 'buffer')} of {leaders}"
+    first = with_it[0] if with_it else None
+    others = f" and {count - 1} more" if count > 1 else ""
+    moved = signed_bytes(sum(change.delta_bytes for change in changes))
+    match part:
+        case "new":
+            text = f"{counted(count, 'new buffer')} of {leaders}"
+        case "gone":
+            text = f"{buffers} {'is' if count == 1 else 'are'} gone"
+        case "lifetime":
+            now = "now live" if sign > 0 else "no longer live"
+            text = f"{buffers} {now} at the peak"
+        case "resized" | "retyped" if first is not None:
+            text = f"{part}: {_label(first)} {first.note}{others}"
+        case "repadded":
+            text = f"{buffers} padded otherwise"
+        case "alias" if first is not None:
+            what = "lost" if sign > 0 else "gained"
+            text = f"{what} alias: {_label(first)}, {first.note}{others}"
+        case "allocation_kind":
+            ways = sorted({c.note for c in with_it})
+            text = f"{buffers} moved from {' and '.join(ways)}"
+        case "memory_space":
+            text = f"{buffers} moved between memory spaces"
+        case "fragmentation":
+            text = "packing: temporary memory that is never live at once"
+        case "temp":
+            text = "temporary memory (no live ranges to split it by)"
+        case _:
+            text = part
+    return f"{text} ({moved})"
+
+
+def _leading(changes: Sequence[Change]) -> str | None:
+    return next(iter(_leaders(changes, 1)), None)
+
+
+def _leaders(changes: Iterable[Change], top: int) -> list[str]:
+    """Name what most bytes of some changes belong to, the most first."""
+    sums: dict[str, int] = defaultdict(int)
+    for change in changes:
+        sums[_label(change)] += abs(change.delta_bytes)
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [name for name, _ in ranked[:top]]
+
+
+def _label(change: Change) -> str:
+    """Name a change by the framework's operation, else by the compiler's."""
+    buffer = change.candidate or change.base
+    return "packing" if buffer is None else buffer_label(buffer)
+
+
+def buffer_label(buffer: Buffer) -> str:
+    """Return the operation a buffer belongs to: dot_general, fusion, parameter 3{}."""
+    if buffer.parameter is not None and not buffer.op_path:
+        return f"parameter {buffer.parameter}"
+    if buffer.op_path:
+        return buffer.op_path.rpartition("/")[2]
+    name = _NUMBERED.sub("", buffer.instruction or "")
+    return name.removesuffix(".clone") or buffer.opcode or "unnamed"

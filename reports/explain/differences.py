@@ -1,0 +1,218 @@
+"""Reads why modules differ: rows of queries, none of them computed here."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hlodb.queries.run import run_query
+from hlodb.reports.model.facts import Module, Profiles
+from hlodb.reports.model.findings import Count, Part
+from hlodb.schema.connection import Connection
+
+Row = Mapping[str, Any]
+
+Modules = tuple[Module, Module]
+
+PACKING = "fragmentation"
+"""The part of memory that no buffer holds."""
+
+
+class Buffer(NamedTuple):
+    """One side of a row of `buffer_changes`: a whole allocation, or a value."""
+
+    value_id: int | None
+    instruction: str | None
+    opcode: str | None
+    op_path: str | None
+    shape: str | None
+    shape_index: str | None
+    parameter: str | None
+    bytes: int
+
+    @property
+    def name(self) -> str | None:
+        """Its instruction, with the index into the result where that is a tuple."""
+        if self.instruction is None:
+            return f"parameter {self.parameter}" if self.parameter else None
+        return self.instruction + (self.shape_index or "")
+
+
+class Change(NamedTuple):
+    """A row of `buffer_changes`."""
+
+    part: str
+    kind: str
+    delta_bytes: int
+    note: str
+    method: str
+    confidence: float
+    base: Buffer | None
+    candidate: Buffer | None
+    status: str | None
+    held: int | None
+    base_held_bytes: int | None
+    candidate_held_bytes: int | None
+
+
+class Difference(NamedTuple):
+    """The rows of one pair and colour: what changed, and all that fills the memory.
+
+    `held` are the largest first; on each side their bytes add up to what is reserved
+    without the room lost to packing.
+    """
+
+    color: int
+    delta_bytes: int
+    residual_bytes: int
+    main_part: str
+    is_detailed: bool
+    changes: tuple[Change, ...]
+    held: tuple[Change, ...]
+    parts: tuple[Part, ...]
+
+
+class Divergence(NamedTuple):
+    """A row of `divergences`."""
+
+    last_equal_stage: str | None
+    first_different_stage: str | None
+    blame: str
+    reason: str
+    base_remat_count: int
+    candidate_remat_count: int
+    are_remats_marked: bool
+    base_scoped_bytes: int
+    candidate_scoped_bytes: int
+
+
+def read_differences(
+    connection: Connection, pairs: Sequence[Modules]
+) -> list[list[Difference]]:
+    """Return the differences of every pair, by colour."""
+    if not pairs:
+        return []
+    found: dict[tuple[int, int], list[Row]] = defaultdict(list)
+    for row in run_query(connection, "buffer_changes", _ids(pairs)).dicts():
+        found[row["pair"], row["color"]].append(row)
+    differences: list[list[Difference]] = [[] for _ in pairs]
+    for (pair, color), rows in sorted(found.items()):
+        rows.sort(key=lambda row: row["place"])
+        differences[pair - 1].append(_difference(color, rows))
+    return differences
+
+
+def read_divergences(
+    connection: Connection, asked: Sequence[tuple[Modules, str]]
+) -> list[Divergence]:
+    """Return where pairs part, each of which has most of its difference in a part."""
+    if not asked:
+        return []
+    parameters: dict[str, Any] = {
+        "base_runs": [b.run_id for (b, _), _ in asked],
+        "base_places": [b.place for (b, _), _ in asked],
+        "candidate_runs": [c.run_id for (_, c), _ in asked],
+        "candidate_places": [c.place for (_, c), _ in asked],
+        "main_parts": [part for _, part in asked],
+    }
+    rows = run_query(connection, "divergences", parameters).dicts()
+    by_place = {row["pair"]: row for row in rows}
+    return [
+        Divergence(*(by_place[place][field] for field in Divergence._fields))
+        for place in range(1, len(asked) + 1)
+    ]
+
+
+def read_op_mixes(
+    connection: Connection, pairs: Sequence[Modules], top: int
+) -> list[list[Count]]:
+    """Return the opcodes whose number changed most, at most `top` of each pair."""
+    mixes: list[list[Count]] = [[] for _ in pairs]
+    if pairs:
+        for row in run_query(connection, "opcode_changes", _ids(pairs)).dicts():
+            count = Count(row["opcode"], row["base_count"], row["candidate_count"])
+            mixes[row["pair"] - 1].append(count)
+    for mix in mixes:
+        mix.sort(key=lambda c: (-abs(c.candidate - c.base), c.name))
+        del mix[top:]
+    return mixes
+
+
+def read_lost_donations(
+    connection: Connection, pairs: Sequence[Modules]
+) -> list[dict[int, int]]:
+    """Return the bytes that results share less with parameters, by colour."""
+    lost: list[dict[int, int]] = [defaultdict(int) for _ in pairs]
+    if pairs:
+        for row in run_query(connection, "donation_changes", _ids(pairs)).dicts():
+            sign = 1 if row["is_lost"] else -1
+            lost[row["pair"] - 1][row["color"]] += sign * row["size_bytes"]
+    return lost
+
+
+def colors_of(pair: Modules, profiles: Profiles) -> set[int]:
+    """Return the memory spaces that either module uses."""
+    return {color for m in pair for color in profiles.get(m.module_id, {})}
+
+
+def _ids(pairs: Iterable[Modules]) -> dict[str, list[int]]:
+    both = [(b.module_id, c.module_id) for b, c in pairs]
+    return {
+        "base_ids": [base for base, _ in both],
+        "candidate_ids": [candidate for _, candidate in both],
+    }
+
+
+def _difference(color: int, rows: Sequence[Row]) -> Difference:
+    changed = [row for row in rows if row["part"] != "same"]
+    first = rows[0]
+    held: dict[int, Change] = {}
+    for row in rows:
+        size = max(row["base_held_bytes"] or 0, row["candidate_held_bytes"] or 0)
+        if row["held"] is not None and size:
+            held.setdefault(row["held"], _change(row))
+    sums = {
+        (row["part"], row["kind"]): Part(
+            row["part"],
+            row["kind"],
+            row["part_delta_bytes"],
+            row["part_buffer_count"] if row["is_detailed"] else 0,
+        )
+        for row in changed
+    }
+    return Difference(
+        color,
+        first["total_delta_bytes"],
+        first["residual_bytes"],
+        first["main_part"],
+        first["is_detailed"],
+        tuple(_change(row) for row in changed),
+        tuple(held[number] for number in sorted(held)),
+        tuple(
+            sorted(sums.values(), key=lambda p: (-abs(p.delta_bytes), p.part, p.kind))
+        ),
+    )
+
+
+def _change(row: Row) -> Change:
+    return Change(
+        row["part"],
+        row["kind"],
+        row["delta_bytes"],
+        row["note"],
+        row["method"],
+        row["confidence"],
+        _buffer(row, "base"),
+        _buffer(row, "candidate"),
+        row["status"],
+        row["held"],
+        row["base_held_bytes"],
+        row["candidate_held_bytes"],
+    )
+
+
+def _buffer(row: Row, side: str) -> Buffer | None:
+    if row[f"{side}_bytes"] is None:
+        return None
+    return Buffer(*(row[f"{side}_{field}"] for field in Buffer._fields))

@@ -1,0 +1,1 @@
+"""What moved, and whether that is allowed: findings, gates, decisions."""

@@ -1,0 +1,242 @@
+"""Compares the candidate with every gate; all are evaluated, each gives its rows.
+
+A gate that nothing fails still gives one row that says so. Rows are pass, fail or
+waived; a waiver of the settings covers a row until its day, a decision of
+`hlodb triage` covers a finding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+
+from hlodb.errors import UsageError
+from hlodb.reports.config.settings import Budget, Settings, covers
+from hlodb.reports.judge.findings import ALERTING
+from hlodb.reports.judge.sentences import absence
+from hlodb.reports.judge.waivers import waived
+from hlodb.reports.model.facts import Run
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.names import place
+from hlodb.reports.model.report import Gate, ProgramRow
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """What gates look at: `compiles` are by program, `platforms` by place of a row.
+
+    `replicated` has a program's name, then what base and candidate replicate (bytes).
+    """
+
+    findings: Sequence[Finding]
+    programs: Sequence[ProgramRow]
+    platforms: Mapping[tuple[object, ...], str | None]
+    candidate: Run
+    compiles: dict[str, int]
+    replicated: Sequence[tuple[str, int, int]]
+    today: date | None
+
+
+ABSOLUTE = ("budget", "fragmentation", "padding", "recompiles", "replicated")
+"""The gates that need no base."""
+
+
+def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
+    """Return every row of the gate table, in the order of the gates."""
+    rows: list[Gate] = []
+    if settings.regression:
+        rows += _or_passed("regression", _regressions(facts, settings))
+    if settings.missing_program:
+        rows += _or_passed("missing_program", _missing(facts))
+    rows += _budgets(facts, settings)
+    if settings.donation_loss:
+        rows += _or_passed("donation_loss", _donations(facts, settings))
+    if (limit := settings.fragmentation_ratio) is not None:
+        found = _shares("fragmentation", "fragmentation_bytes", limit, facts)
+        rows += _or_passed("fragmentation", found)
+    if (limit := settings.padding_ratio) is not None:
+        rows += _or_passed("padding", _shares("padding", "padding_bytes", limit, facts))
+    if settings.recompiles is not None:
+        rows += _or_passed("recompiles", _recompiles(facts, settings.recompiles))
+    if settings.replicated_bytes is not None:
+        rows += _or_passed("replicated", _replicated(facts, settings.replicated_bytes))
+    return waived(rows, facts.findings, settings, facts.today)
+
+
+def standing_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
+    """Return a row for every earlier rise or absence that still stands, which fails no
+    gate again: for the waivers that cover it."""
+    rows = [
+        _absent(f) if f.change == "failed" else _regression(f, settings)
+        for f in facts.findings
+        if f.stands
+    ]
+    return waived(rows, facts.findings, settings, facts.today)
+
+
+def _row(gate: str, unit: str, limit: float, value: float, **more: object) -> Gate:
+    fields = {
+        "program": None,
+        "rank": None,
+        "module_number": None,
+        "color": None,
+        "space": None,
+        "finding_id": None,
+        "owner": None,
+        "reason": "",
+        "until": None,
+        **more,
+    }
+    return Gate(
+        gate=gate,
+        unit=unit,
+        limit=limit,
+        value=value,
+        margin=limit - value,
+        status="fail" if value > limit else "pass",
+        **fields,  # type: ignore[arg-type]
+    )
+
+
+def _or_passed(gate: str, rows: Iterable[Gate]) -> list[Gate]:
+    return list(rows) or [_row(gate, "count", 0, 0, reason="nothing fails it")]
+
+
+def _regressions(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for f in facts.findings:
+        if f.scope == "candidate" and f.change in ALERTING:
+            yield _regression(f, settings)
+
+
+def _regression(f: Finding, settings: Settings) -> Gate:
+    base, value = f.base_bytes or 0, f.candidate_bytes or 0
+    # A mixed finding may hold fewer bytes reserved and more of them live.
+    floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
+    row = _about(f, "regression", "bytes", base + floor, value)
+    return replace(row, status="fail", reason=f.cause.title if f.cause else "")
+
+
+def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate:
+    return _row(gate, unit, limit, value, **_whose(f), finding_id=f.id, owner=f.owner)
+
+
+def _whose(row: Finding | ProgramRow) -> dict[str, object]:
+    """Return the fields that say which module and memory space a gate is about."""
+    return {
+        "program": row.program,
+        "rank": row.rank,
+        "module_number": row.module_number,
+        "color": row.color,
+        "space": row.space,
+    }
+
+
+def _missing(facts: GateFacts) -> Iterable[Gate]:
+    seen = set()
+    for f in facts.findings:
+        is_failed = f.scope == "candidate" and f.change == "failed"
+        if is_failed and (f.program, f.rank) not in seen:
+            seen.add((f.program, f.rank))
+            yield _absent(f)
+
+
+def _absent(f: Finding) -> Gate:
+    row = _about(f, "missing_program", "count", 0, 1)
+    return replace(row, reason=absence(f))
+
+
+def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for budget in settings.budgets:
+        for p in facts.programs:
+            known = p.candidate_bytes is not None
+            if not known or not covers(budget, p.program, p.color, p.space):
+                continue
+            limit = _limit(budget, p, facts, settings)
+            if limit is not None:
+                yield _row(
+                    "budget",
+                    "bytes",
+                    limit,
+                    p.candidate_bytes or 0,
+                    **_whose(p),
+                    owner=budget.owner or settings.owner_of(p.program),
+                )
+
+
+def _limit(
+    budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings
+) -> int | None:
+    """Return the bytes of a budget; None where it is a share of what `p` never is in.
+
+    What is compiled for the host beside a device is in none of the device's memory.
+    """
+    if budget.bytes is not None:
+        return budget.bytes
+    run, platform = facts.candidate, facts.platforms.get(place(p))
+    memory = settings.capacity_of(run, p.color, p.space, platform)
+    if memory is None:
+        is_beside = platform == "cpu" and run.platform not in ("cpu", None)
+        if is_beside and budget.space is None:
+            return None
+        device = run.device or "device"
+        raise UsageError(
+            f"the budget of {budget.program!r} is a share of the device, and no"
+            f" [[device]] says how much {p.space!r} a {device} has"
+        )
+    return int(memory * (budget.ratio or 0))
+
+
+def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    for f in facts.findings:
+        lost = sum(
+            p.delta_bytes for p in f.parts if (p.part, p.kind) == ("alias", "live_out")
+        )
+        if f.scope != "candidate" or f.change == "not_comparable":
+            continue
+        if lost > settings.floor_bytes:
+            row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)
+            yield replace(row, reason="outputs no longer share parameters' memory")
+
+
+_SHARES = {
+    "fragmentation": "the share of its memory that is never live at once",
+    "padding": "the share of its memory that is room beyond its data",
+}
+
+
+def _shares(gate: str, column: str, limit: float, facts: GateFacts) -> Iterable[Gate]:
+    for p in facts.programs:
+        part: int | None = getattr(p, column)
+        total = p.candidate_bytes
+        if part and total and part / total > limit:
+            yield _row(
+                gate,
+                "ratio",
+                limit,
+                round(part / total, 6),
+                **_whose(p),
+                reason=_SHARES[gate],
+            )
+
+
+def _recompiles(facts: GateFacts, limit: int) -> Iterable[Gate]:
+    for program, count in sorted(facts.compiles.items()):
+        if count > limit:
+            reason = "how often it was compiled"
+            yield _row(
+                "recompiles", "count", limit, count, program=program, reason=reason
+            )
+
+
+def _replicated(facts: GateFacts, limit: int) -> Iterable[Gate]:
+    for program, base, candidate in facts.replicated:
+        if candidate > max(base, limit):
+            yield _row(
+                "replicated",
+                "bytes",
+                max(base, limit),
+                candidate,
+                program=program,
+                reason="parameters of at least the limit that every device holds whole",
+            )

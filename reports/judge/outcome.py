@@ -1,0 +1,233 @@
+"""The verdict of a report, its exit code, and the one sentence on top."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from hlodb.reports.judge.findings import ALERTING
+from hlodb.reports.judge.gate_rows import ABSOLUTE
+from hlodb.reports.judge.sentences import gate_sentence, lack
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.names import Names, called, shared_names
+from hlodb.reports.model.report import Gate, Report
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
+
+FAIL_ON = ("regression", "budget", "quality", "none")
+"""What makes the process fail: any gate, budgets only, unsound data only, nothing."""
+
+MARKS = {"pass": "✅", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
+
+_WORDS = {
+    "improved": "improved",
+    "fixed": "fixed",
+    "waived": "waived",
+    "accepted": "accepted",
+    "invalid": "invalid",
+    "duplicate": "duplicate",
+    "new": "new",
+    "failed": "missing",
+    "recovered": "recovered",
+    "same": "same",
+    "not_comparable": "not comparable",
+}
+
+GATE_FAILED = 1
+UNSOUND_DATA = 3
+NOTHING_TO_COMPARE = 4
+
+
+def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
+    """Return the report with verdict, exit code, counts and headline.
+
+    Unsound data leaves the verdict unknown, whatever the gates say: neither a pass nor
+    a failure can be relied on. Where there is nothing to judge, no gate is.
+    """
+    counts = Counter(row.state for row in report.programs)
+    verdict = _verdict(report)
+    return replace(
+        report,
+        verdict=verdict,
+        gates=[] if verdict == "nothing" else _judged(report),
+        exit_code=_exit_code(report, verdict, fail_on, allow_empty),
+        counts=dict(sorted(counts.items())),
+        headline=f"{_mark(report, verdict)} {_headline(report, verdict, counts)}",
+    )
+
+
+def _judged(report: Report) -> list[Gate]:
+    """Return the gates, without those that nothing fails as nothing was compared."""
+    if _is_compared(report):
+        return report.gates
+    judged = ABSOLUTE if _holds_programs(report) else ()
+    return [g for g in report.gates if g.gate in judged or g.status != "pass"]
+
+
+def _mark(report: Report, verdict: str) -> str:
+    """Return the mark of a verdict; a diff judges nothing."""
+    return "±" if (report.kind, verdict) == ("diff", "pass") else MARKS[verdict]
+
+
+def _verdict(report: Report) -> str:
+    if any(row.is_gating for row in report.quality):
+        return "unknown"
+    if _nothing_compared(report):
+        return "nothing"
+    return "fail" if any(g.status == "fail" for g in report.gates) else "pass"
+
+
+def _nothing_compared(report: Report) -> bool:
+    """Return whether there is nothing to judge.
+
+    Limits need programs, but no base. A run without any program has lost those of its
+    base; of one that holds others nobody knows whether these were to be there.
+    """
+    if _is_compared(report):
+        return False
+    if not _holds_programs(report):
+        return not any(g.program is not None for g in report.gates)
+    return not any(g.gate in ABSOLUTE for g in report.gates)
+
+
+def _holds_programs(report: Report) -> bool:
+    return any(p.candidate_bytes is not None for p in report.programs)
+
+
+def _is_compared(report: Report) -> bool:
+    return report.comparison.base is not None and report.comparison.comparable > 0
+
+
+def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
+    if fail_on == "none":
+        return 0
+    if verdict == "unknown":
+        return UNSOUND_DATA
+    if verdict == "nothing":
+        return 0 if allow_empty else NOTHING_TO_COMPARE
+    failed = {g.gate for g in report.gates if g.status == "fail"}
+    if fail_on == "budget":
+        failed &= {"budget"}
+    return GATE_FAILED if failed and fail_on != "quality" else 0
+
+
+def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
+    if verdict == "unknown":
+        unsound = _unsound(report)
+        if report.kind != "diff" or _nothing_compared(report):
+            return unsound
+        return f"{unsound}; as it stands, {_found(report, counts)}"
+    if verdict == "nothing":
+        return f"nothing to compare: {_why_nothing(report)}"
+    return _found(report, counts)
+
+
+def _unsound(report: Report) -> str:
+    bad = [row for row in report.quality if row.is_gating]
+    total = sum(row.count for row in bad)
+    what = f"{bad[0].kind} {bad[0].code}"
+    return f"unknown: the data is not sound ({counted(total, 'place')}, first {what})"
+
+
+def _found(report: Report, counts: Counter[str]) -> str:
+    failed = [g for g in report.gates if g.status == "fail"]
+    worst = worst_finding(report.findings, failed)
+    headroom = _headroom(report)
+    shared = shared_names(report)
+    if not _is_compared(report):
+        parts = [_limits(failed, shared), _why_nothing(report)]
+    elif report.kind == "diff":
+        parts = [_differences(counts, worst, shared)]
+    else:
+        parts = [_regressions(counts, failed, worst, shared)]
+    others = _others(counts) if report.comparison.base is not None else []
+    return "; ".join([*parts, *others, *([headroom] if headroom else [])])
+
+
+def _why_nothing(report: Report) -> str:
+    comparison = report.comparison
+    if comparison.base is None:
+        return comparison.rule_text
+    if not report.programs:
+        return "neither run holds a program with a buffer assignment"
+    if not _holds_programs(report):
+        return f"{comparison.candidate.name} holds no program"
+    reasons = {key for f in report.findings for key in f.differing_keys}
+    if reasons:
+        return f"no program is comparable ({', '.join(sorted(reasons))} differ)"
+    return "the runs have no program in common"
+
+
+def worst_finding(
+    findings: Sequence[Finding], failed: Sequence[Gate]
+) -> Finding | None:
+    """Return the first finding that fails a gate, else the first that alerts."""
+    ids = {g.finding_id for g in failed}
+    mine = [f for f in findings if f.scope == "candidate"]
+    return next((f for f in mine if f.id in ids), None) or next(
+        (f for f in mine if f.state in ALERTING), None
+    )
+
+
+def _regressions(
+    counts: Counter[str], failed: Sequence[Gate], worst: Finding | None, shared: Names
+) -> str:
+    worse = counts["worse"] + counts["mixed"]
+    text = counted(worse, "regression") if worse else "no regression"
+    if failed:
+        text += f" ({counted(len(failed), 'gate')} failed)"
+    gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
+    if gate is not None and gate.gate == "donation_loss":
+        text += f": {gate_sentence(gate, worst, shared)}"
+    elif worst is not None:
+        text += f": {_worst_text(worst, shared)}"
+    elif failed:
+        text += f": {_failed_text(failed[0], shared)}"
+    return text
+
+
+def _limits(failed: Sequence[Gate], shared: Names) -> str:
+    if not failed:
+        return "no gate failed"
+    return f"{counted(len(failed), 'gate')} failed: {_failed_text(failed[0], shared)}"
+
+
+def _failed_text(g: Gate, shared: Names) -> str:
+    who = called(g, shared) if g.program is not None else "the run"
+    text = f"{g.gate} of {who}"
+    if g.unit == "bytes":
+        over = plain_bytes(int(g.value - g.limit))
+        text += f" by {over} over {plain_bytes(int(g.limit))}"
+    return text
+
+
+def _differences(counts: Counter[str], worst: Finding | None, shared: Names) -> str:
+    worse = counts["worse"] + counts["mixed"]
+    text = f"{worse:,} worse" if worse else "nothing worse"
+    return text + (f": {_worst_text(worst, shared)}" if worst is not None else "")
+
+
+def _worst_text(f: Finding, shared: Names) -> str:
+    who = f"{called(f, shared)} {f.space}"
+    if f.change == "failed":
+        return f"{who} {lack(f)}"
+    if f.delta_bytes is None:
+        return f"{who} is {_WORDS.get(f.change, f.change)}"
+    text = f"{who} {signed_bytes(f.delta_bytes)}"
+    text += f" ({signed_percent(f.delta_ratio)})"
+    return text + (f", cause: {f.cause.title}" if f.cause else "")
+
+
+def _others(counts: Counter[str]) -> list[str]:
+    return [f"{counts[k]:,} {word}" for k, word in _WORDS.items() if counts[k]]
+
+
+def _headroom(report: Report) -> str | None:
+    known = [c for c in report.capacity if c.headroom_ratio is not None]
+    if not known:
+        return None
+    tightest = min(known, key=lambda c: c.headroom_ratio or 0)
+    return (
+        f"headroom {signed_percent(tightest.headroom_ratio).lstrip('+')} of"
+        f" {plain_bytes(tightest.limit_bytes)} {tightest.space}"
+    )

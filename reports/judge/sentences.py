@@ -1,0 +1,56 @@
+"""What several forms say alike: the sentence of a gate, what is missing, a line."""
+
+from __future__ import annotations
+
+from hlodb.reports.model.findings import BufferChange, Finding
+from hlodb.reports.model.names import Names, called
+from hlodb.reports.model.report import Gate
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
+
+EXPIRED = "waiver expired on"
+"""How the tag of a finding begins that was waived until a day."""
+
+
+def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
+    """Return a gate's result as a sentence; `shared` are names of several programs.
+
+    The whole difference of its finding is what the gate `regression` is about; any
+    other says its own value.
+    """
+    if gate.program is None:
+        return gate.reason
+    if gate.gate == "missing_program" and finding is not None:
+        return f"{called(gate, shared)} {lack(finding)}: {gate.reason}"
+    who = " ".join(x for x in (called(gate, shared), gate.space) if x)
+    delta = finding.delta_bytes if finding is not None else None
+    if gate.gate == "regression" and finding is not None and delta is not None:
+        text = f"{who} {signed_bytes(delta)} ({signed_percent(finding.delta_ratio)})"
+    elif gate.unit == "bytes":
+        value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
+        verb = "loses" if gate.gate == "donation_loss" else "is"
+        text = f"{who} {verb} {value}, the limit {limit}"
+    else:
+        text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
+    return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def lack(finding: Finding) -> str:
+    """Return the fate of a program that failed."""
+    is_there = finding.rule == "no_buffer_assignment"
+    return "has no buffer assignment" if is_there else "is missing"
+
+
+def absence(finding: Finding) -> str:
+    """Return which run has a failed program, and which lacks it."""
+    is_there = finding.rule == "no_buffer_assignment"
+    what = "the program's buffer assignment" if is_there else "the program"
+    return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
+
+
+def dominating_source(finding: Finding | None) -> BufferChange | None:
+    """Return the largest change in the direction of the finding with a user's line."""
+    if finding is None:
+        return None
+    sign = 1 if (finding.delta_bytes or 0) >= 0 else -1
+    located = [b for b in finding.buffers if b.source_file and b.source_line]
+    return next((b for b in located if b.delta_bytes * sign > 0), None)

@@ -1,0 +1,243 @@
+"""Keeps findings and what people decided about them in the warehouse.
+
+A report reads decisions and, once computed, adds what it saw: two schedulers that
+compute the same report add it once. A decision is an event; nothing is overwritten.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from hlodb.errors import UsageError
+from hlodb.queries.result import Result, plain_column
+from hlodb.reports.compare.read import rows
+from hlodb.reports.judge.decisions import read_decisions
+from hlodb.reports.judge.sightings import UNDONE, returned, sighting
+from hlodb.reports.model.findings import Finding, Triage
+from hlodb.reports.model.report import Report
+from hlodb.schema.connection import Connection
+from hlodb.schema.warehouse import transaction
+from hlodb.text import nearest
+
+DECISIONS = {
+    "accept": "accepted",
+    "waive": "waived",
+    "invalid": "invalid",
+    "fixed": "fixed",
+    "acknowledge": "acknowledged",
+    "duplicate": "duplicate",
+    "reopen": "reopened",
+}
+"""What `hlodb triage` can decide, and the state that a finding is in from then on."""
+
+
+def record(database: Path, report: Report) -> bool:
+    """Add what a report saw; False where it was recorded before."""
+    with transaction(database) as connection:
+        known = connection.execute(
+            "SELECT 1 FROM finding_events WHERE report_id = ?", [report.report_id]
+        ).fetchone()
+        back = {} if known else returned(connection, report)
+        if known or not (report.findings or back):
+            return False
+        decided = read_decisions(connection)
+        for finding in report.findings:
+            connection.execute(_INSERT_FINDING, _finding_row(finding, report))
+            if finding.triage is not None and finding.id not in decided:
+                _follow(connection, finding.id, finding.triage)
+            _add_event(
+                connection,
+                finding.id,
+                event=sighting(finding, decided.get(finding.id)),
+                report_id=report.report_id,
+                candidate_run=finding.candidate_run,
+                candidate_bytes=finding.candidate_bytes,
+            )
+        for finding_id, row in back.items():
+            _add_event(
+                connection,
+                finding_id,
+                event=UNDONE,
+                report_id=report.report_id,
+                candidate_run=report.comparison.candidate.name,
+                candidate_bytes=row.candidate_bytes,
+            )
+    return True
+
+
+def _follow(connection: Connection, finding: str, triage: Triage) -> None:
+    """Keep a decision that was made about an earlier id of the finding."""
+    _add_event(
+        connection,
+        finding,
+        event=triage.status,
+        reason=triage.reason,
+        until=triage.until,
+        actor=triage.actor,
+        candidate_bytes=triage.candidate_bytes,
+    )
+
+
+_INSERT_FINDING = """
+INSERT INTO findings BY POSITION
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT DO NOTHING
+"""
+
+_INSERT_EVENT = """
+INSERT INTO finding_events
+SELECT
+  $finding_id, coalesce(max(e.event_number), 0) + 1, $event, $reason, $until, $actor,
+  $happened_at, $report_id, $candidate_run, $candidate_bytes
+FROM finding_events AS e
+WHERE e.finding_id = $finding_id
+"""
+
+_LAST_SEEN = """
+SELECT arg_max(e.candidate_bytes, e.event_number)
+FROM finding_events AS e
+WHERE e.finding_id = ? AND e.report_id IS NOT NULL
+"""
+
+
+def _finding_row(f: Finding, report: Report) -> list[object]:
+    return [
+        f.id,
+        f.program,
+        f.rank,
+        f.color,
+        f.space,
+        f.metric,
+        f.first_run,
+        f.base_run,
+        f.change,
+        f.base_bytes,
+        f.candidate_bytes,
+        f.cause.key if f.cause else None,
+        f.cause.title if f.cause else None,
+        report.report_id,
+    ]
+
+
+def _add_event(
+    connection: Connection,
+    finding: str,
+    *,
+    event: str,
+    reason: str | None = None,
+    until: str | None = None,
+    actor: str | None = None,
+    report_id: str | None = None,
+    candidate_run: str | None = None,
+    candidate_bytes: int | None = None,
+) -> None:
+    connection.execute(
+        _INSERT_EVENT,
+        {
+            "finding_id": finding,
+            "event": event,
+            "reason": reason,
+            "until": until,
+            "actor": actor,
+            "happened_at": datetime.now(UTC).replace(tzinfo=None),
+            "report_id": report_id,
+            "candidate_run": candidate_run,
+            "candidate_bytes": candidate_bytes,
+        },
+    )
+
+
+def decide(
+    database: Path,
+    finding: str,
+    decision: str,
+    *,
+    reason: str,
+    until: date | None,
+    actor: str | None,
+    today: date | None = None,
+) -> str:
+    """Record a decision about a finding and give its full id.
+
+    `finding` may be the beginning of an id. Raises UsageError where no finding, or more
+    than one, has it, and where `until` is not after `today`.
+    """
+    with transaction(database) as connection:
+        _require_later(until, _day(connection, today))
+        found = _find(connection, finding)
+        _add_event(
+            connection,
+            found,
+            event=DECISIONS[decision],
+            reason=reason,
+            until=until.isoformat() if until else None,
+            actor=actor,
+            candidate_bytes=_last_seen(connection, found),
+        )
+    return found
+
+
+def _day(connection: Connection, today: date | None) -> date | None:
+    """Return the day that waivers are compared with: that of the latest run, as reports
+    hold them against the candidate's own."""
+    if today is not None:
+        return today
+    ((latest,),) = rows(connection, "latest_day")
+    day: date | None = latest
+    return day
+
+
+def _require_later(until: date | None, day: date | None) -> None:
+    if until is not None and day is not None and until <= day:
+        raise UsageError(
+            f"a waiver until {until} holds for no day: the latest run is of {day};"
+            " name a later one"
+        )
+
+
+def _last_seen(connection: Connection, finding: str) -> int | None:
+    """Return the bytes that the last report saw of a finding: what is decided about."""
+    row = connection.execute(_LAST_SEEN, [finding]).fetchone()
+    size: int | None = row[0] if row else None
+    return size
+
+
+def _find(connection: Connection, beginning: str) -> str:
+    ids: Sequence[str] = [
+        row[0]
+        for row in connection.execute("SELECT finding_id FROM findings").fetchall()
+    ]
+    fitting = [each for each in ids if each.startswith(beginning)]
+    if len(fitting) == 1:
+        return fitting[0]
+    if fitting:
+        raise UsageError(
+            f"{beginning!r} begins {', '.join(sorted(fitting))}: give more of it"
+        )
+    hint = nearest(beginning, ids) or "; `hlodb triage` lists them"
+    raise UsageError(f"there is no finding {beginning!r}{hint}")
+
+
+_LISTED = {
+    "finding_id": "VARCHAR",
+    "status": "VARCHAR",
+    "change": "VARCHAR",
+    "program": "VARCHAR",
+    "space_name": "VARCHAR",
+    "delta_bytes": "BIGINT",
+    "first_run": "VARCHAR",
+    "seen_count": "BIGINT",
+    "cause_title": "VARCHAR",
+    "until": "VARCHAR",
+    "actor": "VARCHAR",
+    "reason": "VARCHAR",
+}
+
+
+def listing(connection: Connection, today: date | None = None) -> Result:
+    """Return every finding with its last decision, the undecided and largest first."""
+    columns = tuple(plain_column(name, kind) for name, kind in _LISTED.items())
+    day = _day(connection, today)
+    return Result(columns, rows(connection, "findings", today=day))

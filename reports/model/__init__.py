@@ -1,0 +1,1 @@
+"""The report as data: what every form shows."""

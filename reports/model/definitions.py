@@ -1,0 +1,67 @@
+"""Every number of the report: its unit, which way is better, and what it is."""
+
+from __future__ import annotations
+
+from hlodb.reports.model.sections import Metric
+
+METRICS = (
+    Metric(
+        "reserved_bytes",
+        "bytes",
+        "lower_is_better",
+        "Sum of the sizes of all allocations of a module in one memory space. Never"
+        " summed over memory spaces.",
+    ),
+    Metric(
+        "live_peak_bytes",
+        "bytes",
+        "lower_is_better",
+        "Most bytes live at one step: the union of addresses of live temporary values,"
+        " plus parameters, constants and results while they hold anything.",
+    ),
+    Metric(
+        "fragmentation_bytes",
+        "bytes",
+        "lower_is_better",
+        "Sizes of temporary allocations minus the most temporary bytes live at once,"
+        " and minus what kernels of a TPU have for themselves there.",
+    ),
+    Metric(
+        "padding_bytes",
+        "bytes",
+        "lower_is_better",
+        "Room beyond the data of what is live at the peak.",
+    ),
+    Metric(
+        "delta_bytes",
+        "bytes",
+        "lower_is_better",
+        "Candidate minus base. The parts of a finding add up to it: residual_bytes is"
+        " what they leave unexplained, and is 0.",
+    ),
+    Metric(
+        "delta_ratio", "ratio", "lower_is_better", "delta_bytes divided by the base."
+    ),
+    Metric(
+        "noise_band_bytes",
+        "bytes",
+        "neutral",
+        "How far duplicate compiles of one source within one run differ, in the base"
+        " and the runs before the candidate. 0 where nothing was compiled twice there:"
+        " compilation is assumed deterministic.",
+    ),
+    Metric(
+        "relevance",
+        "bytes",
+        "lower_is_better",
+        "delta_bytes times the program's weight times the share of the device's memory"
+        " in use (1 where the device's memory is not known).",
+    ),
+    Metric(
+        "match_confidence",
+        "ratio",
+        "higher_is_better",
+        "How sure it is that both sides are the same program or buffer; match_method"
+        " says by what.",
+    ),
+)

@@ -1,0 +1,167 @@
+"""The report as data: computed once, rendered by every `render_*`, published as JSON.
+
+Byte counts are integers; `delta_*` is candidate minus base, so less is better. Lists
+are in their final order. Nothing here depends on the clock (`stamp` is what the caller
+gave). `report.schema.json` is made from these classes, see `json_schema`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hlodb.reports.model.arenas import ArenaMap
+from hlodb.reports.model.findings import CauseGroup, Curve, Finding
+from hlodb.reports.model.flames import FlamePair
+from hlodb.reports.model.sections import (
+    Capacity,
+    Health,
+    Metric,
+    QualityRow,
+    Trend,
+    WaiverRow,
+    Waste,
+)
+from hlodb.reports.model.series import RoleHistory, ScalingLaw
+
+REPORT_SCHEMA = "1.5.0"
+"""Version of the model: fields are only added within a major version."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run that takes part in the comparison."""
+
+    name: str
+    series: str | None
+    started_at: str | None
+    commit_sha: str | None
+    branch: str | None
+    compiler_version: str | None
+    framework_version: str | None
+    platform: str | None
+    device: str | None
+    rank_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentChange:
+    """A fact or compiler flag in which candidate and base differ."""
+
+    key: str
+    base: str | None
+    candidate: str | None
+    is_memory_relevant: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared with what, and by which rule the base was chosen."""
+
+    candidate: RunFacts
+    base: RunFacts | None
+    rule: str
+    rule_text: str
+    series: str | None
+    series_runs: list[str]
+    environment: list[EnvironmentChange]
+    matched: int
+    comparable: int
+    identical: int
+    same_source: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRow:
+    """One program in one memory space, whatever became of it."""
+
+    program: str
+    base_program: str | None
+    rank: int | None
+    module_number: int | None
+    path: str
+    color: int
+    space: str
+    change: str
+    state: str
+    rule: str
+    base_bytes: int | None
+    candidate_bytes: int | None
+    delta_bytes: int | None
+    delta_ratio: float | None
+    base_live_peak_bytes: int | None
+    candidate_live_peak_bytes: int | None
+    fragmentation_bytes: int | None
+    padding_bytes: int | None
+    noise_band_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """One limit and how the candidate stands against it: pass, fail or waived.
+
+    Rank and module number are those of the program, where the gate is about one module.
+    """
+
+    gate: str
+    program: str | None
+    rank: int | None
+    module_number: int | None
+    color: int | None
+    space: str | None
+    unit: str
+    limit: float | int
+    value: float | int
+    margin: float | int
+    status: str
+    finding_id: str | None
+    owner: str | None
+    reason: str
+    until: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """The whole report."""
+
+    report_schema: str
+    report_id: str
+    kind: str
+    hlodb_version: str
+    stamp: str | None
+    today: str | None
+    verdict: str
+    exit_code: int
+    headline: str
+    counts: dict[str, int]
+    comparison: Comparison
+    gates: list[Gate]
+    causes: list[CauseGroup]
+    findings: list[Finding]
+    programs: list[ProgramRow]
+    capacity: list[Capacity]
+    waste: list[Waste]
+    health: list[Health]
+    trends: list[Trend]
+    role_histories: list[RoleHistory]
+    scaling: list[ScalingLaw]
+    quality: list[QualityRow]
+    waivers: list[WaiverRow]
+    settings: dict[str, str]
+    metrics: list[Metric]
+    notes: list[str]
+    # Drawn, not published: not in report.json, nor in what the report's id is made of.
+    curves: list[Curve] = field(repr=False)
+    arenas: list[ArenaMap] = field(repr=False)
+    flames: list[FlamePair] = field(repr=False)
+
+
+def plain(value: Any) -> Any:
+    """Return records of the model as dictionaries: dataclasses.asdict copies more."""
+    if isinstance(value, list):
+        return [plain(each) for each in value]
+    fields = getattr(value, "__dataclass_fields__", None)
+    if fields is None:
+        return value
+    published = (name for name, field in fields.items() if field.repr)
+    return {name: plain(getattr(value, name)) for name in published}

@@ -1,0 +1,1 @@
+"""A report as titled sections of plain blocks."""

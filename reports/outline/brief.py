@@ -1,0 +1,153 @@
+"""The ten seconds below the headline: why, whose it is, and what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from hlodb.reports.judge.findings import ALERTING, undecided
+from hlodb.reports.judge.outcome import worst_finding
+from hlodb.reports.judge.sentences import (
+    EXPIRED,
+    absence,
+    dominating_source,
+    gate_sentence,
+)
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.names import called, shared_names
+from hlodb.reports.model.report import Gate, Report
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph
+from hlodb.text import counted, signed_bytes
+
+BLAMES = {
+    "framework": "what is handed to XLA changed: the program or its framework",
+    "partitioner": "XLA's partitioner",
+    "fusion": "XLA's fusion",
+    "layout": "XLA's layout assignment",
+    "scheduler": "XLA's scheduler",
+    "packing": "XLA's buffer assignment",
+    "environment": "the compiler flags",
+    "optimisation": "another pass of XLA",
+}
+"""Whose change it is, by the blame of a cause."""
+
+
+def brief(report: Report) -> list[Block]:
+    """Return the worst finding in short; nothing where all is well."""
+    return [*_worst(report), *_standing(report)]
+
+
+def _worst(report: Report) -> list[Block]:
+    if report.verdict == "unknown":
+        return _unsound(report)
+    if report.verdict == "nothing":
+        return _nothing(report)
+    failed = [g for g in report.gates if g.status == "fail"]
+    worst = worst_finding(report.findings, failed)
+    if worst is not None:
+        return _finding(report, worst)
+    if failed:
+        return _gate(report, failed[0])
+    if report.comparison.base is None:
+        return _nothing(report)
+    return _ratchet(report)
+
+
+def _nothing(report: Report) -> list[Block]:
+    """Ask for a run, or for another; for programs where a diff has both its runs."""
+    base, candidate = report.comparison.base, report.comparison.candidate
+    if base is not None and report.kind == "diff":
+        text = "Next: name programs that are comparable; these there are."
+        names = [shlex.quote(run.name) for run in (base, candidate)]
+        commands = tuple(f"hlodb modules --run {name}" for name in names)
+        return [Paragraph(text), Commands(commands)]
+    other = "another run" if report.comparison.rule == "run" else "a run"
+    text = f"Next: name {other} to compare with; these there are."
+    return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _unsound(report: Report) -> list[Block]:
+    row = next(row for row in report.quality if row.is_gating)
+    what = f"{counted(row.count, row.kind)} {row.code}"
+    text = f"Why: {row.run} has {what}, first {row.example}."
+    run = shlex.quote(f"run={row.run}")
+    query = "rejects_summary" if row.kind == "reject" else "self_consistency"
+    return [Paragraph(text), Commands((f"hlodb query {query} -p {run}",))]
+
+
+def _finding(report: Report, f: Finding) -> list[Block]:
+    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}."), Paragraph(_whose(f))]
+    if f.first_run not in (None, f.candidate_run):
+        blocks.append(Paragraph(f"Since: {f.first_run}."))
+    commands = list(f.commands)
+    if f.rule == "only_in_base":
+        commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
+    if report.kind == "report" and f.change in (*ALERTING, "same"):
+        commands.append(f"hlodb triage {f.id} accept --reason '…'")
+    return [*blocks, Commands(tuple(commands))]
+
+
+def _why(f: Finding) -> str:
+    if f.cause is not None:
+        return f.cause.title
+    if f.change == "failed":
+        return absence(f)
+    return f"{f.change.replace('_', ' ')} ({f.rule.replace('_', ' ')})"
+
+
+def _whose(f: Finding) -> str:
+    blame = BLAMES.get(f.cause.blame) if f.cause else None
+    owner = f"owner {f.owner}" if f.owner else None
+    at = dominating_source(f)
+    source = f"{at.source_file}:{at.source_line}" if at else None
+    known = "; ".join(part for part in (blame, owner, source) if part)
+    return f"Whose: {known or 'nobody is named, see [owners] of hlodb.toml'}."
+
+
+def _gate(report: Report, gate: Gate) -> list[Block]:
+    owner = f"Whose: owner {gate.owner}." if gate.owner else None
+    run = shlex.quote(f"run={report.comparison.candidate.name}")
+    command = f"hlodb query peak_by_space -p {run}"
+    if gate.program is not None:
+        command = f"hlodb query peak_contents -p {run}"
+        command += f" -p {shlex.quote(f'program={gate.program}')}"
+    lines = [
+        f"Why: {gate_sentence(gate, None, shared_names(report))}.",
+        *([owner] if owner else []),
+    ]
+    return [*map(Paragraph, lines), Commands((command,))]
+
+
+def _standing(report: Report) -> list[Block]:
+    """Name what rose or vanished in earlier runs, stands, and nobody decided about."""
+    standing = undecided(report.findings)
+    if not standing:
+        return []
+    rises = [f for f in standing if f.change != "failed"]
+    gone = {(f.program, f.rank, f.path): f for f in standing if f.change == "failed"}
+    shared = shared_names(report)
+    texts = []
+    if rises:
+        what = f"{called(rises[0], shared)} {rises[0].space}"
+        what += f" {signed_bytes(rises[0].delta_bytes)}"
+        texts.append(f"Still there: {what} {_undecided(rises)}")
+    if gone:
+        missing = list(gone.values())
+        who = called(missing[0], shared)
+        texts.append(f"Still missing: {who} {_undecided(missing)}")
+    return [*map(Paragraph, texts), Commands(("hlodb triage",))]
+
+
+def _undecided(found: Sequence[Finding]) -> str:
+    text = f"since {found[0].first_run}, finding {found[0].id}"
+    if len(found) > 1:
+        text += f", and {len(found) - 1} more"
+    expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
+    return f"{text}; {next(expired, 'nobody decided')}."
+
+
+def _ratchet(report: Report) -> list[Block]:
+    if report.kind != "report" or not report.counts.get("improved"):
+        return []
+    text = "Next: keep what was gained, with budgets of what is needed now."
+    return [Paragraph(text), Commands(("hlodb report --propose-budgets",))]

@@ -1,0 +1,156 @@
+"""One finding as a card: the waterfall, the buffers, where it began, what to do."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from hlodb.reports.model.findings import (
+    BufferChange,
+    Cause,
+    Contents,
+    Divergence,
+    Finding,
+)
+from hlodb.reports.outline.blocks import Card, Commands, Paragraph, Table, table
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
+
+SHOWN_BUFFERS = 5
+
+
+def finding_card(
+    f: Finding, who: str, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
+) -> Card:
+    """Return the card of a finding about `who`, with its `buffers` largest changes."""
+    blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
+    if f.cause is not None:
+        blocks.append(Paragraph(_cause(f, f.cause)))
+    if f.divergence is not None:
+        blocks.append(Paragraph(_parting(f.divergence)))
+    if f.parts:
+        blocks.append(_waterfall(f))
+    if f.buffers:
+        blocks.append(_buffers(f, buffers))
+    if f.contents is not None and f.contents.held:
+        blocks.append(Paragraph("What fills the memory of both, the largest first:"))
+        blocks.append(_contents(f.contents, buffers))
+    if f.op_mix:
+        mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
+        blocks.append(Paragraph(f"Op mix: {mix}."))
+    if f.triage is not None:
+        blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
+    if f.commands:
+        blocks.append(Commands(tuple(f.commands)))
+    return Card(_title(f, who, marks), tuple(blocks), f.id)
+
+
+def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
+    mark = marks.get(f.state, " ")
+    moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
+    if f.delta_bytes is None:
+        moved = plain_bytes(f.candidate_bytes or f.base_bytes)
+    return f"[{mark}] {who} {f.space} {moved} {f.state}"
+
+
+def _summary(f: Finding) -> str:
+    text = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)} reserved"
+    if f.delta_live_peak_bytes is not None:
+        text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
+    text += f"; since {f.first_run}" if f.first_run else ""
+    if f.differing_keys:
+        text += f"; not comparable: {', '.join(f.differing_keys)} differ"
+    if f.match_method and f.match_method != "program":
+        name = f" {f.base_program}" if f.base_program else ""
+        text += f"; matched{name} by {f.match_method} ({f.match_confidence})"
+    for tag in f.tags:
+        text += f"; {tag}"
+    return f"{text}; finding {f.id}."
+
+
+def _cause(f: Finding, cause: Cause) -> str:
+    """Return the cause, its share, and how it splits where parts go both ways."""
+    sums: dict[str, int] = defaultdict(int)
+    for p in f.parts:
+        sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes
+    sign = 1 if (f.delta_bytes or 0) >= 0 else -1
+    along = sum(delta for delta in sums.values() if delta * sign > 0)
+    against = sum(delta for delta in sums.values() if delta * sign < 0)
+    share = f"explains {100 * cause.share_ratio:.0f} %"
+    if against:
+        share += f" of {signed_bytes(along)}, with {signed_bytes(against)} against it"
+    return (
+        f"Cause ({cause.blame}): {cause.title}; {share}, confidence {cause.confidence}."
+    )
+
+
+def _parting(d: Divergence) -> str:
+    if d.first_different is None:
+        return f"First difference: none in what was dumped; {d.reason}."
+    last = f" (still equal: {d.last_equal})" if d.last_equal else ""
+    return f"First difference: {d.first_different}{last}; {d.reason}."
+
+
+def _waterfall(f: Finding) -> Table:
+    rows = [
+        [p.part, p.kind, str(p.buffer_count), signed_bytes(p.delta_bytes)]
+        for p in f.parts
+    ]
+    rows.append(["residual", "", "", signed_bytes(f.residual_bytes)])
+    rows.append(["total", "", "", signed_bytes(f.delta_bytes)])
+    return table(["part", "kind", "buffers", "Δ"], rows, numeric=(2, 3))
+
+
+def _buffers(f: Finding, most: int) -> Table:
+    rows = [_buffer_row(b) for b in f.buffers[:most]]
+    rest = f.buffers[most:]
+    count = len(rest) + f.other_buffer_count
+    if count:
+        size = sum(b.delta_bytes for b in rest) + f.other_buffer_bytes
+        rows.append([signed_bytes(size), f"[{count} others]", *[""] * 5])
+    header = ["Δ", "part", "buffer", "shape", "framework path", "source", "match"]
+    return table(header, rows, numeric=(0,))
+
+
+def _contents(contents: Contents, most: int) -> Table:
+    """Set base and candidate side by side; what one side lacks is left open."""
+    rows = [
+        [
+            h.status,
+            h.kind,
+            (h.base_instruction or "-") if h.base_bytes is not None else "",
+            plain_bytes(h.base_bytes),
+            (h.candidate_instruction or "-") if h.candidate_bytes is not None else "",
+            plain_bytes(h.candidate_bytes),
+            h.op_path or "-",
+        ]
+        for h in contents.held[:most]
+    ]
+    rest = contents.held[most:]
+    count = len(rest) + contents.other_count
+    if count:
+        base = contents.other_base_bytes + sum(h.base_bytes or 0 for h in rest)
+        candidate = contents.other_candidate_bytes + sum(
+            h.candidate_bytes or 0 for h in rest
+        )
+        sizes = plain_bytes(base), plain_bytes(candidate)
+        rows.append([f"[{count} others]", "", "", sizes[0], "", sizes[1], ""])
+    header = ["", "kind", "base", "bytes", "candidate", "bytes", "framework path"]
+    return table(header, rows, numeric=(3, 5))
+
+
+def _buffer_row(b: BufferChange) -> list[str]:
+    shape = b.candidate_shape or b.base_shape or "-"
+    if b.base_shape and b.candidate_shape and b.base_shape != b.candidate_shape:
+        shape = f"{b.base_shape} → {b.candidate_shape}"
+    source = f"{b.source_file}:{b.source_line}" if b.source_file else "-"
+    if b.attribution == "read":
+        source += " (read)"
+    return [
+        signed_bytes(b.delta_bytes),
+        f"{b.part} {b.kind}",
+        b.candidate_instruction or b.base_instruction or b.note,
+        shape,
+        b.op_path or "-",
+        source,
+        f"{b.match_method} {b.match_confidence:g}",
+    ]

@@ -1,0 +1,173 @@
+"""The sections of the outline below the findings."""
+
+from __future__ import annotations
+
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.names import called, shared_names
+from hlodb.reports.model.report import Report
+from hlodb.reports.model.sections import Health, Trend
+from hlodb.reports.outline.blocks import Block, Paragraph, few, table
+from hlodb.reports.outline.sparkline import sparkline
+from hlodb.text import plain_bytes, signed_bytes, signed_percent
+
+
+def needs(report: Report, top: int) -> list[Block]:
+    """Return the needs of every program of a candidate without a base, by space."""
+    programs = sorted(
+        report.programs,
+        key=lambda p: (p.color, -(p.candidate_bytes or 0), p.program, p.rank or 0),
+    )
+    shared = shared_names(report)
+    rows = [
+        [
+            called(p, shared),
+            p.space,
+            plain_bytes(p.candidate_bytes),
+            plain_bytes(p.candidate_live_peak_bytes),
+            plain_bytes(p.fragmentation_bytes),
+            plain_bytes(p.padding_bytes),
+        ]
+        for p in programs
+    ]
+    header = ["program", "space", "reserved", "live peak", "fragmentation", "padding"]
+    return [table(header, rows, top, numeric=(2, 3, 4, 5))] if rows else []
+
+
+def capacity(report: Report) -> list[Block]:
+    """Return the largest program of every memory space."""
+    rows = [
+        [
+            c.space,
+            c.program,
+            plain_bytes(c.used_bytes),
+            plain_bytes(c.limit_bytes),
+            signed_percent(c.headroom_ratio).lstrip("+"),
+            few(c.near_limit, 3) or "-",
+            "-" if c.plateau_ratio is None else f"{100 * c.plateau_ratio:.0f} %",
+        ]
+        for c in report.capacity
+    ]
+    header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
+    if not rows:
+        return []
+    blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
+    if all(c.limit_bytes is None for c in report.capacity):
+        device = report.comparison.candidate.device or "this device"
+        text = f"No [[device]] of hlodb.toml says how much memory {device} has."
+        blocks.append(Paragraph(text))
+    return blocks
+
+
+def waste(report: Report, top: int) -> list[Block]:
+    """Return the waste of the candidate."""
+    rows = [
+        [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
+        for w in report.waste
+    ]
+    header = ["waste", "program", "space", "frees", "what"]
+    return [table(header, rows, top, numeric=(3,))] if rows else []
+
+
+def health(report: Report, top: int) -> list[Block]:
+    """Return compilations worth a look."""
+    rows = [
+        [
+            h.kind,
+            h.name,
+            _health_amount(h.base, h.unit) if _has_base(report, h) else "-",
+            _health_amount(h.candidate, h.unit),
+        ]
+        for h in report.health
+    ]
+    header = ["what", "name", "base", "candidate"]
+    return [table(header, rows, 3 * top, numeric=(2, 3))] if rows else []
+
+
+def _has_base(report: Report, h: Health) -> bool:
+    """Return whether the base is known: a noise band is no side's."""
+    return report.comparison.base is not None and h.kind != "nondeterministic"
+
+
+def _health_amount(value: int, unit: str) -> str:
+    if unit == "microseconds":
+        return f"{value / 1000:,.1f} ms"
+    return plain_bytes(value) if unit == "bytes" else str(value)
+
+
+def history(report: Report, top: int) -> list[Block]:
+    """Return the steps of the series, the latest first, and every series that moved."""
+    places = {run: i for i, run in enumerate(report.comparison.series_runs)}
+    steps = sorted(
+        (f for f in report.findings if _is_step(f)),
+        key=lambda f: (-places.get(f.candidate_run, 0), -abs(f.delta_bytes or 0)),
+    )
+    blocks: list[Block] = []
+    rows = [_step_row(f) for f in steps]
+    if rows:
+        header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
+        blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
+    moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
+    shared = shared_names(report)
+    lines = [_trend_row(t, called(t, shared)) for t in moved]
+    if lines:
+        header = ["program", "space", "series", "steps", "now"]
+        blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
+    return blocks
+
+
+def _is_step(f: Finding) -> bool:
+    """Return whether a finding is a step of the series, the candidate's included."""
+    moved = f.change in ("worse", "mixed", "improved", "fixed")
+    return moved and (f.scope == "history" or f.first_run == f.candidate_run)
+
+
+def _step_row(f: Finding) -> list[str]:
+    return [
+        f.candidate_run,
+        f.program,
+        f.space,
+        signed_bytes(f.delta_bytes),
+        signed_percent(f.delta_ratio),
+        f"{f.cause.blame}: {f.cause.title}" if f.cause else "-",
+        f.id,
+    ]
+
+
+def _trend_row(t: Trend, who: str) -> list[str]:
+    steps = [f"{p.mark} {p.run}" for p in t.points if p.mark]
+    return [
+        who,
+        t.space,
+        sparkline([p.bytes for p in t.points]),
+        few(steps, 6) or "-",
+        plain_bytes(t.points[-1].bytes),
+    ]
+
+
+def quality(report: Report, top: int) -> list[Block]:
+    """Return the faults in the data."""
+    rows = [
+        [
+            "GATING" if q.is_gating else "noted",
+            q.run,
+            q.kind,
+            q.code,
+            str(q.count),
+            q.example,
+        ]
+        for q in report.quality
+    ]
+    header = ["", "run", "kind", "code", "count", "example"]
+    if not rows:
+        return [Paragraph("No rejects, no contradictions.")]
+    return [table(header, rows, top, numeric=(4,))]
+
+
+def waivers(report: Report, top: int) -> list[Block]:
+    """Return every waiver and what became of it."""
+    rows = [
+        [w.status, w.gate, w.program, w.until, w.owner, w.reason]
+        for w in report.waivers
+    ]
+    header = ["status", "gate", "program", "until", "owner", "reason"]
+    return [table(header, rows, max(top, 20))] if rows else []

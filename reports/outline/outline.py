@@ -1,0 +1,233 @@
+"""The report as titled sections of plain blocks: what every form for people shows.
+
+Sections come in the order of their weight; a form with a size limit drops them from the
+bottom. Nothing here is escaped or aligned: that is the renderer's.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from hlodb.reports.judge.sentences import gate_sentence
+from hlodb.reports.model.findings import CauseGroup, Finding
+from hlodb.reports.model.names import Names, called, shared_names
+from hlodb.reports.model.report import Gate, ProgramRow, Report, RunFacts
+from hlodb.reports.outline import more
+from hlodb.reports.outline.blocks import Block, Paragraph, few, table
+from hlodb.reports.outline.brief import brief
+from hlodb.reports.outline.cards import finding_card
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
+
+MARKS = {
+    "worse": "+",
+    "mixed": "~",
+    "improved": "-",
+    "fixed": "-",
+    "same": "=",
+    "new": "*",
+    "failed": "!",
+    "recovered": "*",
+    "not_comparable": "x",
+    "waived": "w",
+    "accepted": "w",
+    "invalid": "w",
+    "duplicate": "w",
+}
+"""One character per state, as in asv."""
+
+
+class Section(NamedTuple):
+    """A titled part of the report."""
+
+    title: str
+    blocks: list[Block]
+
+
+def outline(report: Report, top: int) -> list[Section]:
+    """Return all sections that have something to say; `top` rows per table."""
+    sections = [
+        Section("In short", brief(report)),
+        Section("What was compared", _compared(report)),
+        Section("Gates", _gates(report, top)),
+        Section("Causes of regressions", _causes(report, "worse", top)),
+        Section("Findings", _cards(report, top)),
+        Section("Causes of improvements", _causes(report, "improved", top)),
+        Section("Programs", _programs(report, top)),
+        Section("Capacity", more.capacity(report)),
+        Section("Waste", more.waste(report, top)),
+        Section("Compile health", more.health(report, top)),
+        Section("History", more.history(report, top)),
+        Section("Data quality", more.quality(report, top)),
+        Section("Waivers", more.waivers(report, top)),
+        Section("Notes", [Paragraph(note) for note in report.notes]),
+        Section("Definitions", _definitions(report)),
+    ]
+    return [section for section in sections if section.blocks]
+
+
+def _compared(report: Report) -> list[Block]:
+    c = report.comparison
+    base = c.base.name if c.base else "nothing"
+    text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
+    # Whoever names a run may name one of another series than hlodb.toml says.
+    if series := c.candidate.series:
+        text += f" Series {series}, history of {counted(len(c.series_runs), 'run')}."
+    parity = (
+        f"{counted(c.matched, 'program')} matched, {c.comparable:,} comparable,"
+        f" {c.identical:,} identical, {c.same_source:,} from the same source."
+    )
+    blocks: list[Block] = [Paragraph(text), Paragraph(parity)]
+    facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
+    blocks.append(table(["run", "started", "commit", "compiler", "device"], facts))
+    changes = [
+        [
+            e.key,
+            e.base or "-",
+            e.candidate or "-",
+            "yes" if e.is_memory_relevant else "",
+        ]
+        for e in c.environment
+    ]
+    if changes:
+        blocks.append(table(["differs", "base", "candidate", "memory"], changes, 20))
+    return blocks
+
+
+def _run_line(run: RunFacts) -> list[str]:
+    compiler = run.compiler_version or run.framework_version
+    device = run.device or run.platform
+    facts = (run.started_at, run.commit_sha, compiler, device)
+    return [run.name, *(fact or "-" for fact in facts)]
+
+
+def _gates(report: Report, top: int) -> list[Block]:
+    if report.verdict == "nothing":
+        return [Paragraph("Nothing was compared, so no gate was judged.")]
+    order = {"fail": 0, "waived": 1, "pass": 2}
+    findings = {f.id: f for f in report.findings}
+    shared = shared_names(report)
+    passed = [g.gate for g in report.gates if g.status == "pass" and g.program is None]
+    rows = [
+        [
+            g.status.upper(),
+            g.gate,
+            called(g, shared) if g.program is not None else "all",
+            g.space or "-",
+            _amount(g.value, g.unit),
+            _amount(g.limit, g.unit),
+            _margin(g.margin, g.unit),
+            g.owner or "-",
+            _gate_note(g, findings.get(g.finding_id or ""), shared),
+        ]
+        for g in sorted(report.gates, key=lambda g: order[g.status])
+        if g.status != "pass" or g.program is not None
+    ]
+    header = ["status", "gate", "program", "space"]
+    header += ["value", "limit", "margin", "owner", "what"]
+    blocks: list[Block] = []
+    if rows:
+        blocks.append(table(header, rows, max(top, 20), numeric=(4, 5, 6)))
+    if passed:
+        blocks.append(Paragraph(f"Passed: {', '.join(passed)}."))
+    return blocks
+
+
+def _gate_note(g: Gate, finding: Finding | None, shared: Names) -> str:
+    text = gate_sentence(g, finding, shared)
+    return f"{text} (until {g.until})" if g.until else text
+
+
+def _amount(value: float, unit: str) -> str:
+    return plain_bytes(int(value)) if unit == "bytes" else f"{value:g}"
+
+
+def _margin(value: float, unit: str) -> str:
+    return signed_bytes(int(value)) if unit == "bytes" else f"{value:+g}"
+
+
+def _causes(report: Report, direction: str, top: int) -> list[Block]:
+    groups = [g for g in report.causes if g.direction == direction]
+    rows = [_cause_row(g) for g in groups]
+    header = ["cause", "blame", "programs", "space", "Σ", "max", "since", "owner"]
+    others = _sums((g.space, g.sum_delta_bytes) for g in groups[top:])
+    if not rows:
+        return []
+    return [table(header, rows, top, numeric=(4, 5), others=(4, others))]
+
+
+def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:
+    """Return the sum of some differences, one for each space that has any."""
+    sums: dict[str, int] = defaultdict(int)
+    for space, delta in amounts:
+        sums[space] += delta or 0
+    moved = {space: delta for space, delta in sums.items() if delta}
+    if len(moved) < 2:
+        return signed_bytes(sum(moved.values()))
+    return ", ".join(f"{space} {signed_bytes(moved[space])}" for space in sorted(moved))
+
+
+def _cause_row(g: CauseGroup) -> list[str]:
+    return [
+        g.title,
+        g.blame,
+        few(g.programs, 3),
+        g.space,
+        signed_bytes(g.sum_delta_bytes),
+        signed_bytes(g.max_delta_bytes),
+        g.first_run or "-",
+        few(g.owners, 2) or "-",
+    ]
+
+
+def _cards(report: Report, top: int) -> list[Block]:
+    mine = [f for f in report.findings if f.scope == "candidate"]
+    shared = shared_names(report)
+    shown = [finding_card(f, called(f, shared), MARKS) for f in mine[:top]]
+    blocks: list[Block] = list(shown)
+    if len(mine) > top:
+        rest = _sums((f.space, f.delta_bytes) for f in mine[top:])
+        blocks.append(Paragraph(f"[{len(mine) - top} others] {rest}"))
+    return blocks
+
+
+def _programs(report: Report, top: int) -> list[Block]:
+    if report.comparison.base is None:
+        return more.needs(report, top)
+    rows = sorted(
+        (p for p in report.programs if p.change != "same" or p.delta_bytes),
+        key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),
+    )
+    shared = shared_names(report)
+    cells = [
+        [
+            MARKS.get(p.state, " "),
+            called(p, shared),
+            p.space,
+            plain_bytes(p.base_bytes),
+            plain_bytes(p.candidate_bytes),
+            signed_bytes(p.delta_bytes),
+            signed_percent(p.delta_ratio),
+            _state(p),
+        ]
+        for p in rows
+    ]
+    header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
+    others = _sums((p.space, p.delta_bytes) for p in rows[top:])
+    same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
+    blocks: list[Block] = [Paragraph(f"{counted(same, 'row')} without any difference.")]
+    if not cells:
+        return blocks if report.programs else []
+    numeric = (3, 4, 5, 6)
+    return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
+
+
+def _state(p: ProgramRow) -> str:
+    words = p.state.replace("_", " ")
+    return f"{words} ({p.rule.replace('_', ' ')})" if p.state == "same" else words
+
+
+def _definitions(report: Report) -> list[Block]:
+    rows = [[m.name, m.unit, m.definition] for m in report.metrics]
+    return [table(["number", "unit", "what it is"], rows, len(rows))]

@@ -1,0 +1,85 @@
+"""Draws how live memory moves over the schedule, base and candidate in one picture."""
+
+from __future__ import annotations
+
+from itertools import groupby, zip_longest
+
+from hlodb.reports.model.findings import Curve, Schedule
+from hlodb.reports.outline.blocks import Table, table
+from hlodb.reports.pictures.picture import Picture
+from hlodb.reports.pictures.svg import (
+    WIDTH,
+    Axis,
+    across,
+    byte_axis,
+    count_axis,
+    element,
+    label,
+    line,
+    pixel,
+    upward,
+)
+from hlodb.text import plain_bytes
+
+_LEFT, _RIGHT = 64, WIDTH - 12
+_TOP, _BOTTOM = 70, 270
+_SIDES = ("base", "candidate")
+
+
+def draw_curves(curve: Curve, who: str) -> Picture:
+    """Draw the schedules of a finding about `who`, and mark the peak of each."""
+    sides = [(n, s) for n in _SIDES if (s := getattr(curve, n)) is not None]
+    longest = max(len(schedule.points) for _, schedule in sides)
+    across_axis = count_axis(longest * curve.steps, "step", _LEFT, _RIGHT)
+    sizes = [0, *(schedule.peak_bytes for _, schedule in sides)]
+    up_axis = byte_axis(sizes, _BOTTOM, _TOP)
+    drawing = upward(up_axis, f"live memory ({up_axis.unit})", _LEFT, _RIGHT)
+    drawing += across(across_axis, "step of the schedule", _BOTTOM, _BOTTOM)
+    for place, (name, schedule) in enumerate(sides):
+        drawing += _path(schedule, curve.steps, name, across_axis, up_axis)
+        drawing += _key(_LEFT + 330 * place, name, schedule)
+    peaks = "; ".join(f"the {name} has its {_peak(s)}" for name, s in sides)
+    text = f"{who}: live memory over the schedule, {peaks}."
+    return Picture(
+        f"curve-{curve.finding_id}",
+        "Live memory over the schedule",
+        text,
+        _BOTTOM + 42,
+        drawing,
+        _figures(curve),
+    )
+
+
+def _peak(schedule: Schedule) -> str:
+    return f"peak of {plain_bytes(schedule.peak_bytes)} at step {schedule.peak_step}"
+
+
+def _key(x: float, name: str, schedule: Schedule) -> str:
+    sample = line(x, 12, x + 28, 12, f"curve {name}")
+    return sample + label(x + 36, 16, f"{name}, {_peak(schedule)}")
+
+
+def _path(s: Schedule, steps: int, name: str, across: Axis, up: Axis) -> str:
+    """Draw a level line per point, then a mark at the peak."""
+    drawn = [f"M{pixel(across.at(0))} {pixel(up.at(s.points[0]))}"]
+    for number, size in enumerate(s.points):
+        drawn.append(f"V{pixel(up.at(size))}H{pixel(across.at((number + 1) * steps))}")
+    path = element("path", d="".join(drawn), class_=f"curve {name}")
+    x, y = across.at(s.peak_step + 0.5), up.at(s.peak_bytes)
+    mark = line(x, y, x, _BOTTOM, f"peak {name}")
+    return path + mark + element("circle", cx=x, cy=y, r=4, class_=f"mark {name}")
+
+
+def _figures(curve: Curve) -> Table:
+    """Return the level of every stretch, those that follow with the same as one row."""
+    base = curve.base.points if curve.base else []
+    candidate = curve.candidate.points if curve.candidate else []
+    levels = enumerate(zip_longest(base, candidate))
+    rows = []
+    for (b, c), found in groupby(levels, key=lambda each: each[1]):
+        numbers = [number for number, _ in found]
+        first, last = numbers[0] * curve.steps, (numbers[-1] + 1) * curve.steps - 1
+        steps = str(first) if first == last else f"{first} to {last}"
+        rows.append([steps, plain_bytes(b), plain_bytes(c)])
+    header = ["steps", "most live, base", "most live, candidate"]
+    return table(header, rows, numeric=(1, 2))

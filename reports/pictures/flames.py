@@ -1,0 +1,87 @@
+"""Sums up what fills the memory of base and candidate, along framework paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from hlodb.reports.compare.pairs import Verdict
+from hlodb.reports.explain.differences import Buffer, Change, read_differences
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.flames import FlamePair, Frame
+from hlodb.reports.pictures.curves import drawn_verdicts
+from hlodb.schema.connection import Connection
+
+PATHLESS = "(no op_name)"
+_DEEPEST = 60
+"""Parts of a path; what is deeper is one with the last, however deep calls nest."""
+
+
+@dataclass(slots=True)
+class _Sum:
+    """Bytes of both sides at one part of a path, and below it."""
+
+    base: int = 0
+    candidate: int = 0
+    below: dict[str, _Sum] = field(default_factory=dict)
+
+
+def read_flames(
+    connection: Connection,
+    verdicts: Iterable[Verdict],
+    findings: Iterable[Finding],
+) -> list[FlamePair]:
+    """Return those of the findings that are drawn and are in both runs with details."""
+    wanted = [
+        (finding, both)
+        for finding, v in drawn_verdicts(verdicts, findings)
+        if (both := v.pair.both) is not None
+    ]
+    found = []
+    differences = read_differences(connection, [both for _, both in wanted])
+    for (finding, _), of_colors in zip(wanted, differences, strict=True):
+        held = next((d.held for d in of_colors if d.color == finding.color), ())
+        if held:
+            found.append(FlamePair(finding.id, frames_of(held)))
+    return found
+
+
+def frames_of(held: Sequence[Change]) -> tuple[Frame, ...]:
+    """Return the frames of all that fills a memory space.
+
+    Each side is summed up by its own paths, whatever its buffers are matched with.
+    """
+    root = _Sum()
+    for each in held:
+        if each.base_held_bytes:
+            _add(root, each.base, base=each.base_held_bytes)
+        if each.candidate_held_bytes:
+            _add(root, each.candidate, candidate=each.candidate_held_bytes)
+    return _frames(root.below)
+
+
+def _add(at: _Sum, buffer: Buffer | None, base: int = 0, candidate: int = 0) -> None:
+    """Add what a buffer holds to each part of its path."""
+    path = (buffer.op_path if buffer else None) or PATHLESS
+    for part in [part for part in path.split("/", _DEEPEST) if part] or [path]:
+        at = at.below.setdefault(part, _Sum())
+        at.base += base
+        at.candidate += candidate
+
+
+def _frames(sums: Mapping[str, _Sum]) -> tuple[Frame, ...]:
+    frames = (_frame(name, each) for name, each in sums.items())
+    return tuple(sorted(frames, key=_largest_first))
+
+
+def _frame(name: str, each: _Sum) -> Frame:
+    while len(each.below) == 1:
+        ((part, only),) = each.below.items()
+        if (only.base, only.candidate) != (each.base, each.candidate):
+            break
+        name, each = f"{name}/{part}", only
+    return Frame(name, each.base, each.candidate, _frames(each.below))
+
+
+def _largest_first(frame: Frame) -> tuple[int, str]:
+    return -max(frame.base_bytes, frame.candidate_bytes), frame.name

@@ -1,0 +1,37 @@
+"""What a picture is: a drawing, the sentence it shows, and its figures as a table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from hlodb.reports.outline.blocks import Table
+from hlodb.reports.outline.escape import html
+from hlodb.reports.pictures.svg import WIDTH, element
+
+
+class Picture(NamedTuple):
+    """A drawing of `height`, with an id of its own.
+
+    `figures` is a table of what is drawn, None where a table beside it says as much.
+    """
+
+    id: str
+    title: str
+    text: str
+    height: float
+    drawing: str
+    figures: Table | None
+
+
+def svg(picture: Picture) -> str:
+    """Return the picture as an element of a page, also for those who hear the page."""
+    title, text = f"{picture.id}-title", f"{picture.id}-text"
+    words = element("title", html(picture.title), id=title)
+    words += element("desc", html(picture.text), id=text)
+    # An element to a line: then the difference of two pages can be read.
+    content = (words + picture.drawing).replace("><", ">\n<")
+    box = f"0 0 {WIDTH} {picture.height:.0f}"
+    return (
+        f'<svg role="img" aria-labelledby="{title}" aria-describedby="{text}"'
+        f' viewBox="{box}">\n{content}\n</svg>'
+    )

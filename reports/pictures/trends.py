@@ -1,0 +1,102 @@
+"""Which series are drawn, and what fills their memory by role."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_temporary
+from hlodb.reports.compare.history import Lines
+from hlodb.reports.compare.read import rows
+from hlodb.reports.compare.tracks import Track
+from hlodb.reports.model.facts import Module, Profiles
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.sections import Point, Trend
+from hlodb.reports.model.series import RoleHistory, RolePoint
+from hlodb.reports.pictures.curves import drawn
+from hlodb.schema.connection import Connection
+
+MOST_TRENDS = 3
+
+PRUNED = "details pruned"
+NO_LIVE_RANGES = "no live ranges"
+
+_Roles = Mapping[tuple[int, int], dict[str, int]]
+"""Bytes at the peak by role, by module_id and colour."""
+
+
+def drawn_trends(trends: Iterable[Trend], findings: Iterable[Finding]) -> list[Trend]:
+    """Return the series to draw: those of findings first, then what moved furthest."""
+    places = [_place(f) for f in drawn(findings)]
+    moved = [t for t in trends if len({p.bytes for p in t.points}) > 1]
+
+    def order(trend: Trend) -> tuple[int, int]:
+        place = _place(trend)
+        first = places.index(place) if place in places else len(places)
+        sizes = [point.bytes for point in trend.points]
+        return first, min(sizes) - max(sizes)
+
+    return sorted(moved, key=order)[:MOST_TRENDS]
+
+
+def _place(row: Finding | Trend) -> tuple[str, int | None, int | None, int]:
+    return row.program, row.rank, row.module_number, row.color
+
+
+def read_role_histories(
+    connection: Connection,
+    tracks: Iterable[Track],
+    lines: Lines,
+    findings: Iterable[Finding],
+    profiles: Profiles,
+) -> list[RoleHistory]:
+    """Return the roles at the peak of the drawn series, run by run.
+
+    Runs share what they hold alike, so each content is asked about once.
+    """
+    shown = drawn_trends(lines.values(), findings)
+    by_last = {id(track.last): track for track in tracks}
+    modules = {
+        id(trend): [s.module for s in by_last[last].sightings]
+        for (last, _), trend in lines.items()
+    }
+    wanted = {m.module_id for trend in shown for m in modules[id(trend)]}
+    roles = _read_roles(connection, wanted) if wanted else {}
+    return [_role_history(t, modules[id(t)], profiles, roles) for t in shown]
+
+
+def _read_roles(connection: Connection, modules: Iterable[int]) -> _Roles:
+    catalogue = load_catalogue()
+    install_temporary(connection, catalogue["peak_roles"], catalogue)
+    found: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
+    for module_id, color, role, size in rows(
+        connection, "roles", modules=sorted(modules)
+    ):
+        found[module_id, color][role] = size
+    return found
+
+
+def _role_history(
+    trend: Trend, modules: Sequence[Module], profiles: Profiles, roles: _Roles
+) -> RoleHistory:
+    points = [
+        _role_point(point, module.module_id, trend.color, profiles, roles)
+        for point, module in zip(trend.points, modules, strict=True)
+    ]
+    number, rank = trend.module_number, trend.rank
+    return RoleHistory(trend.program, rank, number, trend.color, trend.space, points)
+
+
+def _role_point(
+    point: Point, module_id: int, color: int, profiles: Profiles, roles: _Roles
+) -> RolePoint:
+    """Return the roles of one run, where what is there adds up to its live peak."""
+    profile = profiles.get(module_id, {}).get(color)
+    live = profile.live_peak_bytes if profile else 0
+    found = roles.get((module_id, color), {})
+    if live is None or live != sum(found.values()):
+        why = NO_LIVE_RANGES if live is None else PRUNED
+        return RolePoint(point.run, point.bytes, point.mark, None, None, why)
+    left = point.bytes - live
+    return RolePoint(point.run, point.bytes, point.mark, found, left, "")

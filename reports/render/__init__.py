@@ -1,0 +1,1 @@
+"""Every form of a report, one file each."""

@@ -1,0 +1,49 @@
+"""Annotations of a GitHub workflow: the worst ten, on the line that owns most bytes."""
+
+from __future__ import annotations
+
+from hlodb.reports.judge.sentences import dominating_source, gate_sentence
+from hlodb.reports.model.findings import BufferChange, Finding
+from hlodb.reports.model.names import Names, shared_names
+from hlodb.reports.model.report import Gate, Report
+from hlodb.reports.outline.escape import workflow_message, workflow_property
+
+MOST = 10
+"""GitHub shows ten annotations of a level and step."""
+
+
+def render(report: Report) -> str:
+    """Return one workflow command per line; the first is the headline as a notice."""
+    findings = {f.id: f for f in report.findings}
+    failed = [g for g in report.gates if g.status == "fail"]
+    waived = [g for g in report.gates if g.status == "waived"]
+    shared = shared_names(report)
+
+    def gate(level: str, row: Gate) -> str:
+        return _gate(level, row, findings.get(row.finding_id or ""), shared)
+
+    lines = [_command("notice", "hlodb", report.headline, None)]
+    lines += [gate("error", g) for g in failed[:MOST]]
+    if len(failed) > MOST:
+        rest = f"{len(failed) - MOST} more gates failed: see the report"
+        lines.append(_command("error", "hlodb", rest, None))
+    lines += [gate("notice", g) for g in waived[:MOST]]
+    for row in report.quality:
+        if row.is_gating:
+            text = f"{row.count} {row.kind} {row.code} in {row.run}: {row.example}"
+            lines.append(_command("error", "hlodb: unsound data", text, None))
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _gate(level: str, gate: Gate, finding: Finding | None, shared: Names) -> str:
+    title = f"hlodb {gate.gate}" + (" waived" if gate.status == "waived" else "")
+    text = gate_sentence(gate, finding, shared)
+    return _command(level, title, text, dominating_source(finding))
+
+
+def _command(level: str, title: str, message: str, at: BufferChange | None) -> str:
+    properties = {"title": title}
+    if at is not None:
+        properties |= {"file": at.source_file or "", "line": str(at.source_line)}
+    listed = ",".join(f"{k}={workflow_property(v)}" for k, v in properties.items())
+    return f"::{level} {listed}::{workflow_message(message)}"

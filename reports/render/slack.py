@@ -1,0 +1,79 @@
+"""A message for an incoming webhook of Slack: headline, why, ten rows, where to look.
+
+Its form and limits are those of Slack's Block Kit: a header of 150 characters, sections
+of 3,000 (https://docs.slack.dev/reference/block-kit/blocks).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph
+from hlodb.reports.outline.brief import brief
+from hlodb.reports.outline.escape import middle_cut, slack
+from hlodb.reports.render.message import MovedRow, compared, link_of, moved_rows
+from hlodb.text import json_text, visible
+
+HEADER_CHARACTERS = 150
+SECTION_CHARACTERS = 3000
+
+
+def render(report: Report) -> str:
+    """Return the message as JSON; `text` is what a notification shows."""
+    header = middle_cut(visible(report.headline), HEADER_CHARACTERS)
+    blocks = [
+        {"type": "header", "text": {"type": "plain_text", "text": header}},
+        *map(_section, filter(None, (_brief(brief(report)), _table(report)))),
+        {"type": "context", "elements": [_text(_context(report))]},
+    ]
+    message = {"text": slack(report.headline), "blocks": blocks}
+    return json_text(message, indent=1) + "\n"
+
+
+def _section(text: str) -> dict[str, Any]:
+    return {"type": "section", "text": _text(text)}
+
+
+def _text(text: str) -> dict[str, str]:
+    return {"type": "mrkdwn", "text": text}
+
+
+def _brief(blocks: Iterable[Block]) -> str:
+    """Return the brief: why, likely cause and what to do, cut to its beginning."""
+    lines = []
+    for block in blocks:
+        if isinstance(block, Paragraph):
+            lines.append(slack(middle_cut(block.text, 500)))
+        elif isinstance(block, Commands):
+            lines += [f"`{slack(middle_cut(line, 300))}`" for line in block.lines]
+    return _within("\n".join(lines))
+
+
+def _table(report: Report) -> str:
+    rows, others = moved_rows(report)
+    lines = [_row(row) for row in rows]
+    if others:
+        lines.append(f"[{others} others]")
+    return f"```{_within(chr(10).join(lines), 6)}```" if lines else ""
+
+
+def _row(row: MovedRow) -> str:
+    sizes = f"{row.base} → {row.candidate}, {row.delta} ({row.ratio})"
+    return slack(f"{row.program} {row.space} {sizes}, {row.state}")
+
+
+def _context(report: Report) -> str:
+    text, link = slack(compared(report)), link_of(report)
+    if link is None:
+        return text
+    return f"{text} · <{slack(link).replace('|', '%7C')}|the whole report>"
+
+
+def _within(text: str, more: int = 0) -> str:
+    """Leave out lines at the end until `text`, and `more` around it, fit a section."""
+    lines = text.split("\n")
+    while len("\n".join(lines)) + more > SECTION_CHARACTERS:
+        lines.pop()
+    return "\n".join(lines)

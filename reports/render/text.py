@@ -1,0 +1,138 @@
+"""The report for a terminal: aligned tables and wrapped text, in colour if wanted."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from rich.cells import cell_len
+
+from hlodb.queries.query import Column
+from hlodb.queries.render_narrow import folded, narrow
+from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.outline.escape import middle_cut
+from hlodb.reports.outline.outline import outline
+from hlodb.text import BYTE_UNITS, visible
+
+TOP = 10
+WIDEST_CELL = 96
+_LEAST_WIDTH = 40
+_LEAST_CELL = 12
+
+_GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
+_VERDICTS = {"pass": _GREEN, "fail": _RED, "unknown": _YELLOW}
+_STATES = {
+    "FAIL": _RED,
+    "GATING": _RED,
+    "PASS": _GREEN,
+    "WAIVED": _YELLOW,
+    "worse": _RED,
+    "missing": _RED,
+    "mixed": _YELLOW,
+    "improved": _GREEN,
+    "fixed": _GREEN,
+}
+_COLOURED = re.compile(
+    rf"(?<![^\s(])(?P<rise>\+)?(?P<fall>-)?(?(rise)|(?(fall)|(?!)))"
+    rf"[\d,.]+ (?:{'|'.join(BYTE_UNITS)}|%)(?!\w)"
+    rf"|(?<!\S)(?P<state>{'|'.join(_STATES)})$"
+    r"|^(?P<status>FAIL|PASS|WAIVED|GATING)(?!\S)",
+    re.MULTILINE,
+)
+
+
+def render(report: Report) -> str:
+    """Return the report as text of any width; a wide cell is cut in its middle."""
+    return _text(report, None)
+
+
+def render_for_terminal(report: Report, width: int | None, *, is_coloured: bool) -> str:
+    """Return the report as text of at most `width` characters a line.
+
+    Verdicts and differences are coloured: memory that grew is red.
+    """
+    text = _text(report, None if width is None else max(width, _LEAST_WIDTH))
+    if not is_coloured:
+        return text
+    headline, newline, rest = text.partition("\n\n")
+    color = _VERDICTS.get(report.verdict, "")
+    return f"{_BOLD}{color}{headline}{_PLAIN}{newline}{_COLOURED.sub(_color, rest)}"
+
+
+def _color(match: re.Match[str]) -> str:
+    if word := match["state"] or match["status"]:
+        return f"{_STATES[word]}{word}{_PLAIN}"
+    return f"{_RED if match['rise'] else _GREEN}{match[0]}{_PLAIN}"
+
+
+def _text(report: Report, width: int | None) -> str:
+    lines = [*_wrapped(report.headline, "", width)]
+    for section in outline(report, TOP):
+        if section.title != "Definitions":
+            lines += ["", section.title, "─" * len(section.title)]
+            for block in section.blocks:
+                lines += _block(block, "", width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _block(block: Block, indent: str, width: int | None) -> Iterator[str]:
+    match block:
+        case Paragraph(text):
+            yield from _wrapped(text, indent, width)
+        case Commands(lines):
+            # Never wrapped: they are to be pasted.
+            for line in lines:
+                yield f"{indent}$ {visible(line)}"
+        case Card(title, blocks, _):
+            yield from _wrapped(title, indent, width)
+            for each in blocks:
+                yield from _block(each, indent + "    ", width)
+            yield ""
+        case Table():
+            yield from _table(block, indent, width)
+
+
+def _wrapped(text: str, indent: str, width: int | None) -> Iterator[str]:
+    if width is None:
+        yield indent + visible(text)
+        return
+    room, line = width - len(indent), ""
+    for word in visible(text).split(" "):
+        if line and cell_len(line) + 1 + cell_len(word) > room:
+            yield indent + line
+            line = ""
+        *full, rest = folded(word, room)
+        yield from (indent + part for part in full)
+        line = f"{line} {rest}" if line else rest
+    yield indent + line
+
+
+def _table(table: Table, indent: str, width: int | None) -> Iterator[str]:
+    widest = WIDEST_CELL if width is None else None
+    cells = [[_cell(cell, widest) for cell in row] for row in table.rows]
+    header = [visible(name) for name in table.header]
+    widths = [max(map(cell_len, column)) for column in zip(header, *cells, strict=True)]
+    if width is not None and len(indent) + sum(widths) + 2 * len(widths) - 2 > width:
+        columns = tuple(
+            Column(name, "VARCHAR", "bytes" if i in table.numeric else "text", "", "")
+            for i, name in enumerate(table.header)
+        )
+        lines = narrow(columns, cells, width - len(indent), _LEAST_CELL)
+        yield from (indent + line for line in lines)
+        return
+    for row in (header, *cells):
+        padded = [
+            _pad(cell, width, i in table.numeric)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield (indent + "  ".join(padded)).rstrip()
+
+
+def _cell(text: str, widest: int | None) -> str:
+    return visible(text) if widest is None else middle_cut(visible(text), widest)
+
+
+def _pad(cell: str, width: int, right: bool) -> str:
+    blanks = " " * (width - cell_len(cell))
+    return blanks + cell if right else cell + blanks

@@ -1,0 +1,61 @@
+"""What a reader of a report may wonder about, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+
+from hlodb.reports.compare.pairs import held_against
+from hlodb.reports.compare.scene import Scene
+from hlodb.reports.config.settings import Settings, covers
+from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.outline.blocks import few
+
+
+def notes(
+    scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
+) -> list[str]:
+    """Return notes about noise, unsound and late runs, and budgets."""
+    found = []
+    has_base = scene.baseline.run is not None
+    if has_base and scene.pairs and not any(scene.noise.values()):
+        text = "Nothing was compiled twice with different memory"
+        found.append(f"{text}: the noise band is 0.")
+    if scene.baseline.passed_over:
+        names = few([run.name for run in scene.baseline.passed_over], 3)
+        found.append(
+            f"Not sound, so neither a base nor a step of the history: {names}."
+            " `hlodb query self_consistency` and `rejects_summary` tell why."
+        )
+    found += _substitutes(scene)
+    for run in scene.late_runs():
+        found.append(
+            f"Run {run.name} came late: it was ingested after runs that follow it, and"
+            " what was compared with its neighbours is compared anew."
+        )
+    for budget in settings.budgets:
+        rows = [p for p in programs if p.candidate_bytes is not None]
+        fitting = [p for p in rows if fnmatchcase(p.program, budget.program)]
+        if not fitting:
+            found.append(f"The budget of {budget.program} fits no program of this run.")
+        elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
+            where = budget.space or f"colour {budget.color}"
+            used = ", ".join(sorted({p.space for p in fitting}))
+            found.append(
+                f"The budget of {budget.program} for {where} fits nothing of this run,"
+                f" which uses {used}."
+            )
+    renamed = {(p.base_program, p.program) for p in programs if p.base_program}
+    for old, new in sorted(renamed, key=repr):
+        found.append(f"Program {new} is followed under its old name {old}.")
+    return found
+
+
+def _substitutes(scene: Scene) -> list[str]:
+    """Name programs compared with an earlier run: the base has other shapes."""
+    programs: dict[str, set[str]] = {}
+    for pair in scene.pairs:
+        if pair.base_run is not None and pair.instead_of is not None:
+            text = held_against(pair.base_run, pair.instead_of)
+            programs.setdefault(text, set()).add(pair.program)
+    return [f"{few(sorted(names), 3)}: {text}." for text, names in programs.items()]

@@ -1,0 +1,106 @@
+"""What the candidate holds for nothing, each with what the memory would fall by."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from hlodb.queries.catalogue import Catalogue
+from hlodb.queries.run import run_query
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Run
+from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.model.sections import Waste
+from hlodb.schema.connection import Connection
+from hlodb.text import counted
+
+Row = Mapping[str, Any]
+
+_EVERY = 1 << 40
+
+
+def waste(
+    connection: Connection,
+    programs: Sequence[ProgramRow],
+    candidate: Run,
+    catalogue: Catalogue,
+    settings: Settings,
+) -> list[Waste]:
+    """Return the most wasteful places of the candidate, by what they would free.
+
+    What several ranks waste alike is one place.
+    """
+
+    def answer(query: str, **more: int) -> Sequence[Row]:
+        parameters: dict[str, str | int] = {"run": candidate.name, **more}
+        return run_query(connection, query, parameters, catalogue).dicts()
+
+    spaces = {p.color: p.space for p in programs}
+    giants = answer("replicated_tensors", min_bytes=settings.floor_bytes, top=_EVERY)
+    found = [
+        *_of_programs(programs),
+        *_donations(answer("missed_donation_value"), spaces),
+        *_replicated(giants),
+        *_idle(answer("idle_spaces_at_peak")),
+    ]
+    found = [w for w in dict.fromkeys(found) if w.leverage_bytes > 0]
+    found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
+    return found[: settings.top]
+
+
+def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
+    notes = {
+        "fragmentation": "temporary bytes that are never live at once",
+        "padding": "room beyond the data of what is live at the peak",
+    }
+    for p in programs:
+        if p.candidate_bytes is None:
+            continue
+        sizes = {"fragmentation": p.fragmentation_bytes, "padding": p.padding_bytes}
+        for kind, size in sizes.items():
+            if size:
+                yield Waste(kind, p.program, p.color, p.space, size, size, notes[kind])
+
+
+def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste]:
+    """Yield the savings of donating each parameter; the rest needs a copy first."""
+    for row in rows:
+        if row["is_possible"]:
+            index = row["parameter_index"].replace("{}", "")
+            yield Waste(
+                "donation",
+                row["program"],
+                row["color"],
+                spaces.get(row["color"]),
+                row["output_bytes"],
+                row["saved_at_peak_bytes"],
+                f"parameter {row['parameter_number']}{index} could hold an output",
+            )
+
+
+def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:
+    """Yield a place per module: where one parameter is whole, most often all are."""
+    of_modules: dict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        of_modules[row["program"], row["module_number"], row["rank"]].append(row)
+    for (program, *_), found in of_modules.items():
+        sizes = sum(row["device_bytes"] for row in found)
+        saved = sum(row["saving_bytes"] for row in found)
+        first = found[0]["op_name"] or f"parameter {found[0]['parameter_number']}"
+        what = counted(len(found), "large parameter")
+        note = f"{what} in fewer parts than partitions, first {first}"
+        yield Waste("replicated", program, None, None, sizes, saved, note)
+
+
+def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
+    for row in rows:
+        yield Waste(
+            "idle",
+            row["program"],
+            row["color"],
+            row["space_name"],
+            row["idle_bytes"],
+            row["usable_by_main_bytes"],
+            "not in use at the main peak, and could hold some of it",
+        )
