@@ -13,8 +13,8 @@ from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings, Waiver
 from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
+from tests.reports.compare.test_nights import sized
 from tests.reports.situations import night
-from tests.reports.test_nights import sized
 from tests.reports.worlds import make
 
 Waive = Callable[[str], Report]

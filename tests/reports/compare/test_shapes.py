@@ -11,8 +11,8 @@ from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
+from tests.reports.compare.test_nights import sized
 from tests.reports.situations import night
-from tests.reports.test_nights import sized
 from tests.reports.worlds import Program, World, make
 
 WINDOW_OF_TWO = "[report]\nwindow = 2\n"
