@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hlodb.reports.pictures.arena_words import figures_of, head, sentence, value_text
-from hlodb.reports.outline.escape import html
 from hlodb.reports.model.arenas import (
     STATUSES,
     Arena,
@@ -18,6 +16,8 @@ from hlodb.reports.model.arenas import (
     MappedValue,
     PlacedValue,
 )
+from hlodb.reports.outline.escape import html
+from hlodb.reports.pictures.arena_words import figures_of, head, sentence, value_text
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,

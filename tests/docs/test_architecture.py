@@ -66,8 +66,7 @@ def package_of(room: str) -> str:
     return name if name.startswith("hlodb") else f"hlodb.{name}"
 
 
-# The rooms of reports are still one.
-@pytest.mark.parametrize("room", sorted(ROOMS - {"reports/"}))
+@pytest.mark.parametrize("room", sorted(ROOMS))
 def test_a_room_holds_no_more_than_one_can_overlook(room: str) -> None:
     modules = [path for path in (ROOT / room).glob("*.py") if path.stem != "__init__"]
     assert len(modules) <= MOST_MODULES
