@@ -11,21 +11,13 @@ from hlodb.reports.compare.read import Opcodes, read_opcodes, rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Profiles, Run
 from hlodb.reports.model.sections import Capacity, Health
+from hlodb.rules import rule_rows
 from hlodb.schema.connection import Connection
 
 NAMELESS = frozenset(
-    {
-        "SyncTensorsGraph",
-        "cluster",
-        "inference_one_step_on_data",
-        "inference_run_step",
-    }
+    name for _, kind, name in rule_rows("shared_names") if kind == "program"
 )
-"""Names that tell no program from others.
-
-PyTorch/XLA calls every program so, TensorFlow the clusters that it finds itself, and
-Keras a step of fit, of evaluate and of predict, since 3 and before.
-"""
+"""Names that frameworks give to all their programs."""
 
 NEAR_LIMIT = 0.95
 _MILLISECOND = 1000
