@@ -26,8 +26,10 @@ from hlodb.errors import UsageError
 from hlodb.reports.config.codeowners import parse_codeowners
 from hlodb.reports.config.keys import ENTRIES, MAPPINGS, SECTIONS, Check
 from hlodb.reports.config.settings import Budget, Settings
-from hlodb.reports.config.toml_lines import key_lines
 from hlodb.text import nearest
+
+_HEADER = re.compile(r"\s*(\[\[?)\s*([\w.\"-]+)\s*\]")
+_KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([\w-]+))\s*[=.]""")
 
 FILE_NAME = "hlodb.toml"
 
@@ -58,7 +60,7 @@ def parse_settings(text: str, path: str = FILE_NAME) -> Settings:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{path}: {_with_line_first(str(error))}") from error
-    return _Reader(path, key_lines(text)).settings(content)
+    return _Reader(path, _key_lines(text)).settings(content)
 
 
 class _Reader:
@@ -152,3 +154,26 @@ class _Reader:
 def _with_line_first(message: str) -> str:
     match = re.fullmatch(r"(.*) \(at line (\d+), column (\d+)\)", message)
     return f"line {match[2]}, column {match[3]}: {match[1]}" if match else message
+
+
+def _key_lines(text: str) -> dict[tuple[str, int, str], int]:
+    """Return the line of every key by (table, number of the entry, key).
+
+    The key "" stands for the table itself. Reading line by line is enough for a
+    settings file: where a key is written in some rarer way, its table's line stands in.
+    """
+    lines: dict[tuple[str, int, str], int] = {}
+    counts: dict[str, int] = {}
+    table, number = "", 0
+    for line_number, line in enumerate(text.splitlines(), 1):
+        if header := _HEADER.match(line):
+            table = header[2].strip('"')
+            counts[table] = counts.get(table, -1) + 1
+            number = counts[table] if header[1] == "[[" else 0
+            lines.setdefault((table, number, ""), line_number)
+        elif key := _KEY.match(line):
+            name = key[1] or key[2] or key[3] or ""
+            lines.setdefault((table, number, name), line_number)
+            if not table:
+                lines.setdefault((name, 0, ""), line_number)
+    return lines

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
 from hlodb.reports.model.report import Report
 from hlodb.reports.model.sections import Health, Trend
 from hlodb.reports.outline.blocks import Block, Paragraph, few, table
-from hlodb.reports.outline.sparkline import sparkline
 from hlodb.text import plain_bytes, signed_bytes, signed_percent
+
+_BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def needs(report: Report, top: int) -> list[Block]:
@@ -138,7 +141,7 @@ def _trend_row(t: Trend, who: str) -> list[str]:
     return [
         who,
         t.space,
-        sparkline([p.bytes for p in t.points]),
+        _sparkline([p.bytes for p in t.points]),
         few(steps, 6) or "-",
         plain_bytes(t.points[-1].bytes),
     ]
@@ -171,3 +174,12 @@ def waivers(report: Report, top: int) -> list[Block]:
     ]
     header = ["status", "gate", "program", "until", "owner", "reason"]
     return [table(header, rows, max(top, 20))] if rows else []
+
+
+def _sparkline(values: Sequence[int]) -> str:
+    """Return one character per value, from ▁ to █; ▁ if all are equal."""
+    low, high = min(values, default=0), max(values, default=0)
+    if high == low:
+        return _BLOCKS[0] * len(values)
+    top = len(_BLOCKS) - 1
+    return "".join(_BLOCKS[(v - low) * top // (high - low)] for v in values)
