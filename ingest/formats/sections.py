@@ -27,7 +27,7 @@ BYTES = r"[0-9]{1,15}"
 """Bytes: under a petabyte, so that sums of thousands fit a BIGINT."""
 
 VALUE_ID = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
-"""A value as printed, `<12 name{0} (phi) @1>`: id, name, index, phi and colour."""
+"""A value as printed, `<12 name{0} (phi) @1>`: id, name, index, phi and space."""
 
 Columns = list[list[Any]]
 """The groups of a rule, one list each; a group that took no part is None."""

@@ -1,8 +1,8 @@
-"""What a buffer assignment means for memory: peaks, fragmentation, timeline by colour.
+"""What a buffer assignment means for memory: peaks, fragmentation, timeline.
 
-Nothing is summed over colours. Live bytes follow from live ranges and placements, not
-from the peak that XLA prints (it mixes colours, leaves padding out and takes a tuple
-element for its pointer table).
+Nothing is summed over memory spaces. Live bytes follow from live ranges and placements,
+not from the peak that XLA prints: it mixes memory spaces, leaves padding out and takes
+a tuple element for its pointer table.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hlodb.ingest.records import Allocation, BufferAssignment, Placement
 
 
 class ColorProfile(NamedTuple):
-    """The memory of one colour.
+    """The memory of one memory space.
 
     `reserved_bytes` is the size of all its allocations, and the sum of the five that
     follow: one kind per allocation (`allocation_kind`). Live figures are None where the
@@ -58,7 +58,7 @@ class TimelineSegment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MemoryFacts:
-    """What is derived from one buffer assignment, ordered by colour and step."""
+    """What is derived from one buffer assignment, ordered by memory space and step."""
 
     profiles: list[ColorProfile]
     timeline: list[TimelineSegment]
@@ -93,7 +93,7 @@ def allocation_kind(allocation: Allocation) -> str:
 def memory_facts(
     assignment: BufferAssignment, logical_bytes: Mapping[int, int]
 ) -> MemoryFacts:
-    """Derive profile and timeline of every colour, and the contradictions.
+    """Derive profile and timeline of every memory space, and the contradictions.
 
     `logical_bytes` maps value ids to unpadded sizes. At a step, live bytes are
 
@@ -103,7 +103,7 @@ def memory_facts(
     * of a thread-local allocation nothing: it is reserved, and in no timeline.
 
     A temp value without live range is never live. Fragmentation is the size of the
-    colour's temps less the most of them that is live at once; its ratio is to the size
+    space's temps less the most of them that is live at once; its ratio is to the size
     (None without temps). `peak_step` is the first step of the largest live bytes, and
     `padding_bytes` what the values live at it hold beyond their logical sizes
     (`liveness.padding_bytes`), thread-local ones left out.
@@ -168,7 +168,7 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
 def _timeline(
     color: int, helds: Iterable[_Held], last_step: int
 ) -> list[TimelineSegment]:
-    """Return live bytes of a colour from step 0 to the last, run-length encoded."""
+    """Return live bytes of a space from step 0 to the last, run-length encoded."""
     temp: dict[int, int] = defaultdict(int)
     other: dict[int, int] = defaultdict(int)
     for held in helds:

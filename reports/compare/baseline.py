@@ -15,12 +15,15 @@ from hlodb.text import counted
 
 RULES = ("auto", "previous", "window")
 
+FIRST = "first"
+"""The rule of a candidate that nothing precedes, so that it has no base."""
+
 HISTORY_RUNS = 90
 """How many runs of a series the history goes back."""
 
 
 class Baseline(NamedTuple):
-    """The chosen run, the rule that chose it, and that rule in words.
+    """The base, the rule that selects it, and that rule in words.
 
     Under the rule `window` every program has bases of its own: its best among the runs
     of `window`, in each memory space. `line` are the runs of the history, the candidate
@@ -80,6 +83,11 @@ def choose_baseline(
         text = "the run named as base"
         return Baseline(named, "run", text, (), line, passed_over)
     base = next((row for row in found if row["is_base"]), None)
+    if base is None and not any(_precedes(run, candidate, runs) for run in runs):
+        series = candidate.series
+        where = f"run of series {series}" if series else "run in the warehouse"
+        text = f"{candidate.name} is the first {where}"
+        return Baseline(None, FIRST, text, (), line, passed_over)
     if base is None:
         what = f"run of {settings.main_branch}" if found else "run"
         text = f"there is no comparable {what} before the candidate"
@@ -88,6 +96,11 @@ def choose_baseline(
     text = _in_words(base["reason"], rule, candidate, settings, len(window))
     run = by_id[base["run_id"]]
     return Baseline(run, rule, text, tuple(window), line, passed_over)
+
+
+def _precedes(run: Run, candidate: Run, runs: Sequence[Run]) -> bool:
+    is_earlier = runs.index(run) < runs.index(candidate)
+    return is_earlier and candidate.series in (None, run.series)
 
 
 def _in_words(

@@ -23,7 +23,7 @@ MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
 
 
 Lines = Mapping[tuple[int, int], Trend]
-"""The series of programs by the `id` of their last module, and colour."""
+"""The series of programs by the `id` of their last module, and memory space."""
 
 
 class Step(NamedTuple):
@@ -164,7 +164,7 @@ def _until(track: Track, module: Module) -> Sequence[Sighting]:
 def trends(
     tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
 ) -> Lines:
-    """Return the series of every program that `last` holds, by program and colour."""
+    """Return the series of every program that `last` holds, by program and space."""
     stepped = {
         (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
         for s in found

@@ -76,7 +76,7 @@ def _install(connection: Connection, name: str) -> None:
 def read_profiles(
     connection: Connection, modules: Iterable[Module]
 ) -> dict[int, dict[int, Profile]]:
-    """Return the memory of modules by module_id and colour."""
+    """Return the memory of modules by module_id and memory space."""
     platforms = {m.module_id: m.platform for m in modules}
     found: dict[int, dict[int, Profile]] = defaultdict(dict)
     ids, names = list(platforms), list(platforms.values())

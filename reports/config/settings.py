@@ -110,7 +110,7 @@ class Settings:
     ) -> int | None:
         """Return the memory of a run's device in one space; None where nobody says.
 
-        What a dump says is all memory of the device, so it limits colour 0 alone, and
+        What a dump says is all memory of the device, so it limits space 0 alone, and
         not of programs for the host, whose `platform` is cpu.
         """
         for known in self.devices:
@@ -125,7 +125,7 @@ class Settings:
         """Return `limit_of`, else what is published of the run's chip.
 
         Findings are not weighed by that: it says nothing of the chip's other spaces,
-        which would then come before colour 0.
+        which would then come before memory space 0.
         """
         limit = self.limit_of(run, color, space, platform)
         is_of_device = color == 0 and platform != "cpu"

@@ -14,7 +14,7 @@ from hlodb.reports.explain.differences import (
     Divergence,
 )
 from hlodb.reports.model.findings import Cause
-from hlodb.text import counted, plain_bytes, signed_bytes
+from hlodb.text import bytes_from_to, counted, signed_bytes
 
 _NOTICED = 0.2
 """Least growth of the number of recomputed instructions that is a cause."""
@@ -79,16 +79,16 @@ def _recomputed(parting: Divergence) -> str | None:
     b, c = parting.base_remat_count, parting.candidate_remat_count
     if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
         return None
-    what = "more is recomputed" if c > b else "less is recomputed"
+    what = "more recomputation" if c > b else "less recomputation"
     return f"{what} ({b} → {c} rematerialised instructions)"
 
 
 def _scoped(parting: Divergence) -> str | None:
-    """Tell of what kernels have for themselves: no value lies in it."""
+    """Return a title for a change of scoped memory, which holds no values."""
     b, c = parting.base_scoped_bytes, parting.candidate_scoped_bytes
     if b == c:
         return None
-    return f"a kernel has {plain_bytes(c)} for itself, {plain_bytes(b)} before"
+    return f"scoped memory of kernels: {bytes_from_to(b, c)}"
 
 
 def _title(part: str, changes: Sequence[Change], delta: int) -> str:
@@ -111,7 +111,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case "resized" | "retyped" if first is not None:
             text = f"{part}: {_label(first)} {first.note}{others}"
         case "repadded":
-            text = f"{buffers} padded otherwise"
+            text = f"padding changed in {buffers}"
         case "alias" if first is not None:
             what = "lost" if sign > 0 else "gained"
             text = f"{what} alias: {_label(first)}, {first.note}{others}"
@@ -121,7 +121,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case "memory_space":
             text = f"{buffers} moved between memory spaces"
         case "fragmentation":
-            text = "packing: temporary memory that is never live at once"
+            text = "fragmentation: temporary memory that is never live at once"
         case "temp":
             text = "temporary memory (no live ranges to split it by)"
         case _:

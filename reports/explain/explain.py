@@ -159,7 +159,7 @@ def _sources(
 
 
 def _place(change: Change, base: Module, candidate: Module) -> Place | None:
-    """Say which value has the change's source line: the candidate's if there."""
+    """Return the value with the source line of a change, the candidate's if there."""
     for buffer, module in ((change.candidate, candidate), (change.base, base)):
         if buffer is not None and buffer.value_id is not None:
             if module.locations_id is None:

@@ -6,13 +6,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from hlodb.reports.compare.baseline import FIRST
 from hlodb.reports.judge.findings import ALERTING
 from hlodb.reports.judge.gate_rows import ABSOLUTE
-from hlodb.reports.judge.sentences import gate_sentence, lack
+from hlodb.reports.judge.sentences import changed_inputs, gate_sentence, lack
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Gate, Report
-from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
+from hlodb.text import (
+    bytes_from_to,
+    counted,
+    plain_bytes,
+    signed_bytes,
+    signed_percent,
+)
 
 FAIL_ON = ("regression", "budget", "quality", "none")
 """What makes the process fail: any gate, budgets only, unsound data only, nothing."""
@@ -65,8 +72,26 @@ def _judged(report: Report) -> list[Gate]:
 
 
 def _mark(report: Report, verdict: str) -> str:
-    """Return the mark of a verdict; a diff judges nothing."""
-    return "±" if (report.kind, verdict) == ("diff", "pass") else MARKS[verdict]
+    """Return the mark of a verdict: none is green where growth was not judged.
+
+    A diff judges nothing.
+    """
+    if verdict != "pass":
+        return MARKS[verdict]
+    if report.kind == "diff":
+        return "±"
+    return MARKS["nothing" if unjudged_growth(report) else "pass"]
+
+
+def unjudged_growth(report: Report) -> list[Finding]:
+    """Return the programs that grew and whose inputs changed, which no gate judges."""
+    found = [
+        f
+        for f in report.findings
+        if (f.scope, f.change) == ("candidate", "not_comparable")
+        and (f.candidate_bytes or 0) > (f.base_bytes or 0)
+    ]
+    return sorted(found, key=lambda f: -(f.delta_bytes or 0))
 
 
 def _verdict(report: Report) -> str:
@@ -104,7 +129,9 @@ def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) ->
     if verdict == "unknown":
         return UNSOUND_DATA
     if verdict == "nothing":
-        return 0 if allow_empty else NOTHING_TO_COMPARE
+        # The first run of a series is no failure: the next one has a base.
+        is_first = report.comparison.rule == FIRST
+        return 0 if allow_empty or is_first else NOTHING_TO_COMPARE
     failed = {g.gate for g in report.gates if g.status == "fail"}
     if fail_on == "budget":
         failed &= {"budget"}
@@ -118,7 +145,11 @@ def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
             return unsound
         return f"{unsound}; as it stands, {_found(report, counts)}"
     if verdict == "nothing":
-        return f"nothing to compare: {_why_nothing(report)}"
+        if report.comparison.rule == FIRST:
+            return f"nothing to compare yet: {report.comparison.rule_text}"
+        why = f"nothing to compare: {_why_nothing(report)}"
+        grown = unjudged_growth(report)
+        return f"{why}; {_unjudged_text(grown[0], report)}" if grown else why
     return _found(report, counts)
 
 
@@ -140,6 +171,9 @@ def _found(report: Report, counts: Counter[str]) -> str:
         parts = [_differences(counts, worst, shared)]
     else:
         parts = [_regressions(counts, failed, worst, shared)]
+    if not failed and report.kind != "diff" and (grown := unjudged_growth(report)):
+        parts.insert(0, _unjudged_text(grown[0], report))
+        counts = counts - Counter(["not_comparable"])
     others = _others(counts) if report.comparison.base is not None else []
     return "; ".join([*parts, *others, *([headroom] if headroom else [])])
 
@@ -154,7 +188,7 @@ def _why_nothing(report: Report) -> str:
         return f"{comparison.candidate.name} holds no program"
     reasons = {key for f in report.findings for key in f.differing_keys}
     if reasons:
-        return f"no program is comparable ({', '.join(sorted(reasons))} differ)"
+        return f"no program is comparable ({changed_inputs(sorted(reasons))})"
     return "the runs have no program in common"
 
 
@@ -216,6 +250,12 @@ def _worst_text(f: Finding, shared: Names) -> str:
     text = f"{who} {signed_bytes(f.delta_bytes)}"
     text += f" ({signed_percent(f.delta_ratio)})"
     return text + (f", cause: {f.cause.title}" if f.cause else "")
+
+
+def _unjudged_text(f: Finding, report: Report) -> str:
+    who = f"{called(f, shared_names(report))} {f.space}"
+    moved = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
+    return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {moved}"
 
 
 def _others(counts: Counter[str]) -> list[str]:

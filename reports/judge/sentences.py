@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hlodb.reports.model.findings import BufferChange, Finding
 from hlodb.reports.model.names import Names, called
 from hlodb.reports.model.report import Gate
@@ -9,6 +11,8 @@ from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"
 """How the tag of a finding begins that was waived until a day."""
+
+_INPUTS = {"entry shapes": "inputs", "num_partitions": "number of partitions"}
 
 
 def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
@@ -32,6 +36,12 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
     else:
         text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
     return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def changed_inputs(keys: Sequence[str]) -> str:
+    """Return `inputs changed` for the keys that make two modules incomparable."""
+    words = [_INPUTS.get(key, key) for key in keys]
+    return f"{', '.join(words)} changed"
 
 
 def lack(finding: Finding) -> str:

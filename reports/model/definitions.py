@@ -24,7 +24,7 @@ METRICS = (
         "bytes",
         "lower_is_better",
         "Sizes of temporary allocations minus the most temporary bytes live at once,"
-        " and minus what kernels of a TPU have for themselves there.",
+        " and minus the scoped memory of TPU kernels.",
     ),
     Metric(
         "padding_bytes",

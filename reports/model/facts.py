@@ -81,7 +81,7 @@ class Module(NamedTuple):
 
 
 class Profile(NamedTuple):
-    """Memory of one module in one colour; live figures None without live ranges."""
+    """Memory of one module in one space; live figures None without live ranges."""
 
     module_id: int
     color: int
@@ -101,7 +101,7 @@ class Profile(NamedTuple):
 
 
 Profiles = Mapping[int, Mapping[int, Profile]]
-"""Profiles by module and colour."""
+"""Profiles by module and memory space."""
 
 
 def reserved(module: Module, color: int, profiles: Profiles) -> int:

@@ -26,7 +26,7 @@ class Waste:
 
     A `donation` that needs no copy lowers the live peak, `fragmentation` and `padding`
     the total. `replicated` parameters, of at least the floor, are in fewer parts than
-    there are partitions; what is `idle` of a special memory space could hold some of
+    there are partitions; what is `idle` of a memory space could hold some of
     the default one. Places overlap: they are no sum.
     """
 

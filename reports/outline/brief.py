@@ -1,15 +1,17 @@
-"""The ten seconds below the headline: why, whose it is, and what to do."""
+"""The brief below the headline: why, the likely cause, and what to do."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
 
+from hlodb.reports.compare.baseline import FIRST
 from hlodb.reports.judge.findings import ALERTING, undecided
-from hlodb.reports.judge.outcome import worst_finding
+from hlodb.reports.judge.outcome import unjudged_growth, worst_finding
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
+    changed_inputs,
     dominating_source,
     gate_sentence,
 )
@@ -20,16 +22,16 @@ from hlodb.reports.outline.blocks import Block, Commands, Paragraph
 from hlodb.text import counted, signed_bytes
 
 BLAMES = {
-    "framework": "what is handed to XLA changed: the program or its framework",
-    "partitioner": "XLA's partitioner",
-    "fusion": "XLA's fusion",
-    "layout": "XLA's layout assignment",
-    "scheduler": "XLA's scheduler",
-    "packing": "XLA's buffer assignment",
-    "environment": "the compiler flags",
-    "optimisation": "another pass of XLA",
+    "framework": "the program or its framework",
+    "partitioner": "XLA partitioner",
+    "fusion": "XLA fusion",
+    "layout": "XLA layout assignment",
+    "scheduler": "XLA scheduler",
+    "packing": "XLA buffer assignment",
+    "environment": "compiler flags",
+    "optimisation": "another XLA pass",
 }
-"""Whose change it is, by the blame of a cause."""
+"""What likely caused a change, by the blame of its cause."""
 
 
 def brief(report: Report) -> list[Block]:
@@ -50,20 +52,34 @@ def _worst(report: Report) -> list[Block]:
         return _gate(report, failed[0])
     if report.comparison.base is None:
         return _nothing(report)
+    if grown := unjudged_growth(report):
+        return _unjudged(grown)
     return _ratchet(report)
 
 
 def _nothing(report: Report) -> list[Block]:
-    """Ask for a run, or for another; for programs where a diff has both its runs."""
+    """Return the next steps where nothing was compared."""
     base, candidate = report.comparison.base, report.comparison.candidate
+    names = [shlex.quote(run.name) for run in (base, candidate) if run is not None]
     if base is not None and report.kind == "diff":
-        text = "Next: name programs that are comparable; these there are."
-        names = [shlex.quote(run.name) for run in (base, candidate)]
-        commands = tuple(f"hlodb modules --run {name}" for name in names)
-        return [Paragraph(text), Commands(commands)]
-    other = "another run" if report.comparison.rule == "run" else "a run"
-    text = f"Next: name {other} to compare with; these there are."
+        text = "No common program. Name one of each run: RUN:PROGRAM."
+        commands = [f"hlodb modules --run {name}" for name in names]
+        return [Paragraph(text), Commands(tuple(commands))]
+    if report.comparison.rule == FIRST:
+        text = "Next: ingest another run and report again. Budgets set limits already:"
+        command = f"hlodb report --run {names[-1]} --propose-budgets"
+        return [Paragraph(text), Commands((command,))]
+    what = "No comparable program" if base else "No earlier run to compare with"
+    text = f"{what}. Pass --baseline RUN; `hlodb runs` lists the runs."
     return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _unjudged(grown: Sequence[Finding]) -> list[Block]:
+    f = grown[0]
+    text = f"Not judged: {f.program}, as its {changed_inputs(f.differing_keys)}."
+    if len(grown) > 1:
+        text += f" {counted(len(grown) - 1, 'more program')} grew that way."
+    return [Paragraph(text), Commands(tuple(f.commands))]
 
 
 def _unsound(report: Report) -> list[Block]:
@@ -76,7 +92,7 @@ def _unsound(report: Report) -> list[Block]:
 
 
 def _finding(report: Report, f: Finding) -> list[Block]:
-    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}."), Paragraph(_whose(f))]
+    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}."), Paragraph(_likely_cause(f))]
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f"Since: {f.first_run}."))
     commands = list(f.commands)
@@ -95,17 +111,19 @@ def _why(f: Finding) -> str:
     return f"{f.change.replace('_', ' ')} ({f.rule.replace('_', ' ')})"
 
 
-def _whose(f: Finding) -> str:
+def _likely_cause(f: Finding) -> str:
     blame = BLAMES.get(f.cause.blame) if f.cause else None
-    owner = f"owner {f.owner}" if f.owner else None
     at = dominating_source(f)
     source = f"{at.source_file}:{at.source_line}" if at else None
-    known = "; ".join(part for part in (blame, owner, source) if part)
-    return f"Whose: {known or 'nobody is named, see [owners] of hlodb.toml'}."
+    known = ", ".join(part for part in (blame, source) if part)
+    if not (known or f.owner):
+        return "No owner: see [owners] in hlodb.toml."
+    cause = [f"Likely cause: {known}."] if known else []
+    return " ".join([*cause, *([f"Owner: {f.owner}."] if f.owner else [])])
 
 
 def _gate(report: Report, gate: Gate) -> list[Block]:
-    owner = f"Whose: owner {gate.owner}." if gate.owner else None
+    owner = f"Owner: {gate.owner}." if gate.owner else None
     run = shlex.quote(f"run={report.comparison.candidate.name}")
     command = f"hlodb query peak_by_space -p {run}"
     if gate.program is not None:
@@ -119,7 +137,7 @@ def _gate(report: Report, gate: Gate) -> list[Block]:
 
 
 def _standing(report: Report) -> list[Block]:
-    """Name what rose or vanished in earlier runs, stands, and nobody decided about."""
+    """Name earlier rises and losses that are still open and not triaged."""
     standing = undecided(report.findings)
     if not standing:
         return []
@@ -130,24 +148,24 @@ def _standing(report: Report) -> list[Block]:
     if rises:
         what = f"{called(rises[0], shared)} {rises[0].space}"
         what += f" {signed_bytes(rises[0].delta_bytes)}"
-        texts.append(f"Still there: {what} {_undecided(rises)}")
+        texts.append(f"Still open: {what} {_since(rises)}")
     if gone:
         missing = list(gone.values())
         who = called(missing[0], shared)
-        texts.append(f"Still missing: {who} {_undecided(missing)}")
+        texts.append(f"Still missing: {who} {_since(missing)}")
     return [*map(Paragraph, texts), Commands(("hlodb triage",))]
 
 
-def _undecided(found: Sequence[Finding]) -> str:
+def _since(found: Sequence[Finding]) -> str:
     text = f"since {found[0].first_run}, finding {found[0].id}"
     if len(found) > 1:
         text += f", and {len(found) - 1} more"
     expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
-    return f"{text}; {next(expired, 'nobody decided')}."
+    return f"{text} ({next(expired, 'not triaged')})."
 
 
 def _ratchet(report: Report) -> list[Block]:
     if report.kind != "report" or not report.counts.get("improved"):
         return []
-    text = "Next: keep what was gained, with budgets of what is needed now."
+    text = "Next: keep the gain, with budgets at the present size."
     return [Paragraph(text), Commands(("hlodb report --propose-budgets",))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from hlodb.reports.judge.sentences import changed_inputs
 from hlodb.reports.model.findings import (
     BufferChange,
     Cause,
@@ -32,7 +33,7 @@ def finding_card(
     if f.buffers:
         blocks.append(_buffers(f, buffers))
     if f.contents is not None and f.contents.held:
-        blocks.append(Paragraph("What fills the memory of both, the largest first:"))
+        blocks.append(Paragraph("Largest values at the peak, base and candidate:"))
         blocks.append(_contents(f.contents, buffers))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
@@ -49,7 +50,7 @@ def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
     moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
     if f.delta_bytes is None:
         moved = plain_bytes(f.candidate_bytes or f.base_bytes)
-    return f"[{mark}] {who} {f.space} {moved} {f.state}"
+    return f"[{mark}] {who} {f.space} {moved} {f.state.replace('_', ' ')}"
 
 
 def _summary(f: Finding) -> str:
@@ -58,10 +59,11 @@ def _summary(f: Finding) -> str:
         text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
     text += f"; since {f.first_run}" if f.first_run else ""
     if f.differing_keys:
-        text += f"; not comparable: {', '.join(f.differing_keys)} differ"
+        text += f"; not comparable: {changed_inputs(f.differing_keys)}"
     if f.match_method and f.match_method != "program":
         name = f" {f.base_program}" if f.base_program else ""
-        text += f"; matched{name} by {f.match_method} ({f.match_confidence})"
+        text += f"; matched{name} by {f.match_method}"
+        text += f" (confidence {_percent(f.match_confidence)})"
     for tag in f.tags:
         text += f"; {tag}"
     return f"{text}; finding {f.id}."
@@ -72,20 +74,24 @@ def _cause(f: Finding, cause: Cause) -> str:
     sums: dict[str, int] = defaultdict(int)
     for p in f.parts:
         sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes
-    sign = 1 if (f.delta_bytes or 0) >= 0 else -1
-    along = sum(delta for delta in sums.values() if delta * sign > 0)
-    against = sum(delta for delta in sums.values() if delta * sign < 0)
-    share = f"explains {100 * cause.share_ratio:.0f} %"
-    if against:
-        share += f" of {signed_bytes(along)}, with {signed_bytes(against)} against it"
-    return (
-        f"Cause ({cause.blame}): {cause.title}; {share}, confidence {cause.confidence}."
-    )
+    added = sum(delta for delta in sums.values() if delta > 0)
+    freed = sum(delta for delta in sums.values() if delta < 0)
+    what = "growth" if (f.delta_bytes or 0) >= 0 else "saving"
+    share = f"explains {_percent(cause.share_ratio)} of the {what}"
+    if added and freed:
+        share += f" ({signed_bytes(added)} added, {signed_bytes(freed)} freed,"
+        share += f" net {signed_bytes(f.delta_bytes)})"
+    confidence = f"confidence {_percent(cause.confidence)}"
+    return f"Cause ({cause.blame}): {cause.title}; {share}; {confidence}."
+
+
+def _percent(ratio: float | None) -> str:
+    return "unknown" if ratio is None else f"{100 * ratio:.0f} %"
 
 
 def _parting(d: Divergence) -> str:
     if d.first_different is None:
-        return f"First difference: none in what was dumped; {d.reason}."
+        return f"First difference: none in the dumped stages; {d.reason}."
     last = f" (still equal: {d.last_equal})" if d.last_equal else ""
     return f"First difference: {d.first_different}{last}; {d.reason}."
 
@@ -152,5 +158,11 @@ def _buffer_row(b: BufferChange) -> list[str]:
         shape,
         b.op_path or "-",
         source,
-        f"{b.match_method} {b.match_confidence:g}",
+        _matched(b),
     ]
+
+
+def _matched(b: BufferChange) -> str:
+    if not b.match_confidence:
+        return "unmatched"
+    return f"{b.match_method} {_percent(b.match_confidence)}"

@@ -55,8 +55,8 @@ def capacity(report: Report) -> list[Block]:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
     if all(c.limit_bytes is None for c in report.capacity):
-        device = report.comparison.candidate.device or "this device"
-        text = f"No [[device]] of hlodb.toml says how much memory {device} has."
+        device = report.comparison.candidate.device or "the device"
+        text = f"Memory of {device} unknown: add a [[device]] table to hlodb.toml."
         blocks.append(Paragraph(text))
     return blocks
 

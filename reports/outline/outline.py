@@ -104,7 +104,7 @@ def _run_line(run: RunFacts) -> list[str]:
 
 def _gates(report: Report, top: int) -> list[Block]:
     if report.verdict == "nothing":
-        return [Paragraph("Nothing was compared, so no gate was judged.")]
+        return [Paragraph("No gate was judged: nothing was compared.")]
     order = {"fail": 0, "waived": 1, "pass": 2}
     findings = {f.id: f for f in report.findings}
     shared = shared_names(report)

@@ -23,7 +23,7 @@ PRUNED = "details pruned"
 NO_LIVE_RANGES = "no live ranges"
 
 _Roles = Mapping[tuple[int, int], dict[str, int]]
-"""Bytes at the peak by role, by module_id and colour."""
+"""Bytes at the peak by role, by module_id and memory space."""
 
 
 def drawn_trends(trends: Iterable[Trend], findings: Iterable[Finding]) -> list[Trend]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from importlib.resources import files
 from itertools import takewhile
 
+from hlodb.reports.judge.outcome import unjudged_growth
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
 from hlodb.reports.outline.escape import html
@@ -42,7 +43,9 @@ def _page(report: Report) -> Iterator[str]:
     yield '<meta name="color-scheme" content="light dark">'
     yield f"<title>{headline}</title>"
     yield f"<style>\n{style}</style></head>"
-    yield f'<body><header class="{html(report.verdict)}"><h1>{headline}</h1>'
+    is_unjudged = report.verdict == "pass" and unjudged_growth(report)
+    shade = "nothing" if is_unjudged else report.verdict
+    yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
     yield from _contents(sections)
     yield "</header>"
     yield "<main>"

@@ -47,7 +47,7 @@ def moved_rows(report: Report) -> tuple[list[MovedRow], int]:
 def compared(report: Report) -> str:
     """Return the names of the compared runs."""
     c = report.comparison
-    base = f" against {c.base.name}" if c.base else ""
+    base = f" compared with {c.base.name}" if c.base else ""
     return middle_cut(f"{c.candidate.name}{base}", 500)
 
 

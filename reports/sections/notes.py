@@ -19,35 +19,36 @@ def notes(
     found = []
     has_base = scene.baseline.run is not None
     if has_base and scene.pairs and not any(scene.noise.values()):
-        text = "Nothing was compiled twice with different memory"
-        found.append(f"{text}: the noise band is 0.")
+        found.append("No compile noise observed (noise band 0 B).")
     if scene.baseline.passed_over:
         names = few([run.name for run in scene.baseline.passed_over], 3)
         found.append(
-            f"Not sound, so neither a base nor a step of the history: {names}."
-            " `hlodb query self_consistency` and `rejects_summary` tell why."
+            f"Unsound runs, left out of base and history: {names}."
+            " `hlodb query self_consistency` and `rejects_summary` show the faults."
         )
     found += _substitutes(scene)
     for run in scene.late_runs():
         found.append(
-            f"Run {run.name} came late: it was ingested after runs that follow it, and"
-            " what was compared with its neighbours is compared anew."
+            f"Run {run.name} was ingested after later runs of its series:"
+            " comparisons with its neighbours were renewed."
         )
     for budget in settings.budgets:
         rows = [p for p in programs if p.candidate_bytes is not None]
         fitting = [p for p in rows if fnmatchcase(p.program, budget.program)]
         if not fitting:
-            found.append(f"The budget of {budget.program} fits no program of this run.")
+            found.append(
+                f"The budget of {budget.program} matches no program of this run."
+            )
         elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
-            where = budget.space or f"colour {budget.color}"
+            where = budget.space or f"memory space {budget.color}"
             used = ", ".join(sorted({p.space for p in fitting}))
             found.append(
-                f"The budget of {budget.program} for {where} fits nothing of this run,"
-                f" which uses {used}."
+                f"The budget of {budget.program} for {where} matches no memory space"
+                f" of this run, which uses {used}."
             )
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
-        found.append(f"Program {new} is followed under its old name {old}.")
+        found.append(f"Program {new} was renamed: it is compared with {old}.")
     return found
 
 

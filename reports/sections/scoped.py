@@ -11,7 +11,7 @@ from hlodb.reports.model.report import ProgramRow
 from hlodb.schema.connection import Connection
 
 Scoped = Mapping[tuple[object, ...], int]
-"""Bytes by program, number, rank and colour."""
+"""Bytes by program, number, rank and memory space."""
 
 _KEY = ("program", "module_number", "rank", "color")
 

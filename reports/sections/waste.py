@@ -52,7 +52,7 @@ def waste(
 def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
     notes = {
         "fragmentation": "temporary bytes that are never live at once",
-        "padding": "room beyond the data of what is live at the peak",
+        "padding": "padding of the values live at the peak",
     }
     for p in programs:
         if p.candidate_bytes is None:
@@ -102,5 +102,5 @@ def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
             row["space_name"],
             row["idle_bytes"],
             row["usable_by_main_bytes"],
-            "not in use at the main peak, and could hold some of it",
+            "idle at the main peak, room for part of it",
         )

@@ -1,5 +1,5 @@
 -- Every finding with its last decision, the undecided and largest first. Waivers are
--- held against the day $today. What was noted does not close what needs a decision.
+-- compared with the day $today. What was noted does not close what needs a decision.
 WITH decisions AS (
   SELECT
     e.finding_id, arg_max(e.event, e.event_number) AS status,

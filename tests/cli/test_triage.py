@@ -61,11 +61,11 @@ def test_what_still_stands_is_told_until_somebody_decides(
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, STEP), night(2, GROWN), night(3, GROWN))
     assert main(["report"]) == 0
-    assert "Still there: jit_step host +2.00 MiB" in capsys.readouterr().out
+    assert "Still open: jit_step host +2.00 MiB" in capsys.readouterr().out
     (finding,) = listed(capsys)
     assert decide(finding["finding_id"], "accept", "--reason", "needed") == 0
     assert main(["report"]) == 0
-    assert "Still there" not in capsys.readouterr().out
+    assert "Still open" not in capsys.readouterr().out
 
 
 def test_a_rise_that_was_undone_is_not_open(
@@ -134,13 +134,13 @@ def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
     with duckdb.connect(str(path)) as connection:
         connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
     assert main(["report", "--series", "nightly"]) == 0
-    assert "Still there" not in capsys.readouterr().out
+    assert "Still open" not in capsys.readouterr().out
     told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
     assert told == dict.fromkeys(("night-2", "night-3"), ("accepted", "needed"))
     (now,) = [f for f in listed(capsys) if f["first_run"] == "night-2"]
     assert decide(now["finding_id"], "reopen") == 0
     assert main(["report", "--series", "nightly"]) == 0
-    assert "Still there" in capsys.readouterr().out
+    assert "Still open" in capsys.readouterr().out
 
 
 def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
@@ -164,7 +164,7 @@ def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
     with duckdb.connect(str(path)) as connection:
         connection.execute(set_night, ["nightly", datetime(2027, 2, 1)])
     assert main(["report", "--series", "nightly"]) == 0
-    assert "Still there: jit_step host +2.00 MiB" in capsys.readouterr().out
+    assert "Still open: jit_step host +2.00 MiB" in capsys.readouterr().out
     told = {f["first_run"]: (f["status"], f["reason"]) for f in listed(capsys)}
     assert told == {"night-2": ("open", None), "night-3": ("accepted", "needed")}
 

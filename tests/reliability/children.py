@@ -140,7 +140,7 @@ def hold(database: Path, is_held: SimpleQueue[int], seconds: float) -> None:
 
 
 def _heed_permissions() -> None:
-    """Give up root's privilege to pass over permissions (CAP_DAC_OVERRIDE)."""
+    """Drop root's privilege to pass over permissions (CAP_DAC_OVERRIDE)."""
     libc = ctypes.CDLL(None, use_errno=True)
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)
     # Two triples of effective, permitted and inheritable capabilities.

@@ -86,7 +86,7 @@ _LINES = Grammar(
 class Allocations(NamedTuple):
     """Allocations and placements in print order, and the values named by them.
 
-    A value that reuses an allocation of another colour is placed in its own one.
+    A value that reuses an allocation of another memory space is placed in its own one.
     """
 
     allocations: list[Allocation]

@@ -34,7 +34,7 @@ _HEADINGS = re.compile(
 
 
 class ReportSpace(NamedTuple):
-    """The exact total of one memory space, known by colour: its name may mislead."""
+    """The exact total of one memory space, known by number: its name may mislead."""
 
     color: int
     total_bytes: int
@@ -43,7 +43,7 @@ class ReportSpace(NamedTuple):
 class ReportAllocation(NamedTuple):
     """One line of the list of allocations.
 
-    The proto prints no text, so its sizes are exact, and tells the colour.
+    The proto prints no text, so its sizes are exact, and tells the memory space.
     """
 
     allocation_id: int

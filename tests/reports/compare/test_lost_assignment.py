@@ -95,7 +95,7 @@ def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     assert (finding.rule, finding.tags) == ("no_buffer_assignment", [])
     assert brief(report) == [
         Paragraph(f"Why: {why}."),
-        Paragraph("Whose: nobody is named, see [owners] of hlodb.toml."),
+        Paragraph("No owner: see [owners] in hlodb.toml."),
         Commands((command,)),
     ]
     assert [gate_sentence(g, finding, set()) for g in report.gates if g.program] == [

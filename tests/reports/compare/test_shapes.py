@@ -49,7 +49,7 @@ def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
         "night-1",
         1,
     )
-    which = "held against night-1, as not comparable in night-2"
+    which = "compared with night-1, as not comparable in night-2"
     assert finding.tags == [which]
     assert report.notes[1:] == [f"jit_step: {which}."]
     assert report.comparison.comparable == 1
@@ -66,7 +66,7 @@ def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
     assert [(p.change, p.rule) for p in report.programs] == [
         ("same", "identical_artefact")
     ]
-    which = "held against night-1, as not comparable in night-2"
+    which = "compared with night-1, as not comparable in night-2"
     assert (report.findings, report.notes[1:]) == ([], [f"jit_step: {which}."])
 
 
@@ -79,7 +79,7 @@ def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     assert (finding.change, finding.base_run, finding.tags) == (
         "worse",
         "night-1",
-        ["held against night-1, as not comparable in night-3"],
+        ["compared with night-1, as not comparable in night-3"],
     )
 
 

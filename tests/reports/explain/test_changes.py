@@ -130,7 +130,7 @@ def test_one_more_block_recomputed(warehouse: Path) -> None:
     finding = change(warehouse, "remat", "extra")
     assert parts(finding) == {("lifetime", "temp"): -16 * KIB}
     assert title(finding) == (
-        "more is recomputed (15 → 30 rematerialised instructions): 1 buffer of"
+        "more recomputation (15 → 30 rematerialised instructions): 1 buffer of"
         " dot_general no longer live at the peak (-16.00 KiB)"
     )
 
@@ -161,7 +161,7 @@ IN_THE_ZOO = {
             ("fragmentation", "temp"): -392,
             ("new", "thread_local"): 72,
         },
-        "more is recomputed (0 → 116 rematerialised instructions): 27 buffers of while,"
+        "more recomputation (0 → 116 rematerialised instructions): 27 buffers of while,"
         " transpose are gone (-3.22 MiB)",
     ),
 }

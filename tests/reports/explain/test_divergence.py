@@ -384,7 +384,7 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
     assert finding.cause is not None
     assert (finding.cause.blame, finding.cause.title) == (
         "framework",
-        "a kernel has 48.00 MiB for itself, 32.00 MiB before: packing: temporary"
+        "scoped memory of kernels: 32.00 → 48.00 MiB: fragmentation: temporary"
         " memory that is never live at once (+16.00 MiB)",
     )
     assert [row["max_scoped_bytes"] for row in calls] == [48 << 20]

@@ -41,22 +41,22 @@ def lines(blocks: list[Block]) -> list[str]:
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [
-        "Next: keep what was gained, with budgets of what is needed now.",
+        "Next: keep the gain, with budgets at the present size.",
         "$ hlodb report --propose-budgets",
     ],
     "still_there": [
-        "Still there: jit_step host +2.00 MiB since night-2, finding 2fef43d5923c;"
-        " nobody decided.",
+        "Still open: jit_step host +2.00 MiB since night-2, finding 2fef43d5923c"
+        " (not triaged).",
         "$ hlodb triage",
     ],
     "still_missing": [
-        "Still missing: jit_eval since night-2, finding f58a243efecd; nobody decided.",
+        "Still missing: jit_eval since night-2, finding f58a243efecd (not triaged).",
         "$ hlodb triage",
     ],
     "fixed": [],
     "missing_program": [
         "Why: night-1 has the program, night-2 has not.",
-        "Whose: nobody is named, see [owners] of hlodb.toml.",
+        "No owner: see [owners] in hlodb.toml.",
         "$ hlodb modules --run night-2",
     ],
     "rejects": [
@@ -64,8 +64,8 @@ SITUATIONS = {
         "$ hlodb query rejects_summary -p run=night-2",
     ],
     "no_baseline": [
-        "Next: name a run to compare with; these there are.",
-        "$ hlodb runs",
+        "Next: ingest another run and report again. Budgets set limits already:",
+        "$ hlodb report --run night-1 --propose-budgets",
     ],
     "budget_failed": [
         "Why: jit_step host is 4.00 MiB, the limit 1.00 MiB.",
@@ -86,12 +86,12 @@ def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
             for kind in ("diff", "report")
         )
     assert lines(brief(diff)) == [
-        "Next: name programs that are comparable; these there are.",
+        "No common program. Name one of each run: RUN:PROGRAM.",
         "$ hlodb modules --run night-1",
         "$ hlodb modules --run night-2",
     ]
     assert lines(brief(report)) == [
-        "Next: name another run to compare with; these there are.",
+        "No comparable program. Pass --baseline RUN; `hlodb runs` lists the runs.",
         "$ hlodb runs",
     ]
 
@@ -160,7 +160,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
     (finding,) = [f for f in report.findings if f.scope == "candidate"]
     assert lines(brief(report)) == [
         "Why: 1 new buffer of exp (+2.00 MiB).",
-        "Whose: XLA's fusion; owner @training; model/train.py:18.",
+        "Likely cause: XLA fusion, model/train.py:18. Owner: @training.",
         "Since: night-2.",
         "$ hlodb diff night-1:jit_step night-3:jit_step",
         "$ hlodb query peak_contents -p run=night-3 -p program=jit_step",
@@ -196,7 +196,7 @@ def test_whose_it_is_is_told_by_the_users_line(tmp_path: Path) -> None:
         settings = Settings(source_owners=owners)
         report = build_report(connection, Request(), settings)
     assert lines(brief(report))[1] == (
-        "Whose: XLA's fusion; owner @training; model/softmax.py:33."
+        "Likely cause: XLA fusion, model/softmax.py:33. Owner: @training."
     )
 
 

@@ -46,7 +46,7 @@ EXIT_CODES = {
     "mixed": 1,
     "all_waived": 0,
     "waiver_expired": 1,
-    "no_baseline": 4,
+    "no_baseline": 0,
     "not_comparable": 4,
     "other_device": 4,
     "missing_program": 1,

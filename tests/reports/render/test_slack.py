@@ -48,6 +48,6 @@ def test_a_link_leads_to_the_whole_report(reported: Reported) -> None:
     settings = {**report.settings, "link": "https://ci.example/?a=1&b=<2>|3"}
     message = json.loads(render(replace(report, settings=settings)))
     assert texts(message)[-1] == (
-        "night-2 against night-1 ·"
+        "night-2 compared with night-1 ·"
         " <https://ci.example/?a=1&amp;b=&lt;2&gt;%7C3|the whole report>"
     )

@@ -1,0 +1,61 @@
+"""Reports that cannot judge: the first run, and growth with other inputs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from hlodb.cli import main
+from tests.cli.nights import build
+from tests.reports.situations import EVAL, GROWN, STEP, night
+
+OTHER_INPUTS = replace(GROWN, source=None, shapes="(f32[16]{0})->f32[8]{0}")
+
+
+def test_the_first_run_of_a_series(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, STEP, EVAL))
+    assert main(["report", "--no-record"]) == 0
+    first, *_, before, command = (
+        capfd.readouterr().out.partition("\n\nWhat was")[0].splitlines()
+    )
+    assert first == (
+        "⚪ nothing to compare yet: night-1 is the first run of series nightly"
+    )
+    assert before.startswith("Next: ingest another run and report again.")
+    assert command == "$ hlodb report --run night-1 --propose-budgets"
+    assert main(command.split()[2:]) == 0
+    assert "[[budget]]" in capfd.readouterr().out
+
+
+def test_growth_with_other_inputs_is_never_green(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    before = night(1, replace(STEP, source=None), EVAL)
+    build(tmp_path, before, night(2, OTHER_INPUTS, EVAL))
+    assert main(["report", "--no-record"]) == 0
+    text = capfd.readouterr().out
+    assert text.splitlines()[0] == (
+        "⚪ jit_step host not comparable (inputs changed): 4.00 → 6.00 MiB;"
+        " no regression; 1 same"
+    )
+    assert "Not judged: jit_step, as its inputs changed." in text
+    assert main(["report", "--no-record", "--format", "html"]) == 0
+    assert '<header class="nothing">' in capfd.readouterr().out
+
+
+def test_growth_with_other_inputs_stays_unjudged_where_nothing_else_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    build(tmp_path, night(1, replace(STEP, source=None)), night(2, OTHER_INPUTS))
+    assert main(["report", "--no-record"]) == 4
+    assert capfd.readouterr().out.splitlines()[0] == (
+        "⚪ nothing to compare: no program is comparable (inputs changed);"
+        " jit_step host not comparable (inputs changed): 4.00 → 6.00 MiB"
+    )
