@@ -129,8 +129,9 @@ def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) ->
     if verdict == "unknown":
         return UNSOUND_DATA
     if verdict == "nothing":
-        # The first run of a series is no failure: the next one has a base.
-        is_first = report.comparison.rule == FIRST
+        # The first run of a series is no failure: the next one has a base. A run
+        # without a program is one.
+        is_first = report.comparison.rule == FIRST and _holds_programs(report)
         return 0 if allow_empty or is_first else NOTHING_TO_COMPARE
     failed = {g.gate for g in report.gates if g.status == "fail"}
     if fail_on == "budget":

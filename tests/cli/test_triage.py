@@ -212,9 +212,8 @@ def test_report_and_triage_say_alike_that_a_waiver_is_over(
         )
     assert [f["status"] for f in listed(capsys)] == ["expired"]
     assert main(["report"]) == 0
-    assert f"{finding['finding_id']}; waiver expired on 2027-01-04." in (
-        capsys.readouterr().out
-    )
+    said = capsys.readouterr().out
+    assert f"{finding['finding_id']} (waiver expired on 2027-01-04)." in said
 
 
 def test_only_what_needs_a_decision_is_open(
