@@ -13,9 +13,9 @@
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order.
--- param base_arenas BIGINT[] = NULL: Allocations of the base, in the same
---   order; NULL for what fills the memory.
--- param candidate_arenas BIGINT[] = NULL: Those of the candidate.
+-- param base_arenas BIGINT[] = NULL from 0: Allocations of the base, in the
+--   same order; NULL for what fills the memory.
+-- param candidate_arenas BIGINT[] = NULL from 0: Those of the candidate.
 -- param most BIGINT = 250 from 0: Values of an arena that are counted.
 -- column pair BIGINT id neutral: Place of the pair in the lists.
 -- column is_candidate BOOLEAN flag neutral: Which side.

@@ -24,10 +24,12 @@
 --   packing, scheduler and the compiler. Likeness is the sum of the lesser
 --   counts of opcodes divided by that of the greater ones.
 -- grain: pair of compilations, as given
--- param base_runs BIGINT[] = NULL: Numbers of the runs of the base modules.
--- param base_places BIGINT[] = NULL: Their places, see compilations.
--- param candidate_runs BIGINT[] = NULL: Numbers of the runs of the candidates.
--- param candidate_places BIGINT[] = NULL: Their places.
+-- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base
+--   modules.
+-- param base_places BIGINT[] = NULL from 0: Their places, see compilations.
+-- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs of the
+--   candidates.
+-- param candidate_places BIGINT[] = NULL from 0: Their places.
 -- param main_parts VARCHAR[] = NULL: The part that most of the difference
 --   falls in, see buffer_changes.
 -- column pair BIGINT id neutral: Place of the pair in the lists.

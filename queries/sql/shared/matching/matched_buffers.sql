@@ -11,9 +11,9 @@
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
 --   order.
--- param base_arenas BIGINT[] = NULL: Allocations of the base, see
+-- param base_arenas BIGINT[] = NULL from 0: Allocations of the base, see
 --   compared_buffers.
--- param candidate_arenas BIGINT[] = NULL: Those of the candidate.
+-- param candidate_arenas BIGINT[] = NULL from 0: Those of the candidate.
 -- param most BIGINT = 250 from 0: Values of an arena that are counted.
 -- column pair BIGINT id neutral: Place of the pair of modules in the lists.
 -- column method VARCHAR name neutral: What is equal; output or none without a

@@ -7,9 +7,9 @@
 --   both list all, the other's release does not know it; else it is left out.
 --   Where and what to dump moves no memory.
 -- grain: pair of runs, key
--- param base_runs BIGINT[] = NULL: Numbers of the runs to compare with.
--- param candidate_runs BIGINT[] = NULL: Numbers of the runs in question, in
---   the same order.
+-- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
+-- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs in
+--   question, in the same order.
 -- column pair BIGINT id neutral: Place of the pair in the lists.
 -- column key VARCHAR name neutral: Name of the fact; of a flag and a label
 --   after these words.
