@@ -226,8 +226,8 @@ def test_an_empty_answer_says_that_the_run_was_pruned(
         return capsys.readouterr().err
 
     assert told("peak_contents") == (
-        f"hlodb: run n3 was pruned on {day}: its metrics are here, its details are"
-        " not; ingesting it again brings them back\n"
+        f"hlodb: run n3 was pruned on {day}: only its metrics are left; ingest it again"
+        " for the details\n"
     )
     assert told("peak_by_space") == ""
 

@@ -237,11 +237,11 @@ def test_what_else_changed(tmp_path: Path) -> None:
             == []
         )
     assert rows == [
-        ("one", "other", "device", False, "TPU v5e", None, True),
-        ("one", "other", "xla_cpu_fusion_limit", True, "3", "4, 5", True),
+        ("one", "other", "flag xla_cpu_fusion_limit", True, "3", "4 | 5", True),
         ("one", "other", "branch", False, None, "b", False),
-        ("one", "other", "labels", False, '{"a": 1}', None, False),
-        ("one", "other", "xla_old", True, "1", None, False),
+        ("one", "other", "device", False, "TPU v5e", None, False),
+        ("one", "other", "flag xla_old", True, "1", None, False),
+        ("one", "other", "label a", False, "1", None, False),
     ]
 
 
