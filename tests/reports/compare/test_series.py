@@ -94,7 +94,7 @@ def test_the_greatest_step_is_explained(report: Report) -> None:
     assert cnn.cause.title == (
         "11 buffers of iota, broadcast now live at the peak (+7.24 MiB)"
     )
-    assert cnn.cause.key == "scheduler/life/iota"
+    assert cnn.cause.key == "scheduler/lifetime/iota"
 
 
 def test_programs_are_followed_under_other_names(report: Report) -> None:
