@@ -98,7 +98,7 @@ def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> No
 
 
 def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> None:
-    note = "not in use at the main peak, and could hold some of it"
+    note = "idle at the main peak, room for part of it"
     assert places(demo_warehouse, CPU, "idle") == []
     assert places(demo_warehouse, TPU, "idle") == [
         ("jit_gpt_fsdp", "VMEM", 49_249_280, 8_401_920, note),
