@@ -11,8 +11,8 @@ from typing import TypeVar
 # closed reaches to the end: looking for its end anew from each place takes for ever.
 _TOKEN = re.compile(
     r"""
-    "(?:[^"\\]++|\\.)*+(?:"|\\?\Z)    # double-quoted, with escapes
-  | '(?:[^'\\\n]|\\.){0,200}+'      # single-quoted, as mesh axes are
+    "(?>(?:[^"\\]++|\\.)*)(?:"|\\?\Z)    # double-quoted, with escapes
+  | '(?>(?:[^'\\\n]|\\.){0,200})'      # single-quoted, as mesh axes are
   | /\*(?>.*?(?:\*/|\Z))            # comment
   | [()\[\]{},]
     """,
@@ -23,7 +23,7 @@ _OPEN = frozenset("([{")
 _CLOSE = frozenset(")]}")
 _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 # Bytes by their numbers, or one character.
-_ESCAPE = re.compile(r"((?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))++)|\\(.)", re.DOTALL)
+_ESCAPE = re.compile(r"((?>(?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))+))|\\(.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 _REMEMBERED_CHARACTERS = 16_000_000
 _Text = TypeVar("_Text", str, bytes)

@@ -25,7 +25,7 @@ from hlodb.ingest.records import Attributes
 from hlodb.rules import rule_rows
 
 # Of a name spelled backwards: `.12.3` at its end is found at once.
-_UNIQUE = re.compile(r"(?:\d++\.)++")
+_UNIQUE = re.compile(r"(?>(?:\d++\.)+)")
 _PREFIX = re.compile(r"^(?:\d{10,}\.)?module_\d{4,}\.")
 _BUILD = re.compile(r"\.cl_\d+")
 
@@ -33,8 +33,8 @@ _BUILD = re.compile(r"\.cl_\d+")
 # pattern begins with a literal, which the regex engine searches for at memory speed.
 _FRAME_ID = re.compile(rb" stack_frame_id=\d+")
 _FIRST_FRAME_ID = re.compile(rb"\{stack_frame_id=\d+ ?")
-_SOURCE = re.compile(rb' source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+)')
-_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?:[^"\\]++|\\.)*+"|\d+) ?')
+_SOURCE = re.compile(rb' source_\w+=(?:"(?>(?:[^"\\]++|\\.)*)"|\d+)')
+_FIRST_SOURCE = re.compile(rb'\{source_\w+=(?:"(?>(?:[^"\\]++|\\.)*)"|\d+) ?')
 _POINTER = re.compile(rb": 0x[0-9a-f]+, size")
 _EMPTY = re.compile(rb", metadata=\{\}")
 

@@ -15,7 +15,7 @@ _KEPT_STRING = 1024
 _HEAD = 64
 
 # A string, or a word that is not quoted. What isn't closed reaches to the end.
-_STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)("|\\?\Z)|[\w+/=-]++', re.DOTALL)
+_STRING = re.compile(r'"((?>(?:[^"\\]++|\\.)*))("|\\?\Z)|[\w+/=-]++', re.DOTALL)
 
 
 def stored_literal(literal: str | None) -> str | None:

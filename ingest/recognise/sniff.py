@@ -213,7 +213,7 @@ _LOG_MARKS: tuple[_Rule, ...] = (
 )
 
 _SKIPPED = re.compile(
-    rb"(?:\xef\xbb\xbf)?(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*+", re.DOTALL
+    rb"(?:\xef\xbb\xbf)?(?>(?:\s++|//[^\n]*+(?:\n|\Z)|/\*.*?\*/)*)", re.DOTALL
 )
 _COMPUTATION = re.compile(rb"(?:ENTRY )?%?[A-Za-z_][\w.\-]*(?: \(| \{)")
 _INSTRUCTION = re.compile(rb"\s*(?:ROOT )?%?[\w.\-]+ = ")

@@ -108,6 +108,39 @@ def _members(items: list[tuple[Any, Any]]) -> Iterator[str]:
             yield "a"
 
 
+def repeats_group_possessively(pattern: re.Pattern[Any]) -> bool:
+    """Tell whether more than one character is repeated by `*+`, `++` or `?+`.
+
+    Python before 3.11.5 goes on at the wrong place where such a group matches its
+    beginning only (https://github.com/python/cpython/issues/106052); `(?>(?:…)*)` is
+    the same and sound everywhere.
+    """
+    source = pattern.pattern
+    text = source.decode("latin-1") if isinstance(source, bytes) else source
+    flags = pattern.flags & ~re.UNICODE if isinstance(source, bytes) else pattern.flags
+    return any(
+        kind is _constants.POSSESSIVE_REPEAT
+        and (len(value[2]) != 1 or value[2][0][0] not in _ONE_CHARACTER)
+        for kind, value in _parts_of(_parser.parse(text, flags))
+    )
+
+
+_ONE_CHARACTER = (
+    *(_constants.LITERAL, _constants.NOT_LITERAL),
+    *(_constants.IN, _constants.ANY),
+)
+
+
+def _parts_of(found: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(found, _parser.SubPattern):
+        for kind, value in found:
+            yield kind, value
+            yield from _parts_of(value)
+    elif isinstance(found, (list, tuple)):
+        for part in found:
+            yield from _parts_of(part)
+
+
 def attacks(pattern: re.Pattern[Any], size: int) -> Iterator[str]:
     """Yield texts of about `size` characters that repeat parts of what it matches."""
     found = pieces(pattern)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fuzz.__main__ import attempt
 from tests.fuzz.mutate import mutate
-from tests.fuzz.regexes import patterns, slowest
+from tests.fuzz.regexes import patterns, repeats_group_possessively, slowest
 from tests.fuzz.seeds import FOUND, found_inputs, seeds
 from tests.fuzz.targets import TARGETS
 
@@ -82,6 +82,13 @@ def test_mutated_dumps(name: str) -> None:
 def test_anything_at_all(data: bytes) -> None:
     for name, target in TARGETS.items():
         assert attempt(target, data) == "", name
+
+
+def test_every_python_matches_alike() -> None:
+    assert repeats_group_possessively(re.compile(r"(a(?:b|cd)*+)"))
+    assert repeats_group_possessively(re.compile(rb"(?:x(?=y))?+"))
+    assert not repeats_group_possessively(re.compile(r"[^a]++b*+(?>(?:ab)*)"))
+    assert [name for name, p in PATTERNS if repeats_group_possessively(p)] == []
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ _VALUE = re.compile(
 )
 _REUSING = re.compile(rf"  value: {VALUE_ID} \(color=-?{NUMBER}\)$\n?", re.MULTILINE)
 _ALLOCATION = re.compile(
-    rf"{_HEAD}\n((?: value: [^\n]*\n)*+)(?:{_REUSE}\n((?:  value: [^\n]*\n)*+))?"
+    rf"{_HEAD}\n((?>(?: value: [^\n]*\n)*))(?:{_REUSE}\n((?>(?:  value: [^\n]*\n)*)))?"
 )
 _FLAG = re.compile(
     rf", (?:color (?P<color>-?{NUMBER})|page (?P<page>{NUMBER})"

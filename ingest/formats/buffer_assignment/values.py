@@ -46,11 +46,11 @@ _USE = re.compile(rf"  ({NAME}), operand ({NUMBER})(?: ({INDEX}))?$\n?", re.MULT
 _NONE = "  (none)\n"
 
 # The instruction ends at its line break, or before the head of a value glued to it.
-_INDENTED = r"((?:  [^\n]*\n)*+)"
+_INDENTED = r"((?>(?:  [^\n]*\n)*))"
 _GLUED = rf"<(?!{NUMBER} [^<>\n]*>\n{_POSITIONS}\n)"
 _VALUE = re.compile(
     rf"{VALUE_ID}\n(?:{_POSITIONS}\n)?{_INDENTED}(?:{_USES}\n{_INDENTED}|{_NO_USES}\n)?"
-    rf"(?:{_FROM}([^\n<]*+(?:{_GLUED}[^\n<]*+)*+)\n?)?"
+    rf"(?:{_FROM}([^\n<]*+(?>(?:{_GLUED}[^\n<]*+)*))\n?)?"
 )
 _GLUED_HEAD = re.compile(rf"<{NUMBER} (?>{NAME})[^<>]*+>$")
 

@@ -38,18 +38,18 @@ CALL_ROLES = LIST_ROLES | frozenset(
 """Attributes whose values are names of computations."""
 
 _METADATA = re.compile(
-    r', metadata=\{((?:[^"{}]++|"(?:[^"\\]++|\\.)*+"|\{[^{}]*\})*+)\}', re.DOTALL
+    r', metadata=\{((?>(?:[^"{}]++|"(?>(?:[^"\\]++|\\.)*)"|\{[^{}]*\})*))\}', re.DOTALL
 )
 # One that nothing closes is read to the end, once: its group is empty.
-_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+(?:(")|\\?+\Z)', re.DOTALL)
+_STRING = re.compile(r'"(?>(?:[^"\\]++|\\.)*)(?:(")|\\?+\Z)', re.DOTALL)
 _STRANGE = ("/*", "//", ";")
 _INDEX = re.compile(r"/\*index=[0-9]+\*/")
 _ATTRIBUTE = re.compile(r"[A-Za-z_][A-Za-z0-9_.\-]*+=\S")
 _NAME = re.compile(r"%?[A-Za-z_][A-Za-z0-9_.\-]*+")
 _BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*+[)\]}]")
-_NUMBERS = re.compile(r"\{\s*[0-9]++(?:\s*,\s*-?[0-9]++)*+\s*\}")
-_FIELD = re.compile(r'\b(\w+)=("(?:[^"\\]++|\\.)*+"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
-_FIELDS_ALONE = re.compile(rf"(?:[\s,]*+{_FIELD.pattern})*+[\s,]*+", re.DOTALL)
+_NUMBERS = re.compile(r"\{\s*[0-9]++(?>(?:\s*,\s*-?[0-9]++)*)\s*\}")
+_FIELD = re.compile(r'\b(\w+)=("(?>(?:[^"\\]++|\\.)*)"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
+_FIELDS_ALONE = re.compile(rf"(?>(?:[\s,]*+{_FIELD.pattern})*)[\s,]*+", re.DOTALL)
 _FIELDS = {
     "sharding": "sharding",
     "kind": "fusion_kind",

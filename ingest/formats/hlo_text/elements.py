@@ -19,7 +19,9 @@ from hlodb.ingest.formats.hlo_text.instruction import (
 )
 from hlodb.ingest.formats.scan import split_commas, without_comments
 
-_READ = re.compile(r"(?<![^\s%,/])([^\s%,(){}\[\]#\"]++)((?:#[0-9]{1,9})++)(?![^\s,/])")
+_READ = re.compile(
+    r"(?<![^\s%,/])([^\s%,(){}\[\]#\"]++)((?>(?:#[0-9]{1,9})+))(?![^\s,/])"
+)
 _DEEPEST = 16
 """Tuples within tuples so deep are real; each level of made-up ones costs a line."""
 

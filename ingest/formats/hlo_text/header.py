@@ -103,7 +103,7 @@ def header_number(header: Mapping[str, str], name: str, default: int) -> int:
 
 
 _TITLES = frozenset(("FileNames", "FunctionNames", "FileLocations", "StackFrames"))
-_NAME = re.compile(r'(\d{1,9}) ("(?:[^"\\]++|\\.)*+")\s*$')
+_NAME = re.compile(r'(\d{1,9}) ("(?>(?:[^"\\]++|\\.)*)")\s*$')
 _FIELDS = re.compile(r"(\d{1,9}) \{([^{}]*)\}\s*$")
 _PAIR = re.compile(r"\b(\w+)=(-?\d{1,9})(?!\d)")
 

@@ -28,9 +28,9 @@ from hlodb.ingest.records import Instruction
 # The common forms in one match: no bracket or string among the operands, and a shape
 # whose tuples nest no deeper than a tile such as T(8,128). Anything else is scanned.
 _COMMON = re.compile(
-    r"^[ \t]*+(ROOT )?+%?+([A-Za-z_][A-Za-z0-9_.\-]*+) = "
-    r"([a-z][a-z0-9]*+\[[0-9,<=?]*+](?:\{[^{}\n]*+\})?+"
-    r"|\((?:[^()\n]++|\([^()\n]*+\))*+\)) "
+    r"^[ \t]*+(?>(ROOT )?)%?+([A-Za-z_][A-Za-z0-9_.\-]*+) = "
+    r"([a-z][a-z0-9]*+\[[0-9,<=?]*+](?>(?:\{[^{}\n]*+\})?)"
+    r"|\((?>(?:[^()\n]++|\([^()\n]*+\))*)\)) "
     r"([a-z][^ \n(]*+)\(([^()\"\n]*+)\)(.*+)\n?+",
     re.MULTILINE,
 )

@@ -111,7 +111,9 @@ class ModuleParts:
         )
 
 
-_END = re.compile(r'\s*\}(?:, execution_thread="((?:[^"\\]++|\\.)*+)")?\s*(?://.*)?$')
+_END = re.compile(
+    r'\s*\}(?:, execution_thread="((?>(?:[^"\\]++|\\.)*))")?\s*(?://.*)?$'
+)
 _OPENING = re.compile(r"\{[^\S\n]*$", re.MULTILINE)
 _BLOCK_COMMENT = re.compile(r"\s*/\*")
 _HEADER = re.compile(r"\s*HloModule ")
@@ -122,7 +124,7 @@ _HLO_INSTRUCTION = re.compile(
     r"\s*(?:ROOT\s+)?%?[A-Za-z_][\w.\-]*\s+=\s+\(?[a-z][a-z0-9]*\["
 )
 _NAME_AND_BRACKET = re.compile(
-    r"\s*%?[A-Za-z_][\w.\-]*(?:\s++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+[({]"
+    r"\s*%?[A-Za-z_][\w.\-]*(?>(?:\s++|/\*(?>(?:[^*]++|\*(?!/))*)\*/|//[^\n]*+)*)[({]"
 )
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000

@@ -435,11 +435,11 @@ _MARK = re.compile(
 _LEVEL = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
 _TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"
 _PREFIX = re.compile(
-    r"(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
+    r"(?>(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^][\n]{0,200}\]|[EFIW][0-9]{4} [^][\n]{0,200}\]"
     rf"|(?:[0-9]{{4}}-)?[0-9]{{2}}-[0-9]{{2}}[ T]?(?:{_TIME})?|{_TIME}"
     rf"|(?:{_LEVEL})\b:?|\[[^\]\n]{{0,200}}\]:?"
-    r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*+"
+    r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*)"
 )
 # Ray says once what its workers say alike.
 _REPEATED = " [repeated "

@@ -10,9 +10,9 @@ import re
 from hlodb.ingest.formats.hlo_text.grammar.shapes import array_parts, elements_of
 
 _WORD = re.compile(
-    r"\.\.\.|[{}(),]|-?nan\(0x[0-9a-fA-F]++\)|[+\-]?[\w.]++(?:[+\-][0-9]++)?+|\S"
+    r"\.\.\.|[{}(),]|-?nan\(0x[0-9a-fA-F]++\)|[+\-]?[\w.]++(?>(?:[+\-][0-9]++)?)|\S"
 )
-_VALUE = re.compile(r"-?nan\(0x[0-9a-fA-F]++\)|[+\-]?[\w.]++(?:[+\-][0-9]++)?+")
+_VALUE = re.compile(r"-?nan\(0x[0-9a-fA-F]++\)|[+\-]?[\w.]++(?>(?:[+\-][0-9]++)?)")
 _SIGNED = re.compile(r"-?[0-9]++")
 _COMPLEX = frozenset(("c64", "c128"))
 _TRUTHS = frozenset(("true", "false", "0", "1"))

@@ -51,13 +51,13 @@ _HEAD_LINE = re.compile(
     r"ENTRY\b|%|[A-Za-z_][\w.\-]*+[ \t]*+[({][^\n]*\{[ \t]*+$", re.MULTILINE
 )
 _SPACED = re.compile(
-    r'("(?:[^"\\]++|\\.)*+(?:"|\\?+\Z)|/\*index=[0-9]+\*/)'
-    r"|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)|//[^\r\n]*+|[ \t\r\n]++",
+    r'("(?>(?:[^"\\]++|\\.)*)(?:"|\\?+\Z)|/\*index=[0-9]+\*/)'
+    r"|/\*(?>(?:[^*]++|\*(?!/))*)(?:\*/|\Z)|//[^\r\n]*+|[ \t\r\n]++",
     re.DOTALL,
 )
 # Braces around words and strings in one line, which need no closer look.
 _SIMPLE_BRACES = re.compile(
-    r"""\{(?:[^{}()\[\]"'/;\r\n]++|"(?:[^"\\\r\n]++|\\.)*+")*+\}"""
+    r"""\{(?>(?:[^{}()\[\]"'/;\r\n]++|"(?>(?:[^"\\\r\n]++|\\.)*)")*)\}"""
 )
 _ADJACENT = re.compile(r"[A-Za-z0-9_.:+\-<>=@*~?#%]++")
 _ON_ITS_OWN = ("attribute", "debug_attributes")
