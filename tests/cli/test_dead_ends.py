@@ -1,4 +1,4 @@
-"""Mistakes that people make: what they are told leads on."""
+"""Each message about a usual mistake names the command that works."""
 
 from __future__ import annotations
 

@@ -109,7 +109,7 @@ def _members(items: list[tuple[Any, Any]]) -> Iterator[str]:
 
 
 def repeats_group_possessively(pattern: re.Pattern[Any]) -> bool:
-    """Tell whether more than one character is repeated by `*+`, `++` or `?+`.
+    """Return whether more than one character is repeated by `*+`, `++` or `?+`.
 
     Python before 3.11.5 goes on at the wrong place where such a group matches its
     beginning only (https://github.com/python/cpython/issues/106052); `(?>(?:…)*)` is

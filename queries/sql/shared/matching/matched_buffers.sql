@@ -257,63 +257,21 @@ likely AS (
       END,
       CASE WHEN t.is_counted AND t.op_path IS NOT NULL
         THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 1
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:0], t.dimensions[2:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 2
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:1], t.dimensions[3:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 3
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:2], t.dimensions[4:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 4
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:3], t.dimensions[5:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 5
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:4], t.dimensions[6:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 6
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:5], t.dimensions[7:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 7
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:6], t.dimensions[8:]
-          )
-      END,
-      CASE
-        WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) >= 8
-          THEN hash(
-            t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-            t.element_type, t.dimensions[:7], t.dimensions[9:]
-          )
-      END,
+      END
+    ]
+    -- Without one of the first eight dimensions.
+    || list_transform(
+      range(8),
+      lambda d:
+        CASE
+          WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > d
+            THEN hash(
+              t.color, t.kind, t.instruction, t.opcode, t.shape_index,
+              t.element_type, t.dimensions[:d], t.dimensions[d + 2:]
+            )
+        END
+    )
+    || [
       CASE WHEN t.is_counted AND t.opcode IS NOT NULL
         THEN hash(t.color, t.kind, t.opcode, t.array_type)
       END,
