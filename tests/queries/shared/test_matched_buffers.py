@@ -1,0 +1,48 @@
+"""What the compiler adds is matched by its instruction at another size."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.reports.worlds import Buffer, Program, World, make
+
+RANK = 9
+
+
+def methods(folder: Path, *changed: int) -> set[tuple[str, str, str]]:
+    """Return how a buffer is matched where some dimensions of it have doubled."""
+    before = [2] * RANK
+    after = [4 if d in changed else 2 for d in range(RANK)]
+    nights = [
+        World(name, (Program("jit_f", (Buffer("copy.1", size, shape(dimensions)),)),))
+        for name, size, dimensions in (("a", 2048, before), ("b", 8192, after))
+    ]
+    with connect(make(folder / "w.duckdb", *nights)) as connection:
+        asked = {"base": "a", "candidate": "b"}
+        rows = run_query(connection, "buffer_diff", asked).dicts()
+    return {
+        (row["match_method"], row["base_shape"], row["shape"])
+        for row in rows
+        if row["base_instruction"] and row["instruction"]
+    }
+
+
+def shape(dimensions: list[int]) -> str:
+    return f"f32[{','.join(map(str, dimensions))}]"
+
+
+@pytest.mark.parametrize("changed", range(RANK - 1))
+def test_one_of_eight_dimensions_may_differ(changed: int, tmp_path: Path) -> None:
+    after = [4 if d == changed else 2 for d in range(RANK)]
+    assert methods(tmp_path, changed) == {
+        ("instruction at another size", shape([2] * RANK), shape(after))
+    }
+
+
+@pytest.mark.parametrize("changed", [(8,), (0, 1), (3, 4), (2, 7), (6, 7)])
+def test_neither_a_ninth_nor_two(changed: tuple[int, ...], tmp_path: Path) -> None:
+    assert methods(tmp_path, *changed) == set()
