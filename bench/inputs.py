@@ -140,7 +140,9 @@ def _archives(folder: Path) -> list[Path]:
 
 def _extract(archive: Path, target: Path) -> None:
     with tarfile.open(archive) as tar:
-        tar.extractall(target, filter="data")
+        # Python 3.11 has the filter since 3.11.4 only, later ones warn without it.
+        tar.extraction_filter = getattr(tarfile, "data_filter", None)
+        tar.extractall(target)
 
 
 def _once(folder: Path, make: Callable[[], None]) -> None:

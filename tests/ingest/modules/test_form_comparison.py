@@ -30,7 +30,7 @@ def differences(
     with tarfile.open(archive) as packed:
         for member in packed:
             if f".{program}." in member.name and member.isfile():
-                packed.extract(member, folder, filter="data")
+                packed.extract(member, folder)
     if edit:
         name, pattern, replacement = edit
         [path] = folder.rglob(f"*.{program}.{name}")

@@ -38,7 +38,7 @@ PROTO_ONLY = {
 @pytest.fixture
 def unpacked(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     with tarfile.open(request.param) as packed:
-        packed.extractall(tmp_path, filter="data")
+        packed.extractall(tmp_path)
     return tmp_path
 
 

@@ -23,7 +23,7 @@ _KERNEL = re.compile(r'%(\S+) = .*"tpu_custom_call".*"body": ?"([^"]*)"')
 def dump(tmp_path: Path) -> Path:
     folder = tmp_path / "dump"
     with tarfile.open(ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder)
     return folder
 
 

@@ -24,9 +24,7 @@ def give_ranks(folder: Path, night: str, ranks: int, called: str = "rank_") -> P
         for rank in range(ranks):
             for member in members:
                 member.name = Path(member.name).name
-                archive.extract(
-                    member, folder / night / f"{called}{rank}", filter="data"
-                )
+                archive.extract(member, folder / night / f"{called}{rank}")
     return folder / night
 
 

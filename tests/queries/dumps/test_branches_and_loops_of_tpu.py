@@ -29,7 +29,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
 
 def unpacked(folder: Path) -> Path:
     with tarfile.open(DUMP) as dump:
-        dump.extractall(folder, filter="data")
+        dump.extractall(folder)
     return folder
 
 

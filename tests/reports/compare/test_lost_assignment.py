@@ -36,7 +36,7 @@ def report_of(folder: Path, nights: Sequence[Night], kind: str = "report") -> Re
         with tarfile.open(DUMPS / "cpu" / f"jaxlib-{release}.tar.xz") as archive:
             named = [m for m in archive if re.search("jit_cnn|jit_mlp_step", m.name)]
             kept = [m for m in named if not (lost and re.search(lost, m.name))]
-            archive.extractall(dump, kept, filter="data")
+            archive.extractall(dump, kept)
         run = RunRequest(name=f"night-{number}", series="nightly")
         ingest([str(dump)], folder / "hlodb.duckdb", request=run, jobs=1)
     with connect(folder / "hlodb.duckdb") as connection:

@@ -30,7 +30,7 @@ SOURCE = re.compile(r"\.(jit_\w+)\.cl_\d+\.before_optimizations\.txt$")
 def dump(tmp_path: Path) -> Path:
     with tarfile.open(TPU) as archive:
         kept = [m for m in archive if re.search("mlp_step|gpt_fsdp", m.name)]
-        archive.extractall(tmp_path / "night", kept, filter="data")
+        archive.extractall(tmp_path / "night", kept)
     return tmp_path / "night"
 
 
