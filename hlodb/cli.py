@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from hlodb.commands.group_options import DB_BEFORE_COMMAND
 from hlodb.commands.narration import Narrator, narrate
 from hlodb.commands.standard_streams import ReaderGone, watched_streams
 from hlodb.errors import HlodbError, UsageError
@@ -112,8 +111,7 @@ def _query_hint(name: str) -> str:
 
 
 def _set_db(context: click.Context, _: click.Parameter, db: str | None) -> None:
-    if db is not None:
-        context.meta[DB_BEFORE_COMMAND] = db
+    context.obj = db  # Which click hands on to the command.
 
 
 @click.group(

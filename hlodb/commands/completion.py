@@ -19,7 +19,6 @@ from click.shell_completion import (
     split_arg_string,
 )
 
-from hlodb.commands.group_options import DB_BEFORE_COMMAND
 from hlodb.errors import HlodbError
 
 if TYPE_CHECKING:
@@ -198,5 +197,5 @@ def _read(
 
 
 def _warehouse(context: click.Context) -> Path:
-    given = context.params.get("db") or context.meta.get(DB_BEFORE_COMMAND)
+    given = context.params.get("db") or context.obj
     return Path(given or os.environ.get("HLODB_DB") or "hlodb.duckdb")

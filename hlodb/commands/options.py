@@ -14,7 +14,6 @@ from typing import Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from hlodb.commands.group_options import DB_BEFORE_COMMAND
 from hlodb.errors import UsageError
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
@@ -71,7 +70,7 @@ def _restore_lock_timeout(before: str | None) -> None:
 
 def _choose_db(context: click.Context, parameter: click.Parameter, db: Any) -> Any:
     """Return the file given with the command, else the one given before it."""
-    before = context.meta.get(DB_BEFORE_COMMAND)
+    before = context.obj
     source = context.get_parameter_source(parameter.name or "")
     if before is None or source is ParameterSource.COMMANDLINE:
         return db
