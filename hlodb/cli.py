@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NoReturn
 
 import click
 
-from hlodb.commands.narration import Narrator, narrate
-from hlodb.commands.standard_streams import ReaderGone, watched_streams
 from hlodb.errors import HlodbError, UsageError
+from hlodb.terminal.narration import Narrator, narrate
+from hlodb.terminal.standard_streams import ReaderGone, watched_streams
 from hlodb.version import __version__
 from hlodb.without_pandas import keep_pandas_out
 

@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from hlodb.commands.completion import complete_runs
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -25,6 +24,7 @@ from hlodb.queries.result import Result, Row
 from hlodb.queries.run import run_query
 from hlodb.schema.backup import read_every_row
 from hlodb.schema.connection import Connection
+from hlodb.terminal.narration import narrate
 from hlodb.text import counted
 
 _SUMMARY = ("check_name", "status", "fault_count", "checked_count")

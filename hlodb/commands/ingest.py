@@ -16,7 +16,6 @@ import click
 from hlodb.commands.completion import complete_series
 from hlodb.commands.ingest_outcome import require_modules, sentences
 from hlodb.commands.limit_option import limit_option, parse_limits
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     UTF8,
     Moment,
@@ -32,6 +31,7 @@ from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
+from hlodb.terminal.narration import narrate
 from hlodb.text import counted, json_text, plain_bytes
 
 _JSON_KEYS = (
@@ -213,6 +213,6 @@ def _progress(
     if not sys.stderr.isatty():
         return nullcontext()
     # The library that draws it takes longer to load than a small dump to be read.
-    bar = import_module("hlodb.commands.progress_bar")
+    bar = import_module("hlodb.terminal.progress_bar")
     shown: AbstractContextManager[Progress | None] = bar.progress_bar(sources)
     return shown

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.schema.migration import migrate
+from hlodb.terminal.narration import narrate
 
 
 @click.command("migrate")

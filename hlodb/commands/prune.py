@@ -8,13 +8,13 @@ from pathlib import Path
 import click
 
 from hlodb.commands.completion import complete_series
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.load.delete import Retention, prune_runs, runs_to_prune
 from hlodb.schema.connection import Connection
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
+from hlodb.terminal.narration import narrate
 from hlodb.text import not_held
 
 

@@ -12,7 +12,6 @@ from hlodb.commands.completion import (
     complete_queries,
     complete_query_values,
 )
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -28,6 +27,7 @@ from hlodb.queries.query import Query
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import Value, explain, parse_parameters, run_query
 from hlodb.schema.connection import Connection
+from hlodb.terminal.narration import narrate
 from hlodb.text import counted, json_text
 
 

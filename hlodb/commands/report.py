@@ -9,7 +9,6 @@ import click
 
 from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs, complete_series
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     db_option,
     open_for_reading,
@@ -29,6 +28,7 @@ from hlodb.reports.judge.outcome import FAIL_ON
 from hlodb.reports.judge.triage import record
 from hlodb.reports.model.report import Report
 from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
+from hlodb.terminal.narration import narrate
 
 
 def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | None:

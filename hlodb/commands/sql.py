@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     UTF8,
     db_option,
@@ -17,6 +16,7 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.queries.run import run_sql
+from hlodb.terminal.narration import narrate
 
 
 @click.command("sql")

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from hlodb.commands.narration import narrate
 from hlodb.commands.options import (
     UTF8,
     db_option,
@@ -19,6 +18,7 @@ from hlodb.commands.options import (
 from hlodb.errors import UsageError
 from hlodb.reports.judge.triage import DECISIONS, decide, listing
 from hlodb.schema.waiting import require_file
+from hlodb.terminal.narration import narrate
 
 _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
 

@@ -1,0 +1,1 @@
+"""What commands say and show beside their results, and the streams they write."""
