@@ -18,13 +18,14 @@ from numpy.typing import NDArray
 from hlodb.errors import ParseError
 from hlodb.ingest.arrow import NO_ID, Ints
 from hlodb.ingest.formats.hlo_text.blocks import BlockCache, Soundness
+from hlodb.ingest.formats.hlo_text.grammar.opcodes import ANY_NUMBER
 from hlodb.ingest.formats.hlo_text.instruction import (
     Printed,
     operand_texts,
     parse_operand_lists,
     take_apart,
 )
-from hlodb.ingest.formats.hlo_text.usual import ANY_NUMBER, unusual_names
+from hlodb.ingest.formats.hlo_text.usual import unusual_names
 from hlodb.ingest.modules.line_cache import KnownLines, Sayings
 from hlodb.ingest.modules.numbering import (
     Calls,
@@ -33,6 +34,7 @@ from hlodb.ingest.modules.numbering import (
     spread,
     taken,
 )
+from hlodb.ingest.modules.soundness import Facts, has_unique, sound_computations
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.records import Instruction, Location
 
@@ -123,6 +125,8 @@ class Distinct(BlockCache[Ints]):
         counts: Ints,
         usual: NDArray[np.int8],
     ) -> None:
+        expected = self.forms.operand_counts_of(forms)
+        usual[(expected != ANY_NUMBER) & (expected != counts)] = 0
         starts = len(self._operands) + np.cumsum(counts, dtype=np.int64) - counts
         for column, values in (
             (self._name_ids, names),
@@ -145,36 +149,31 @@ class Distinct(BlockCache[Ints]):
 
     def soundness(self, items: Ints, sizes: Sequence[int]) -> list[Soundness]:
         """Judge computations whose instructions stand end to end, so many in each."""
-        of = np.repeat(np.arange(len(sizes)), sizes)
-        sound = np.array(sizes) > 0
-        sound[of[taken(self._usual, np.int8, items) == 0]] = False
-        roots = np.bincount(of[self.roots(items) == 1], minlength=len(sizes))
-        sound &= roots <= 1
-        names = self.name_ids(items)
         operands, counts = self.operands(items)
-        readers = np.repeat(np.arange(len(items)), counts)
-        expected = self.forms.operand_counts_of(self.form_ids(items))
-        sound[of[(expected != ANY_NUMBER) & (expected != counts)]] = False
-        _mark_unresolved(sound, of, names, operands, readers, self.scratch())
+        facts = Facts(
+            self.name_ids(items),
+            operands,
+            counts,
+            self.roots(items),
+            taken(self._usual, np.int8, items),
+        )
+        sound = sound_computations(facts, sizes, self.scratch())
         called: list[list[str]] = [[] for _ in sizes]
         ids = self.call_ids(items)
-        calling = ids != NO_ID
-        for at, number in zip(of[calling].tolist(), ids[calling].tolist(), strict=True):
-            for call in self.calls.values_by_number[number]:
-                called[at] += call.computations
-        return list(map(Soundness, sound.tolist(), called))
+        places = np.flatnonzero(ids != NO_ID)
+        of = np.searchsorted(np.cumsum(sizes), places, side="right")
+        names = self.calls.computations
+        for at, number in zip(of.tolist(), ids[places].tolist(), strict=True):
+            called[at] += names[number]
+        return list(map(Soundness, sound, called))
 
-    def has_unique_names(self, parts: Sequence[Ints]) -> bool:
-        """Return whether no two instructions of all parts have one name."""
-        own = self.name_ids(self.whole(parts))
-        place = self.scratch()
-        numbers = np.arange(len(own), dtype=np.int32)
-        place[own] = numbers
-        return bool((place[own] == numbers).all())
+    def has_unique_names(self, items: Ints) -> bool:
+        """Return whether no two instructions have one name."""
+        return has_unique(self.name_ids(items), self.scratch())
 
-    def join(self, parts: Sequence[Ints]) -> Rows:
-        """Return the instructions of all parts as one sequence."""
-        return Rows(self, self.whole(parts))
+    def sequence(self, items: Ints) -> Rows:
+        """Return rows as the instructions that they stand for."""
+        return Rows(self, items)
 
     def rows_of(self, instructions: Sequence[Instruction]) -> Rows:
         """Return instructions as rows; records that have none get new ones."""
@@ -247,39 +246,6 @@ class Distinct(BlockCache[Ints]):
                 )
             )  # fmt: skip
         return found
-
-
-def _mark_unresolved(
-    sound: NDArray[np.bool_],
-    of: NDArray[np.int64],
-    names: Ints,
-    operands: Ints,
-    readers: NDArray[np.int64],
-    place: Ints,
-) -> None:
-    """Mark computations where a name is there twice, or an operand not above.
-
-    `of` are the computations of the instructions that `names` are of. The scratch table
-    `place` finds names at once where no two computations share one, as in what XLA
-    prints; else they are sorted.
-    """
-    numbers = np.arange(len(names), dtype=np.int32)
-    place[names] = numbers
-    if bool((place[names] == numbers).all()):
-        found = place[operands]
-        found = np.where(found < len(names), found, 0)
-        missing = names[found] != operands if len(names) else operands == operands
-    else:
-        most = int(max(names.max(), operands.max(initial=0))) + 1
-        keys = of * most + names
-        order = np.argsort(keys, kind="stable")
-        keys = keys[order]
-        sound[of[order[1:][keys[1:] == keys[:-1]]]] = False
-        wanted = of[readers] * most + operands
-        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-        found, missing = order[at].astype(np.int32), keys[at] != wanted
-    missing |= (found >= readers) | (of[found] != of[readers])
-    sound[of[readers[missing]]] = False
 
 
 class Rows(Sequence[Instruction]):

@@ -14,13 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlodb.ingest.arrow import Ints
-from hlodb.ingest.formats.hlo_text.attributes import parse_tail
-from hlodb.ingest.formats.hlo_text.instruction import (
-    WITHOUT_OPERANDS,
-    Printed,
-    parse_own,
-)
-from hlodb.ingest.formats.hlo_text.usual import is_usual
+from hlodb.ingest.formats.hlo_text.instruction import Printed, meaning, own_texts
 from hlodb.ingest.modules.numbering import Calls, Forms, Numbers, taken
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.records import Location
@@ -85,9 +79,7 @@ class Sayings(dict[tuple[Any, ...], int]):
     def __missing__(self, key: tuple[Any, ...]) -> int:
         """Take apart what is said for the first time; may raise ParseError."""
         opcode, shape, own, text = key
-        parameter, literal = parse_own(opcode, own)
-        tail = parse_tail(text)
-        usual = is_usual(opcode, shape, parameter, literal, tail.calls, tail.attributes)
+        parameter, literal, tail, is_usual = meaning(opcode, shape, own, text)
         forms, calls, locations = self._numbered
         attributes = stored_attributes(tail.attributes)
         self._form_ids.append(
@@ -95,7 +87,7 @@ class Sayings(dict[tuple[Any, ...], int]):
         )
         self._call_ids.append(calls[tail.calls])
         self._location_ids.append(locations[tail.location])
-        self._usual.append(usual)
+        self._usual.append(is_usual)
         self._characters += len(own) + len(text)
         number = self[key] = len(self)
         return number
@@ -111,10 +103,7 @@ class Sayings(dict[tuple[Any, ...], int]):
             del self._form_ids[:], self._call_ids[:], self._location_ids[:]
             del self._usual[:]
         opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
-        own = [
-            inside if opcode in WITHOUT_OPERANDS else ""
-            for opcode, inside in zip(opcodes, printed.insides, strict=True)
-        ]
+        own = own_texts(printed)
         keys = zip(opcodes, shapes, own, tails, strict=True)
         said = np.fromiter(map(self.__getitem__, keys), np.int32, len(own))
         return (

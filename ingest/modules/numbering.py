@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hlodb.ingest.arrow import NO_ID, Ints, Longs
-from hlodb.ingest.formats.hlo_text.usual import usual_operands
+from hlodb.ingest.formats.hlo_text.grammar.opcodes import ANY_NUMBER, OPERANDS
 from hlodb.ingest.hashing import digest64, hash64
 from hlodb.ingest.modules.identity import exact_text, graph_text
 from hlodb.ingest.records import Attributes, Call
@@ -72,7 +72,7 @@ class Forms(Numbers[tuple[Any, ...]]):
         """Assign the form of these fields the next number."""
         number = super().__missing__(value)
         self._fusions.append(value[0] == "fusion")
-        self._operand_counts.append(usual_operands(value[0]))
+        self._operand_counts.append(OPERANDS.get(value[0], ANY_NUMBER))
         graph, exact = _fingerprint_keys(*value[:4], value[4][2:])
         self._graph_keys.append(graph)
         self._exact_keys.append(exact)
@@ -119,12 +119,16 @@ def _fingerprint_keys(
 
 
 class Calls(Numbers[tuple[Call, ...]]):
-    """What instructions call, by number, as columns of one called computation each."""
+    """What instructions call, by number, as columns of one called computation each.
+
+    `computations` are the names of all that is called.
+    """
 
     def __init__(self, names: Numbers[str]) -> None:
         super().__init__(())
         self._computation_names = names
         self.roles: Numbers[str] = Numbers()
+        self.computations: list[list[str]] = []
         self._counts = array("i")
         self._starts = array("q")
         self._columns = (array("i"), array("i"), array("i"))
@@ -138,6 +142,7 @@ class Calls(Numbers[tuple[Call, ...]]):
             ordinals.extend(range(len(call.computations)))
             names.extend(map(self._computation_names.__getitem__, call.computations))
         self._counts.append(len(roles) - self._starts[-1])
+        self.computations.append([n for call in value for n in call.computations])
         return super().__missing__(value)
 
     def spread(self, numbers: Ints) -> tuple[Ints, Ints, Ints, Ints]:

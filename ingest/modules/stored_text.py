@@ -31,7 +31,8 @@ def stored_attributes(attributes: Attributes) -> Attributes:
     Such are the kernels in backend configurations, which stay JSON where they were.
     """
     config, other = attributes.backend_config, attributes.other
-    if max(len(config or ""), len(other or "")) <= _KEPT_STRING:
+    is_short = config is None or len(config) <= _KEPT_STRING
+    if is_short and (other is None or len(other) <= _KEPT_STRING):
         return attributes
     return attributes._replace(
         backend_config=config and _STRING.sub(_cut_string, config),

@@ -93,7 +93,7 @@ def _lines_at_once(text: str) -> None:
         )
         for i in alone
     ]
-    assert list(distinct.join([distinct.read(lines)])) == stored
+    assert list(distinct.sequence(distinct.read(lines))) == stored
 
 
 def _unit(kind_of_name: str) -> Reads:

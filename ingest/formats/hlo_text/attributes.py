@@ -7,6 +7,7 @@ Equal text is parsed once: the functions are cached on it.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
@@ -15,6 +16,7 @@ from hlodb.ingest.formats.scan import (
     is_balanced,
     remembered,
     split_commas,
+    unescape,
     unquote,
     whole_number,
 )
@@ -38,7 +40,8 @@ CALL_ROLES = LIST_ROLES | frozenset(
 """Attributes whose values are names of computations."""
 
 _METADATA = re.compile(
-    r', metadata=\{((?>(?:[^"{}]++|"(?>(?:[^"\\]++|\\.)*)"|\{[^{}]*\})*))\}', re.DOTALL
+    r', metadata=\{((?>(?:[^"{}]++|"(?>(?:[^"\\]++|\\.)*)"|\{[^{}]*\})*))\}(?=,|\Z)',
+    re.DOTALL,
 )
 # One that nothing closes is read to the end, once: its group is empty.
 _STRING = re.compile(r'"(?>(?:[^"\\]++|\\.)*)(?:(")|\\?+\Z)', re.DOTALL)
@@ -50,6 +53,47 @@ _BRACKETS = re.compile(r"[(\[{][^()\[\]{}]*+[)\]}]")
 _NUMBERS = re.compile(r"\{\s*[0-9]++(?>(?:\s*,\s*-?[0-9]++)*)\s*\}")
 _FIELD = re.compile(r'\b(\w+)=("(?>(?:[^"\\]++|\\.)*)"|\{[^{}]*\}|[^\s,]+)', re.DOTALL)
 _FIELDS_ALONE = re.compile(rf"(?>(?:[\s,]*+{_FIELD.pattern})*)[\s,]*+", re.DOTALL)
+
+
+def _printed_attribute() -> re.Pattern[str]:
+    """Return the rule of an attribute as XLA prints it: brackets nest eight deep.
+
+    A value that is no string and begins with no brace has no blanks, not even in its
+    brackets; one that begins as a list of numbers is one.
+    """
+    string = r'"(?>(?:[^"\\]++|\\.)*)"'
+    flat = r"""[^()\[\]{}"'/;]++|'[^'\\\n]{0,200}+'|/\*index=[0-9]++\*/|""" + string
+    nested = rf"(?>(?:{flat})*)[)\]}}]"
+    for _ in range(7):
+        nested = rf"(?>(?:{flat}|[(\[{{]{nested})*)[)\]}}]"
+    numbers = _NUMBERS.pattern
+    bare = r"""[^\s()\[\]{}"'/;"""
+    word = rf"(?!\{{)(?>(?:{bare},]++|[(\[{{]{bare}]*+[)\]}}])+)"
+    name = r"[A-Za-z_][A-Za-z0-9_.\-]*+"
+    value = rf"{string}|{numbers}|\{{(?!\s*\d){nested}|{word}"
+    return re.compile(rf", ({name})=({value})", re.DOTALL)
+
+
+_PRINTED = _printed_attribute()
+# What JAX says of an instruction, in the order in which XLA prints it.
+_PRINTED_METADATA = re.compile(
+    "".join(
+        rf"(?:{key}={value}(?: |\Z))?"
+        for key, value in (
+            ("op_type", r'"((?>(?:[^"\\]++|\\.)*))"'),
+            ("op_name", r'"((?>(?:[^"\\]++|\\.)*))"'),
+            ("source_file", r'"((?>(?:[^"\\]++|\\.)*))"'),
+            ("source_line", "([0-9]{1,9}+)"),
+            ("source_end_line", "([0-9]{1,9}+)"),
+            ("source_column", "([0-9]{1,9}+)"),
+            ("source_end_column", "([0-9]{1,9}+)"),
+            ("stack_frame_id", "([0-9]{1,9}+)"),
+        )
+    ),
+    re.DOTALL,
+)
+# Metadata that are not where JAX's are, and what belongs to the attribute before it.
+_LONG_WAY = frozenset(("metadata", "device_ids"))
 _FIELDS = {
     "sharding": "sharding",
     "kind": "fusion_kind",
@@ -74,10 +118,18 @@ class Incomplete(ParseError):
 
 
 class Tail(NamedTuple):
-    """Everything after the operands of one instruction."""
+    """Everything after the operands of one instruction; `keys` are its attributes."""
 
     calls: tuple[Call, ...] = ()
     attributes: Attributes = NO_ATTRIBUTES
+    location: Location | None = None
+    keys: frozenset[str] = frozenset()
+
+
+class _Metadata(NamedTuple):
+    op_name: str | None = None
+    op_type: str | None = None
+    other: str | None = None
     location: Location | None = None
 
 
@@ -92,17 +144,25 @@ def parse_tail(text: str) -> Tail:
     """
     if not text:
         return _NOTHING
+    start = text.find(", metadata={")
+    match = _METADATA.match(text, start) if start >= 0 else None
+    if match is None or not _is_balanced(text[:start]):
+        return _printed_tail(text) or _parse_generic(text)
+    rest, body = text[:start] + text[match.end() :], match[1]
+    tail, metadata = _printed_tail(rest), _printed_metadata(body)
+    if tail is None or metadata is None:
+        _check(text)
+        tail = tail or _parse_attributes(_attribute_parts(rest))
+        metadata = metadata or _parse_metadata(body)
+    return _join(tail, metadata)
+
+
+def _check(text: str) -> None:
+    """Raise Incomplete or ParseError where a text cannot be attributes."""
     if _breaks_off(text):
         raise Incomplete("expected the rest of the attributes", snippet=text)
     if not text.startswith(",") or is_strange(text):
         raise ParseError("expected `, name=value`", snippet=text)
-    start = text.find(", metadata={")
-    match = _METADATA.match(text, start) if start >= 0 else None
-    if not match or not _is_balanced(text[:start]):
-        return _parse_generic(text)
-    rest = text[: match.start()] + text[match.end() :]
-    calls, attributes = _parse_attributes(rest)
-    return _join(calls, attributes, match.group(1))
 
 
 @remembered
@@ -125,43 +185,73 @@ def _breaks_off(tail: str) -> bool:
 
 
 def _parse_generic(text: str) -> Tail:
+    _check(text)
     parts = _attribute_parts(text)
     metadata = [p for p in parts if p.startswith("metadata={")]
-    rest = ", ".join(p for p in parts if not p.startswith("metadata={"))
     if len(metadata) > 1:
         raise ParseError("duplicated metadata", snippet=text)
-    calls, attributes = _parse_attributes(", " + rest if rest else "")
-    body = metadata[0][len("metadata={") : -1] if metadata else ""
-    return _join(calls, attributes, body)
+    tail = _parse_attributes([p for p in parts if not p.startswith("metadata={")])
+    if not metadata:
+        return tail
+    return _join(tail, _parse_metadata(metadata[0][len("metadata={") : -1]))
 
 
-def _join(calls: tuple[Call, ...], attributes: Attributes, metadata: str) -> Tail:
-    op_name, op_type, unknown, location = _parse_metadata(metadata)
+def _join(tail: Tail, metadata: _Metadata) -> Tail:
+    calls, attributes, _, keys = tail
+    op_name, op_type, unknown, location = metadata
     other = attributes.other
     if unknown:
         other = f"{other}, {unknown}" if other else unknown
-    return Tail(calls, Attributes(op_name, op_type, *attributes[2:-1], other), location)
+    # Straight from a tuple: this is done for most lines that are read.
+    said = (op_name, op_type, *attributes[2:-1], other)
+    attributes = tuple.__new__(Attributes, said)
+    return tuple.__new__(Tail, (calls, attributes, location, keys))
 
 
 @remembered
-def _parse_attributes(text: str) -> tuple[tuple[Call, ...], Attributes]:
+def _printed_tail(text: str) -> Tail | None:
+    """Return attributes as XLA prints them; None where they need a closer look."""
+    pairs = printed_pairs(text)
+    if pairs is None or not _LONG_WAY.isdisjoint(pairs):
+        return None
+    return _tail(pairs)
+
+
+def printed_pairs(text: str) -> dict[str, str] | None:
+    """Return names and values of `, name=value, …` as XLA prints it; None for others.
+
+    One look at most text; what XLA might refuse is none.
+    """
+    found = _PRINTED.findall(text)
+    pairs = dict(found)
+    length = sum(map(len, pairs)) + sum(map(len, pairs.values())) + 3 * len(found)
+    return pairs if length == len(text) else None
+
+
+def _parse_attributes(parts: Sequence[str]) -> Tail:
+    pairs: dict[str, str] = {}
+    for part in parts:
+        key, _, value = part.partition("=")
+        if key in pairs or key == "metadata" or not _is_attribute(part, value):
+            raise ParseError("expected `name=value`, each once", snippet=part)
+        pairs[key] = value
+    return _tail(pairs)
+
+
+def _tail(pairs: Mapping[str, str]) -> Tail:
     fields: dict[str, str | int | None] = {}
     calls: list[Call] = []
     other: list[str] = []
-    keys: set[str] = set()
-    for part in _attribute_parts(text):
-        key, _, value = part.partition("=")
-        if key in keys or key == "metadata" or not _is_attribute(part, value):
-            raise ParseError("expected `name=value`, each once", snippet=part)
-        keys.add(key)
-        if key in CALL_ROLES and not value.startswith('"'):
+    for key, value in pairs.items():
+        if key in CALL_ROLES and value[0] != '"':
             calls.append(Call(key, _computation_names(key, value)))
-        elif key in _FIELDS and _FIELDS[key] not in fields:
+        elif key in _FIELDS:
             fields[_FIELDS[key]] = _field_value(key, value)
         else:
-            other.append(part)
+            other.append(f"{key}={value}")
     fields["other"] = ", ".join(other) or None
-    return tuple(calls), Attributes(**fields)  # type: ignore[arg-type]
+    attributes = Attributes(**fields)  # type: ignore[arg-type]
+    return Tail(tuple(calls), attributes, None, frozenset(pairs))
 
 
 def _attribute_parts(text: str) -> list[str]:
@@ -218,24 +308,38 @@ def _field_value(key: str, value: str) -> str | int | None:
 
 
 @remembered
-def _parse_metadata(
-    body: str,
-) -> tuple[str | None, str | None, str | None, Location | None]:
+def _printed_metadata(body: str) -> _Metadata | None:
+    """Return metadata as XLA prints it of JAX; None where it says more."""
+    found = _PRINTED_METADATA.fullmatch(body)
+    if found is None:
+        return None
+    op_type, op_name, file, *numbers = found.groups()
+    return _Metadata(
+        op_name and unescape(op_name),
+        op_type and unescape(op_type),
+        None,
+        _location(file and unescape(file), numbers),
+    )
+
+
+@remembered
+def _parse_metadata(body: str) -> _Metadata:
     if not _FIELDS_ALONE.fullmatch(body):
         raise ParseError("expected `name=value`", snippet=body)
     fields = dict(_FIELD.findall(body))
     op_name = fields.pop("op_name", None)
     op_type = fields.pop("op_type", None)
-    source = [fields.pop(name, None) for name in _SOURCE_FIELDS]
+    file, *numbers = [fields.pop(name, None) for name in _SOURCE_FIELDS]
     other = " ".join(f"{k}={v}" for k, v in fields.items())
-    return (
-        unquote(op_name) if op_name is not None else None,
-        unquote(op_type) if op_type is not None else None,
+    return _Metadata(
+        op_name and unquote(op_name),
+        op_type and unquote(op_type),
         f"metadata={{{other}}}" if other else None,
-        _location(source) if any(s is not None for s in source) else None,
+        _location(file and unquote(file), numbers),
     )
 
 
-def _location(source: list[str | None]) -> Location:
-    numbers = [whole_number(text) for text in source[1:]]
-    return Location(unquote(source[0]) if source[0] is not None else None, *numbers)
+def _location(file: str | None, numbers: Sequence[str | None]) -> Location | None:
+    if file is None and not any(numbers):
+        return None
+    return Location(file, *map(whole_number, numbers))

@@ -11,18 +11,16 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+from collections.abc import Sequence
+from itertools import chain, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.elements import with_elements
-from hlodb.ingest.formats.hlo_text.instruction import ELEMENT_MARK, parse_instructions
-from hlodb.ingest.formats.hlo_text.usual import (
-    ANY_NUMBER,
-    is_usual,
-    unusual_names,
-    usual_operands,
+from hlodb.ingest.formats.hlo_text.instruction import (
+    ELEMENT_MARK,
+    parse_and_judge,
+    with_odd_operands,
 )
 from hlodb.ingest.records import Instruction
 
@@ -54,12 +52,6 @@ class Block(NamedTuple, Generic[Items]):
     line_count: int
     places: list[int] | None = None
     called: Sequence[str] = ()
-
-    def lines_from(self, first: int) -> Iterable[int]:
-        """Return the line of each instruction; `first` is that of the first line."""
-        if self.places is None:
-            return range(first, first + self.line_count)
-        return [first + place for place in self.places]
 
 
 def computation_head(line: str) -> Head | None:
@@ -109,12 +101,12 @@ class BlockCache(ABC, Generic[Items]):
         """Judge computations whose instructions stand end to end, so many in each."""
 
     @abstractmethod
-    def has_unique_names(self, parts: Sequence[Items]) -> bool:
-        """Return whether no two instructions of all parts have one name."""
+    def has_unique_names(self, items: Items) -> bool:
+        """Return whether no two instructions have one name."""
 
     @abstractmethod
-    def join(self, parts: Sequence[Items]) -> Sequence[Instruction]:
-        """Return the instructions of all parts as one sequence."""
+    def sequence(self, items: Items) -> Sequence[Instruction]:
+        """Return instructions as a sequence of records."""
 
     def judge(self, parts: Sequence[Items]) -> Soundness:
         """Judge the computation that the instructions of all parts make."""
@@ -135,7 +127,8 @@ class BlockCache(ABC, Generic[Items]):
             known.clear()
             new = list(dict.fromkeys(texts))
             self._characters = sum(map(len, new))
-        known.update(zip(new, self._read_blocks(new), strict=True))
+        if new:
+            known.update(zip(new, self._read_blocks(new), strict=True))
         return list(map(known.__getitem__, texts))
 
     def _read_blocks(self, texts: Sequence[str]) -> list[Block[Items] | None]:
@@ -178,29 +171,13 @@ def _body(text: str) -> _Body:
     return _Body(computation_head(head), lines, count, places)
 
 
-def _soundness(instructions: list[Instruction]) -> Soundness:
-    known: set[str] = set()
-    is_sound = not unusual_names([i.name for i in instructions])
-    is_sound &= bool(instructions) and sum(i.is_root for i in instructions) <= 1
-    called: list[str] = []
-    for i in instructions:
-        number = usual_operands(i.opcode)
-        is_sound &= number in (ANY_NUMBER, len(i.operands))
-        is_sound &= i.name not in known and known.issuperset(i.operands)
-        is_sound &= is_usual(
-            i.opcode, i.shape, i.parameter_number, i.literal, i.calls, i.attributes
-        )
-        known.add(i.name)
-        called += [name for call in i.calls for name in call.computations]
-    return Soundness(is_sound, called)
-
-
 class InstructionCache(BlockCache[list[Instruction]]):
     """Keeps the records themselves; equal lines give identical ones."""
 
     def __init__(self) -> None:
         super().__init__()
         self._by_line: dict[str, Instruction] = {}
+        self._unusual: set[Instruction] = set()
 
     def read(self, lines: Sequence[str]) -> list[Instruction]:
         """Return the instructions of lines; ParseError where one prints none."""
@@ -208,32 +185,51 @@ class InstructionCache(BlockCache[list[Instruction]]):
         if len(known) > _MAX_LINES:
             known.clear()
         new = [line for line in dict.fromkeys(lines) if line not in known]
-        known.update(zip(new, parse_instructions(new), strict=True))
+        instructions, unusual = parse_and_judge(new)
+        self._unusual.update(unusual)
+        known.update(zip(new, instructions, strict=True))
         return list(map(known.__getitem__, lines))
 
     def add(self, instructions: Sequence[Instruction]) -> list[Instruction]:
         """Take in instructions that have no line of their own."""
+        self._unusual.update(with_odd_operands(instructions))
         return list(instructions)
 
     def whole(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
         """Put the instructions of all parts end to end."""
-        return [instruction for part in parts for instruction in part]
+        return list(chain.from_iterable(parts))
 
     def soundness(
         self, items: list[Instruction], sizes: Sequence[int]
     ) -> list[Soundness]:
         """Judge computations whose instructions stand end to end, so many in each."""
         rest = iter(items)
-        return [_soundness(list(islice(rest, size))) for size in sizes]
+        return [self._judge(list(islice(rest, size))) for size in sizes]
 
-    def has_unique_names(self, parts: Sequence[list[Instruction]]) -> bool:
-        """Return whether no two instructions of all parts have one name."""
-        names = [instruction.name for instruction in self.whole(parts)]
-        return len(set(names)) == len(names)
+    def _judge(self, instructions: list[Instruction]) -> Soundness:
+        known: set[str] = set()
+        called: list[str] = []
+        roots = 0
+        is_sound = bool(instructions) and self._unusual.isdisjoint(
+            instructions if self._unusual else ()
+        )
+        for name, _, _, operands, is_root, _, _, calls, _, _ in instructions:
+            if not known.issuperset(operands):
+                is_sound = False
+            known.add(name)
+            roots += is_root
+            if calls:
+                called += chain.from_iterable(call.computations for call in calls)
+        is_sound &= roots <= 1 and len(known) == len(instructions)
+        return Soundness(is_sound, called)
 
-    def join(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:
-        """Return the instructions of all parts as one list."""
-        return self.whole(parts)
+    def has_unique_names(self, items: list[Instruction]) -> bool:
+        """Return whether no two instructions have one name."""
+        return len({instruction.name for instruction in items}) == len(items)
+
+    def sequence(self, items: list[Instruction]) -> list[Instruction]:
+        """Return the instructions themselves."""
+        return items
 
 
 # The closing line of a computation, the line below where it is blank, and then the
@@ -246,16 +242,9 @@ _AHEAD = 4_000_000
 """Characters that are read ahead at once."""
 
 
-class Place(NamedTuple):
-    """Where a computation stands that was read ahead, and its execution thread.
-
-    What follows it is at `end`, `closing_lines` below its last instruction.
-    """
-
-    start: int
-    thread: str | None
-    end: int
-    closing_lines: int
+Place = tuple[int, "str | None", int, int]
+"""Where a computation stands that was read ahead: its start, its execution thread, the
+start of what follows, and how many lines that is below the last instruction."""
 
 
 class ReadAhead:
@@ -267,30 +256,33 @@ class ReadAhead:
         self._known: deque[tuple[Place, Block[Any] | None]] = deque()
         self._end = 0
 
-    def plain(self, at: int) -> Iterator[tuple[Place, Block[Any]]]:
-        """Yield the plain computations that follow one another from `at` on."""
+    def plain(self, at: int) -> list[tuple[Place, Block[Any]]]:
+        """Return the plain computations that follow one another from `at` on."""
         if at >= self._end:
             self._look(at)
         known = self._known
-        while known and known[0][0].start < at:
+        while known and known[0][0][0] < at:
             known.popleft()
-        while known and known[0][0].start == at:
+        found: list[tuple[Place, Block[Any]]] = []
+        while known and known[0][0][0] == at:
             place, block = known.popleft()
             if block is None:  # It has to be read line by line.
-                return
-            yield place, block
-            at = place.end
+                break
+            found.append((place, block))
+            at = place[2]
+        return found
 
     def _look(self, at: int) -> None:
         """Read what may be computations from `at` on."""
         start, stop = at, at + _AHEAD
+        text = self._text
         texts: list[str] = []
         places: list[Place] = []
-        for closing in _CLOSING.finditer(self._text, start):
+        for closing in _CLOSING.finditer(text, start):
             thread, breaks, head = closing.groups()
-            texts.append(self._text[start : closing.start()])
-            end = closing.end()
-            places.append(Place(start, thread, end, len(breaks or "\n")))
+            last, end = closing.span()
+            texts.append(text[start:last])
+            places.append((start, thread, end, len(breaks or "\n")))
             start = end
             if head is None or start >= stop:
                 break

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
-from hlodb.ingest.formats.hlo_text.attributes import is_strange
+from hlodb.ingest.formats.hlo_text.attributes import is_strange, printed_pairs
 from hlodb.ingest.formats.scan import (
     closing,
     is_balanced,
@@ -29,43 +29,60 @@ _ALIAS = re.compile(
 )
 _DONOR = re.compile(r"\((\d{1,9}), (\{[\d, ]*\})\)")
 _MODULE_NAME = re.compile(r"[^\s,=(){}/]++")
+_TITLE = re.compile(r"HloModule ([\w.:\-]++)")
 _KEY = re.compile(r"[A-Za-z_]\w*+=\S")
 _WRAPPED = ("origin_recovery_table", "debug_attributes")
+
+
+class Header(NamedTuple):
+    """Name and fields of a module.
+
+    `is_plain` is True for one line `HloModule name, key=value, …`. Only recovery tables
+    and debug attributes, which XLA itself wraps, have more lines.
+    """
+
+    name: str
+    fields: dict[str, str]
+    is_plain: bool
 
 
 @lru_cache(maxsize=64)
 def is_closed(text: str) -> bool:
     """Return whether a header ends with this text, or goes on in the next line."""
-    return is_balanced(text)
+    return _printed_header(text) is not None or is_balanced(text)
 
 
 @lru_cache(maxsize=64)
-def is_plain(text: str) -> bool:
-    """Return whether a header is one line `HloModule name, key=value, …`.
+def parse_header(text: str) -> Header:
+    """Return name and fields. Cached: passes of a module mostly print equal headers."""
+    return _printed_header(text) or _long_header(text)
 
-    Only recovery tables and debug attributes, which XLA itself wraps, have more lines.
-    """
-    parts = split_commas(text.strip().removeprefix("HloModule "))
-    keys = [part.partition("=")[0] for part in parts[1:]]
-    is_wrapped = "\n" in text and not any(key in _WRAPPED for key in keys)
-    return (
+
+def _long_header(text: str) -> Header:
+    first, *parts = split_commas(text.strip().removeprefix("HloModule ")) or [""]
+    pairs = [part.partition("=") for part in parts]
+    fields = {key.strip(): value for key, _, value in pairs if key}
+    is_wrapped = "\n" in text and not any(key in _WRAPPED for key, _, _ in pairs)
+    is_plain = (
         not is_wrapped
         and not is_strange(text)
-        and (
-            _MODULE_NAME.fullmatch(parts[0]) is not None
-            and all(map(_KEY.match, parts[1:]))
-            and len(set(keys)) == len(keys)
-        )
+        and _MODULE_NAME.fullmatch(first) is not None
+        and all(map(_KEY.match, parts))
+        and len({key for key, _, _ in pairs}) == len(pairs)
     )
+    return Header(first, fields, is_plain)
 
 
 @lru_cache(maxsize=64)
-def parse_header(text: str) -> tuple[str, dict[str, str]]:
-    """Return name and fields. Cached: passes of a module mostly print equal headers."""
-    parts = split_commas(text.strip().removeprefix("HloModule "))
-    pairs = [part.partition("=") for part in parts[1:]]
-    header = {key.strip(): value for key, _, value in pairs if key}
-    return parts[0] if parts else "", header
+def _printed_header(text: str) -> Header | None:
+    """Return a header that XLA prints in one line; None for any other text."""
+    name = _TITLE.match(text)
+    fields = printed_pairs(text[name.end() :]) if name else None
+    if name is None or fields is None or "\n" in text:
+        return None
+    if not all(map(str.isidentifier, fields)):
+        return None
+    return Header(name[1], fields, is_plain=True)
 
 
 def aliases(header: Mapping[str, str]) -> list[Alias]:

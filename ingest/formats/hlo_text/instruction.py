@@ -9,13 +9,16 @@ form, and the others are scanned one by one.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from itertools import chain, islice
+from collections.abc import Iterable, Sequence
+from itertools import chain, compress, islice
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from hlodb.errors import ParseError
-from hlodb.ingest.formats.hlo_text.attributes import Incomplete, parse_tail
+from hlodb.ingest.formats.hlo_text.attributes import Incomplete, Tail, parse_tail
+from hlodb.ingest.formats.hlo_text.grammar.opcodes import OPERANDS
 from hlodb.ingest.formats.hlo_text.grammar.tokens import RESERVED
+from hlodb.ingest.formats.hlo_text.usual import is_usual, unusual_names
 from hlodb.ingest.formats.scan import (
     closing,
     split_commas,
@@ -47,11 +50,17 @@ _NOT_LISTS = (*'([{"/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n
 _INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
 # An operand: maybe a shape, a name, maybe the path of an element.
 _OPERAND = re.compile(r"(?:.*\s)?([A-Za-z_][A-Za-z0-9_.\-]*+)", re.DOTALL)
-WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
-"""Opcodes between whose parentheses something else stands."""
+# Opcodes between whose parentheses something else stands.
+_WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
 
 ELEMENT_MARK = "#"
 """Stands before each number where a tuple's element is read, as in `while.3#0#1`."""
+
+_OPCODE_OF = attrgetter("opcode")
+_OPERANDS_OF = attrgetter("operands")
+# How much of what instructions say is remembered between texts.
+_REMEMBERED = 1 << 16
+_REMEMBERED_CHARACTERS = 16_000_000
 
 
 class Printed(NamedTuple):
@@ -76,9 +85,10 @@ def parse_instruction(text: str) -> Instruction:
     it is none.
     """
     match = _COMMON.fullmatch(text)
-    groups = match.groups() if match else _scan(text)
-    columns: list[Any] = [[group] for group in groups]
-    [instruction] = _build(Printed(*columns))
+    columns: list[Any] = [[part] for part in (match.groups() if match else _scan(text))]
+    printed = Printed(*columns)
+    operands = map(parse_operands, operand_texts(printed))
+    [instruction] = _records(printed, operands, _MEANINGS.of(printed))
     return instruction
 
 
@@ -87,7 +97,38 @@ def parse_instructions(lines: Sequence[str]) -> list[Instruction]:
 
     The lines have no line breaks.
     """
-    return _build(take_apart(lines))
+    return parse_and_judge(lines)[0]
+
+
+def parse_and_judge(
+    lines: Sequence[str],
+) -> tuple[list[Instruction], list[Instruction]]:
+    """Return all instructions, and those among them that XLA would not print."""
+    printed = take_apart(lines)
+    meanings = _MEANINGS.of(printed)
+    texts = operand_texts(printed)
+    plain = _plain_lists(texts)
+    operands: Iterable[tuple[str, ...]] = map(parse_operands, texts)
+    if plain is not None:
+        lists = iter(plain.replace("%", "").split("\n"))
+        operands = [tuple(next(lists).split(", ")) if text else () for text in texts]
+    instructions = _records(printed, operands, meanings)
+    unusual = [
+        *compress(instructions, [not meaning[-1] for meaning in meanings]),
+        *(instructions[at] for at in unusual_names(printed.names)),
+        *with_odd_operands(instructions),
+    ]
+    return instructions, unusual
+
+
+def with_odd_operands(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """Return instructions that have more or fewer operands than their opcode takes."""
+    counts = list(map(len, map(_OPERANDS_OF, instructions)))
+    pairs = list(zip(map(_OPCODE_OF, instructions), counts, strict=True))
+    odd = {pair for pair in set(pairs) if OPERANDS.get(*pair) != pair[1]}
+    if not odd:
+        return []
+    return [i for i, pair in zip(instructions, pairs, strict=True) if pair in odd]
 
 
 def take_apart(lines: Sequence[str]) -> Printed:
@@ -168,35 +209,73 @@ def _shape_end(text: str, position: int) -> int:
     return array.end()
 
 
-def _build(printed: Printed) -> list[Instruction]:
-    if not printed.names:
+Meaning = tuple[int | None, str | None, Tail, bool]
+"""Parameter number, literal, tail, and whether XLA prints such instructions."""
+
+
+def meaning(opcode: str, shape: str | None, own: str, tail: str) -> Meaning:
+    """Return what an instruction says; `own` stands in the place of operands.
+
+    Raises ParseError or Incomplete where the tail is broken.
+    """
+    said = parse_tail(tail)
+    number = literal = None
+    if opcode == "parameter":
+        number = whole_number(own.strip())
+    elif opcode == "constant":
+        literal = _BLANKS.sub(" ", own.strip())
+    return number, literal, said, is_usual(opcode, shape, number, literal, said.keys)
+
+
+class _Meanings(dict[tuple[str, str | None, str, str], Meaning]):
+    """The meaning of what was read, by its text; all is dropped once it is too much."""
+
+    characters = 0
+
+    def __missing__(self, key: tuple[str, str | None, str, str]) -> Meaning:
+        self.characters += len(key[2]) + len(key[3])
+        found = self[key] = meaning(*key)
+        return found
+
+    def of(self, printed: Printed) -> list[Meaning]:
+        """Return the meaning of each instruction; equal text has the same one."""
+        if self.characters > _REMEMBERED_CHARACTERS or len(self) > _REMEMBERED:
+            self.clear()
+            self.characters = 0
+        opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
+        keys = zip(opcodes, shapes, own_texts(printed), tails, strict=True)
+        return list(map(self.__getitem__, keys))
+
+
+_MEANINGS = _Meanings()
+
+
+def _records(
+    printed: Printed,
+    operands: Iterable[tuple[str, ...]],
+    meanings: Sequence[Meaning],
+) -> list[Instruction]:
+    if not meanings:
         return []
-    calls, attributes, locations = zip(*map(parse_tail, printed.tails), strict=True)
-    numbers, literals = zip(
-        *map(parse_own, printed.opcodes, printed.insides), strict=True
-    )
-    lists = operand_texts(printed)
-    operands = map(parse_operands, lists)
-    is_root = [root is not None for root in printed.roots]
+    numbers, literals, tails, _ = zip(*meanings, strict=True)
+    calls, attributes, locations, _ = zip(*tails, strict=True)
     return rows(
         Instruction, printed.names, printed.opcodes, printed.shapes, operands,
-        is_root, numbers, literals, calls, attributes, locations,
+        [root is not None for root in printed.roots],
+        numbers, literals, calls, attributes, locations,
     )  # fmt: skip
 
 
-def parse_own(opcode: str, inside: str) -> tuple[int | None, str | None]:
-    """Return a parameter's number and a constant's literal, which have no operands."""
-    if opcode == "parameter":
-        return whole_number(inside.strip()), None
-    if opcode == "constant":
-        return None, _BLANKS.sub(" ", inside.strip())
-    return None, None
+def own_texts(printed: Printed) -> list[str]:
+    """Return what stands between the parentheses of those without operands."""
+    pairs = zip(printed.opcodes, printed.insides, strict=True)
+    return [inside if opcode in _WITHOUT_OPERANDS else "" for opcode, inside in pairs]
 
 
 def operand_texts(printed: Printed) -> list[str]:
     """Return the text of each instruction's operands."""
     pairs = zip(printed.opcodes, printed.insides, strict=True)
-    return ["" if opcode in WITHOUT_OPERANDS else inside for opcode, inside in pairs]
+    return ["" if opcode in _WITHOUT_OPERANDS else inside for opcode, inside in pairs]
 
 
 def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
@@ -204,16 +283,27 @@ def parse_operand_lists(texts: Sequence[str]) -> tuple[list[str], list[int]]:
 
     As `parse_operands` does for each. The texts have no line breaks.
     """
+    text = _plain_lists(texts)
+    if text is None:
+        found = list(map(parse_operands, texts))
+        return list(chain.from_iterable(found)), list(map(len, found))
+    names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
+    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts]
+
+
+def _plain_lists(texts: Sequence[str]) -> str | None:
+    """Return the lists that are not empty, a line each, without index comments.
+
+    None where they hold more than names, `%`, and a comma and a blank between them.
+    """
     text = "\n".join(filter(None, texts)).replace(ELEMENT_MARK, "_")
     text = _INDEX.sub("", text) if "/*index=" in text else text
     blanks = text.count(" ")
     is_plain = text.isascii() and blanks == text.count(", ") == text.count(",")
     framed = f"\n{text}\n"
     if not is_plain or any(odd in framed for odd in _NOT_LISTS):
-        found = list(map(parse_operands, texts))
-        return list(chain.from_iterable(found)), list(map(len, found))
-    names = text.replace("%", "").replace("\n", ", ").split(", ") if text else []
-    return names, [list_.count(",") + 1 if list_ else 0 for list_ in texts]
+        return None
+    return text
 
 
 def parse_operands(text: str) -> tuple[str, ...]:

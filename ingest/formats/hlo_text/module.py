@@ -8,7 +8,7 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, NamedTuple
@@ -16,9 +16,11 @@ from typing import Any, NamedTuple
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.attributes import Incomplete
 from hlodb.ingest.formats.hlo_text.blocks import (
+    Block,
     BlockCache,
     Head,
     InstructionCache,
+    Place,
     ReadAhead,
     Soundness,
     computation_head,
@@ -29,7 +31,6 @@ from hlodb.ingest.formats.hlo_text.grammar.reading import ReadModule, read_modul
 from hlodb.ingest.formats.hlo_text.header import (
     entry_parameters,
     is_closed,
-    is_plain,
     is_title,
     parse_frame_tables,
     parse_header,
@@ -39,7 +40,14 @@ from hlodb.ingest.formats.hlo_text.instruction import (
     parse_instruction,
 )
 from hlodb.ingest.formats.scan import is_balanced
-from hlodb.ingest.records import Computation, Frame, HloModule, Reject, Unclaimed
+from hlodb.ingest.records import (
+    Computation,
+    Frame,
+    HloModule,
+    Instruction,
+    Reject,
+    Unclaimed,
+)
 
 
 @dataclass(slots=True)
@@ -80,6 +88,37 @@ class ModuleParts:
         self.count += len(items)
         self.lines += lines
 
+    def add_blocks(self, blocks: list[tuple[Place, Block[Any]]], line: int) -> int:
+        """Add computations, the first of which begins at `line`.
+
+        Returns the line behind them.
+        """
+        names, start = self.names, self.count
+        parts, lines, computations = self.parts, self.lines, self.computations
+        is_marked = self.has_entry()
+        for (_, thread, _, closing_lines), block in blocks:
+            (name, is_entry), items, line_count, places, called = block
+            if name in names or (called and not names.issuperset(called)):
+                self.is_odd = True
+            if is_entry:
+                self.is_odd |= is_marked
+                is_marked = True
+            names.add(name)
+            parts.append(items)
+            line += 1
+            if places is None:
+                lines += range(line, line + line_count)
+            else:
+                lines += [line + place for place in places]
+            line += line_count + closing_lines
+            stop = start + len(items)
+            # Straight from a tuple: a dump of all passes has many thousands.
+            own = (name, is_entry, start, stop, thread)
+            computations.append(tuple.__new__(Computation, own))
+            start = stop
+        self.count = start
+        return line
+
     def end_computation(
         self, head: Head, start: int, thread: str | None, judged: Soundness
     ) -> None:
@@ -92,11 +131,7 @@ class ModuleParts:
             Computation(head.name, head.is_entry, start, self.count, thread)
         )
 
-    def is_usual(self, cache: BlockCache[Any]) -> bool:
-        """Return whether all that was read is as XLA prints it."""
-        return not self.is_odd and cache.has_unique_names(self.parts)
-
-    def joined(self, cache: BlockCache[Any]) -> HloModule:
+    def module(self, instructions: Sequence[Instruction]) -> HloModule:
         """Return the module; without entry its last computation counts as that."""
         if self.computations and not self.has_entry():
             self.computations[-1] = self.computations[-1]._replace(is_entry=True)
@@ -104,7 +139,7 @@ class ModuleParts:
             self.name or f"module_{self.computations[-1].name}",
             self.header,
             tuple(self.computations),
-            cache.join(self.parts),
+            instructions,
             self.lines,
             self.frames,
             self.body_line,
@@ -217,13 +252,13 @@ class _Reader:
 
     def _end_of_tables(self) -> int:
         """Return the start of the next module or computation, or the text's end."""
-        text = self.text
-        module = text.find("\nHloModule ", self.at) + 1 or len(text)
-        for opening in _OPENING.finditer(text, self.at, module):
+        text, end = self.text, len(self.text)
+        for opening in _OPENING.finditer(text, self.at):
             start = text.rfind("\n", 0, opening.start()) + 1
             if computation_head(text[start : opening.end()]):
-                return start
-        return module
+                end = start
+                break
+        return text.find("\nHloModule ", self.at, end) + 1 or end
 
     def _leave(self, line: str) -> None:
         if not line.lstrip().startswith("//"):
@@ -244,9 +279,9 @@ class _Reader:
             message = "the module header is not closed"
             self._reject(self.number, line, "header", "open_header", message)
             text = line
-        name, header = parse_header(text)
-        self.module = ModuleParts(name, header)
-        self.module.is_odd = is_open or not is_plain(text)
+        header = parse_header(text)
+        self.module = ModuleParts(header.name, header.fields)
+        self.module.is_odd = is_open or not header.is_plain
         self._pass(text)
 
     def _header_text(self, line: str) -> str | None:
@@ -285,16 +320,13 @@ class _Reader:
 
     def _take_plain(self) -> bool:
         """Take the plain computations that follow one another from here on."""
-        module, first = self.module, self.at
-        for (_, thread, end, closing_lines), block in self.ahead.plain(first):
-            module.begin_body(self.number)
-            start, line = module.count, self.number + 1
-            module.add(block.items, block.lines_from(line))
-            module.end_computation(
-                block.head, start, thread, Soundness(True, block.called)
-            )
-            self.at, self.number = end, line + block.line_count + closing_lines
-        return self.at > first
+        found = self.ahead.plain(self.at)
+        if not found:
+            return False
+        self.module.begin_body(self.number)
+        self.number = self.module.add_blocks(found, self.number)
+        self.at = found[-1][0][2]
+        return True
 
     def _read_body(self) -> str | None:
         """Read line by line up to the closing brace; give the execution thread."""
@@ -396,15 +428,16 @@ class _Reader:
         self.module = ModuleParts()
         if found.is_empty() and not found.is_odd:
             return
-        is_known = found.is_cut or found.is_usual(self.cache)
-        again = None if is_known else self._read_by_grammar()
+        cache = self.cache
+        items = cache.whole(found.parts)
+        is_usual = not found.is_odd and cache.has_unique_names(items)
+        again = None if found.is_cut or is_usual else self._read_by_grammar()
         if again is not None:
-            items = self.cache.add(again.instructions)
-            joined = self.cache.join([items])
-            self.modules.append(replace(again.module, instructions=joined))
+            instructions = cache.sequence(cache.add(again.instructions))
+            self.modules.append(replace(again.module, instructions=instructions))
         elif not found.is_empty():
             is_marked = found.has_entry()
-            module = found.joined(self.cache)
+            module = found.module(cache.sequence(items))
             is_sound = len(self.rejects) == self.began.rejects
             if is_sound and not is_marked and _is_entry_missing(module):
                 message = "no computation is marked ENTRY: the text may have been cut"

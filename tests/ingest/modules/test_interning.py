@@ -21,7 +21,7 @@ SHARED = Distinct()
 
 
 def records(distinct: Distinct, lines: Sequence[str]) -> list[Instruction]:
-    return list(distinct.join([distinct.read(lines)]))
+    return list(distinct.sequence(distinct.read(lines)))
 
 
 def alone(lines: Sequence[str]) -> list[Instruction]:
@@ -78,7 +78,7 @@ def test_changed_lines_are_kept_as_printed_whatever_came_before(
 def test_records_taken_in_are_those_given_out(batches: list[list[str]]) -> None:
     for lines in batches:
         instructions = alone(list(filter(is_sound, lines)))
-        assert list(SHARED.join([SHARED.add(instructions)])) == instructions
+        assert list(SHARED.sequence(SHARED.add(instructions))) == instructions
 
 
 @pytest.mark.parametrize(
@@ -106,6 +106,6 @@ def test_what_is_forgotten_is_read_anew(
 def test_places_are_those_of_the_first_of_equal_names() -> None:
     lines = [f"{name} = f32[] parameter(0)" for name in "abcab"]
     distinct = Distinct()
-    rows = distinct.join([distinct.read(lines)])
+    rows = distinct.sequence(distinct.read(lines))
     assert rows.places == {"a": 0, "b": 1, "c": 2}
     assert (rows[3:] + rows[:3]).places == {"a": 0, "b": 1, "c": 4}

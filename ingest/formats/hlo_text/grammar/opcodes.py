@@ -181,6 +181,9 @@ _NUMBERS = {
 OPERANDS = {op: n for n, names in _NUMBERS.items() for op in names.split()}
 """How many operands opcodes have that always have so many."""
 
+ANY_NUMBER = -1
+"""Stands for operands whose number the opcode does not tell."""
+
 NEEDED = {
     "all-gather": ("dimensions",),
     "all-gather-start": ("dimensions",),
