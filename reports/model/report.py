@@ -24,7 +24,7 @@ from hlodb.reports.model.sections import (
 )
 from hlodb.reports.model.series import RoleHistory, ScalingLaw
 
-REPORT_SCHEMA = "1.5.0"
+REPORT_SCHEMA = "2.0.0"
 """Version of the model: fields are only added within a major version."""
 
 
