@@ -11,7 +11,6 @@ from datetime import date
 from typing import NamedTuple
 
 from hlodb.reports.compare import history
-from hlodb.reports.compare.missing import still_missing
 from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.compare.scene import Request, Scene
 from hlodb.reports.config.settings import Settings
@@ -138,12 +137,12 @@ def _history(
 ) -> tuple[list[history.Step], history.Lines]:
     """Return steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
-    pairs = history.pairs_of(tracks, scene.modules, scene.line)
+    pairs = history.pairs_of(tracks)
     steps = history.steps(connection, pairs, profiles, scene.line, settings)
     lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
-        gone = still_missing(tracks, scene.modules, scene.line, scene.baseline.run)
-        steps += history.absences(connection, gone, profiles)
+        base = scene.baseline.run
+        steps += history.absences(connection, tracks, profiles, scene.line, base)
     return steps, lines
 
 

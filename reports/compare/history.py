@@ -8,10 +8,9 @@ its noise band.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import dropwhile, pairwise, takewhile
+from itertools import dropwhile, takewhile
 from typing import NamedTuple
 
-from hlodb.reports.compare.missing import first_of_kinds, kind
 from hlodb.reports.compare.pairs import Pair, Verdict, counts, judge
 from hlodb.reports.compare.tracks import Sighting, Track
 from hlodb.reports.config.settings import Settings
@@ -47,50 +46,36 @@ def steps(
     return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
 
 
-def pairs_of(
-    tracks: Iterable[Track],
-    modules: Mapping[int, Sequence[Module]],
-    line: Sequence[Run],
-) -> Iterator[tuple[Pair, Run]]:
-    """Pair every module of a series with the one before it.
-
-    One more compilation of a program begins a track of its own: it is compared with the
-    first one of the run before.
-    """
-    before = {later.run_id: earlier for earlier, later in pairwise(line)}
-    firsts = {run.run_id: first_of_kinds(modules[run.run_id]) for run in line}
+def pairs_of(tracks: Iterable[Track]) -> Iterator[tuple[Pair, Run]]:
+    """Yield every module of a series beside what it is compared with."""
     for track in tracks:
-        run, module, *_ = track.sightings[0]
-        if earlier := before.get(run.run_id):
-            first = firsts[earlier.run_id].get(kind(module))
-            if first is not None:
-                yield Pair(first, module, earlier, "again", "compiled again", 0.9), run
-        for earlier_sighting, later in track.comparable_pairs():
-            yield sighted_pair(earlier_sighting, later), later.run
+        for run, module, base, _ in track.sightings:
+            if base is not None:
+                yield Pair(base.module, module, base.run, *base[2:]), run
 
 
 def absences(
     connection: Connection,
-    vanished: Iterable[tuple[Sighting, Run]],
+    tracks: Iterable[Track],
     profiles: Profiles,
+    line: Sequence[Run],
+    base: Run,
 ) -> list[Step]:
-    """Return what vanished as verdicts on the run that lacks it."""
-    found = [(Pair(last.module, None, last.run, "missing"), r) for last, r in vanished]
-    runs = {id(pair): run for pair, run in found}
-    verdicts = judge(connection, [p for p, _ in found], profiles, (), (0, 0.0))
+    """Return what vanished up to the base, as verdicts on the runs that lack it.
+
+    Neither the base nor the last run of `line`, the candidate, holds such a program:
+    to compare the two does not show it.
+    """
+    until = line.index(base) + 1 if base in line else 0
+    runs: dict[int, Run] = {}
+    pairs = []
+    for run, module, _, missing_in in (track.sightings[-1] for track in tracks):
+        if missing_in is not None and missing_in in line[:until]:
+            pair = Pair(module, None, run, "missing")
+            runs[id(pair)] = missing_in
+            pairs.append(pair)
+    verdicts = judge(connection, pairs, profiles, (), (0, 0.0))
     return [Step(v, runs[id(v.pair)]) for v in verdicts]
-
-
-def sighted_pair(earlier: Sighting, later: Sighting) -> Pair:
-    """Return two sightings of a track as a pair to judge."""
-    return Pair(
-        earlier.module,
-        later.module,
-        earlier.run,
-        "series",
-        later.method,
-        later.confidence,
-    )
 
 
 def _is_step(verdict: Verdict, settings: Settings) -> bool:

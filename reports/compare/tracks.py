@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,13 +12,23 @@ from hlodb.reports.model.facts import Module, Run, Shape
 from hlodb.schema.connection import Connection
 
 
-class Sighting(NamedTuple):
-    """A program in one run; method and confidence tie it to the sighting before."""
+class Base(NamedTuple):
+    """The module that one of a series is compared with; `relation` as in the query."""
 
     run: Run
     module: Module
-    method: str | None
-    confidence: float | None
+    relation: str
+    method: str
+    confidence: float
+
+
+class Sighting(NamedTuple):
+    """A program in one run, what it is compared with, and the run that lacks it."""
+
+    run: Run
+    module: Module
+    base: Base | None
+    missing_in: Run | None
 
 
 @dataclass(slots=True)
@@ -57,17 +67,6 @@ class Track:
         """Return the sightings comparable with a module: others are no level of it."""
         return [s for s in self.sightings if self.comparable(s.module, module)]
 
-    def comparable_pairs(self) -> Iterator[tuple[Sighting, Sighting]]:
-        """Pair every sighting with the last one before it that is comparable.
-
-        A night with other shapes hides nothing of the nights around it.
-        """
-        for place, later in enumerate(self.sightings):
-            earlier = reversed(self.sightings[:place])
-            fitting = (s for s in earlier if self.comparable(s.module, later.module))
-            if found := next(fitting, None):
-                yield found, later
-
 
 def read_tracks(
     connection: Connection,
@@ -79,10 +78,22 @@ def read_tracks(
     tracks: dict[int, Track] = {}
     asked = {"run_ids": [run.run_id for run in runs]}
     for row in run_query(connection, "program_tracks", asked).dicts():
-        track = tracks.setdefault(row["track"], Track())
-        module = modules[row["run_id"], row["place"]]
-        run, method, confidence = by_id[row["run_id"]], row["method"], row["confidence"]
-        track.sightings.append(Sighting(run, module, method, confidence))
+        base = None
+        if row["base_run_id"] is not None:
+            base = Base(
+                by_id[row["base_run_id"]],
+                modules[row["base_run_id"], row["base_place"]],
+                row["relation"],
+                row["base_method"],
+                row["base_confidence"],
+            )
+        sighting = Sighting(
+            by_id[row["run_id"]],
+            modules[row["run_id"], row["place"]],
+            base,
+            by_id.get(row["missing_run_id"]),
+        )
+        tracks.setdefault(row["track"], Track()).sightings.append(sighting)
     differing = _differing(connection, tracks.values())
     for track in tracks.values():
         track.differing = differing

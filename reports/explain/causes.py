@@ -23,16 +23,8 @@ _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
 def name_cause(difference: Difference, parting: Divergence) -> Cause:
-    """Return the cause of a difference, which has changes.
-
-    `share_ratio` is what its part is of all parts that go the same way, `confidence`
-    how sure the buffers of that part are matched.
-    """
-    part = difference.main_part
-    changes = [change for change in difference.changes if change.part == part]
-    sums: dict[str, int] = defaultdict(int)
-    for each in difference.parts:
-        sums[each.part] += each.delta_bytes
+    """Return the cause of a difference, which has changes."""
+    part, changes = difference.main_part, difference.main_changes
     title = _title(part, changes, difference.delta_bytes)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
     if (more := _recomputed(parting)) is not None:
@@ -41,8 +33,7 @@ def name_cause(difference: Difference, parting: Divergence) -> Cause:
     elif part == PACKING and (more := _scoped(parting)) is not None:
         title = f"{more}: {title}"
         key = f"{parting.blame}/scoped/-"
-    share = share_of(sums.get(part, 0), sums.values())
-    return Cause(key, title, parting.blame, share, _confidence(changes))
+    return Cause(key, title, parting.blame, difference.share, difference.confidence)
 
 
 def profile_cause(difference: Difference) -> Cause:
@@ -51,28 +42,11 @@ def profile_cause(difference: Difference) -> Cause:
     For where the details of a run were pruned: which buffer, from which line, and whose
     change it is can't be told.
     """
-    sign = 1 if difference.delta_bytes >= 0 else -1
-    most = max(difference.changes, key=lambda change: sign * change.delta_bytes)
+    (most,) = difference.main_changes
     kind = PACKING if most.part == PACKING else most.kind
     title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
-    share = share_of(most.delta_bytes, (c.delta_bytes for c in difference.changes))
-    return Cause(f"unknown/whole/{kind}", title, "unknown", share, most.confidence)
-
-
-def share_of(moved: int, deltas: Iterable[int]) -> float:
-    """Return what `moved` is of all that goes the same way.
-
-    Of the whole difference it may be many times as much, where others go against it.
-    """
-    total = sum(delta for delta in deltas if delta * moved > 0)
-    return round(moved / total, 4) if total else 0.0
-
-
-def _confidence(changes: Sequence[Change]) -> float:
-    """Weigh by bytes; a buffer without a match is as sure as the ladder found none."""
-    total = sum(abs(change.delta_bytes) for change in changes)
-    sure = sum(abs(c.delta_bytes) * (c.confidence or 0.8) for c in changes)
-    return round(sure / total, 2) if total else 1.0
+    key, share = f"unknown/whole/{kind}", difference.share
+    return Cause(key, title, "unknown", share, difference.confidence)
 
 
 def _recomputed(parting: Divergence) -> str | None:

@@ -59,7 +59,9 @@ class Change(NamedTuple):
 class Difference(NamedTuple):
     """The rows of one pair and colour: what changed, and all that fills the memory.
 
-    `held` are the largest first; on each side their bytes add up to what is reserved
+    `main_changes` are those that the cause is named after; `share` is what they are of
+    all that goes the same way, `confidence` how sure they are matched. `held` are the
+    largest first; on each side their bytes add up to what is reserved
     without the room lost to packing.
     """
 
@@ -67,7 +69,10 @@ class Difference(NamedTuple):
     delta_bytes: int
     residual_bytes: int
     main_part: str
+    share: float
+    confidence: float
     is_detailed: bool
+    main_changes: tuple[Change, ...]
     changes: tuple[Change, ...]
     held: tuple[Change, ...]
     parts: tuple[Part, ...]
@@ -186,7 +191,10 @@ def _difference(color: int, rows: Sequence[Row]) -> Difference:
         first["total_delta_bytes"],
         first["residual_bytes"],
         first["main_part"],
+        round(first["main_share_ratio"] or 0.0, 4),
+        round(first["main_confidence"], 2),
         first["is_detailed"],
+        tuple(_change(row) for row in changed if row["is_main"]),
         tuple(_change(row) for row in changed),
         tuple(held[number] for number in sorted(held)),
         tuple(

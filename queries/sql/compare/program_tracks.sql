@@ -5,7 +5,11 @@
 --   next by module_ladder. What is left of a run, and new in a later one, is
 --   matched on the same ladder between these two: the latest such run counts.
 --   Each row but the first of a track says which module it follows, why, and
---   how sure that is.
+--   how sure that is. A module is compared with the last one of its track that
+--   is comparable; one that begins a track, where the run before has a program
+--   of its name, shapes and rank, is one more compilation of that: it is
+--   compared with the first of them. A program is missing, unless it is only
+--   compiled less often, or as many programs of its name are new.
 -- grain: compiled module
 -- leading: track, run, program, rank, method, confidence
 -- param run_ids BIGINT[] = NULL from 0: Numbers of the runs, the earliest
@@ -24,6 +28,14 @@
 -- column confidence DOUBLE score higher_is_better: How sure that is.
 -- column earlier_run_id BIGINT id neutral: Run that it was in before.
 -- column earlier_place BIGINT id neutral: Its place there.
+-- column base_run_id BIGINT id neutral: Run that it is compared with.
+-- column base_place BIGINT id neutral: Place of its base there.
+-- column relation VARCHAR name neutral: series, or again for one more
+--   compilation; NULL without a base.
+-- column base_method VARCHAR name neutral: Why its base is the same program.
+-- column base_confidence DOUBLE score higher_is_better: How sure that is.
+-- column missing_run_id BIGINT id neutral: Run after this one that lacks the
+--   program, if the last run lacks it, too.
 WITH RECURSIVE line AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT
@@ -36,9 +48,10 @@ WITH RECURSIVE line AS MATERIALIZED (
 ),
 held AS MATERIALIZED (
   SELECT c.*, l.run_place
-  FROM compilations(run_ids := (
-    SELECT coalesce(list(y.run_id), []) FROM line AS y
-  )) AS c
+  FROM compilations(
+    run_ids := (SELECT coalesce(list(y.run_id), []) FROM line AS y),
+    words_of := (SELECT arg_max(y.run_id, y.run_place) FROM line AS y)
+  ) AS c
   JOIN line AS l USING (run_id)
   WHERE c.has_assignment
 ),
@@ -165,12 +178,143 @@ followed AS (
   JOIN links AS l
     ON l.base_run_id = f.run_id
     AND l.base_place = f.place
+),
+sightings AS MATERIALIZED (
+  SELECT
+    f.*, h.* EXCLUDE (run_id, place),
+    hash(
+      h.program_key, h.entry_shapes, h.source_shapes, h.num_partitions,
+      h.platform
+    ) AS shape,
+    max(h.run_place) OVER (PARTITION BY f.track) AS last_place
+  FROM followed AS f
+  JOIN held AS h
+    ON h.run_id = f.run_id
+    AND h.place = f.place
+),
+shapes AS (
+  SELECT DISTINCT
+    s.track, s.shape, s.program_key, s.entry_shapes, s.source_shapes,
+    s.num_partitions, s.platform
+  FROM sightings AS s
+),
+comparable AS (
+  SELECT b.track, b.shape AS base_shape, c.shape AS own_shape
+  FROM shapes AS b
+  JOIN shapes AS c USING (track),
+  LATERAL (
+    SELECT d.differing_keys
+    FROM differing_keys(
+      base_key := b.program_key, base_shapes := b.entry_shapes,
+      base_source := b.source_shapes, base_partitions := b.num_partitions,
+      base_platform := b.platform, candidate_key := c.program_key,
+      candidate_shapes := c.entry_shapes,
+      candidate_source := c.source_shapes,
+      candidate_partitions := c.num_partitions,
+      candidate_platform := c.platform
+    ) AS d
+  ) AS k
+  WHERE k.differing_keys = ''
+    OR b.shape = c.shape
+),
+-- The last sighting of each comparable shape, then the last of these.
+levels AS (
+  SELECT s.track, s.run_place, max(b.run_place) AS base_run_place
+  FROM (
+    SELECT o.track, o.run_place, c.base_shape
+    FROM sightings AS o
+    JOIN comparable AS c
+      ON c.track = o.track
+      AND c.own_shape = o.shape
+  ) AS s
+  ASOF JOIN sightings AS b
+    ON b.track = s.track
+    AND b.shape = s.base_shape
+    AND b.run_place < s.run_place
+  GROUP BY s.track, s.run_place
+),
+-- Programs of a run, by what their compilations share.
+kinds AS MATERIALIZED (
+  SELECT
+    s.run_place, s.program AS called, s.rank AS host_rank, s.program_key,
+    arg_min(s.run_id, s.place) AS run_id, min(s.place) AS place,
+    bool_or(s.earlier_run_id IS NOT NULL) AS is_kept
+  FROM sightings AS s
+  GROUP BY s.run_place, s.program, s.rank, s.program_key
+),
+bases AS (
+  SELECT
+    l.track, l.run_place, b.run_id, b.place, 'series' AS relation,
+    s.method, s.confidence
+  FROM levels AS l
+  JOIN sightings AS s
+    ON s.track = l.track
+    AND s.run_place = l.run_place
+  JOIN sightings AS b
+    ON b.track = l.track
+    AND b.run_place = l.base_run_place
+  UNION ALL
+  SELECT
+    s.track, s.run_place, k.run_id, k.place, 'again', 'compiled again', 0.9
+  FROM sightings AS s
+  JOIN kinds AS k
+    ON k.run_place = s.run_place - 1
+    AND k.called = s.program
+    AND k.host_rank IS NOT DISTINCT FROM s.rank
+    AND k.program_key IS NOT DISTINCT FROM s.program_key
+  WHERE s.earlier_run_id IS NULL
+),
+became AS (
+  SELECT k.run_place, k.called, k.host_rank, count(*) AS times
+  FROM kinds AS k
+  WHERE NOT k.is_kept
+  GROUP BY k.run_place, k.called, k.host_rank
+),
+lost_kinds AS (
+  SELECT
+    e.run_place, e.program AS called, e.rank AS host_rank, e.program_key,
+    row_number() OVER (
+      PARTITION BY e.run_place, e.program, e.rank ORDER BY min(e.track)
+    ) AS ordinal
+  FROM sightings AS e
+  ANTI JOIN kinds AS k
+    ON k.run_place = e.run_place + 1
+    AND k.called = e.program
+    AND k.host_rank IS NOT DISTINCT FROM e.rank
+    AND k.program_key IS NOT DISTINCT FROM e.program_key
+  WHERE e.run_place = e.last_place
+  GROUP BY e.run_place, e.program, e.rank, e.program_key
+),
+missing AS (
+  SELECT
+    l.run_place, l.called, l.host_rank, l.program_key, y.run_id
+  FROM lost_kinds AS l
+  JOIN line AS y ON y.run_place = l.run_place + 1
+  LEFT JOIN became AS b
+    ON b.run_place = l.run_place + 1
+    AND b.called = l.called
+    AND b.host_rank IS NOT DISTINCT FROM l.host_rank
+  ANTI JOIN kinds AS k
+    ON k.run_place = (SELECT max(z.run_place) FROM line AS z)
+    AND k.called = l.called
+    AND k.host_rank IS NOT DISTINCT FROM l.host_rank
+    AND k.program_key IS NOT DISTINCT FROM l.program_key
+  WHERE l.ordinal > coalesce(b.times, 0)
 )
 SELECT
-  f.track, f.run_id, h.run, h.run_place, f.place, h.program, h.rank,
-  h.module_number, f.method, f.confidence, f.earlier_run_id, f.earlier_place
-FROM followed AS f
-JOIN held AS h
-  ON h.run_id = f.run_id
-  AND h.place = f.place
-ORDER BY f.track, h.run_place
+  s.track, s.run_id, s.run, s.run_place, s.place, s.program,
+  s.own_rank AS rank, s.module_number, s.method, s.confidence,
+  s.earlier_run_id, s.earlier_place, b.run_id AS base_run_id,
+  b.place AS base_place, b.relation, b.method AS base_method,
+  b.confidence AS base_confidence, m.run_id AS missing_run_id
+FROM sightings AS s
+LEFT JOIN bases AS b
+  ON b.track = s.track
+  AND b.run_place = s.run_place
+LEFT JOIN missing AS m
+  ON m.run_place = s.run_place
+  AND m.called = s.program
+  AND m.host_rank IS NOT DISTINCT FROM s.rank
+  AND m.program_key IS NOT DISTINCT FROM s.program_key
+  AND s.run_place = s.last_place
+ORDER BY s.track, s.run_place

@@ -10,11 +10,9 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.missing import missing
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.triage import decide, record
-from hlodb.reports.model.facts import Module
 from hlodb.reports.model.report import Report
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
@@ -169,21 +167,40 @@ def test_a_namesake_of_other_shapes_is_missed(tmp_path: Path) -> None:
         assert report_of(path, *twice, baseline=baseline).exit_code == 0
 
 
-def module(number: int, key: int, program: str = "SyncTensorsGraph") -> Module:
-    unknown = dict.fromkeys(Module._fields)
-    known = {"module_id": number, "program": program, "program_key": key}
-    return Module(**{**unknown, **known, "has_assignment": True})  # type: ignore[arg-type]
+def shaped(width: int, opcode: str = "dot") -> Program:
+    """Return one of the programs that a framework gives the same name."""
+    shapes = f"(f32[{width}]{{0}})->f32[8]{{0}}"
+    work = replace(WORK, opcode=opcode)
+    return Program("SyncTensorsGraph", (work,), shapes, None, f"{width} {opcode}")
 
 
-def test_new_namesakes_may_be_what_became_of_those_that_are_gone() -> None:
-    a, b, c, d = (module(number, key=number) for number in range(4))
-    again = module(9, key=0)
-    assert missing([b], [a], []) == [b]
-    assert missing([b, c], [a], [d]) == [c]
-    assert missing([b], [a], [again]) == [b]
-    assert missing([again], [a], []) == []
-    assert missing([b], [a], [module(8, 8, "other")]) == [b]
-    assert missing([b._replace(has_assignment=False)], [a], []) == []
+def missing(path: Path, before: list[Program], after: list[Program]) -> list[str]:
+    """Return the shapes of programs of one run that two later ones lack."""
+    path.unlink(missing_ok=True)
+    nights = night(1, *before), night(2, *after), night(3, *after)
+    with connect(make(path, *nights)) as connection:
+        return [
+            shapes
+            for row in run_query(connection, "program_tracks").dicts()
+            if row["missing_run_id"] == 2
+            for (shapes,) in connection.execute(
+                "SELECT entry_shapes FROM compilations(run_ids := [?]) WHERE place = ?",
+                [row["run_id"], row["place"]],
+            ).fetchall()
+        ]
+
+
+def test_new_namesakes_may_be_what_became_of_those_that_are_gone(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "hlodb.duckdb"
+    a, b, c = shaped(1), shaped(2), shaped(3)
+    other = shaped(4, "convolution")
+    elsewhere = replace(shaped(8), name="other")
+    assert missing(path, [a, b], [a]) == ["(f32[2])->f32[8]"]
+    assert missing(path, [a, b, c], [a, other]) == ["(f32[3])->f32[8]"]
+    assert missing(path, [a, a], [a]) == []
+    assert missing(path, [a, b], [a, elsewhere]) == ["(f32[2])->f32[8]"]
 
 
 def test_what_vanished_is_named_until_it_is_back_or_decided(tmp_path: Path) -> None:

@@ -84,8 +84,10 @@ DIVERGENCE = {
     "first_different": "first_different_stage",
     "blame": "blame",
     "reason": "reason",
+    "share_ratio": "main_share_ratio",
+    "confidence": "main_confidence",
 }
-"""Fields of the divergence of a finding, and the columns of first_divergence."""
+"""Fields of divergence and cause of a finding, and the columns of first_divergence."""
 
 
 def report_json(
@@ -190,8 +192,11 @@ def of_report(
 ) -> Counter[tuple[Any, ...]]:
     found: Counter[tuple[Any, ...]] = Counter()
     for finding in findings:
-        shown = finding[field] if isinstance(finding[field], list) else [finding[field]]
-        for each in filter(None, shown):
+        shown = finding[field]
+        if field == "divergence":
+            # Without details a cause has no divergence.
+            shown = [{**finding["cause"], **shown}] if shown else []
+        for each in shown:
             module = (finding[name] for name in MODULE)
             found[(*module, *(each[name] for name in columns))] += 1
     return found
@@ -209,8 +214,15 @@ def of_query(
         number = {"module_number": row.get("candidate_module_number")}
         module = tuple({**number, **row}[name] for name in MODULE)
         if module in modules:
-            found[(*module, *(row[name] for name in columns.values()))] += 1
+            values = (row[name] for name in columns.values())
+            found[(*module, *map(rounded, columns, values))] += 1
     return found
+
+
+def rounded(field: str, value: Any) -> Any:
+    """Return a figure as exactly as reports print it."""
+    digits = {"share_ratio": 4, "confidence": 2}.get(field)
+    return value if digits is None or value is None else round(value, digits)
 
 
 def pairs_of(path: Path) -> list[tuple[str, str]]:

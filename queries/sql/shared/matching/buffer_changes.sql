@@ -67,7 +67,14 @@
 --   kind in the pair and memory space.
 -- column part_buffer_count BIGINT count neutral: Rows of that.
 -- column main_part VARCHAR name neutral: The part that most of the difference
---   falls in, over all kinds.
+--   falls in, over all kinds; none where nothing changed. Where details were
+--   pruned each kind counts alone.
+-- column is_main BOOLEAN flag neutral: Whether the row is of that part, and
+--   where details were pruned of that kind.
+-- column main_share_ratio DOUBLE ratio neutral: What these rows add up to, of
+--   all parts that go the same way; NULL where nothing changed.
+-- column main_confidence DOUBLE score higher_is_better: How sure the matches
+--   of these rows are, weighed by bytes; without a match 0.8.
 -- column is_detailed BOOLEAN flag neutral: Whether both sides have their
 --   buffers.
 WITH module_pairs AS MATERIALIZED (
@@ -409,10 +416,46 @@ summed AS (
     ) AS part_delta,
     count(*) OVER (
       PARTITION BY f.pair, f.space_color, f.part, f.kind
-    ) AS part_count,
-    sum(f.delta) OVER (PARTITION BY f.pair, f.space_color, f.part)
-      AS kinds_delta
+    ) AS part_count
   FROM found AS f
+),
+-- Decimals: sums do not depend on the order of rows.
+causes AS (
+  SELECT
+    f.pair, f.space_color, f.part,
+    CASE WHEN NOT s.is_detailed THEN f.kind END AS own_kind,
+    CAST(sum(f.delta) AS BIGINT) AS delta,
+    CAST(sum(
+      abs(f.delta) * CAST(
+        CASE WHEN f.confidence = 0 THEN 0.8 ELSE f.confidence END
+        AS DECIMAL(3, 2)
+      )
+    ) AS DOUBLE) / nullif(sum(abs(f.delta)), 0) AS confidence
+  FROM found AS f
+  JOIN spaces AS s USING (pair, space_color)
+  WHERE f.part <> 'same'
+  GROUP BY ALL
+),
+mains AS (
+  SELECT
+    c.*,
+    CASE
+      WHEN c.delta > 0
+        THEN c.delta
+          / sum(greatest(c.delta, 0)) OVER (PARTITION BY c.pair, c.space_color)
+      WHEN c.delta < 0
+        THEN c.delta
+          / sum(least(c.delta, 0)) OVER (PARTITION BY c.pair, c.space_color)
+      ELSE 0.0
+    END AS share
+  FROM causes AS c
+  JOIN spaces AS s USING (pair, space_color)
+  QUALIFY row_number() OVER (
+    PARTITION BY c.pair, c.space_color
+    ORDER BY
+      CASE WHEN s.total_delta < 0 THEN c.delta ELSE -c.delta END, c.part,
+      c.own_kind
+  ) = 1
 )
 SELECT
   f.pair, f.space_color AS color,
@@ -456,13 +499,11 @@ SELECT
   CAST(s.total_delta - f.explained AS BIGINT) AS residual_bytes,
   CAST(f.part_delta AS BIGINT) AS part_delta_bytes,
   f.part_count AS part_buffer_count,
-  first_value(CASE f.part WHEN 'same' THEN 'none' ELSE f.part END) OVER (
-    PARTITION BY f.pair, f.space_color
-    ORDER BY
-      f.part = 'same',
-      CASE WHEN s.total_delta < 0 THEN f.kinds_delta ELSE -f.kinds_delta END,
-      f.part
-  ) AS main_part,
+  coalesce(m.part, 'none') AS main_part,
+  coalesce(f.part = m.part AND f.kind = coalesce(m.own_kind, f.kind), FALSE)
+    AS is_main,
+  m.share AS main_share_ratio, coalesce(m.confidence, 1.0) AS main_confidence,
   s.is_detailed
 FROM summed AS f
 JOIN spaces AS s USING (pair, space_color)
+LEFT JOIN mains AS m USING (pair, space_color)
