@@ -13,7 +13,6 @@ from hlodb.ingest.formats.buffer_assignment.assignment import parse_assignment
 from hlodb.ingest.formats.config.flags import parse_flags
 from hlodb.ingest.formats.config.module_metadata import parse_module_metadata
 from hlodb.ingest.formats.config.target import parse_target
-from hlodb.ingest.formats.config.text_proto import parse_text_proto
 from hlodb.ingest.formats.hlo_text.attributes import parse_tail
 from hlodb.ingest.formats.hlo_text.header import parse_frame_tables
 from hlodb.ingest.formats.hlo_text.instruction import (
@@ -32,6 +31,7 @@ from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.ingest.formats.proto.xplane import parse_xplane
 from hlodb.ingest.formats.shapes import parse_shape, without_layout
+from hlodb.ingest.formats.text_proto import parse_text_proto
 from hlodb.ingest.modules.interning import Distinct
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.pipeline.run_reading import hlo_alone

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 
-from hlodb.ingest.formats.config.text_proto import (
+from hlodb.ingest.formats.text_proto import (
     Field,
     flatten,
     messages,

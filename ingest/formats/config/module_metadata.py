@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from hlodb.ingest.formats.config.text_proto import (
+from hlodb.ingest.formats.text_proto import (
     Field,
     int_at,
     messages,

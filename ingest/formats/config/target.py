@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from hlodb.ingest.formats.config.text_proto import (
+from hlodb.ingest.formats.text_proto import (
     Field,
     int_at,
     parse_text_proto,

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlodb.ingest.formats.config import text_proto
-from hlodb.ingest.formats.config.text_proto import (
+from hlodb.ingest.formats import text_proto
+from hlodb.ingest.formats.text_proto import (
     Field,
     TextProto,
     flatten,
