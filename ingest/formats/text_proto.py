@@ -37,7 +37,10 @@ _MOST_REJECTS = 100
 
 
 class Field(NamedTuple):
-    """A field: `value` is its text (strings unescaped), or its fields if a message."""
+    """A field: `value` is its text, or its fields if a message.
+
+    Strings have no quotes, and are unescaped unless their bytes were asked for.
+    """
 
     name: str
     value: str | tuple[Field, ...]
@@ -52,9 +55,12 @@ class TextProto:
     rejects: list[Reject] = field(default_factory=list)
 
 
-def parse_text_proto(text: str) -> TextProto:
-    """Read a text proto; what breaks the format is rejected and passed over."""
-    reader = _Reader(text)
+def parse_text_proto(text: str, keep_escapes: bool = False) -> TextProto:
+    r"""Read a text proto; what breaks the format is rejected and passed over.
+
+    With `keep_escapes` strings stay as they are: bytes such as `\xff` are no text.
+    """
+    reader = _Reader(text, keep_escapes)
     fields = reader.read()
     return TextProto(fields, reader.rejects)
 
@@ -123,9 +129,10 @@ class _Message:
 class _Reader:
     """Takes tokens one by one; open messages are on a stack, not in calls."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, keep_escapes: bool) -> None:
         self.rejects: list[Reject] = []
         self._text = text
+        self._unescape = str if keep_escapes else unescape
         self._stack = [_Message("", 1)]
         # The field whose value is awaited, and how far it has come.
         self._name = ""
@@ -183,7 +190,7 @@ class _Reader:
             self._take_mark(text, start)
 
     def _take_string(self, text: str, start: int) -> None:
-        value, fields = unescape(text[1:-1]), self._stack[-1].fields
+        value, fields = self._unescape(text[1:-1]), self._stack[-1].fields
         if self._after_string:
             last = fields.pop()
             fields.append(last._replace(value=f"{last.value}{value}"))

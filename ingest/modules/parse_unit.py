@@ -179,6 +179,21 @@ def _read_executable(parts: _Parts, file: UnitFile) -> None:
         parts.leave_out(file)
 
 
+def _read_text_proto(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+    from hlodb.ingest.formats.proto.text_hlo import hlo_of_text
+
+    found = hlo_of_text(_text(file))
+    rejects = found.rejects
+    if found.hlo:
+        proto = parse_hlo_proto(found.hlo)
+        parts.protos.append((file, proto))
+        rejects = [*rejects, *proto.rejects]
+    parts.report(file, rejects or ([] if found.hlo else [_NO_MODULE]))
+    if found.left_out and not rejects:
+        parts.unit.files[-1].reason = found.left_out
+
+
 def _read_xplane(parts: _Parts, file: UnitFile) -> None:
     """Read the modules of a profile, each a module like any other."""
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
@@ -205,6 +220,7 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
     "memory_report_proto": _read_memory_report_proto,
     "hlo_proto": _read_hlo_proto,
     "hlo_snapshot": _read_hlo_proto,
+    "hlo_text_proto": _read_text_proto,
     "executable": _read_executable,
     "xplane": _read_xplane,
 }

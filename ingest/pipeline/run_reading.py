@@ -23,7 +23,7 @@ from hlodb.ingest.load.run_records import (
     RunSummary,
 )
 from hlodb.ingest.pipeline.mixed_dumps import is_of_another_dump
-from hlodb.ingest.recognise.file_kinds import Stage
+from hlodb.ingest.recognise.file_kinds import EXECUTABLES_AS_TEXT, Kind, Stage
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.unit_files import (
     PARSED_KINDS,
@@ -48,15 +48,18 @@ from hlodb.ingest.tables.run_facts import (
 REPEATED = "its module is in another file, or in the snapshot of another execution"
 
 
+_SNAPSHOTS: tuple[Kind | None, ...] = ("hlo_snapshot", "hlo_text_proto")
+
+
 def tells_nothing(unit: Unit, file: UnitFile) -> bool:
     """Return whether a file is a snapshot of a module that another file has.
 
     A second snapshot of a module stands alone, though its name is that of another.
     """
-    if file.recognised.kind != "hlo_snapshot":
+    if file.recognised.kind not in _SNAPSHOTS:
         return False
     kinds = {other.recognised.kind for other in unit.files}
-    is_second = bool(unit.key.file) and split_name(file.path).kind == "hlo_snapshot"
+    is_second = bool(unit.key.file) and split_name(file.path).kind in _SNAPSHOTS
     return is_second or not kinds.isdisjoint(("hlo_text", "hlo_proto"))
 
 
@@ -64,6 +67,8 @@ def hlo_alone(file: UnitFile) -> UnitFile:
     """Return a file as it is parsed: of a snapshot or executable the HLO is left."""
     if file.recognised.kind == "executable":
         return _hlo_of_executable(file)
+    if file.recognised.kind == "hlo_text_proto":
+        return _with_platform(file)
     if file.recognised.kind != "hlo_snapshot":
         return file
     module = module_of_snapshot(file.data)
@@ -80,6 +85,16 @@ def _hlo_of_executable(file: UnitFile) -> UnitFile:
         left_out_bytes=len(file.data) - len(hlo),
         recognised=replace(file.recognised, stage=stage, platform_prefix=platform),
     )
+
+
+def _with_platform(file: UnitFile) -> UnitFile:
+    """Return an executable that is text with its stage, which its name does not say."""
+    platform = EXECUTABLES_AS_TEXT.get(file.recognised.description)
+    if platform is None:
+        return file
+    stage: Stage = "after_optimizations"
+    described = replace(file.recognised, stage=stage, platform_prefix=platform)
+    return file._replace(recognised=described)
 
 
 @dataclass(slots=True)

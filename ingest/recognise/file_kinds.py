@@ -12,6 +12,7 @@ Kind: TypeAlias = Literal[
     "hlo_text",
     "hlo_proto",
     "hlo_snapshot",
+    "hlo_text_proto",
     "executable",
     "buffer_assignment",
     "buffer_assignment_values",
@@ -75,6 +76,7 @@ STAGE_TOKENS: dict[str, Stage] = {
 TEXT_KINDS: frozenset[Kind] = frozenset(
     {
         "hlo_text",
+        "hlo_text_proto",
         "buffer_assignment",
         "buffer_assignment_values",
         "live_range",
@@ -96,6 +98,7 @@ TEXT_KINDS: frozenset[Kind] = frozenset(
 
 NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
     "hlo_text",
+    "hlo_text_proto",
     "buffer_assignment",
     "buffer_assignment_values",
     "live_range",
@@ -167,6 +170,7 @@ COMPANION_KINDS: frozenset[Kind] = frozenset(
         "hlo_text",
         "hlo_proto",
         "hlo_snapshot",
+        "hlo_text_proto",
         "buffer_assignment",
         "buffer_assignment_values",
         "live_range",
@@ -213,12 +217,12 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
         "hlo_snapshot",
         "HloUnoptimizedSnapshot",
     ),
-    # Known and of no use here.
     (
         r"execution_\d+\.hlo_unoptimized_snapshot\.txt",
-        "ignored",
-        "HloUnoptimizedSnapshot as text",
+        "hlo_text_proto",
+        "HloUnoptimizedSnapshot",
     ),
+    # Known and of no use here.
     (r"execution_\d+\.(?:pb|txt)", "ignored", "buffer debug log of an execution"),
     (
         r"(?:debug_options|target_arguments|hlo_module_config|execution_options"
@@ -258,7 +262,7 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
     (r"json|csv", "ignored", "table or trace"),
     (r"riegeli", "ignored", "riegeli records"),
     (r"fdo_profile", "ignored", "profile for feedback-directed optimization"),
-    (r"pbtxt|textproto|textpb|prototxt", "text_proto", "text proto"),
+    (r"pbtxt|textproto|textpb|txtpb|prototxt", "text_proto", "text proto"),
 )
 """Names without a stage: (pattern, kind, description).
 
@@ -280,6 +284,12 @@ SNAPSHOT_STAGES: dict[str, Stage] = {
     "HloUnoptimizedSnapshot": "before_optimizations",
 }
 """Of which stage the module of a snapshot is, by its description."""
+
+EXECUTABLES_AS_TEXT: dict[str, str] = {
+    "CPU executable as text": "cpu",
+    "GPU executable as text": "gpu",
+}
+"""The platform of an executable that is text, by its description."""
 
 NUMBERED: dict[str, tuple[Kind, str]] = {
     ".hlo": ("ignored", "a computation as it is given to Triton; its module has it"),

@@ -175,6 +175,26 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
 # Tried anywhere in what looks like a text proto, behind a line break before it. A rule
 # that begins with `^` is tried at each character, one with a literal is looked for.
 _TEXT_PROTO_MARKS: tuple[_Rule, ...] = (
+    _rule(
+        rb"\ncpu_executable\s?:?\s?\{|\nhlo_module\s?:?\s?\{\s{0,8}hlo_module\s?:?\s?\{",
+        "hlo_text_proto",
+        "CPU executable as text",
+    ),
+    _rule(
+        rb"\n(?:gpu_executable|hlo_module_with_config)\s?:?\s?\{",
+        "hlo_text_proto",
+        "GPU executable as text",
+    ),
+    _rule(
+        rb"\nhlo\s?:?\s?\{\s{0,8}hlo_module\s?:?\s?\{",
+        "hlo_text_proto",
+        "HloSnapshot as text",
+    ),
+    _rule(
+        rb"\nhlo_module\s?:?\s?\{|\ncomputations\s?:?\s?\{",
+        "hlo_text_proto",
+        "HLO as a text proto",
+    ),
     _rule(rb"\ntpu_topology_args \{", "target_arguments", "TPU target", False),
     _rule(rb"\ngpu_device_info \{", "gpu_target_config", "GPU target", False),
     _rule(

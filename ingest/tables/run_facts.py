@@ -115,7 +115,8 @@ def learn_from_name(facts: RunFacts, file: UnitFile) -> None:
     """Keep what a file's name says of the run."""
     r = file.recognised
     # An executable tells its platform, not the device of a file name.
-    prefix = None if r.kind == "executable" else r.platform_prefix
+    is_executable = r.kind in ("executable", "hlo_text_proto")
+    prefix = None if is_executable else r.platform_prefix
     facts.learn(
         {
             "platform": platform_of(r),

@@ -23,6 +23,7 @@ _SOURCES = (
     DUMPS / "tpu" / "v5e-jax-0.10.2.tar.xz",
     DATA / "cache" / "jaxlib-0.10.2.tar.xz",
     DATA / "cache" / "h100-jaxlib-0.10.2.tar.xz",
+    DATA / "cache" / "as-text.tar.xz",
 )
 FOUND = Path(__file__).parent / "found"
 """Inputs that did harm: `found/TARGET/NAME`, each tried in every test run.

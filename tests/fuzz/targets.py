@@ -29,6 +29,7 @@ from hlodb.ingest.formats.memory_reports.memory_report_proto import (
 )
 from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+from hlodb.ingest.formats.proto.text_hlo import hlo_of_text
 from hlodb.ingest.formats.proto.xplane import parse_xplane
 from hlodb.ingest.formats.shapes import parse_shape, without_layout
 from hlodb.ingest.formats.text_proto import parse_text_proto
@@ -96,6 +97,12 @@ def _lines_at_once(text: str) -> None:
     assert list(distinct.sequence(distinct.read(lines))) == stored
 
 
+def _read_text_hlo(text: str) -> None:
+    found = hlo_of_text(text)
+    if found.hlo:
+        parse_hlo_proto(found.hlo)
+
+
 def _unit(kind_of_name: str) -> Reads:
     """Return a function that takes a file the whole way to tables."""
     path = f"module_0001.jit_f.{kind_of_name}"
@@ -161,6 +168,7 @@ TARGETS: dict[str, FuzzTarget] = {
     "xplane": FuzzTarget(parse_xplane, ("xplane", "hlo_proto")),
     "executable": FuzzTarget(hlo_of_executable, ("executable", "hlo_proto")),
     "unit_of_executable": FuzzTarget(_unit("executable.pb"), ("executable",)),
+    "text_hlo": FuzzTarget(_text(_read_text_hlo), ("hlo_text_proto", "text_proto")),
     "buffer_assignment": FuzzTarget(_text(parse_assignment), _ASSIGNMENTS),
     "memory_report": FuzzTarget(_text(parse_memory_report), ("memory_report",)),
     "memory_report_proto": FuzzTarget(

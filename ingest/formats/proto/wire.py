@@ -87,6 +87,14 @@ def encoded(number: int, payload: bytes) -> bytes:
     return _varint_bytes(number << 3 | BYTES) + _varint_bytes(len(payload)) + payload
 
 
+def encoded_number(number: int, wire_type: int, value: int) -> bytes:
+    """Return the field of this number that holds a number of no sign."""
+    tag = _varint_bytes(number << 3 | wire_type)
+    if wire_type == VARINT:
+        return tag + _varint_bytes(value)
+    return tag + value.to_bytes(_FIXED_SIZES[wire_type], "little")
+
+
 def _varint_bytes(value: int) -> bytes:
     written = bytearray()
     while value >= 0x80:

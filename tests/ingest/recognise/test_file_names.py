@@ -123,7 +123,6 @@ def test_artefacts_of_a_stage(suffix: str, kind: str) -> None:
         (".fused_computation.283.hlo", "ignored"),
         (".execution_0001.txt", "ignored"),
         (".execution_0001.pb", "ignored"),
-        (".execution_0001.hlo_unoptimized_snapshot.txt", "ignored"),
         (".execution_options.pb", "ignored"),
         (".loop_add_fusion_3.mlir-trace.txt", "ignored"),
         (".thunk_sequence.txt", "ignored"),
@@ -166,11 +165,13 @@ def test_files_without_a_stage(suffix: str, kind: str) -> None:
         ("snapshot.3.pb", AFTER),
         ("snapshot.-501283989.pb", AFTER),
         ("execution_0001.hlo_unoptimized_snapshot.pb", "before_optimizations"),
+        ("execution_0001.hlo_unoptimized_snapshot.txt", "before_optimizations"),
     ],
 )
 def test_snapshots_of_executions(suffix: str, stage: str) -> None:
     found = recognise(f"1634000000000000.module_0007.jit_f.{suffix}")
-    assert (found.kind, found.stage) == ("hlo_snapshot", stage)
+    kind = "hlo_text_proto" if suffix.endswith(".txt") else "hlo_snapshot"
+    assert (found.kind, found.stage) == (kind, stage)
     assert (found.module_number, found.module_name) == (7, "jit_f")
 
 
