@@ -39,13 +39,17 @@ Peaks = dict[tuple[int, int], int]
 
 
 def recounted(warehouse: Warehouse) -> Peaks:
-    """Return the most live bytes over all steps, each step counted by itself."""
+    """Return the most live bytes over all steps, each step counted by itself.
+
+    A parameter, constant or result none of whose values has a live range counts at
+    every step: XLA gives none to constants of computations that it does not schedule.
+    """
     rows = warehouse.sql(
         "SELECT m.module_number, a.color, a.allocation_id, a.kind, a.size_bytes,"
         " v.offset_bytes, v.offset_bytes + v.size_bytes, l.start_step, l.end_step"
         " FROM modules AS m JOIN allocations AS a USING (module_id)"
         " JOIN allocation_values AS v USING (module_id, allocation_id)"
-        " JOIN live_ranges AS l USING (module_id, value_id)"
+        " LEFT JOIN live_ranges AS l USING (module_id, value_id)"
         " WHERE m.stage = 'after_optimizations' AND a.kind <> 'thread_local'"
     ).rows
     spaces: dict[tuple[int, int], list[tuple[Any, ...]]] = defaultdict(list)
@@ -55,8 +59,16 @@ def recounted(warehouse: Warehouse) -> Peaks:
 
 
 def _largest_step(values: list[tuple[Any, ...]]) -> int:
-    steps = {step for *_, start, end in values for step in (start, end)}
-    return max(_live_at(step, values) for step in steps)
+    live = [value for value in values if value[-1] is not None]
+    steps = {step for *_, start, end in live for step in (start, end)}
+    moving = {allocation for allocation, *_ in live}
+    always: dict[int, int] = {
+        allocation: size
+        for allocation, kind, size, *_ in values
+        if kind != "temp" and allocation not in moving
+    }
+    peak = max((_live_at(step, live) for step in steps), default=0)
+    return peak + sum(always.values())
 
 
 def _live_at(step: int, values: Iterable[tuple[Any, ...]]) -> int:
