@@ -1,8 +1,9 @@
 """A table too wide for the terminal: narrower columns, else a record per row.
 
-Values that all rows share move to a line above. Then headers break at underscores and
-texts fold, numbers and names never. Where that is not narrow enough each row becomes a
-record: one line per column.
+Headers break at underscores and texts fold, numbers and names never. If that is not
+narrow enough, values that all rows share move to a line above, and then the last of the
+leading columns are left out. What still does not fit becomes records: one line per
+column.
 """
 
 from __future__ import annotations
@@ -27,6 +28,28 @@ _LEAST_NAME = 40
 
 _NAMES = ("program", "instruction")
 _LEAST_VALUE = 8
+_FEWEST = 3
+"""Columns that a table keeps; with fewer, records say more."""
+
+
+def narrow_leading(
+    columns: tuple[Column, ...], cells: Cells, width: int
+) -> tuple[list[str], int]:
+    """Return the lines of as many leading columns as fit, and how many are left out.
+
+    Programs and instructions are never left out. A single row is no table.
+    """
+    places = [*range(len(columns))]
+    while len(cells) > 1 and len(places) >= _FEWEST:
+        kept = tuple(columns[place] for place in places)
+        rows = [[row[place] for place in places] for row in cells]
+        if lines := _fitting_table(kept, rows, width, _LEAST_TEXT):
+            return lines, len(columns) - len(places)
+        droppable = [p for p in places[1:] if columns[p].name not in _NAMES]
+        if not droppable:
+            break
+        places.remove(droppable[-1])
+    return narrow(columns, cells, width), 0
 
 
 def narrow(
@@ -39,13 +62,21 @@ def narrow(
 
     Columns of text keep `least_text` characters, those of names more.
     """
+    table = _fitting_table(columns, cells, width, least_text)
+    return table or list(_records(columns, cells, width))
+
+
+def _fitting_table(
+    columns: tuple[Column, ...], cells: Cells, width: int, least_text: int
+) -> list[str]:
+    """Return the lines of a table, below what all rows share; none if too wide."""
     for shared in ((), _shared(columns, cells)):
         kept = [place for place in range(len(columns)) if place not in shared]
         widths = _fitted(columns, cells, kept, (width, least_text))
         if widths is not None and len(kept) > 1:
             above = _shared_lines(columns, cells, shared, width)
             return [*above, *_table(columns, cells, widths)]
-    return list(_records(columns, cells, width))
+    return []
 
 
 def _fitted(

@@ -1,7 +1,8 @@
 """The form for people: a table as wide as the terminal, with human units.
 
-It shows the leading columns of a query, and says how many more there are. What is too
-wide is laid out by `render_narrow`: no number, program or instruction is ever cut.
+It shows the leading columns of a query, or as many of them as fit, and says how many
+more there are. `render_narrow` lays out what is too wide: no number, program or
+instruction is ever cut.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ def write_table(result: Result, stream: BinaryIO) -> None:
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
     shown = _leading(result)
+    hidden = len(result.columns) - len(shown.columns)
     cells = [_human_row(row, shown.columns) for row in shown.rows]
     names = [visible(name) for name in shown.names]
     widths = [max(map(_width, column)) for column in zip(names, *cells, strict=True)]
@@ -39,12 +41,16 @@ def write_table(result: Result, stream: BinaryIO) -> None:
         lines = list(_aligned(shown.columns, [names, *cells], widths))
     else:
         # Loaded when needed: it takes longer than most queries.
-        from hlodb.queries.render_narrow import narrow
+        from hlodb.queries.render_narrow import narrow, narrow_leading
 
-        lines = narrow(shown.columns, cells, width)
+        if result.leading:
+            lines, left_out = narrow_leading(shown.columns, cells, width)
+            hidden += left_out
+        else:
+            lines = narrow(shown.columns, cells, width)
     if not result.rows:
         lines.append("(no rows)")
-    if hidden := len(result.columns) - len(shown.columns):
+    if hidden:
         lines.append(f"+{counted(hidden, 'column')}, shown with --wide")
     stream.write(("\n".join(lines) + "\n").encode())
 
