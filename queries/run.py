@@ -188,7 +188,26 @@ def _require_known_values(
             ).fetchall()
         }
         if value not in known:
-            raise UsageError(not_held(parameter.name, value, known))
+            run = values.get("run") if table == "modules" else None
+            raise UsageError(_not_held(connection, parameter, value, known, run))
+
+
+def _not_held(
+    connection: Connection,
+    parameter: Parameter,
+    value: Value,
+    known: Iterable[Any],
+    run: Value,
+) -> str:
+    """Return a message that lists what the requested run has, else the warehouse."""
+    if run is None:
+        return not_held(parameter.name, value, known)
+    rows = connection.execute(
+        f"SELECT DISTINCT m.{parameter.name} FROM modules AS m"
+        " JOIN runs AS r USING (run_id) WHERE r.name = ?",
+        [run],
+    ).fetchall()
+    return not_held(parameter.name, value, (n for (n,) in rows), holder=f"run {run}")
 
 
 def _literal(value: Value) -> str:

@@ -62,10 +62,21 @@ from hlodb.text import counted, json_text
     "--explain", "explained", is_flag=True, help="Print the SQL instead of running it."
 )
 @click.option(
-    "--all", "everything", is_flag=True, help="List building blocks and checks, too."
+    "--all",
+    "everything",
+    is_flag=True,
+    help="List also the building blocks and checks.",
 )
-@click.option("--lint", is_flag=True, help="Check every query file, and stop.")
-@click.option("-h", "--help", "helped", is_flag=True, help="Explain this command.")
+@click.option(
+    "--lint", is_flag=True, help="Check the query files instead of running one."
+)
+@click.option(
+    "-h",
+    "--help",
+    "helped",
+    is_flag=True,
+    help="Explain this command, or the query NAME.",
+)
 @db_option
 @format_option
 @output_option
@@ -93,6 +104,8 @@ def command(
     hlodb query peak_contents jit_step             answer it for one program
     hlodb query peak_contents --format csv | head  for other tools
     hlodb query --queries my_queries --lint        check your own
+
+    PROGRAM is short for -p program=PROGRAM.
     """
     if helped and name is None:
         click.echo(ctx.get_help())
@@ -115,6 +128,7 @@ def command(
             result = run_query(connection, name, parameters, catalogue)
             if not result.rows:
                 _tell_of_pruned(connection, query, parameters)
+                _tell_of_program(connection, query, parameters)
                 if query.empty:
                     narrate(f"no rows: {query.empty}")
         write_result(result, form, output)
@@ -139,6 +153,29 @@ def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None
     if count and str(top) == str(count):
         narrate(
             f"first {counted(count, 'row')}; pass `-p top=…` for more, or `-p top=`"
+        )
+
+
+def _tell_of_program(
+    connection: Connection, query: Query, values: Mapping[str, Value]
+) -> None:
+    """Print a note where only other runs than the selected one have the program."""
+    program, run = values.get("program"), values.get("run")
+    if program is None or not any(p.name == "run" for p in query.parameters):
+        return
+    selected = run_query(connection, "selected_run", {"run": run}).dicts()
+    holders = [
+        name
+        for (name,) in connection.execute(
+            "SELECT o.run FROM run_order() AS o JOIN modules AS m USING (run_id)"
+            " WHERE m.program = ? GROUP BY o.run, o.place ORDER BY o.place",
+            [program],
+        ).fetchall()
+    ]
+    if holders and selected and selected[0]["run"] not in holders:
+        narrate(
+            f"run {selected[0]['run']} has no program {program!r};"
+            f" the latest run with it: `-p run={holders[0]}`"
         )
 
 
