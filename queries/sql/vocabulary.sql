@@ -2,15 +2,16 @@
 --   one.
 -- param program VARCHAR = NULL of modules.program: Name of the program; NULL
 --   for all.
--- param module_ids BIGINT[] = NULL: Only modules of these contents; NULL for
---   all.
--- param every_run BOOLEAN = false: Look up module_ids in all runs.
--- param locations_ids BIGINT[] = NULL: Of every run: only these source
---   locations.
--- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
---   the latest comparable one before the candidate.
--- param candidate VARCHAR = NULL of runs.name: The run in question; NULL for
---   the latest.
+-- param module_ids BIGINT[] = NULL: Only these module contents (module_id);
+--   NULL for all.
+-- param every_run BOOLEAN = false: Look up module_ids in all runs, not only in
+--   run.
+-- param locations_ids BIGINT[] = NULL: With every_run: only these source
+--   locations (locations_id).
+-- param base VARCHAR = NULL of runs.name: Run to compare with; NULL for the
+--   latest comparable one before the candidate.
+-- param candidate VARCHAR = NULL of runs.name: Run to compare; NULL for the
+--   latest.
 -- param series VARCHAR = NULL of runs.series: Only runs of this series; NULL
 --   for all.
 -- param color BIGINT = NULL from 0: Only this memory space number; NULL for
@@ -18,41 +19,43 @@
 -- param stage VARCHAR = NULL of modules.stage: Only this stage of compilation;
 --   NULL for all.
 -- param grouped_by VARCHAR = 'source_line' in source_line, op_name,
---   element_type, kind: What makes a set; op_name: every prefix of one, kind:
---   of allocation.
--- param min_delta_bytes BIGINT = 1048576 from 0: A difference counts from this
---   many bytes on …
--- param min_delta_ratio DOUBLE = 0.005 from 0: … and from this share of the
---   smaller side on.
--- param follow BOOLEAN = true: Whether earlier runs stand in for the base
---   where it lacks a program or has it with other shapes, as in a report; a
---   diff looks at both runs alone.
--- param earlier_ids BIGINT[] = NULL from 0: Numbers of the runs before, which
---   follow one another, the latest first; NULL for those of base_choice.
--- param window_ids BIGINT[] = NULL from 0: Numbers of the runs of a window,
---   the latest first: a program is compared with its best of them in each
+--   element_type, kind: What the values of a set have in common: the source
+--   line, a prefix of op_name, the element type, or the kind of allocation.
+-- param min_delta_bytes BIGINT = 1048576 from 0: Smallest difference that
+--   counts, in bytes.
+-- param min_delta_ratio DOUBLE = 0.005 from 0: Smallest difference that
+--   counts, as a share of the smaller side; both limits must be reached.
+-- param follow BOOLEAN = true: If the base lacks a program, or has it with
+--   other shapes, use the latest earlier run with a comparable one, as reports
+--   do; false compares the two runs only, as diffs do.
+-- param earlier_ids BIGINT[] = NULL from 0: run_id of the earlier runs to look
+--   in, the latest first; NULL for those of base_choice.
+-- param window_ids BIGINT[] = NULL from 0: run_id of the runs of a window, the
+--   latest first: each program is compared with its least memory in them, per
 --   memory space.
 -- param main_branch VARCHAR = 'main': Name of the main branch.
--- param max_rejects BIGINT = 0 from 0: A run of more rejects is not sound;
---   NULL for any number.
--- param consistency BOOLEAN = true: Whether a run whose sums contradict one
---   another is not sound.
+-- param max_rejects BIGINT = 0 from 0: A run with more rejects than this is
+--   unsound; NULL for any number.
+-- param consistency BOOLEAN = true: Whether a run with contradictory sums is
+--   unsound.
 -- param top BIGINT = 20 from 0: At most this many rows; NULL for all.
 --
 -- column run VARCHAR name neutral: Name of the run.
--- column run_id BIGINT id neutral: Number of the run.
--- column base VARCHAR name neutral: The run compared with.
--- column candidate VARCHAR name neutral: The run in question.
+-- column run_id BIGINT id neutral: Surrogate key of the run.
+-- column base VARCHAR name neutral: Run compared with.
+-- column candidate VARCHAR name neutral: Run that is compared.
 -- column series VARCHAR name neutral: Series of the run.
 -- column program VARCHAR name neutral: Name of the program, the same across
 --   runs.
 -- column module_number INTEGER id neutral: XLA's number of the module in file
 --   names.
--- column rank INTEGER id neutral: Process or host the module came from.
+-- column rank INTEGER id neutral: Process or host that the module comes from.
 -- column stage VARCHAR name neutral: Stage of compilation.
 -- column platform VARCHAR name neutral: cpu, gpu, rocm or tpu.
--- column module_id BIGINT id neutral: Content of the module snapshot.
--- column locations_id BIGINT id neutral: Content of its source locations.
+-- column module_id BIGINT id neutral: Surrogate key of the module's content;
+--   equal content has the same one.
+-- column locations_id BIGINT id neutral: Surrogate key of its source
+--   locations.
 -- column path VARCHAR name neutral: File inside the run.
 -- column color INTEGER id neutral: Memory space number.
 -- column space_name VARCHAR name neutral: Name of the memory space.
@@ -68,11 +71,11 @@
 -- column opcode VARCHAR name neutral: Operation of the instruction.
 -- column op_name VARCHAR name neutral: Framework path, from the metadata.
 -- column shape VARCHAR text neutral: Shape with layout.
--- column source_file VARCHAR name neutral: Source file of the innermost frame
---   that is not a framework's own.
+-- column source_file VARCHAR name neutral: Source file of the innermost stack
+--   frame outside of framework files.
 -- column source_line INTEGER id neutral: Line in that file.
--- column function_name VARCHAR name neutral: Function of that frame.
--- column size_bytes BIGINT bytes neutral: Room it takes, padding included.
+-- column function_name VARCHAR name neutral: Function of that stack frame.
+-- column size_bytes BIGINT bytes neutral: Size in memory, padding included.
 -- column logical_bytes BIGINT bytes neutral: Elements times element width,
 --   without padding.
 -- column offset_bytes BIGINT bytes neutral: Offset from the start of the
@@ -85,8 +88,8 @@
 --   sizes.
 -- column live_peak_bytes BIGINT bytes lower_is_better: Most bytes live at one
 --   step; NULL without live ranges.
--- column new_peak_bytes BIGINT bytes lower_is_better: The live peak without
---   the value or the set.
+-- column new_peak_bytes BIGINT bytes lower_is_better: Live peak without the
+--   value or the set.
 -- column new_peak_step INTEGER step neutral: First step of that peak.
--- column cumulative_ratio DOUBLE ratio neutral: Share of this row and all
+-- column cumulative_ratio DOUBLE ratio neutral: Share of this row and all rows
 --   above it.

@@ -1,17 +1,15 @@
 -- title: Donations lost and gained
 -- question: Which donations were lost or gained between two runs?
--- definition: Aliases of outputs with parameters, and missed pairs, of
---   donation_ledger in both runs, of modules matched by matched_modules, by
---   parameter (paired_parameters) and output, or by parameter where its output
---   is another. change: lost (realised in the base only), gained (realised in
---   the candidate only), reordered (the parameter has the same number and is
---   aliased in both, with an output of another index), moved (an output that
---   one parameter lost is what another gained), status (declared or missed
---   otherwise). Where nothing changed there is no row, nor for a module that
---   one of the runs lacks.
+-- definition: Compares donation_ledger of both runs, for modules matched by
+--   matched_modules; parameters are matched by paired_parameters. change: lost
+--   (realised only in the base), gained (realised only in the candidate),
+--   moved (one parameter lost the output that another gained), reordered (the
+--   same parameter is aliased in both runs, with an output of another index),
+--   status (any other change, such as from declared to missed). Unchanged
+--   aliases, and modules that only one run has, are left out.
 -- grain: program, rank, module, parameter, output
--- leading: program, change, parameter_number, op_name, base_status,
---   candidate_status, lost_bytes, shape
+-- leading: program, change, parameter_number, op_name, lost_bytes,
+--   base_status, candidate_status, shape
 -- param base
 -- param candidate
 -- param program
@@ -22,21 +20,21 @@
 -- column change VARCHAR name neutral: lost, gained, reordered, moved or
 --   status.
 -- column output_index VARCHAR name neutral: Index into the result in the
---   candidate, else in the base; NULL for a donor.
+--   candidate, or else in the base; NULL for a donor without an output.
 -- column base_output_index VARCHAR name neutral: Index in the base, if
---   another.
--- column parameter_number INTEGER id neutral: The entry parameter in the
---   candidate, else in the base.
+--   different.
+-- column parameter_number INTEGER id neutral: Entry parameter in the
+--   candidate, or else in the base.
 -- column parameter_index VARCHAR name neutral: Index into that parameter.
--- column op_name VARCHAR name neutral: Framework path of the parameter, in the
---   candidate, else in the base.
--- column base_status VARCHAR name neutral: Status in the base; NULL where
---   none.
+-- column op_name VARCHAR name neutral: Framework path of the parameter in the
+--   candidate, or else in the base.
+-- column base_status VARCHAR name neutral: Status in the base; NULL if there
+--   is none.
 -- column candidate_status VARCHAR name neutral: Status in the candidate.
 -- column donated_bytes BIGINT bytes neutral: Size of the parameter's
 --   allocation.
--- column lost_bytes BIGINT bytes lower_is_better: That size where lost, its
---   negative where gained, else 0.
+-- column lost_bytes BIGINT bytes lower_is_better: donated_bytes if lost, the
+--   negative if gained, else 0.
 -- column shape VARCHAR text neutral: Shape of the parameter.
 WITH the_pair AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have this name.

@@ -1,11 +1,12 @@
--- title: Folded constants
+-- title: Constants in memory
 -- question: How much memory do constants take, and which of them are
 --   duplicated?
--- definition: Constant allocations of a run by printed literal and shape, each
---   content of a module once per occurrence. Copies beyond the first are
---   wasted. Constants of more than ten elements are elided in dumps ({...}):
---   those are equal whose digests in elided_literals are; without a proto, and
---   so without a digest, each counts as distinct.
+-- definition: Constant allocations of a run, grouped by printed value and
+--   shape; a module content counts once for each occurrence. wasted_bytes are
+--   the copies beyond the first. Dumps elide constants of more than ten
+--   elements ({...}); two of them are equal if their digests in
+--   elided_literals are. Without a proto there is no digest, and each counts
+--   as distinct.
 -- grain: run, literal, shape, memory space
 -- leading: space_name, shape, literal, copy_count, constant_bytes,
 --   wasted_bytes, example
@@ -18,12 +19,12 @@
 -- column space_name
 -- column shape VARCHAR text neutral: Shape of the constant.
 -- column literal VARCHAR text neutral: Its value as printed.
--- column copy_count BIGINT count lower_is_better: Allocations of it.
--- column module_count BIGINT count neutral: Modules that hold it.
+-- column copy_count BIGINT count lower_is_better: Allocations with this value.
+-- column module_count BIGINT count neutral: Modules that contain it.
 -- column constant_bytes BIGINT bytes lower_is_better: Bytes of all copies.
 -- column wasted_bytes BIGINT bytes lower_is_better: Bytes of the copies beyond
 --   the first.
--- column example VARCHAR name neutral: program:instruction of the first one.
+-- column example VARCHAR name neutral: program:instruction of the first copy.
 WITH constants AS (
   SELECT
     m.run AS run_name, m.color AS space_color, m.space_name, v.shape,

@@ -1,15 +1,14 @@
 -- title: Unused values
 -- question: Which values are written to memory and never read?
--- definition: Values of temporary allocations without any use and without a
---   position beside their definition, with a live range; values of no bytes
---   are left out, and the tables of tuples unless tuples is true. So are what
---   a loop's condition is handed and does not read, which the loop carries,
---   and what it gives, which the loop reads; what fusions pass on of
---   async_collectives; and the workspace of custom calls
---   (custom_call_inventory).
+-- definition: Values of temporary allocations that have a live range and no
+--   use, and that appear nowhere but at their definition. Left out are values
+--   of 0 bytes; tables of pointers of tuples, unless tuples is true; values
+--   passed to a loop's condition that it does not read, and the condition's
+--   result; values that fusions of async_collectives pass on; and the
+--   workspace of custom calls (custom_call_inventory).
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, opcode, shape, size_bytes,
---   source_file, source_line
+-- leading: program, space_name, instruction, size_bytes, opcode, source_file,
+--   source_line, shape
 -- param run
 -- param program
 -- param color
@@ -25,7 +24,8 @@
 -- column shape_index
 -- column opcode
 -- column shape
--- column size_bytes BIGINT bytes lower_is_better: Room it takes.
+-- column size_bytes BIGINT bytes lower_is_better: Size in memory, padding
+--   included.
 -- column start_step
 -- column end_step
 -- column op_name

@@ -1,12 +1,13 @@
 -- title: Donated inputs
 -- question: Which donated inputs are updated in place, and where was a
 --   donation missed?
--- definition: For every alias of an output with a parameter: realised where
---   the output's value lies in the parameter's allocation, else declared_only.
---   A buffer donor without an output is realised where its allocation is
---   live-out. missed: a live-out array without an alias, beside a parameter of
---   the same shape that is neither donated nor live-out; the n-th such output
---   of a shape goes with the n-th such parameter.
+-- definition: One row per alias of an output with a parameter: realised if the
+--   output's value lies in the parameter's allocation, else declared_only. A
+--   donated parameter without an output (donor) is realised if its allocation
+--   is live-out. missed: an output array without an alias, in an allocation of
+--   its own, and a parameter of the same shape that is neither donated nor
+--   live-out; the n-th such output of a shape is paired with the n-th such
+--   parameter.
 -- grain: module occurrence, alias or pair
 -- leading: program, status, parameter_number, op_name, output_index,
 --   donated_bytes, shape, reason
@@ -25,13 +26,13 @@
 -- column output_index VARCHAR name neutral: Index into the result; NULL for a
 --   donor.
 -- column alias_kind VARCHAR name neutral: may-alias, must-alias or donor; NULL
---   where missed.
+--   if missed.
 -- column donated_bytes BIGINT bytes neutral: Size of the parameter's
---   allocation: saved where realised, lost where not.
+--   allocation: saved if realised, lost if not.
 -- column color
 -- column space_name
 -- column shape VARCHAR text neutral: Shape of the parameter.
--- column reason VARCHAR text neutral: Why it is not realised.
+-- column reason VARCHAR text neutral: Why the donation is not realised.
 -- column source_file
 -- column source_line
 WITH chosen AS MATERIALIZED (

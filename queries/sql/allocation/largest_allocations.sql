@@ -1,11 +1,11 @@
 -- title: Largest allocations
 -- question: Which allocations are the largest, and which values are in them?
--- definition: Allocations of every module by size. largest_instruction defines
---   the largest value placed in the allocation (the lowest value_id among
---   equals).
+-- definition: Allocations of every module, the largest first.
+--   largest_instruction defines the largest value in the allocation (the
+--   lowest value_id among equals).
 -- grain: module occurrence, allocation
--- leading: program, space_name, allocation_id, kind, size_bytes, space_ratio,
---   value_count, largest_instruction
+-- leading: program, space_name, allocation_id, size_bytes, kind, space_ratio,
+--   largest_instruction, value_count
 -- param run
 -- param program
 -- param color
@@ -19,19 +19,19 @@
 -- column allocation_id
 -- column kind
 -- column size_bytes BIGINT bytes lower_is_better: Size of the allocation.
--- column space_ratio DOUBLE ratio neutral: Share of all that the module
+-- column space_ratio DOUBLE ratio neutral: Share of the bytes that the module
 --   reserves in the memory space.
--- column parameter_number INTEGER id neutral: Entry parameter it holds.
+-- column parameter_number INTEGER id neutral: Entry parameter that it holds.
 -- column is_live_out BOOLEAN flag neutral: Whether it may outlive the program.
 -- column value_count BIGINT count neutral: Values placed in it.
--- column value_bytes BIGINT bytes neutral: Their sizes; more than size_bytes
---   where they share it over time.
+-- column value_bytes BIGINT bytes neutral: Sum of their sizes; exceeds
+--   size_bytes if they share it over time.
 -- column largest_instruction VARCHAR name neutral: Instruction of the largest
 --   value.
 -- column largest_op_name VARCHAR name neutral: Framework path of that
 --   instruction.
--- column shape VARCHAR text neutral: Shape of parameter or result, else of
---   that value.
+-- column shape VARCHAR text neutral: Shape of the parameter or result, or else
+--   of the largest value.
 WITH ranked AS (
   SELECT
     v.*,

@@ -1,16 +1,17 @@
 -- title: Longest live ranges
 -- question: Which temporary values are live for the most steps?
--- definition: Values of temporary allocations by live steps, end_step -
---   start_step + 1; among equals the larger first. span_ratio is the share of
---   the schedule's steps. With all_kinds also parameters, constants and
+-- definition: Values of temporary allocations by number of live steps
+--   (end_step - start_step + 1); among equals the larger first. span_ratio is
+--   the share of all steps. all_kinds adds parameters, constants and
 --   live-outs.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, shape, size_bytes, live_steps,
---   source_file, source_line
+-- leading: program, space_name, instruction, live_steps, size_bytes,
+--   source_file, source_line, shape
 -- param run
 -- param program
 -- param color
--- param all_kinds BOOLEAN = false: Not only values of temporary allocations.
+-- param all_kinds BOOLEAN = false: Include all kinds of allocations, not only
+--   temporary ones.
 -- param top
 -- column run
 -- column program

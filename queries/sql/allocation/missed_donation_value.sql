@@ -1,13 +1,13 @@
 -- title: Peak memory that donations would save
 -- question: How far would the peak fall if an input were donated?
--- definition: For every missed pair of donation_ledger: the live peak of the
---   memory space if the output lay in the parameter's allocation, so that its
---   own allocation is not held. Possible without a copy where the parameter is
---   last read no later than the output's allocation is first held.
+-- definition: For every missed pair of donation_ledger: the fall of the live
+--   peak if the output lay in the parameter's allocation and needed none of
+--   its own. is_possible: no copy is needed, because the parameter is last
+--   read no later than the output's allocation is first in use.
 --   saved_at_peak_bytes is exact for one pair at a time.
 -- grain: module occurrence, pair
--- leading: program, parameter_number, op_name, output_index, shape,
---   output_bytes, is_possible, saved_at_peak_bytes
+-- leading: program, parameter_number, op_name, saved_at_peak_bytes,
+--   is_possible, output_index, output_bytes, shape
 -- param run
 -- param program
 -- column run
@@ -25,12 +25,12 @@
 -- column output_bytes BIGINT bytes neutral: Size of the output's allocation.
 -- column last_use_step INTEGER step neutral: Last step at which the parameter
 --   is read.
--- column output_step INTEGER step neutral: First step at which the output is
---   held.
+-- column output_step INTEGER step neutral: First step at which the output's
+--   allocation is in use.
 -- column is_possible BOOLEAN flag neutral: Whether it needs no copy.
 -- column live_peak_bytes
--- column saved_at_peak_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by.
+-- column saved_at_peak_bytes BIGINT bytes higher_is_better: Fall of the live
+--   peak.
 -- column source_file
 -- column source_line
 WITH tenants AS (

@@ -1,18 +1,17 @@
 -- title: Missed in-place reuse
--- question: Where does an instruction write a new buffer although an operand
---   of the same size ends there?
--- definition: Pairs of temporary values of one memory space: the older is read
---   by the instruction that defines the newer and dies at the step at which
---   the newer is born; sizes are equal, the places differ, and the instruction
---   can work in place (element-wise operations, fusions of kind loop or input,
---   dynamic-update-slice, scatter, sort, copy). Of several operands and
---   results of a size the n-th is paired with the n-th, in the order of their
---   numbers, without those that do share a place. saved_bytes is the size;
---   leverage_bytes what the live peak would fall by if the pair shared its
---   bytes at that step.
+-- question: Where does an instruction write to a new buffer although an
+--   operand of the same size is no longer needed?
+-- definition: Pairs of temporary values in one memory space: an instruction
+--   reads the older value for the last time and defines the newer one at the
+--   same step; both have the same size, but different places, and the
+--   instruction could work in place (element-wise operations, fusions of kind
+--   loop or input, dynamic-update-slice, scatter, sort, copy). If several
+--   operands and results have the same size, the n-th is paired with the n-th;
+--   those that do share a place are left out. leverage_bytes is the fall of
+--   the live peak if the pair shared its bytes at that step.
 -- grain: module occurrence, pair of values
--- leading: program, space_name, instruction, operand_instruction, shape,
---   saved_bytes, leverage_bytes
+-- leading: program, space_name, instruction, operand_instruction,
+--   leverage_bytes, saved_bytes, shape
 -- param run
 -- param program
 -- param color
@@ -27,15 +26,15 @@
 --   value.
 -- column shape_index
 -- column opcode
--- column operand_instruction VARCHAR name neutral: Instruction of the dying
---   operand.
+-- column operand_instruction VARCHAR name neutral: Instruction of the older
+--   value, the operand.
 -- column operand_shape_index VARCHAR name neutral: Index into its result.
--- column step INTEGER step neutral: Step at which one dies and the other is
---   born.
+-- column step INTEGER step neutral: Step at which the older value ends and the
+--   newer one begins.
 -- column shape VARCHAR text neutral: Shape of the newer value.
--- column saved_bytes BIGINT bytes higher_is_better: Size of either.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
---   would fall by.
+-- column saved_bytes BIGINT bytes higher_is_better: Size of each of the two.
+-- column leverage_bytes BIGINT bytes higher_is_better: Possible fall of the
+--   live peak.
 -- column op_name
 WITH tenants AS (
   SELECT *

@@ -1,11 +1,11 @@
 -- title: Parameters held after their last use
 -- question: Which parameters stay in memory after their last use because they
 --   are not donated?
--- definition: Parameter allocations that hold nothing but parameters and are
---   not live-out. last_use_step is the last step at which an instruction reads
---   a value of the allocation; NULL if none does. held_after_use_byte_steps is
---   the size times the steps that it is held after that. unused_at_peak_bytes
---   is the size if the peak of the color comes after the last use, else 0.
+-- definition: Allocations that contain nothing but a parameter and are not
+--   live-out. last_use_step is the last step at which an instruction reads a
+--   value of the allocation; NULL if none does. held_after_use_byte_steps is
+--   the size times the number of later steps. unused_at_peak_bytes is the size
+--   if the peak of the memory space comes after the last use, else 0.
 -- grain: module occurrence, allocation
 -- leading: program, space_name, parameter_number, op_name, size_bytes,
 --   held_after_use_steps, unused_at_peak_bytes
@@ -30,8 +30,8 @@
 --   last use.
 -- column held_after_use_byte_steps BIGINT byte_steps lower_is_better: Size
 --   times those steps.
--- column unused_at_peak_bytes BIGINT bytes lower_is_better: Size if it is held
---   at the peak without a later use, else 0.
+-- column unused_at_peak_bytes BIGINT bytes lower_is_better: Size if it takes
+--   memory at the peak without a later use, else 0.
 WITH pinned AS (
   SELECT
     v.module_id, v.allocation_id, min(v.start_step) AS start_step,

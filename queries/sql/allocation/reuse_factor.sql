@@ -1,12 +1,12 @@
 -- title: Reuse of arenas
 -- question: How well is each arena reused over time?
--- definition: Per temporary allocation: reuse_x is the sum of its values'
---   sizes divided by its size. max_chain is the most values that use the same
---   byte one after the other. busy_ratio is the share of its byte-steps (size
---   times steps of the schedule) that are live.
+-- definition: Per temporary allocation (arena): reuse_x is the sum of the
+--   sizes of its values divided by its size. max_chain is the largest number
+--   of values that use the same byte one after the other. busy_ratio is the
+--   share of size times steps at which bytes are live.
 -- grain: module occurrence, allocation
--- leading: program, space_name, allocation_id, allocation_bytes, value_count,
---   value_bytes, reuse_x, busy_ratio
+-- leading: program, space_name, allocation_id, reuse_x, busy_ratio,
+--   allocation_bytes, value_count, value_bytes
 -- param run
 -- param program
 -- param color
@@ -23,10 +23,10 @@
 -- column value_bytes BIGINT bytes neutral: Sum of their sizes.
 -- column reuse_x DOUBLE score higher_is_better: value_bytes divided by the
 --   size of the allocation.
--- column max_chain BIGINT count higher_is_better: Most values that use one
---   byte over time.
--- column busy_ratio DOUBLE ratio higher_is_better: Share of its byte-steps
---   that are live.
+-- column max_chain BIGINT count higher_is_better: Most values that use the
+--   same byte one after the other.
+-- column busy_ratio DOUBLE ratio higher_is_better: Share of size times steps
+--   that is live.
 WITH tenants AS (
   SELECT *
   FROM value_places()

@@ -1,14 +1,15 @@
 -- title: Called computations exist
 -- question: Which calls name a computation that the module does not contain?
--- definition: Every computation that the module text calls stands in it. An
---   instruction that only the assignment prints calls what nobody has printed.
+-- definition: Every computation that the module text calls is in it.
+--   Instructions that only the buffer assignment prints are left out: the
+--   computations that they call are not printed anywhere.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   c.module_id, c.role || ' of ' || i.name AS place,
   CAST(1 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS found

@@ -1,16 +1,16 @@
 -- title: Every value has its instruction
 -- question: Which values are defined by an instruction that the dump does not
 --   contain?
--- definition: The instruction that defines a value stands in the module text,
---   or, in an assignment without it and for async computations that older
---   releases do not print, in the assignment itself.
+-- definition: The instruction that defines a value is in the module text; or
+--   in the buffer assignment itself, for assignments without a text and for
+--   async computations that older releases do not print.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH named AS (
   SELECT
     r.module_id, r.least_instruction_id AS least_id,

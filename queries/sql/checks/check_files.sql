@@ -1,18 +1,19 @@
 -- title: Every line of every file is parsed
 -- question: Which files have lines that no rule matched, or rejected places?
--- definition: lines_unclaimed plus rejects of every file of a run, whose
---   expected number is 0. A log also holds what programs print: of it, and of
---   files known and left unread, only rejects count.
+-- definition: Unmatched lines (lines_unclaimed) plus rejects of every file of
+--   a run; 0 is expected. For logs, which also contain the output of programs,
+--   and for files that hlodb recognises but does not read, only rejects count.
 -- grain: file
 -- param run VARCHAR = NULL of runs.name: Only files of this run; NULL for all.
 -- column run_id
 -- column path
--- column place VARCHAR text neutral: File or rejected place.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Message of the reject, reason, or
+--   unparsed lines.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   r.run_id, coalesce(f.path, j.path) AS path,
-  'lines' || coalesce(', ' || j.message, ', ' || f.reason, '') AS place,
+  coalesce(j.message, f.reason, 'unparsed lines') AS place,
   CAST(0 AS BIGINT) AS expected,
   coalesce(f.lines_unclaimed, 0) + coalesce(j.reject_count, 0) AS found
 FROM (

@@ -1,12 +1,12 @@
 -- title: No key is duplicated
 -- question: Which tables hold two rows with the same key?
 -- definition: For each table and each of its keys: expected is the number of
---   different keys, found how many of them stand once. The check looks at the
---   whole warehouse.
+--   different keys, found the number of keys that occur once. The check covers
+--   the whole warehouse.
 -- grain: table, key
 -- column place VARCHAR text neutral: Table and key.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH doubtful AS MATERIALIZED (
   SELECT u.table_name, u.owner_id FROM suspect_keys() AS u
 ),

@@ -1,14 +1,14 @@
 -- title: All checks
--- question: Which checks are there, and how many rows does each look at?
--- definition: The checks in their order, with the number of rows that each
+-- question: Which checks are there, and how many rows does each one compare?
+-- definition: The checks in their order, with the number of rows that each one
 --   compares.
 -- grain: check
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column ordinal INTEGER id neutral: Place in the list, from 1.
--- column check_name VARCHAR name neutral: Which check: the query check_… of
---   that name.
--- column checked_count BIGINT count neutral: Rows it looks at; NULL for whole
---   tables.
+-- column ordinal INTEGER id neutral: Position in the list, from 1.
+-- column check_name VARCHAR name neutral: Name of the check; the query
+--   check_NAME defines it.
+-- column checked_count BIGINT count neutral: Rows that it compares; NULL for
+--   checks of whole tables.
 WITH contents AS (
   SELECT * FROM checked_modules()
 ),

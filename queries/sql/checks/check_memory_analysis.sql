@@ -1,20 +1,20 @@
 -- title: JAX's memory analysis agrees
 -- question: Where does Compiled.memory_analysis() differ from the buffer
 --   assignment?
--- definition: Over allocations of device memory (every memory space but 5,
---   host memory): argument is the sum of parameters, alias that of parameters
---   that are live out, output that of all that is live out, temp that of
---   temporaries. On TPU temp is 0 where temporaries in HBM are nothing but
---   tuples' tables of addresses, 512 bytes each; else it is at least their
---   sum, as libtpu adds what its code generator needs, or 0 where none is
---   larger than a scalar.
+-- definition: Sums over the allocations of device memory (every memory space
+--   but 5, host memory): argument is the sum of the parameters, alias that of
+--   the parameters that are live-out, output that of everything live-out, temp
+--   that of the temporaries. On TPU, temp is 0 if the temporaries in HBM are
+--   only tables of pointers of tuples, 512 bytes each; otherwise it is at
+--   least their sum, because libtpu adds the needs of its code generator, or 0
+--   if none is larger than a scalar.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH said AS (
   -- Once, however many runs hold the module and say the same.
   SELECT DISTINCT

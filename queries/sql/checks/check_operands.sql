@@ -1,16 +1,16 @@
 -- title: Operands exist
 -- question: Which operands name an instruction that their computation does not
 --   contain?
--- definition: Every operand of the module text is an instruction that stands
---   in it. An instruction that only the assignment prints is left out: what it
---   reads may be printed nowhere.
+-- definition: Every operand in the module text is an instruction of that text.
+--   Instructions that only the buffer assignment prints are left out: their
+--   operands may be printed nowhere.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH named_only AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id
   FROM checked_modules() AS m

@@ -2,17 +2,18 @@
 -- question: Where does an assignment give the same bytes to two values that
 --   are live at the same time?
 -- definition: No two values of one allocation overlap in address and strictly
---   in time (a.start < b.end and b.start < a.end); thread-local allocations
---   apart, and what a conditional reads: its range goes through all branches,
---   and each has its bytes for others as soon as it reads it no more. found is
---   the number of such pairs of a memory space; overlap_conflicts lists them.
+--   in time (a.start < b.end and b.start < a.end). Thread-local allocations
+--   are left out, and so are values that a conditional reads: their printed
+--   range covers all branches, but a branch may reuse their bytes after
+--   reading them for the last time. found is the number of such pairs in a
+--   memory space; overlap_conflicts lists them.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   p.module_id, 'pairs of values in colour ' || p.color AS place,
   CAST(0 AS BIGINT) AS expected,

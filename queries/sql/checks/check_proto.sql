@@ -1,15 +1,15 @@
 -- title: Text and proto agree
 -- question: For which modules do text and proto give different rows?
--- definition: Of a module that was dumped in both forms, every row that both
---   carry is equal. expected is the number of rows compared, found the number
---   of equal ones.
+-- definition: If a module was dumped as text and as proto, every row that both
+--   contain is equal. expected is the number of rows compared, found the
+--   number of equal ones.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   f.module_id,
   'rows of ' || c.table_name || coalesce(', ' || c.example, '') AS place,

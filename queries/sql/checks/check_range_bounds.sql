@@ -1,15 +1,15 @@
 -- title: Live ranges lie inside the schedule
 -- question: Which live ranges end before they start, or outside the schedule?
--- definition: 0 <= start_step <= end_step <= number of steps; what outlives
---   the program ends one past the last step. expected is the number of steps,
---   or the start where the range ends before it; found is the end.
+-- definition: 0 <= start_step <= end_step <= number of steps; values that
+--   outlive the program end one step past the last. expected is the number of
+--   steps, or the start if the range ends before it; found is the end.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   l.module_id,
   'live range of ' || i.name || l.shape_index || ', ' || l.start_step || '-'

@@ -2,22 +2,24 @@
 -- question: Which live ranges end before the last use of their value, or long
 --   after it?
 -- definition: A value lives until the last of its uses and of the instructions
---   it appears in, or until the end of a computation whose root it appears in,
---   or of the program; or until another value takes its bytes over. A call may
---   count as a use, as it did until 2023, or only what it calls, which stands
---   before it. What is defined in an asynchronous computation, or in what that
---   calls, lives until the done. Until mid-2022 (TensorFlow 2.9) it ended a
---   step before the value that takes over, later at its first step: one step
---   is excused where no value that a loop or branch merges starts as another
---   of its bytes ends. expected is the step of the last use or end, found is
---   end_step (XLA, hlo_live_range.cc).
+--   that it appears in; if it appears in the root of a computation, until the
+--   end of that computation or of the program; or until another value takes
+--   over its bytes. Either a call counts as a use (until 2023), or only the
+--   called computation, which comes before it. Values defined in an
+--   asynchronous computation, or in one that it calls, live until the done.
+--   Until mid-2022 (TensorFlow 2.9), a value ended one step before its
+--   successor; since then at the successor's first step. One step of
+--   difference is accepted, unless a value that merges others, as in a loop or
+--   branch, starts as another value with the same bytes ends. expected is the
+--   step of the last use or of the end, found is end_step (XLA,
+--   hlo_live_range.cc).
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH RECURSIVE forms AS MATERIALIZED (
   SELECT form_id, opcode
   FROM store.instruction_forms

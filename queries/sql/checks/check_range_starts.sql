@@ -1,16 +1,16 @@
 -- title: Values live from their definition
 -- question: Which live ranges do not start where their value is defined?
 -- definition: start_step is the step of the defining instruction. Parameters
---   are left out: they live from the start of their computation. What the
---   computation of an async operation makes may live from the start of that,
---   as it does since jaxlib 0.12.
+--   are left out: they live from the start of their computation. Values that
+--   an async computation defines may live from the start of the async
+--   operation, as since jaxlib 0.12.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH doubtful AS MATERIALIZED (
   SELECT
     l.module_id, l.instruction_id, l.shape_index, l.start_step,

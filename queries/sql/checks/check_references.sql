@@ -1,12 +1,12 @@
 -- title: References resolve
 -- question: Which rows refer to rows that do not exist?
--- definition: For each table and each key that it refers by: rows without the
---   row they name. expected is 0. NULL refers to nothing. The check looks at
---   the whole warehouse.
+-- definition: For each table and each reference: rows whose referenced row is
+--   missing. expected is 0. NULL refers to nothing. The check covers the whole
+--   warehouse.
 -- grain: reference
 -- column place VARCHAR text neutral: Table and key.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH of_modules AS (
   SELECT r.table_name, r.module_id AS owner_id, r.row_count
   FROM module_rows() AS r

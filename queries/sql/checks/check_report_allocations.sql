@@ -1,18 +1,18 @@
 -- title: Memory reports list the same allocations
 -- question: Which allocations of a memory-usage report differ from the
 --   assignment?
--- definition: Every allocation that a report lists is one of the assignment:
---   of the same size, within the rounding of sizes as printed (up to 1023
---   bytes exact, KiB to one decimal, larger ones to two, of whole units of the
---   next smaller kind). The report lists all, or says how many it leaves out;
---   since 2026-03 it lists 50 or more.
+-- definition: Every allocation that a memory-usage report lists is in the
+--   buffer assignment with the same size, within the rounding of the printed
+--   size (up to 1023 bytes exact, KiB to one decimal, larger units to two). A
+--   report lists all allocations, or says how many it leaves out; since
+--   2026-03 it lists 50 or more.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH listed AS (
   SELECT
     r.module_id, r.color AS report_color, r.allocation_id, r.size_bytes,

@@ -1,15 +1,15 @@
 -- title: Memory reports have the same total
 -- question: Where does a memory-usage report give another total than the
 --   assignment?
--- definition: The total of a memory-usage report, of one memory space since
---   2026-03, is the sum of the allocation sizes.
+-- definition: The total of a memory-usage report is the sum of the allocation
+--   sizes; since 2026-03 there is a total for each memory space.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH sizes AS (
   -- One row for each colour, and one without a colour for all of them.
   SELECT a.module_id, a.color, sum(a.size_bytes) AS size_bytes

@@ -1,18 +1,18 @@
 -- title: Memory reports list the same values
 -- question: Which rows of a memory-usage report have no values in the
 --   assignment?
--- definition: Each row of a report counts the values at one offset and gives
---   their largest size. The assignment has as many there, in the allocation
---   that the report names or in one of that memory space. expected is the
---   number of values, found that of the likeliest place: the same offset and
---   size, within its rounding.
+-- definition: Each row of a memory-usage report counts the values at one
+--   offset and gives their largest size. The assignment has as many values
+--   there, in the allocation that the report names or in one of that memory
+--   space. expected is the number of values in the report, found the number at
+--   the best matching place: the same offset and size, within the rounding.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH listed AS (
   SELECT
     r.*, coalesce(r.allocation_id, r.color) AS home,

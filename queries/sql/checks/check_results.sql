@@ -1,15 +1,15 @@
 -- title: Results of all checks
 -- question: Is the data sound, and does it agree with XLA's and JAX's own
 --   figures?
--- definition: Every check once if nothing fails it; else every module, file or
---   table that does, with the place where expected and found differ most. Of a
---   module that stands in several runs the first occurrence is named.
---   References and keys are those of the whole warehouse.
+-- definition: One row per check that succeeds; for a check that fails, one row
+--   per module, file or table, with the place where expected and found differ
+--   most. For a module in several runs the first occurrence is named.
+--   References and keys are checked in the whole warehouse.
 -- grain: check, module or file or table that fails it
 -- leading: check_name, status, run, program, place, expected, found
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column check_name VARCHAR name neutral: Which check: the query check_… of
---   that name.
+-- column check_name VARCHAR name neutral: Name of the check; the query
+--   check_NAME defines it.
 -- column status VARCHAR name neutral: ok or fault.
 -- column run
 -- column program
@@ -17,12 +17,11 @@
 -- column rank
 -- column stage
 -- column path
--- column place VARCHAR text neutral: The place where the difference is
---   largest.
--- column expected BIGINT count neutral: What it should be there.
--- column found BIGINT count neutral: What it is there.
+-- column place VARCHAR text neutral: Place with the largest difference.
+-- column expected BIGINT count neutral: Expected value there.
+-- column found BIGINT count neutral: Value found there.
 -- column fault_count BIGINT count lower_is_better: Places that fail.
--- column checked_count BIGINT count neutral: Rows that the check looks at.
+-- column checked_count BIGINT count neutral: Rows that the check compares.
 WITH faults_of_modules AS MATERIALIZED (
   SELECT f.* FROM module_faults() AS f
 ),

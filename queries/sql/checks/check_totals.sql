@@ -7,9 +7,9 @@
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   m.module_id, 'sum of all allocations' AS place,
   m.printed_total_bytes AS expected, CAST(sum(a.size_bytes) AS BIGINT) AS found

@@ -1,16 +1,16 @@
 -- title: Uses of values are operands
 -- question: Which uses in the assignment does the module text not have?
--- definition: Where an assignment says that an operand reads a value, the
---   module text has that operand, and it is one of the positions of the value.
---   expected is the instruction that defines the value, found the operand of
+-- definition: If a buffer assignment says that an operand reads a value, the
+--   module text has that operand, and it is one of the value's positions.
+--   expected is the instruction that defines the value, found the operand in
 --   the text (instruction ids).
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH missing AS (
   SELECT
     u.module_id, u.value_id, u.instruction_id, u.operand_index, o.operand_id

@@ -1,16 +1,16 @@
 -- title: Values lie inside their allocations
 -- question: Which values extend beyond their allocation, or have none?
 -- definition: 0 <= offset_bytes and offset_bytes + size_bytes <= size of the
---   allocation. expected is the size of the allocation, NULL where there is no
---   such allocation; found is where the value ends, or its offset where that
---   is negative.
+--   allocation. expected is the size of the allocation, or NULL if there is no
+--   such allocation; found is the end of the value, or its offset if that is
+--   negative.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 SELECT
   v.module_id,
   'value ' || v.value_id || ' in allocation ' || v.allocation_id AS place,

@@ -1,16 +1,16 @@
 -- title: Values have room for their shape
 -- question: Which values have fewer bytes than their shape needs?
--- definition: size_bytes >= logical_bytes, for arrays: padding adds and never
---   takes away. Of an array that its layout splits among the cores of a chip,
---   SC(dimension:index,...), the largest piece counts. The pointer table of a
---   tuple has the size that its backend gives it.
+-- definition: size_bytes >= logical_bytes for arrays: padding only adds. If
+--   the layout splits an array among the cores of a chip,
+--   SC(dimension:index,...), the largest piece counts. Tables of pointers of
+--   tuples are left out, as their size depends on the backend.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
--- column place VARCHAR text neutral: What of the module is concerned.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column place VARCHAR text neutral: Affected part of the module.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH doubtful AS MATERIALIZED (
   SELECT d.module_id FROM suspect_values() AS d
 ),

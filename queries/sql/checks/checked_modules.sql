@@ -1,14 +1,14 @@
 -- title: Modules that the checks cover
 -- question: Which module contents does each check cover?
 -- definition: Every module of the selected run, or of all runs, whose details
---   are there: pruned runs have none.
+--   are stored; pruned runs have none.
 -- grain: module content
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.
 -- column module_id
 -- column printed_total_bytes BIGINT bytes neutral: XLA's own total.
 -- column has_assignment BOOLEAN flag neutral: Whether it has allocations.
--- column has_text BOOLEAN flag neutral: Whether it has the HLO itself.
+-- column has_text BOOLEAN flag neutral: Whether it has its HLO text.
 SELECT
   c.module_id, c.facts.printed_total_bytes, c.facts.has_assignment,
   c.facts.has_text

@@ -1,18 +1,17 @@
 -- title: Modules that fail a check
 -- question: Which module contents fail which check, where, and by how much?
--- definition: All checks of single modules together, a row for each module and
---   check that fails: how often it does, and the place where expected and
+-- definition: All checks of single modules: one row for each module and check
+--   that fails, with the number of failures and the place where expected and
 --   found differ most.
 -- grain: module content, check
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column check_name VARCHAR name neutral: Which check: the query check_… of
---   that name.
+-- column check_name VARCHAR name neutral: Name of the check; the query
+--   check_NAME defines it.
 -- column module_id
 -- column fault_count BIGINT count lower_is_better: Places that fail.
--- column place VARCHAR text neutral: The place where the difference is
---   largest.
--- column expected BIGINT count neutral: What it should be there.
--- column found BIGINT count neutral: What it is there.
+-- column place VARCHAR text neutral: Place with the largest difference.
+-- column expected BIGINT count neutral: Expected value there.
+-- column found BIGINT count neutral: Value found there.
 WITH faults AS (
   SELECT 'totals' AS check_name, c.* FROM check_totals() AS c
   UNION ALL

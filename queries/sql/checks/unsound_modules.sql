@@ -1,8 +1,8 @@
 -- title: Unsound modules
 -- question: Which module contents fail a check, so that gates leave them out?
--- definition: Module contents that fail a check; they are kept and shown
---   everywhere, but nothing is decided by them. Computed from the data each
---   time, so it cannot go stale.
+-- definition: Module contents that fail a check. They stay in the warehouse
+--   and are shown everywhere, but gates ignore them. Computed from the data
+--   each time, so it is never out of date.
 -- grain: module content
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column module_id

@@ -1,14 +1,13 @@
 -- title: Unsound runs
--- question: Which runs have data that verdicts cannot rely on?
--- definition: Runs of which more than max_rejects places could not be read,
---   and, with consistency, runs that hold a module content in which
---   self_consistency finds a fault, whichever run it names. They are no base
---   by default and no step of a history; a verdict on them is unknown.
+-- question: Which runs have data that reports cannot rely on?
+-- definition: Runs with more than max_rejects rejects, and, with consistency,
+--   runs with a module content in which self_consistency finds a fault. They
+--   are not used as a base by default and have no place in the history; a
+--   report on one has the verdict unknown.
 -- grain: run
 -- param max_rejects
 -- param consistency
--- param run_ids BIGINT[] = NULL from 0: Only runs of these numbers; NULL for
---   all.
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs; NULL for all.
 -- column run_id
 -- column run
 WITH asked AS MATERIALIZED (

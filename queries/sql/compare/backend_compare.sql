@@ -1,15 +1,15 @@
 -- title: One program on several backends
 -- question: How much memory does the same program need on TPU, GPU and CPU, or
 --   on two chips?
--- definition: Per program, the latest run of every platform, device and
---   compiler version that holds it with a buffer assignment, per memory space,
---   of its first module. ratios are to the least of the same program and
---   memory space. is_same_graph: before_optimizations has the
---   graph_fingerprint that most of these backends have, each counted once; of
---   several that equally many have, that of the latest run.
+-- definition: For every program, the latest run with a buffer assignment of
+--   each platform, device and compiler version, per memory space; if a run has
+--   several modules of the program, the first. reserved_x and live_peak_x are
+--   multiples of the least value for the same program and memory space.
+--   is_same_graph: the graph before optimisations equals that of most of these
+--   backends (in a tie, that of the latest run).
 -- grain: program, memory space, platform, device, compiler version
--- leading: program, platform, device, run, space_name, reserved_bytes,
---   live_peak_bytes, fragmentation_ratio
+-- leading: program, space_name, platform, device, reserved_bytes,
+--   live_peak_bytes, fragmentation_ratio, run
 -- param program
 -- param color
 -- column program
@@ -20,15 +20,16 @@
 -- column run
 -- column space_name
 -- column reserved_bytes
--- column reserved_x DOUBLE score lower_is_better: Times the least
---   reserved_bytes.
+-- column reserved_x DOUBLE score lower_is_better: reserved_bytes divided by
+--   the least of the backends.
 -- column live_peak_bytes
--- column live_peak_x DOUBLE score lower_is_better: Times the least
---   live_peak_bytes.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Fragmented share of
---   the temporaries.
+-- column live_peak_x DOUBLE score lower_is_better: live_peak_bytes divided by
+--   the least of the backends.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Share of temporary
+--   memory that is fragmentation.
 -- column padding_bytes BIGINT bytes lower_is_better: Padding at the peak.
--- column is_same_graph BOOLEAN flag neutral: Whether the input is the same.
+-- column is_same_graph BOOLEAN flag neutral: Whether the program is the same
+--   before optimisations.
 WITH held AS (
   SELECT
     m.program AS program_name, m.color AS space_color, m.platform, r.device,

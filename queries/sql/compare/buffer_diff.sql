@@ -1,33 +1,33 @@
 -- title: Buffers that changed
 -- question: Which buffers are new, gone, resized or moved between two runs,
---   and what do they add to the peak?
+--   and how many bytes does each add?
 -- definition: Rows of buffer_changes for modules matched by matched_modules,
---   as hlodb report and hlodb diff show them: per pair of modules and memory
---   space delta_bytes of all rows add up to the difference of reserved_bytes.
---   Bytes are owned: of what values share in place the newest owns it. part
---   says why, see difference_parts. The source line is that of the candidate's
---   value, else of the base's.
+--   as in hlodb report and hlodb diff. Per pair of modules and memory space,
+--   delta_bytes of all rows add up to the difference of reserved_bytes. Bytes
+--   that values share in place belong to the newest of them. part is the
+--   reason, see difference_parts. The source line is that of the candidate's
+--   value, or else of the base's.
 -- grain: pair of modules, memory space, pair of buffers, part
--- leading: program, part, delta_bytes, instruction, shape, source_file,
---   source_line
+-- leading: program, part, delta_bytes, instruction, source_file, source_line,
+--   shape
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param follow
--- param only_changes BOOLEAN = true: Leave out buffers that are the same.
+-- param only_changes BOOLEAN = true: Leave out unchanged buffers.
 -- param top BIGINT = 100 from 0: At most this many rows; NULL for all.
 -- column program
--- column base_program VARCHAR name neutral: Its name in the base, where it is
---   another.
+-- column base_program VARCHAR name neutral: Name of the program in the base,
+--   if different.
 -- column module_number INTEGER id neutral: XLA's number of the module in the
 --   candidate, else in the base.
 -- column rank
 -- column color
--- column place BIGINT id neutral: Place in the module and memory space, the
+-- column place BIGINT id neutral: Position in the module and memory space, the
 --   greatest change first.
--- column part VARCHAR name neutral: Why, see difference_parts; same where
---   nothing changed.
+-- column part VARCHAR name neutral: Part of the difference, see
+--   difference_parts; same if nothing changed.
 -- column kind VARCHAR name neutral: Kind of allocation of the bytes.
 -- column delta_bytes BIGINT bytes lower_is_better: Bytes of the part.
 -- column base_instruction VARCHAR name neutral: Instruction in the base, with
@@ -35,25 +35,27 @@
 -- column instruction VARCHAR name neutral: The same in the candidate.
 -- column opcode
 -- column op_path VARCHAR name neutral: Framework path without the names of the
---   jitted functions around it; the candidate's if it has one.
+--   jitted functions around it; from the candidate if it has one.
 -- column base_shape VARCHAR text neutral: Shape in the base, without layout.
 -- column shape VARCHAR text neutral: Shape in the candidate, without layout.
--- column base_bytes BIGINT bytes lower_is_better: Room in the base.
--- column candidate_bytes BIGINT bytes lower_is_better: Room in the candidate.
+-- column base_bytes BIGINT bytes lower_is_better: Size in memory in the base.
+-- column candidate_bytes BIGINT bytes lower_is_better: Size in memory in the
+--   candidate.
 -- column status VARCHAR name neutral: same, larger, smaller, new, gone, moved
---   away or moved here; NULL for what is no buffer.
+--   away or moved here; NULL for rows that are not buffers.
 -- column base_held_bytes BIGINT bytes lower_is_better: Bytes that it owns in
---   the base; NULL where it fills none of this memory space there.
+--   the base; NULL if it owns none of this memory space there.
 -- column candidate_held_bytes BIGINT bytes lower_is_better: The same in the
 --   candidate.
--- column note VARCHAR text neutral: What changed, in words.
--- column match_method VARCHAR name neutral: What is equal, see buffer_rungs.
--- column match_confidence DOUBLE score higher_is_better: 1 for sure, 0 for
---   none.
--- column attribution VARCHAR name neutral: Whether the line is where the value
---   is defined, or first read.
--- column op_name VARCHAR name neutral: Framework path of the instruction that
---   the line is of.
+-- column note VARCHAR text neutral: The change in words.
+-- column match_method VARCHAR name neutral: How the buffers were matched, see
+--   buffer_rungs.
+-- column match_confidence DOUBLE score higher_is_better: Confidence of the
+--   match: 1 is certain, 0 is none.
+-- column attribution VARCHAR name neutral: defined: line of the definition;
+--   read: line of the first reader.
+-- column op_name VARCHAR name neutral: Framework path of the instruction with
+--   that line.
 -- column source_file
 -- column source_line
 WITH pairs AS MATERIALIZED (

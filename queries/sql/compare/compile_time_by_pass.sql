@@ -1,30 +1,28 @@
 -- title: Compile time by pass
 -- question: Which compiler passes take long, became slower, or change modules
 --   more often?
--- definition: Passes that the modules' metadata files list, by pipeline and
---   pass over all modules of a run (and program), beside those of base where
---   one is named. These files are known by the number of the module alone, so
---   that ranks count together, with a program what any rank has of its
---   numbers. Runs without metadata files give no rows.
+-- definition: Passes in the modules' metadata files, summed by pipeline and
+--   pass over all modules of a run (and program), next to those of the base if
+--   one is given. Metadata files name only the number of their module, so
+--   ranks are added up; with program, all modules with one of its numbers
+--   count. Runs without metadata files give no rows.
 -- grain: pipeline, pass
 -- leading: pipeline, pass_name, call_count, changed_count, pass_seconds,
 --   time_ratio, delta_seconds
 -- param run
--- param base VARCHAR = NULL of runs.name: The run to compare with; NULL for
---   none.
+-- param base VARCHAR = NULL of runs.name: Run to compare with; NULL for none.
 -- param program
 -- column run
 -- column pipeline VARCHAR name neutral: Pass pipeline.
 -- column pass_name VARCHAR name neutral: The pass.
 -- column call_count BIGINT count lower_is_better: How often it ran.
 -- column changed_count BIGINT count neutral: How often it changed the module.
--- column pass_seconds DOUBLE seconds lower_is_better: How long it took
---   together.
--- column time_ratio DOUBLE ratio lower_is_better: Share of all passes of the
---   run.
+-- column pass_seconds DOUBLE seconds lower_is_better: Total time.
+-- column time_ratio DOUBLE ratio lower_is_better: Share of the time of all
+--   passes of the run.
 -- column base_call_count BIGINT count neutral: How often it ran in the base.
--- column base_seconds DOUBLE seconds neutral: How long it took in the base.
--- column delta_seconds DOUBLE seconds lower_is_better: The difference.
+-- column base_seconds DOUBLE seconds neutral: Total time in the base.
+-- column delta_seconds DOUBLE seconds lower_is_better: Candidate minus base.
 WITH asked AS (
   SELECT c.run_id, c.run AS run_name, FALSE AS is_base
   FROM selected_run() AS c

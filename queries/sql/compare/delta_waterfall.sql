@@ -1,38 +1,38 @@
 -- title: Parts of a memory difference
--- question: Why did the reserved memory change? The parts add up to the
---   difference.
--- definition: Per pair of matched modules and memory space the difference of
---   reserved_bytes, by part (difference_parts) and kind of allocation: sums of
---   buffer_diff, as hlodb report and hlodb diff show them. delta_bytes of all
---   parts add up to total_delta_bytes, but for residual_bytes: 0 wherever
---   XLA's sizes agree with one another. A module that one side lacks counts as
---   0 there.
+-- question: Which parts does the difference of reserved memory consist of?
+-- definition: For each pair of matched modules and memory space, the
+--   difference of reserved_bytes by part (difference_parts) and kind of
+--   allocation: sums of buffer_diff, as in hlodb report and hlodb diff.
+--   delta_bytes of all parts and residual_bytes add up to total_delta_bytes;
+--   residual_bytes is 0 if XLA's sizes agree with one another. A module that
+--   one side lacks counts as 0 bytes there.
 -- grain: pair of modules, memory space, part, kind
 -- leading: program, color, part, kind, delta_bytes, delta_ratio, buffer_count
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param follow
 -- column base
 -- column candidate
 -- column program
--- column base_program VARCHAR name neutral: Its name in the base, where it is
---   another.
+-- column base_program VARCHAR name neutral: Name of the program in the base,
+--   if different.
 -- column module_number INTEGER id neutral: XLA's number of the module in the
 --   candidate, else in the base.
 -- column rank
 -- column color
--- column part VARCHAR name neutral: Which part, see difference_parts.
+-- column part VARCHAR name neutral: Part of the difference, see
+--   difference_parts.
 -- column kind VARCHAR name neutral: Kind of allocation.
 -- column delta_bytes BIGINT bytes lower_is_better: Bytes of the part.
 -- column delta_ratio DOUBLE ratio neutral: Its share of total_delta_bytes.
--- column buffer_count BIGINT count neutral: Buffers that it is of; 0 where
+-- column buffer_count BIGINT count neutral: Buffers of the part; 0 if the
 --   details of a run are pruned.
 -- column total_delta_bytes BIGINT bytes lower_is_better: Difference of
 --   reserved_bytes.
--- column residual_bytes BIGINT bytes lower_is_better: What the parts leave
---   unexplained.
+-- column residual_bytes BIGINT bytes lower_is_better: Difference that no part
+--   explains.
 WITH pairs AS MATERIALIZED (
   SELECT
     row_number() OVER (

@@ -1,10 +1,10 @@
 -- title: Parts of a difference
--- question: What does each part of a difference mean, in delta_waterfall,
---   buffer_diff, report.json and the text of reports?
--- definition: The vocabulary of buffer_changes.
+-- question: What does each part of a difference mean?
+-- definition: The parts that delta_waterfall, buffer_diff, buffer_changes,
+--   report.json and the text of reports use.
 -- grain: part
--- column part VARCHAR name neutral: Its name.
--- column meaning VARCHAR text neutral: What bytes of it are.
+-- column part VARCHAR name neutral: Name of the part.
+-- column meaning VARCHAR text neutral: Bytes that it counts.
 SELECT v.part, v.meaning
 FROM (
   VALUES

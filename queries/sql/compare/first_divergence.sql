@@ -1,23 +1,24 @@
 -- title: First difference between two compilations
 -- question: After which stage or pass do two compilations of a program first
 --   differ?
--- definition: Rows of divergences, as hlodb report and hlodb diff show them,
---   for each memory space in which buffer_changes finds a change, and for
---   compilations that differ without one. Where nothing differs, blame and
---   difference are none; where only the memory does, difference is memory.
---   Compilations without a partner are left out.
+-- definition: Rows of divergences, as in hlodb report and hlodb diff, for each
+--   memory space with a change in buffer_changes, and for compilations that
+--   differ without one. If nothing differs, blame and difference are none; if
+--   only the memory differs, difference is memory. Compilations without a
+--   partner are left out.
 -- grain: pair of compilations, see matched_compilations, memory space
--- leading: program, blame, last_equal_stage, first_different_stage,
---   difference, delta_reserved_bytes
+-- leading: program, blame, first_different_stage, delta_reserved_bytes,
+--   last_equal_stage, difference
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param follow
 -- column base
 -- column candidate
 -- column program
--- column base_program VARCHAR name neutral: Its name in the base, if another.
+-- column base_program VARCHAR name neutral: Name of the program in the base,
+--   if different.
 -- column rank
 -- column base_module_number INTEGER id neutral: XLA's number of the module in
 --   the base.
@@ -25,25 +26,27 @@
 --   candidate.
 -- column color INTEGER id neutral: Memory space number; NULL where no memory
 --   changed.
--- column blame VARCHAR name neutral: Where the difference comes from.
--- column reason VARCHAR text neutral: Why, in words.
+-- column blame VARCHAR name neutral: Likely origin: framework, partitioner,
+--   fusion, scheduler, layout, packing, environment or optimisation; none
+--   without a difference.
+-- column reason VARCHAR text neutral: The reason in words.
 -- column difference VARCHAR name neutral: graph, in_order_only, memory or
 --   none; NULL without snapshots on both sides.
--- column last_equal_stage VARCHAR name neutral: Last snapshot that both hold.
--- column first_different_stage VARCHAR name neutral: What follows it, and
---   which side ran it if only one did.
+-- column last_equal_stage VARCHAR name neutral: Last snapshot that both have.
+-- column first_different_stage VARCHAR name neutral: The next snapshot, and
+--   which side has it if only one does.
 -- column base_instruction_count INTEGER count neutral: Instructions of the
 --   snapshot after the last equal one in the base.
 -- column candidate_instruction_count INTEGER count neutral: The same in the
 --   candidate.
 -- column compared_stages BIGINT count neutral: Snapshots of the candidate that
 --   were compared.
--- column main_part VARCHAR name neutral: The part that most of the difference
---   falls in, see difference_parts.
--- column main_share_ratio DOUBLE ratio neutral: Its bytes, of all parts that
---   go the same way.
--- column main_confidence DOUBLE score higher_is_better: How sure its buffers
---   are matched, weighed by bytes.
+-- column main_part VARCHAR name neutral: Part with most of the difference, see
+--   difference_parts.
+-- column main_share_ratio DOUBLE ratio neutral: Share of the main part among
+--   all parts with the same sign.
+-- column main_confidence DOUBLE score higher_is_better: Confidence of the
+--   matches of its buffers, weighted by bytes.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Difference of
 --   reserved bytes.
 WITH pairs AS MATERIALIZED (

@@ -1,10 +1,9 @@
 -- title: Change points of a series
 -- question: Between which runs of a series did a program's memory change?
--- definition: Points of peak_history cut into segments of consecutive runs
---   with the same reserved_bytes and live_peak_bytes: exact change points of a
---   deterministic series. A live peak that is not known is no change. The
---   change lies between the last commit of the segment before and the first of
---   this one.
+-- definition: The points of peak_history, cut into segments of consecutive
+--   runs with the same reserved_bytes and live_peak_bytes. An unknown live
+--   peak is not a change. The cause lies between commit_before, of the last
+--   run before the segment, and first_commit.
 -- grain: program, platform, memory space, segment
 -- leading: program, space_name, first_run, last_run, run_count,
 --   reserved_bytes, delta_reserved_bytes, first_commit
@@ -16,16 +15,18 @@
 -- column color
 -- column space_name
 -- column first_run VARCHAR name neutral: First run of the segment.
--- column last_run VARCHAR name neutral: Its last run.
--- column run_count BIGINT count neutral: Runs in it.
+-- column last_run VARCHAR name neutral: Last run of the segment.
+-- column run_count BIGINT count neutral: Runs in the segment.
 -- column reserved_bytes
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Change from the
 --   segment before.
 -- column live_peak_bytes
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change from the
 --   segment before.
--- column commit_before VARCHAR name neutral: Commit of the last run before it.
--- column first_commit VARCHAR name neutral: Commit of its first run.
+-- column commit_before VARCHAR name neutral: Commit of the last run before the
+--   segment.
+-- column first_commit VARCHAR name neutral: Commit of the first run of the
+--   segment.
 WITH points AS (
   SELECT
     h.program AS program_name, h.platform, h.color AS space_color,

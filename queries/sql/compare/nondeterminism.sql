@@ -2,22 +2,22 @@
 -- question: Does the same input compile to different programs or different
 --   memory?
 -- definition: Modules with a before_optimizations snapshot, grouped by its
---   exact_fingerprint, program, compiler_version, platform, device and the
---   compiler flags of the run; where the version is unknown, each run by
---   itself, for the next may have another compiler. variant_count counts
---   exact_fingerprints of what they compiled to. Groups with fewer than
---   min_compiles modules are left out. Bytes per memory space.
+--   exact_fingerprint, program, compiler version, platform, device and the
+--   compiler flags of the run. If the version is unknown, each run is a group
+--   of its own, as another run may have another compiler. variant_count is the
+--   number of different programs (exact_fingerprint) that came out. Groups of
+--   fewer than min_compiles modules are left out.
 -- grain: input, memory space
 -- leading: program, color, compile_count, variant_count, min_reserved_bytes,
 --   max_reserved_bytes, band_ratio, example_run
 -- param program
--- param min_compiles BIGINT = 2 from 0: Only inputs compiled at least this
---   often.
+-- param min_compiles BIGINT = 2 from 0: Least number of compilations of one
+--   input.
 -- param only_variants BOOLEAN = false: Only inputs with more than one result.
 -- column program
 -- column color
 -- column compile_count BIGINT count neutral: Compilations of the same input.
--- column run_count BIGINT count neutral: Runs they belong to.
+-- column run_count BIGINT count neutral: Runs with these compilations.
 -- column variant_count BIGINT count lower_is_better: Distinct results.
 -- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved
 --   bytes.

@@ -1,11 +1,10 @@
 -- title: A module after each pass
 -- question: Which passes changed a module, its size and its memory?
 -- definition: The snapshots of every module of the run that was dumped after
---   passes, in the order in which they were made: before_optimizations, the
---   passes by number, the stages after optimisation. is_changed says whether a
---   snapshot differs from the one before it (module_id, which sees all but
---   source locations). Memory is that of color 0 where the snapshot has a
---   buffer assignment, else NULL.
+--   passes, in the order of their making: before_optimizations, the passes by
+--   number, the stages after optimisation. is_changed compares a snapshot with
+--   the one before it; source locations do not count. Memory is that of color
+--   0 if the snapshot has a buffer assignment, else NULL.
 -- grain: module, snapshot
 -- leading: program, snapshot, stage, pass_after, is_changed,
 --   instruction_count, reserved_bytes, live_peak_bytes
@@ -15,18 +14,18 @@
 -- column program
 -- column module_number
 -- column rank
--- column snapshot BIGINT count neutral: Place among the snapshots of the
+-- column snapshot BIGINT count neutral: Position of the snapshot in its
 --   module, from 0.
 -- column stage VARCHAR name neutral: Stage of compilation.
 -- column pass_step INTEGER count neutral: XLA's number of the snapshot.
 -- column pipeline VARCHAR name neutral: Pass pipeline.
 -- column pass_after VARCHAR name neutral: Pass that ran before the snapshot.
 -- column pass_before VARCHAR name neutral: Pass that runs after it.
--- column is_changed BOOLEAN flag neutral: Whether it differs from the one
---   before.
+-- column is_changed BOOLEAN flag neutral: Whether it differs from the previous
+--   snapshot.
 -- column instruction_count INTEGER count neutral: Instructions.
--- column delta_instruction_count INTEGER count neutral: Change since the one
---   before.
+-- column delta_instruction_count INTEGER count neutral: Change since the
+--   previous snapshot.
 -- column fusion_count INTEGER count neutral: Fusion instructions.
 -- column computation_count INTEGER count neutral: Computations.
 -- column reserved_bytes BIGINT bytes lower_is_better: Reserved bytes of color

@@ -1,10 +1,9 @@
 -- title: Peak memory over runs
 -- question: How did every program's memory change from run to run?
 -- definition: Per program, platform and memory space: the greatest
---   reserved_bytes and live_peak_bytes among the modules of that program in
---   each run, in the order of started_at, ingested_at, run_id, with the
---   difference to the run before that holds the program. Of a series, or of
---   all runs.
+--   reserved_bytes and live_peak_bytes among the program's modules in each
+--   run, and the change since the previous run with that program. Runs are
+--   ordered by started_at, ingested_at, run_id.
 -- grain: program, platform, memory space, run
 -- leading: program, space_name, run, reserved_bytes, delta_reserved_bytes,
 --   delta_reserved_ratio, live_peak_bytes
@@ -19,18 +18,17 @@
 -- column series
 -- column started_at TIMESTAMP time neutral: When the dump was written (UTC).
 -- column compiler_version VARCHAR name neutral: XLA release.
--- column module_count BIGINT count neutral: Modules of that program in the
---   run.
+-- column module_count BIGINT count neutral: Modules of the program in the run.
 -- column reserved_bytes
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: Change of
 --   reserved_bytes.
--- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the
---   run before.
+-- column delta_reserved_ratio DOUBLE ratio lower_is_better: That change as a
+--   share of the previous value.
 -- column live_peak_bytes
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: Change of
 --   live_peak_bytes.
--- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
---   run before.
+-- column delta_live_peak_ratio DOUBLE ratio lower_is_better: That change as a
+--   share of the previous value.
 WITH points AS (
   SELECT
     m.program AS program_name, m.platform, m.color AS space_color,

@@ -1,58 +1,63 @@
 -- title: Programs that need more memory
--- question: Which programs need more memory than in the run before, in which
---   memory space, and by how much?
--- definition: Verdicts of judged_modules, as hlodb report and hlodb diff give
---   them, with the same floors; what is the same but for the hosts that only
---   their folders tell is one row. A memory space that only one side has
---   counts as 0 bytes on the other.
+-- question: Which programs need more memory than in the base, in which memory
+--   space, and by how much?
+-- definition: Verdicts of judged_modules, as in hlodb report and hlodb diff,
+--   with the same floors. Equal modules of hosts whose ranks are unknown are
+--   one row. A memory space that only one side uses counts as 0 bytes on the
+--   other.
 -- grain: pair of modules, memory space
--- leading: program, space_name, verdict, base_reserved_bytes,
---   candidate_reserved_bytes, delta_reserved_bytes, delta_reserved_ratio, rule
+-- leading: program, space_name, verdict, delta_reserved_bytes,
+--   delta_reserved_ratio, base_reserved_bytes, candidate_reserved_bytes, rule
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param min_delta_bytes
 -- param min_delta_ratio
 -- param follow
 -- column base
 -- column candidate
 -- column program
--- column base_program VARCHAR name neutral: Its name in the base, where it is
---   another.
+-- column base_program VARCHAR name neutral: Name of the program in the base,
+--   if different.
 -- column module_number INTEGER id neutral: XLA's number of the module in the
 --   candidate, else in the base.
 -- column rank
--- column module_count BIGINT count neutral: Pairs of equal modules that the
---   row stands for, as of hosts whose ranks are not known.
+-- column module_count BIGINT count neutral: Pairs of equal modules in this
+--   row, such as those of hosts with unknown ranks.
 -- column color
 -- column space_name
 -- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
 --   failed, recovered or not_comparable.
--- column rule VARCHAR name neutral: What decided the verdict.
--- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved in the
+-- column rule VARCHAR name neutral: Rule that decided the verdict, see
+--   judged_pairs.
+-- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
+--   the base.
+-- column candidate_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes
+--   in the candidate.
+-- column delta_reserved_bytes BIGINT bytes lower_is_better: Candidate minus
 --   base.
--- column candidate_reserved_bytes BIGINT bytes lower_is_better: In the
---   candidate.
--- column delta_reserved_bytes BIGINT bytes lower_is_better: The difference.
--- column delta_reserved_ratio DOUBLE ratio lower_is_better: Its share of the
---   base.
+-- column delta_reserved_ratio DOUBLE ratio lower_is_better: Difference as a
+--   share of the base.
 -- column base_live_peak_bytes BIGINT bytes lower_is_better: Live peak of the
 --   base.
--- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Of the
---   candidate.
--- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
--- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Its share of the
+-- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Live peak of
+--   the candidate.
+-- column delta_live_peak_bytes BIGINT bytes lower_is_better: Candidate minus
 --   base.
--- column noise_band_bytes BIGINT bytes neutral: How far duplicate compiles
---   differ; a difference within it is the same.
--- column method VARCHAR name neutral: Why both are the same program, see
+-- column delta_live_peak_ratio DOUBLE ratio lower_is_better: Difference as a
+--   share of the base.
+-- column noise_band_bytes BIGINT bytes neutral: Largest difference between
+--   duplicate compilations; a difference up to it counts as same.
+-- column method VARCHAR name neutral: How the two were matched, see
 --   match_rungs.
--- column confidence DOUBLE score higher_is_better: How sure that is.
--- column differing_keys VARCHAR name neutral: What makes both incomparable.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column differing_keys VARCHAR name neutral: Differences of the inputs that
+--   make the two incomparable.
 -- column tags VARCHAR name neutral: recovered, packing-only or schedule-only.
--- column hosts VARCHAR name neutral: Folders of the hosts that the row stands
---   for, where no rank but the folder alone tells them.
+-- column hosts VARCHAR name neutral: Folders of the hosts in this row, if only
+--   the folder distinguishes them.
 WITH judged AS MATERIALIZED (
   SELECT m.*
   FROM judged_modules(

@@ -2,39 +2,46 @@
 -- question: Which module of each run is which program, even after a rename or
 --   a missing run?
 -- definition: Modules with a buffer assignment, matched from each run to the
---   next by module_ladder. What is left of a run, and new in a later one, is
---   matched on the same ladder between these two: the latest such run counts.
---   Each row but the first of a track says which module it follows, why, and
---   how sure that is. A module is compared with the last one of its track that
---   is comparable; one that begins a track, where the run before has a program
---   of its name, shapes and rank, is one more compilation of that: it is
---   compared with the first of them. A program is missing, unless it is only
---   compiled less often, or as many programs of its name are new.
+--   next by module_ladder. A module that disappears and one that appears in a
+--   later run are matched on the same ladder; the latest such run counts. Each
+--   row but the first of a track says which module it continues, how it was
+--   matched, and with what confidence. A module is compared with the last
+--   comparable one of its track. If a module begins a track, and the previous
+--   run has a program with its name, shapes and rank, it is one more
+--   compilation of that program, compared with the first one there. A program
+--   is missing, unless it is only compiled fewer times, or as many programs of
+--   its name are new.
 -- grain: compiled module
 -- leading: track, run, program, rank, method, confidence
--- param run_ids BIGINT[] = NULL from 0: Numbers of the runs, the earliest
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs, the earliest
 --   first; NULL for all runs in their order.
--- column track BIGINT id neutral: Number of the program.
+-- column track BIGINT id neutral: Number of the track: one program through the
+--   series.
 -- column run_id
 -- column run
--- column run_place BIGINT id neutral: 1 for the earliest run.
--- column place BIGINT id neutral: Place of the module in its run, see
+-- column run_place BIGINT id neutral: Position of the run, 1 for the earliest.
+-- column place BIGINT id neutral: Position of the module in its run, see
 --   compilations.
 -- column program
 -- column rank
 -- column module_number
--- column method VARCHAR name neutral: Why it is the program before, see
---   match_rungs; NULL for the first row.
--- column confidence DOUBLE score higher_is_better: How sure that is.
--- column earlier_run_id BIGINT id neutral: Run that it was in before.
--- column earlier_place BIGINT id neutral: Its place there.
--- column base_run_id BIGINT id neutral: Run that it is compared with.
--- column base_place BIGINT id neutral: Place of its base there.
+-- column method VARCHAR name neutral: How it was matched with the earlier
+--   module, see match_rungs; NULL for the first row.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column earlier_run_id BIGINT id neutral: run_id of the previous module of
+--   the track.
+-- column earlier_place BIGINT id neutral: Position of that module in its run.
+-- column base_run_id BIGINT id neutral: run_id of the module that it is
+--   compared with.
+-- column base_place BIGINT id neutral: Position of that module in its run.
 -- column relation VARCHAR name neutral: series, or again for one more
---   compilation; NULL without a base.
--- column base_method VARCHAR name neutral: Why its base is the same program.
--- column base_confidence DOUBLE score higher_is_better: How sure that is.
--- column missing_run_id BIGINT id neutral: Run after this one that lacks the
+--   compilation; NULL without a module to compare with.
+-- column base_method VARCHAR name neutral: How the two were matched, see
+--   match_rungs.
+-- column base_confidence DOUBLE score higher_is_better: Confidence of the
+--   match, from 0 to 1.
+-- column missing_run_id BIGINT id neutral: run_id of the first run without the
 --   program, if the last run lacks it, too.
 WITH RECURSIVE line AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.

@@ -1,63 +1,68 @@
 -- title: How memory grows with a size
 -- question: How does a program's memory grow with batch size, sequence length
 --   or width, and what is the largest size that fits?
--- definition: Compilations that differ in one axis of size_axes, all others
---   being equal (other_axes). To each part of their memory a law is fitted:
---   constant_bytes + linear_bytes * size + quadratic_bytes * size * size, by
---   least squares with coefficients of at least 0, of those with the fewest
---   terms whose residual variance (squares over sizes minus terms) is least. A
---   law with three terms needs four sizes. largest_size is the greatest for
---   which the law of reserved_bytes stays within the limit: that of color 0 as
---   headroom has it, or limit_bytes. Beyond max_size it is a guess, for
---   compilers change their mind with the size. Dumps for CPU and GPU don't say
---   the compiler's version: of these, name a series of one.
+-- definition: Compilations that differ in one axis of size_axes only;
+--   other_axes are the sizes of the others. To each part of their memory a law
+--   is fitted by least squares: constant_bytes + linear_bytes * size +
+--   quadratic_bytes * size * size, with no negative coefficient. Of the
+--   possible subsets of terms, the one with the least residual variance (sum
+--   of squares divided by sizes minus terms) is chosen, with fewer terms in a
+--   tie; three terms need four sizes. largest_size is the greatest size for
+--   which the law of reserved_bytes stays within the limit: limit_bytes, or
+--   else the limit of color 0 as in headroom. Beyond max_size it is an
+--   extrapolation: compilers may decide otherwise for larger sizes. Dumps for
+--   CPU and GPU do not contain the compiler's version: use series to select
+--   runs of one version.
 -- grain: program, platform, device, compiler version, memory space, axis,
 --   other axes, part
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
---   in one axis alone. Compile it at one more, or ask with -p min_sizes=2;
---   `hlodb query size_axes` lists the sizes there are. Where the dumps don't
---   say the compiler's version, name a series whose runs have the same.
--- leading: program, space_name, axis, part, constant_bytes, linear_bytes,
---   quadratic_bytes, r2_ratio
+--   in one axis only. Compile it at one more size, or ask with -p min_sizes=2;
+--   `hlodb query size_axes` lists the known sizes. If the dumps do not contain
+--   the compiler's version, select a series whose runs have the same one.
+-- leading: program, space_name, axis, other_axes, part, largest_size,
+--   linear_bytes, quadratic_bytes
 -- param program
 -- param series
 -- param color
--- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Bytes that
---   the memory space has, which is 0 unless one is asked for; NULL for what
---   the dump or the chip's maker says.
+-- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
+--   memory space, color 0 unless color is set; NULL for the limit in the dump
+--   or the published memory of the chip.
 -- param module_ids
--- param min_sizes BIGINT = 3 from 0: Only laws from at least so many sizes.
+-- param min_sizes BIGINT = 3 from 0: Least number of sizes for a law.
 -- column program
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU architecture.
 -- column compiler_version VARCHAR name neutral: XLA release.
 -- column color
 -- column space_name
--- column axis VARCHAR name neutral: Dimensions that grow together, such as
---   4[0], 5[0]: number of the array parameter, then of the dimension.
--- column other_axes VARCHAR text neutral: Sizes of the others, such as 4[1],
---   5[1] = 128; NULL where there is none.
--- column example_run VARCHAR name neutral: Run of the greatest size.
--- column module_number INTEGER id neutral: XLA's number of the module there:
---   which one it is of several that share a name.
+-- column axis VARCHAR name neutral: Dimensions that change together, such as
+--   4[0], 5[0]: number of the array parameter, then of the dimension, both
+--   from 0.
+-- column other_axes VARCHAR text neutral: Sizes of the other axes, such as
+--   4[1], 5[1] = 128; NULL if there are none.
+-- column example_run VARCHAR name neutral: Run with the greatest size.
+-- column module_number INTEGER id neutral: XLA's number of the module with the
+--   greatest size.
 -- column part VARCHAR name neutral: reserved, live_peak, parameter, constant,
 --   live_out or temp.
--- column size_count BIGINT count neutral: Sizes that were compiled.
--- column min_size BIGINT count neutral: The least of them.
--- column max_size BIGINT count neutral: The greatest of them.
+-- column size_count BIGINT count neutral: Number of compiled sizes.
+-- column min_size BIGINT count neutral: Smallest compiled size.
+-- column max_size BIGINT count neutral: Greatest compiled size.
 -- column constant_bytes BIGINT bytes lower_is_better: Bytes that don't depend
 --   on the size.
--- column linear_bytes DOUBLE bytes lower_is_better: Bytes for each unit of it.
--- column quadratic_bytes DOUBLE bytes lower_is_better: Bytes for each unit of
---   its square.
+-- column linear_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
+--   size.
+-- column quadratic_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
+--   squared size.
 -- column r2_ratio DOUBLE ratio higher_is_better: Share of the variance that
---   the law explains; NULL where the bytes are always the same.
--- column max_residual_bytes BIGINT bytes lower_is_better: How far the law is
---   off, at most.
+--   the law explains; NULL if the bytes never change.
+-- column max_residual_bytes BIGINT bytes lower_is_better: Largest distance of
+--   a compiled size from the law.
 -- column usable_bytes BIGINT bytes neutral: The limit.
--- column largest_size BIGINT count higher_is_better: The largest that fits.
--- column subject BIGINT id neutral: Number of the subject, as size_slices has
---   it for the same parameters.
+-- column largest_size BIGINT count higher_is_better: Largest size that fits
+--   the limit.
+-- column subject BIGINT id neutral: Number of the subject in size_slices (with
+--   the same parameters).
 WITH slices AS MATERIALIZED (
   SELECT
     s.program AS program_name, s.platform, s.device, s.compiler_version,

@@ -1,11 +1,11 @@
 -- title: Common causes of growth
 -- question: Which causes made the most programs grow, and by how much?
--- definition: Programs and memory spaces that peak_regressions calls worse or
---   mixed, by cause: the op_name of the buffers that add the most to the
---   memory of that program (greatest sum of delta_bytes of buffer_diff), or
---   (packing) where fragmentation adds more. A program counts once, by the
---   rank or host that grew the most. sum_delta_bytes adds the difference of
---   reserved_bytes over programs, within one memory space.
+-- definition: Programs and memory spaces that are worse or mixed in
+--   peak_regressions, grouped by cause: the op_name of the buffers that add
+--   the most memory to the program (greatest sum of delta_bytes in
+--   buffer_diff), or (packing) if fragmentation adds more. A program counts
+--   once, by the rank or host that grew the most. sum_delta_bytes adds up the
+--   differences of the programs in one memory space.
 -- grain: cause, memory space
 -- leading: cause, color, program_count, sum_delta_bytes, max_delta_bytes,
 --   worst_program
@@ -18,11 +18,13 @@
 -- column cause VARCHAR name neutral: Framework path, or (packing).
 -- column color
 -- column program_count BIGINT count lower_is_better: Programs that grew.
--- column module_count BIGINT count lower_is_better: Modules of theirs that
---   grew, of all ranks and hosts.
--- column sum_delta_bytes BIGINT bytes lower_is_better: Their growth together.
--- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the worst.
--- column worst_program VARCHAR name neutral: The worst.
+-- column module_count BIGINT count lower_is_better: Modules that grew, on all
+--   ranks and hosts.
+-- column sum_delta_bytes BIGINT bytes lower_is_better: Growth of all these
+--   programs.
+-- column max_delta_bytes BIGINT bytes lower_is_better: Growth of the program
+--   that grew the most.
+-- column worst_program VARCHAR name neutral: Program that grew the most.
 WITH judged AS MATERIALIZED (
   SELECT
     r.program AS program_name, r.rank, r.color AS space_color, r.module_count,

@@ -2,11 +2,11 @@
 -- question: Which component's version explains the differences in a program's
 --   memory?
 -- definition: Points of peak_history by program, memory space, platform and
---   device, grouped by each of the axes compiler_version, framework_version,
---   branch and series. explained_ratio is the share of the variance of
---   reserved_bytes that lies between the groups of the axis: 1 where it alone
---   decides the number. Axes with one value and programs whose number never
---   changes are left out.
+--   device, grouped by one axis at a time: compiler_version,
+--   framework_version, branch and series. explained_ratio is the share of the
+--   variance of reserved_bytes between the groups of the axis: 1 if the axis
+--   alone decides the memory. Axes with a single value, and programs whose
+--   memory never changes, are left out.
 -- grain: program, memory space, platform, device, axis, value
 -- leading: program, platform, axis, value, run_count, min_reserved_bytes,
 --   max_reserved_bytes, explained_ratio
@@ -16,14 +16,16 @@
 -- column color
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU; NULL where unknown.
--- column axis VARCHAR name neutral: Which component.
--- column value VARCHAR name neutral: Its version.
--- column run_count BIGINT count neutral: Runs with that version.
+-- column axis VARCHAR name neutral: Component: compiler_version,
+--   framework_version, branch or series.
+-- column value VARCHAR name neutral: Version or name.
+-- column run_count BIGINT count neutral: Runs with it.
 -- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved bytes
---   there.
+--   with it.
 -- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes
---   there.
--- column explained_ratio DOUBLE ratio neutral: What the axis explains.
+--   with it.
+-- column explained_ratio DOUBLE ratio neutral: Share of the variance that the
+--   axis explains.
 WITH points AS (
   SELECT
     m.program AS program_name, m.color AS space_color, m.platform, r.device,

@@ -1,10 +1,10 @@
 -- title: Allocations by size class
 -- question: How many allocations are there of each size, and how much does
 --   alignment waste?
--- definition: Allocations of every module per memory space in classes of
+-- definition: Allocations of every module per memory space, in classes of
 --   powers of two: bucket_bytes is the largest power of two that is not above
---   the size (0 for empty ones). rounding_bytes is what rounding every size up
---   to a multiple of align adds.
+--   the size (0 for empty allocations). rounding_bytes is the growth if every
+--   size were rounded up to a multiple of align.
 -- grain: run, program, module, memory space, size class
 -- leading: program, space_name, bucket_bytes, allocation_count, count_ratio,
 --   sum_bytes, rounding_bytes
@@ -26,8 +26,8 @@
 -- column sum_bytes BIGINT bytes lower_is_better: Sum of their sizes.
 -- column bytes_ratio DOUBLE ratio neutral: Share of the bytes of the memory
 --   space.
--- column rounding_bytes BIGINT bytes lower_is_better: Bytes that rounding up
---   to the alignment adds.
+-- column rounding_bytes BIGINT bytes lower_is_better: Growth if sizes were
+--   rounded up to the alignment.
 WITH sized AS (
   SELECT
     module_id, allocations.color AS space_color, size_bytes,

@@ -1,10 +1,10 @@
 -- title: Cost of several arenas
--- question: How much memory does it cost that temporary values of a memory
+-- question: How much memory does it cost that the temporary values of a memory
 --   space lie in several arenas?
--- definition: Per memory space: the sizes of all temporary allocations, the
---   sum of their own live peaks, and the most of their bytes live together at
---   one step. split_bytes is the sum of their own peaks minus the joint peak:
---   what one arena without fragmentation would save over several without
+-- definition: Per memory space: sum_bytes is the size of all temporary
+--   allocations (arenas), sum_of_peaks_bytes the sum of the live peak of each,
+--   joint_peak_bytes the most bytes live in all of them at one step.
+--   split_bytes is the saving if one arena replaced several, both without
 --   fragmentation.
 -- grain: module occurrence, memory space
 -- leading: program, space_name, arena_count, sum_bytes, joint_peak_bytes,
@@ -21,11 +21,12 @@
 -- column color
 -- column space_name
 -- column arena_count BIGINT count neutral: Temporary allocations.
--- column sum_bytes BIGINT bytes lower_is_better: Their sizes.
--- column sum_of_peaks_bytes BIGINT bytes lower_is_better: Sum of their own
---   live peaks.
--- column joint_peak_bytes BIGINT bytes lower_is_better: Most of their bytes
---   live together.
+-- column sum_bytes BIGINT bytes lower_is_better: Size of all temporary
+--   allocations.
+-- column sum_of_peaks_bytes BIGINT bytes lower_is_better: Sum of the live
+--   peaks of the arenas.
+-- column joint_peak_bytes BIGINT bytes lower_is_better: Most bytes live in all
+--   arenas at one step.
 -- column split_bytes BIGINT bytes lower_is_better: sum_of_peaks_bytes minus
 --   joint_peak_bytes.
 -- column waste_bytes BIGINT bytes lower_is_better: sum_bytes minus

@@ -1,16 +1,16 @@
 -- title: Fragmentation by cause
 -- question: Which bytes of each temporary allocation are in use at its peak,
---   and why are the others not?
--- definition: Every byte of a temporary allocation, at the first step at which
---   most of it is live, is one of: live (in the first logical_bytes of the
---   newest value that covers it), slot_padding (behind them), scoped (of no
---   value then, but of the operation of a TPU that runs, or of no value ever
---   and of such an operation at another step), time_hole (covered by values at
---   other steps only), alignment_gap (never covered, in a gap shorter than the
---   alignment before the next value) or never_used. Scoped memory
---   (scoped_memory) is reported where a space has one arena. The alignment is
---   the largest power of two that divides all offsets. Parts add up to the
---   size of the allocation.
+--   and why are the others unused?
+-- definition: At the first step with the most live bytes, every byte of a
+--   temporary allocation is one of: live (within the first logical_bytes of
+--   the newest value that covers it), slot_padding (beyond them), scoped
+--   (scoped memory of the TPU operation that runs, or bytes that never hold a
+--   value and are scoped memory of such an operation at another step),
+--   time_hole (covered by values at other steps only), alignment_gap (never
+--   covered, in a gap shorter than the alignment before the next value) or
+--   never_used. Scoped memory (scoped_memory) is recognised if a memory space
+--   has one arena. The alignment is the largest power of two that divides all
+--   offsets. The parts add up to the size of the allocation.
 -- grain: module occurrence, allocation, part
 -- leading: program, space_name, allocation_id, allocation_bytes, part,
 --   part_bytes, part_ratio
@@ -26,10 +26,10 @@
 -- column allocation_id
 -- column allocation_bytes BIGINT bytes lower_is_better: Size of the
 --   allocation.
--- column step INTEGER step neutral: First step at which most of it is live.
+-- column step INTEGER step neutral: First step with the most live bytes.
 -- column part VARCHAR name neutral: live, slot_padding, scoped, time_hole,
 --   alignment_gap or never_used.
--- column part_bytes BIGINT bytes neutral: Bytes of that part.
+-- column part_bytes BIGINT bytes neutral: Bytes of this part.
 -- column part_ratio DOUBLE ratio neutral: Share of the allocation.
 WITH arenas AS (
   SELECT

@@ -1,12 +1,12 @@
 -- title: Fragmentation per arena
 -- question: How fragmented is each temporary allocation?
--- definition: Per temporary allocation its size minus the most of its bytes
---   live at one step (union of addresses, ends inclusive). A memory space's
---   fragmentation is larger than the sum of its arenas' where they peak at
+-- definition: Per temporary allocation (arena), its size minus the most bytes
+--   live at one step (union of addresses, ends inclusive). The fragmentation
+--   of a memory space exceeds the sum over its arenas if they peak at
 --   different steps, see arena_split_cost.
 -- grain: module occurrence, allocation
--- leading: program, space_name, allocation_id, allocation_bytes,
---   live_peak_bytes, fragmentation_bytes, fragmentation_ratio
+-- leading: program, space_name, allocation_id, fragmentation_bytes,
+--   fragmentation_ratio, allocation_bytes, live_peak_bytes
 -- param run
 -- param program
 -- param color
@@ -22,8 +22,9 @@
 -- column live_peak_bytes BIGINT bytes lower_is_better: Most of its bytes live
 --   at one step.
 -- column peak_step INTEGER step neutral: First step that reaches them.
--- column fragmentation_bytes BIGINT bytes lower_is_better: The difference.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of the
+-- column fragmentation_bytes BIGINT bytes lower_is_better: allocation_bytes
+--   minus live_peak_bytes.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Share of the
 --   allocation.
 -- column value_count BIGINT count neutral: Values placed in it.
 WITH peaks AS (

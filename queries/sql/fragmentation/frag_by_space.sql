@@ -1,15 +1,15 @@
 -- title: Fragmentation per memory space
 -- question: How much temporary memory is reserved beyond what is ever live at
 --   once?
--- definition: Per module and memory space: the sizes of the temporary
---   allocations, minus the most temporary bytes live at one step (union of
---   addresses, ends inclusive). The ratio is of temp_bytes; modules without
---   temporaries or live ranges are left out. In the VMEM of a TPU it includes
---   scoped memory (VMEM that a kernel reserves for itself), which is used all
---   the same: scoped_bytes.
+-- definition: Per module and memory space: the size of the temporary
+--   allocations minus the most temporary bytes live at one step (union of
+--   addresses, ends inclusive). The ratio is to temp_bytes. Modules without
+--   temporaries or live ranges are left out. In the VMEM of a TPU,
+--   fragmentation includes scoped memory (VMEM that a kernel reserves for
+--   itself), which is in use: scoped_bytes.
 -- grain: module occurrence, memory space
--- leading: program, space_name, temp_bytes, temp_live_peak_bytes,
---   fragmentation_bytes, fragmentation_ratio, scoped_bytes
+-- leading: program, space_name, fragmentation_bytes, fragmentation_ratio,
+--   temp_bytes, temp_live_peak_bytes, scoped_bytes
 -- param run
 -- param program
 -- param color
@@ -19,17 +19,18 @@
 -- column rank
 -- column color
 -- column space_name
--- column temp_bytes BIGINT bytes lower_is_better: Sizes of temporary
+-- column temp_bytes BIGINT bytes lower_is_better: Size of the temporary
 --   allocations.
 -- column temp_live_peak_bytes BIGINT bytes lower_is_better: Most of their
 --   bytes live at one step.
--- column fragmentation_bytes BIGINT bytes lower_is_better: The difference.
+-- column fragmentation_bytes BIGINT bytes lower_is_better: temp_bytes minus
+--   temp_live_peak_bytes.
 -- column fragmentation_ratio DOUBLE ratio lower_is_better: Its share of
 --   temp_bytes.
 -- column arena_count BIGINT count neutral: Temporary allocations.
 -- column value_count BIGINT count neutral: Values placed in them.
 -- column scoped_bytes BIGINT bytes neutral: Part of fragmentation_bytes that
---   is in use by scoped memory (VMEM that a kernel reserves for itself).
+--   is scoped memory (VMEM that a kernel reserves for itself).
 WITH arenas AS (
   SELECT
     a.module_id, a.color AS space_color,

@@ -1,18 +1,18 @@
 -- title: Free blocks inside arenas
 -- question: Which address ranges of each arena are free at a step, and how
 --   large is the largest?
--- definition: Per temporary allocation the address intervals that no value
---   live at the step covers; at at_step, or at the first step at which most of
---   the arena is live. frag_index_ratio is 1 minus the largest hole's share of
---   all free bytes.
+-- definition: Per temporary allocation, the address ranges that no live value
+--   covers, at at_step or else at the first step with the most live bytes of
+--   the arena. frag_index_ratio is 1 minus the largest hole's share of all
+--   free bytes: 0 if they are in one piece.
 -- grain: module occurrence, allocation, hole
 -- leading: program, space_name, allocation_id, step, from_byte, hole_bytes,
 --   free_bytes, largest_hole_bytes
 -- param run
 -- param program
 -- param color
--- param at_step BIGINT = NULL from 0 to 2147483647: The step; NULL for every
---   arena's own peak.
+-- param at_step BIGINT = NULL from 0 to 2147483647: Step to look at; NULL for
+--   the peak of each arena.
 -- column run
 -- column program
 -- column module_number
@@ -21,15 +21,15 @@
 -- column space_name
 -- column allocation_id
 -- column allocation_bytes BIGINT bytes neutral: Size of the allocation.
--- column step INTEGER step neutral: Step of the picture.
+-- column step INTEGER step neutral: Step of the holes.
 -- column from_byte BIGINT bytes neutral: First free byte.
--- column to_byte BIGINT bytes neutral: First byte behind the hole.
+-- column to_byte BIGINT bytes neutral: First byte after the hole.
 -- column hole_bytes BIGINT bytes neutral: Its size.
 -- column free_bytes BIGINT bytes neutral: All free bytes of the arena at that
 --   step.
 -- column largest_hole_bytes BIGINT bytes higher_is_better: Its largest hole.
--- column frag_index_ratio DOUBLE ratio lower_is_better: How scattered the free
---   bytes are.
+-- column frag_index_ratio DOUBLE ratio lower_is_better: Scattering of the free
+--   bytes: 0 if they are in one piece.
 WITH peaks AS (
   SELECT
     module_id, allocation_id,

@@ -1,13 +1,14 @@
 -- title: Memory spaces idle at the main peak
 -- question: How much of each other memory space is unused while the main
 --   memory space is at its peak?
--- definition: Per color other than 0, at peak_step of color 0: idle_bytes is
---   reserved_bytes minus the live bytes of the color. usable_by_main_bytes is
---   the most of them that color 0 could use: the lesser of idle_bytes and the
---   temporary bytes of color 0 live at that step.
+-- definition: For each memory space other than the main one (color 0), at the
+--   step of the main memory's peak: idle_bytes is reserved_bytes minus the
+--   live bytes of the space. usable_by_main_bytes is the part that the main
+--   memory could use: the lesser of idle_bytes and the temporary bytes live in
+--   the main memory.
 -- grain: module occurrence, memory space
--- leading: program, space_name, reserved_bytes, live_bytes, idle_bytes,
---   main_temp_live_bytes, usable_by_main_bytes
+-- leading: program, space_name, idle_bytes, usable_by_main_bytes,
+--   reserved_bytes, live_bytes, main_temp_live_bytes
 -- param run
 -- param program
 -- column run
@@ -16,16 +17,16 @@
 -- column rank
 -- column color
 -- column space_name
--- column main_peak_step INTEGER step neutral: peak_step of color 0.
+-- column main_peak_step INTEGER step neutral: Step of the peak of color 0.
 -- column reserved_bytes
 -- column live_bytes BIGINT bytes neutral: Live bytes of the color at that
 --   step.
--- column idle_bytes BIGINT bytes lower_is_better: Bytes that are reserved and
---   not live.
+-- column idle_bytes BIGINT bytes lower_is_better: Reserved bytes that are not
+--   live.
 -- column main_temp_live_bytes BIGINT bytes neutral: Temporary bytes of color 0
 --   live at that step.
 -- column usable_by_main_bytes BIGINT bytes lower_is_better: Idle bytes that
---   color 0 could use.
+--   could hold temporary values of color 0.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m

@@ -1,10 +1,10 @@
 -- title: Overlapping values
--- question: Which values share bytes although both are live?
+-- question: Which values use the same bytes although both are live?
 -- definition: Pairs of values of one allocation that overlap in address and in
---   time. conflict where their ranges overlap strictly (a.start < b.end and
---   b.start < a.end), which a sound dump never has, but for what a conditional
---   reads (check_overlaps): modules with such pairs alone have no row;
---   in_place where they only touch at one step, shown with in_place := true.
+--   time. conflict: their ranges overlap strictly (a.start < b.end and b.start
+--   < a.end). A sound dump has none, except for values that a conditional
+--   reads (check_overlaps); modules with only such pairs have no row.
+--   in_place: the ranges touch at one step only; shown with in_place := true.
 --   Thread-local allocations are left out.
 -- grain: module occurrence, pair of values
 -- leading: program, space_name, verdict, allocation_id, instruction,

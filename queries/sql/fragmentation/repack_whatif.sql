@@ -1,23 +1,24 @@
 -- title: Arena size under other packings
 -- question: Would another packing make an arena smaller, and how small can any
 --   packing be?
--- definition: Values of a temporary allocation that share bytes in place are
---   one block: it spans their bytes and all their steps. Blocks are placed one
---   by one, the greatest first, at the lowest place that is free over all
---   their steps (lowest), or in the smallest gap that holds them, the lowest
---   among equals (best_fit). Sizes are rounded up to the alignment: the
---   largest power of two, at most 1024, that divides all offsets of the arena.
---   The floor is the arena's live peak, rounded likewise; no packing goes
---   below it, and it can't always be reached. These are the six packings that
---   XLA's heap_simulator_replay tries.
+-- definition: Simulates six packings of each temporary allocation, those that
+--   XLA's heap_simulator_replay tries. Values that share bytes in place are
+--   one block, which covers their bytes and all their steps. Blocks are placed
+--   one by one in the order of largest_first (by size, lifetime or rent), at
+--   the lowest place that is free over all their steps (lowest), or in the
+--   smallest gap that is large enough, the lowest among equals (best_fit).
+--   Sizes are rounded up to the alignment: the largest power of two, at most
+--   1024, that divides all offsets of the arena. floor_bytes is the arena's
+--   live peak, rounded in the same way: no packing needs less, and it cannot
+--   always be reached.
 -- grain: module occurrence, allocation, packing
--- leading: program, space_name, allocation_id, fit, allocation_bytes,
---   packed_bytes, floor_bytes, saved_bytes
+-- leading: program, space_name, allocation_id, fit, largest_first,
+--   packed_bytes, saved_bytes, floor_bytes
 -- param run
 -- param program
 -- param color
--- param max_blocks BIGINT = 1000 from 0: Leave out arenas of more blocks: the
---   work grows with their square.
+-- param max_blocks BIGINT = 1000 from 0: Leave out arenas with more blocks:
+--   the work grows with their square.
 -- column run
 -- column program
 -- column module_number
@@ -25,19 +26,19 @@
 -- column color
 -- column space_name
 -- column allocation_id
--- column largest_first VARCHAR name neutral: What puts blocks in order: size,
---   lifetime or rent (size times lifetime).
+-- column largest_first VARCHAR name neutral: Order of the blocks, the largest
+--   first: size, lifetime or rent (size times lifetime).
 -- column fit VARCHAR name neutral: lowest or best_fit.
 -- column block_count BIGINT count neutral: Blocks placed.
 -- column align_bytes BIGINT bytes neutral: Alignment of the blocks.
 -- column allocation_bytes BIGINT bytes lower_is_better: Size of the
 --   allocation, as XLA packed it.
 -- column packed_bytes BIGINT bytes lower_is_better: Size in this packing.
--- column floor_bytes BIGINT bytes lower_is_better: Size that no packing goes
---   below.
+-- column floor_bytes BIGINT bytes lower_is_better: Size below which no packing
+--   can go.
 -- column gap_to_floor_bytes BIGINT bytes lower_is_better: packed_bytes minus
 --   floor_bytes.
--- column gap_ratio DOUBLE ratio lower_is_better: Its share of packed_bytes.
+-- column gap_ratio DOUBLE ratio lower_is_better: Share of packed_bytes.
 -- column saved_bytes BIGINT bytes higher_is_better: allocation_bytes minus
 --   packed_bytes.
 WITH RECURSIVE tenants AS MATERIALIZED (

@@ -1,35 +1,35 @@
 -- title: Custom calls
 -- question: Which custom calls does a program have, and how much workspace do
---   they take?
--- definition: Instructions custom-call of the last snapshot of every module,
---   by target. operand_bytes and result_bytes are logical sizes; a
---   tuple-shaped result counts its arrays (tuple_sizes). Workspace is the u8[]
---   elements of tuple-shaped results, of calls of cuBLAS also the s8[] ones of
---   one dimension. What a call takes beside operands and results, as cuBLAS
---   did in 2022 and LAPACK and kernels do, no dump says: without such an
---   element the workspace is not known. Scoped memory is the VMEM that a
---   kernel of a TPU reserves for itself (scoped_memory_configs,
---   vmem_limit_bytes of Pallas): no value lies in it, so it is part of
---   fragmentation_bytes, distinguished in frag_by_space and frag_breakdown.
+--   they need?
+-- definition: Custom calls of the last snapshot of every module, by target.
+--   operand_bytes and result_bytes are logical sizes; for a tuple-shaped
+--   result, those of its arrays (tuple_sizes). Workspace is the u8[] elements
+--   of tuple-shaped results, and for cuBLAS also one-dimensional s8[]
+--   elements. Calls may take more memory that no dump mentions, as cuBLAS did
+--   in 2022 and LAPACK and kernels do: without such an element the workspace
+--   is unknown (NULL). Scoped memory is the VMEM that a TPU kernel reserves
+--   for itself (scoped_memory_configs, vmem_limit_bytes of Pallas). It holds
+--   no values, so it is part of fragmentation_bytes; frag_by_space and
+--   frag_breakdown show it.
 -- grain: module occurrence, target
--- leading: program, custom_call_target, call_count, operand_bytes,
---   result_bytes, workspace_bytes, largest_call
+-- leading: program, custom_call_target, call_count, workspace_bytes,
+--   result_bytes, operand_bytes, largest_call
 -- param run
 -- param program
 -- column run
 -- column program
 -- column module_number
 -- column rank
--- column custom_call_target VARCHAR name neutral: The target.
--- column call_count BIGINT count neutral: Calls.
+-- column custom_call_target VARCHAR name neutral: Target of the call.
+-- column call_count BIGINT count neutral: Number of calls.
 -- column operand_bytes BIGINT bytes neutral: Logical sizes of their operands.
 -- column result_bytes BIGINT bytes neutral: Logical sizes of their results.
--- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all of
---   them; NULL where none has any that is known.
+-- column workspace_bytes BIGINT bytes lower_is_better: Workspace of all calls;
+--   NULL if none is known.
 -- column max_workspace_bytes BIGINT bytes lower_is_better: Largest workspace
---   of one of them.
+--   of one call.
 -- column max_scoped_bytes BIGINT bytes lower_is_better: Most scoped memory of
---   one of them; NULL where none says so.
+--   one call; NULL if none is recorded.
 -- column largest_call VARCHAR name neutral: Instruction with the largest
 --   result.
 WITH calls AS (

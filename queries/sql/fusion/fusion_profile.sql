@@ -1,17 +1,17 @@
 -- title: Fusions
 -- question: What does each fusion read and write, and how many bytes does it
 --   save?
--- definition: Fusion instructions of the last snapshot of every module.
---   op_count counts the instructions of the fused computation without
---   parameters, constants, tuples and get-tuple-elements. read_bytes are the
---   operands, written_bytes the results. saved_bytes are the results of the
---   fused instructions that were never written: their sum minus those results
---   of the fusion that it makes, which parameters and constants that it only
---   passes on are not. A tuple counts by its arrays (tuple_sizes). All sizes
---   are logical.
+-- definition: Fusions of the last snapshot of every module. op_count is the
+--   number of instructions in the fused computation, without parameters,
+--   constants, tuples and get-tuple-elements. read_bytes are the operands,
+--   written_bytes the results. saved_bytes are the results of fused
+--   instructions that are never written to memory: the sum over the fused
+--   instructions minus the results of the fusion itself (without parameters
+--   and constants that it only passes on). Tuples count by their arrays
+--   (tuple_sizes). All sizes are logical.
 -- grain: module occurrence, fusion
--- leading: program, instruction, fusion_kind, op_count, read_bytes,
---   written_bytes, saved_bytes
+-- leading: program, instruction, saved_bytes, read_bytes, written_bytes,
+--   fusion_kind, op_count
 -- param run
 -- param program
 -- param top
@@ -25,8 +25,8 @@
 -- column output_count BIGINT count neutral: Results.
 -- column read_bytes BIGINT bytes lower_is_better: Sizes of the operands.
 -- column written_bytes BIGINT bytes lower_is_better: Sizes of the results.
--- column saved_bytes BIGINT bytes higher_is_better: Bytes that fusion keeps
---   from being written to memory.
+-- column saved_bytes BIGINT bytes higher_is_better: Bytes that are not written
+--   to memory because of the fusion.
 -- column op_name
 WITH sized AS MATERIALIZED (
   -- Once: fusions, what they read and what is fused are looked up here.

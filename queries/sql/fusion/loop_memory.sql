@@ -1,16 +1,16 @@
 -- title: Memory of loops
--- question: What do loops carry, and how much more memory do their bodies
---   need?
--- definition: Per while loop and memory space: carry_bytes is the room of the
---   distinct places in allocations of the values that appear in the while's
---   result, tables of tuples left out. body_peak_bytes is the most live bytes
---   of the memory space at the steps of the body, body_extra_bytes what of it
---   is beyond the least there. stacked_bytes are carried arrays whose first
---   dimension is the trip count: what is kept per iteration; NULL where that
---   is unknown.
+-- question: How much memory do loops carry from one iteration to the next, and
+--   how much more do their bodies need?
+-- definition: Per while loop and memory space: carry_bytes is the memory of
+--   the carried values (distinct places in allocations of the values in the
+--   while's result, without tables of pointers). body_peak_bytes is the most
+--   live bytes of the memory space at the steps of the body, body_extra_bytes
+--   the distance from the least to the most there. stacked_bytes are carried
+--   arrays whose first dimension is the trip count, that is, results kept for
+--   every iteration; NULL if the trip count is unknown.
 -- grain: module occurrence, while instruction, memory space
--- leading: program, space_name, instruction, trip_count, carry_bytes,
---   stacked_bytes, body_peak_bytes, body_extra_bytes
+-- leading: program, space_name, instruction, carry_bytes, body_peak_bytes,
+--   trip_count, stacked_bytes, body_extra_bytes
 -- param run
 -- param program
 -- param color
@@ -21,18 +21,18 @@
 -- column color
 -- column space_name
 -- column instruction VARCHAR name neutral: The while instruction.
--- column trip_count BIGINT count neutral: How often it runs; NULL where
+-- column trip_count BIGINT count neutral: Number of iterations; NULL if
 --   unknown.
 -- column trip_count_from VARCHAR name neutral: Source of trip_count:
---   backend_config, or the loop's condition; NULL where unknown.
+--   backend_config, or the loop's condition; NULL if unknown.
 -- column carry_bytes BIGINT bytes lower_is_better: Memory of the carried
 --   values.
--- column stacked_bytes BIGINT bytes lower_is_better: Room of arrays stacked
---   over iterations; NULL where the trip count is unknown.
+-- column stacked_bytes BIGINT bytes lower_is_better: Arrays that keep a part
+--   for every iteration; NULL if the trip count is unknown.
 -- column body_peak_bytes BIGINT bytes lower_is_better: Most live bytes in the
 --   body.
--- column body_extra_bytes BIGINT bytes lower_is_better: Beyond the least in
---   the body.
+-- column body_extra_bytes BIGINT bytes lower_is_better: Most minus least live
+--   bytes in the body.
 -- column body_from_step INTEGER step neutral: First step of the body.
 -- column body_to_step INTEGER step neutral: Last step of the body.
 -- column op_name

@@ -1,17 +1,17 @@
 -- title: Intermediates left in memory
--- question: Which large temporary values exist because fusion stopped, and at
---   which instruction?
--- definition: Temporary array values of at least min_bytes that exactly one
+-- question: Which large temporary values were not fused away, and what stopped
+--   the fusion?
+-- definition: Temporary arrays of at least min_bytes that exactly one
 --   scheduled instruction reads, where that reader could be part of a loop
 --   fusion (an element-wise operation, broadcast, reshape, transpose, slice,
---   reduce, or a fusion of kind loop or input). blocker, the first that holds:
---   multi_output (the producer has several results), custom_call, dot or
---   convolution, reduce or sort, collective or copy, or layout (operand and
---   result differ in layout only), by the producer; else unknown.
---   leverage_bytes as in peak_leverage.
+--   reduce, or a fusion of kind loop or input). blocker is the first that
+--   applies to the producer: multi_output (several results), custom_call, dot
+--   or convolution, reduce or sort, collective or copy, layout (operand and
+--   result differ in layout only); else unknown. leverage_bytes as in
+--   peak_leverage.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, reader, blocker, shape,
---   size_bytes, leverage_bytes
+-- leading: program, space_name, instruction, size_bytes, leverage_bytes,
+--   blocker, reader, shape
 -- param run
 -- param program
 -- param color
@@ -28,11 +28,11 @@
 -- column opcode VARCHAR name neutral: Operation of the producer.
 -- column reader VARCHAR name neutral: The only reader.
 -- column reader_opcode VARCHAR name neutral: Its operation.
--- column blocker VARCHAR name neutral: What may have stopped fusion.
+-- column blocker VARCHAR name neutral: Probable reason why it was not fused.
 -- column shape
--- column size_bytes BIGINT bytes lower_is_better: Room it takes.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
---   would fall by.
+-- column size_bytes BIGINT bytes lower_is_better: Size in memory.
+-- column leverage_bytes BIGINT bytes higher_is_better: Possible fall of the
+--   live peak.
 -- column op_name
 WITH tenants AS (
   SELECT *

@@ -1,11 +1,11 @@
 -- title: Instructions by opcode
 -- question: How many instructions of each opcode does a module have, and how
 --   large are their results?
--- definition: Instructions by opcode. out_bytes is the sum of their logical
---   result sizes, a tuple as its pointer table. top_level counts those outside
---   of fusions and of the small computations that reductions, sorts and
---   scatters apply: what is scheduled. Of the last snapshot of every module
---   unless a stage is asked for.
+-- definition: Instructions by opcode, in the last snapshot of every module
+--   unless stage is set. out_bytes is the sum of the logical sizes of their
+--   results; a tuple counts as its table of pointers. top_level_count leaves
+--   out instructions inside fusions and inside the small computations that
+--   reductions, sorts and scatters apply: it counts what is scheduled.
 -- grain: module occurrence, opcode
 -- leading: program, stage, opcode, instruction_count, count_ratio,
 --   top_level_count, out_bytes
@@ -21,12 +21,12 @@
 -- column opcode
 -- column instruction_count BIGINT count neutral: Instructions of this opcode.
 -- column count_ratio DOUBLE ratio neutral: Share of the module's instructions.
--- column top_level_count BIGINT count neutral: Those outside of fusions and
---   reducers.
--- column out_bytes BIGINT bytes neutral: Sum of their result sizes, without
---   padding.
--- column top_level_out_bytes BIGINT bytes neutral: The same of the top-level
---   ones.
+-- column top_level_count BIGINT count neutral: Instructions outside of fusions
+--   and reducers.
+-- column out_bytes BIGINT bytes neutral: Sum of the logical sizes of their
+--   results.
+-- column top_level_out_bytes BIGINT bytes neutral: The same for top-level
+--   instructions.
 WITH chosen AS (
   SELECT
     f.run AS run_name, f.program AS program_name, f.module_number, f.rank,

@@ -1,18 +1,18 @@
 -- title: Programs compiled more than once
 -- question: Which functions were compiled several times in a run, and why?
--- definition: Compiled modules of a run by program, of each rank or host by
---   itself: all compile what they run. distinct_graphs counts
---   graph_fingerprints, distinct_layouts entry layouts. varying_arguments
---   lists the array parameters (counted from 0 in print order, tuples
---   flattened) whose shape differs between the modules, with all their shapes:
---   what made JAX trace again. PyTorch/XLA calls all its programs alike,
---   TensorFlow the clusters that it finds itself (cluster), Keras the steps of
---   fit, evaluate and predict (inference_one_step_on_data): of these a group
---   is no function compiled again. Bytes are XLA's 'Total bytes used', over
---   all memory spaces of a module.
+-- definition: Compiled modules of a run by program, separately for each rank
+--   or host. distinct_graphs counts graph_fingerprints, distinct_layouts entry
+--   layouts. varying_arguments lists the array parameters (counted from 0 in
+--   print order, tuples flattened) whose shape differs between the modules,
+--   with all their shapes: the reason why JAX traced again. PyTorch/XLA gives
+--   all programs one name, TensorFlow gives one to the clusters that it finds
+--   itself (cluster), Keras to the steps of fit, evaluate and predict
+--   (inference_one_step_on_data): such a group is not one function compiled
+--   again. Bytes are XLA's 'Total bytes used', over all memory spaces of a
+--   module.
 -- grain: program, rank, host
--- leading: program, module_count, distinct_graphs, distinct_programs,
---   distinct_layouts, varying_arguments, max_printed_total_bytes
+-- leading: program, module_count, max_printed_total_bytes, varying_arguments,
+--   distinct_graphs, distinct_programs, distinct_layouts
 -- param run
 -- param program
 -- param min_modules BIGINT = 2 from 0: Only programs with at least this many
@@ -27,12 +27,12 @@
 --   exact_fingerprints.
 -- column distinct_layouts BIGINT count lower_is_better: Distinct entry
 --   layouts.
--- column varying_arguments VARCHAR text neutral: Array parameters of varying
---   shape.
+-- column varying_arguments VARCHAR text neutral: Array parameters whose shape
+--   varies.
 -- column sum_printed_total_bytes BIGINT bytes lower_is_better: Sum of the
 --   modules' printed totals.
--- column max_printed_total_bytes BIGINT bytes lower_is_better: The greatest of
---   them.
+-- column max_printed_total_bytes BIGINT bytes lower_is_better: Greatest of the
+--   modules' printed totals.
 -- column host VARCHAR name neutral: Folder of the host, where only the folder
 --   distinguishes hosts.
 WITH compiled AS (

@@ -1,12 +1,12 @@
 -- title: Callers of a computation
 -- question: Which instructions call each computation, and how often does it
 --   run?
--- definition: Rows of called_computations of the last snapshot of every
---   module, with the caller's computation and the number of times of
+-- definition: Rows of called_computations in the last snapshot of every
+--   module, with the caller's computation and the number of executions from
 --   multiplicity.
 -- grain: module occurrence, computation, caller
--- leading: program, computation_name, kind, instruction_count, caller,
---   caller_opcode, role, times
+-- leading: program, computation_name, caller, times, kind, role,
+--   caller_opcode, instruction_count
 -- param run
 -- param program
 -- param computation VARCHAR = NULL: Only this computation; NULL for all.
@@ -14,7 +14,7 @@
 -- column program
 -- column module_number
 -- column rank
--- column computation_name VARCHAR name neutral: The computation.
+-- column computation_name VARCHAR name neutral: Name of the computation.
 -- column kind VARCHAR name neutral: entry, fusion, while_body and others.
 -- column instruction_count INTEGER count neutral: Its instructions.
 -- column caller VARCHAR name neutral: Instruction that calls it; NULL for the
@@ -23,9 +23,10 @@
 -- column role VARCHAR name neutral: calls, to_apply, body, condition and
 --   others.
 -- column caller_computation VARCHAR name neutral: The caller's computation.
--- column times BIGINT count neutral: How often the computation runs, all
---   callers.
--- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
+-- column times BIGINT count neutral: Executions in one run of the program,
+--   over all callers.
+-- column times_known BOOLEAN flag neutral: Whether the trip counts of all
+--   loops around it are known.
 WITH callers AS (
   SELECT
     c.module_id, c.computation_id, c.role, c.ordinal, i.name AS caller,

@@ -1,11 +1,11 @@
 -- title: Path between two instructions
 -- question: How does data flow from one instruction to another?
 -- definition: A shortest path along graph_edges from producer to consumer, of
---   at most max_depth edges; among equals the one with the lowest instruction
---   numbers backwards. One row per instruction on it. Without a path there are
---   no rows.
+--   at most max_depth edges; among equally short paths, the one with the
+--   lowest instruction numbers, counted from the end. One row per instruction
+--   on the path; no rows if there is none.
 -- grain: module occurrence, instruction on the path
--- leading: program, place, name, opcode, shape, edge, op_name
+-- leading: program, place, name, opcode, edge, shape, op_name
 -- param run
 -- param program
 -- param source VARCHAR = NULL: Name of the first instruction; NULL for the
@@ -17,11 +17,11 @@
 -- column program
 -- column module_number
 -- column rank
--- column place BIGINT count neutral: Place on the path, from 0.
--- column name VARCHAR name neutral: The instruction.
+-- column place BIGINT count neutral: Position on the path, from 0.
+-- column name VARCHAR name neutral: Instruction.
 -- column opcode
 -- column shape
--- column edge VARCHAR name neutral: Edge that leads to it: operand, call or
+-- column edge VARCHAR name neutral: Edge to this instruction: operand, call or
 --   argument.
 -- column computation VARCHAR name neutral: Its computation.
 -- column op_name

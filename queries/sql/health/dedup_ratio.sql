@@ -1,14 +1,14 @@
 -- title: Deduplication
--- question: How much space does it save to store equal content once?
--- definition: Over all runs, how many were ingested and how many of them are
---   distinct: files by sha256, module snapshots by module_id, their source
---   locations by locations_id, compiled programs by exact_fingerprint, and
---   instructions (ingested with every occurrence, stored once per module_id).
+-- question: How much space is saved by storing equal content once?
+-- definition: Over all runs, the number ingested and the number that are
+--   distinct: files by sha256, module snapshots by module_id, source locations
+--   by locations_id, compiled programs by exact_fingerprint; instructions are
+--   ingested with every occurrence and stored once per module_id.
 -- grain: thing
--- column thing VARCHAR name neutral: files, file_bytes, modules, locations,
---   programs or instructions.
--- column seen BIGINT count neutral: How many were ingested.
--- column stored BIGINT count lower_is_better: How many of them are distinct.
+-- column thing VARCHAR name neutral: Kind of content: files, file_bytes,
+--   modules, locations, programs or instructions.
+-- column seen BIGINT count neutral: Number ingested.
+-- column stored BIGINT count lower_is_better: Number that are distinct.
 -- column stored_ratio DOUBLE ratio lower_is_better: Share that is distinct.
 WITH files AS (
   SELECT sha256, count(*) AS n, max(size_bytes) AS size_bytes

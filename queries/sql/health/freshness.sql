@@ -1,24 +1,23 @@
 -- title: Overdue series
--- question: Which series has no run although one is due?
--- definition: Per series the mean time between its runs, and by how much the
---   time since its last run exceeds it, seen from the newest run of the
---   warehouse or from as_of. Series of one run have no cadence and are never
---   overdue.
+-- question: Which series is overdue for a run?
+-- definition: Per series, the mean time between its runs, and how far the time
+--   since its last run exceeds it, as of the newest run of the warehouse or of
+--   as_of. A series with one run has no cadence and is never overdue.
 -- grain: series
 -- leading: series, run_count, last_seen, last_run, cadence_seconds,
 --   silent_seconds, overdue_seconds
--- param as_of VARCHAR = NULL: Time to look from (UTC, 2026-11-20 08:00:00);
---   NULL for the newest run of the warehouse.
+-- param as_of VARCHAR = NULL: Time to compare with (UTC, such as 2026-11-20
+--   08:00:00); NULL for the newest run of the warehouse.
 -- column series
--- column run_count BIGINT count neutral: Runs with a time.
+-- column run_count BIGINT count neutral: Runs with a known time.
 -- column first_seen TIMESTAMP time neutral: Time of its first run.
 -- column last_seen TIMESTAMP time neutral: Time of its last run.
 -- column last_run VARCHAR name neutral: Its last run.
 -- column cadence_seconds DOUBLE seconds neutral: Mean time between runs.
 -- column silent_seconds DOUBLE seconds lower_is_better: Time since the last
 --   run.
--- column overdue_seconds DOUBLE seconds lower_is_better: Silence beyond the
---   cadence; 0 where in time.
+-- column overdue_seconds DOUBLE seconds lower_is_better: Time by which it is
+--   overdue; 0 if it is not.
 WITH looked AS (
   SELECT coalesce(CAST($as_of AS TIMESTAMP), newest) AS now_at
   FROM (SELECT max(started_at) AS newest FROM runs) AS times

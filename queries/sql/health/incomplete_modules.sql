@@ -1,25 +1,26 @@
 -- title: Modules with missing files
--- question: Which modules lack a companion file, and which questions cannot be
---   answered for them?
+-- question: Which modules lack a companion file, and so cannot answer some
+--   questions?
 -- definition: Compiled modules of a run, one per rank, program and number.
---   Missing is what the last snapshot lacks: hlo (no instructions with a
---   computation), buffer_assignment, live_ranges; and before_optimizations
---   where no such snapshot is there. One that lacks all but its instructions
---   was not compiled: JAX took it from its compilation cache, of which XLA
---   dumps the final text alone (JAX_ENABLE_COMPILATION_CACHE=false has all
---   compiled). Modules that lack nothing are left out unless complete is true.
+--   missing lists what the last snapshot lacks: hlo (no instructions with a
+--   computation), buffer_assignment, live_ranges; and before_optimizations if
+--   there is no such snapshot. A module with nothing but instructions was not
+--   compiled: JAX took it from its compilation cache, for which XLA dumps only
+--   the final text (set JAX_ENABLE_COMPILATION_CACHE=false to compile
+--   everything). Complete modules are listed only if complete is true.
 -- grain: compiled module
 -- leading: run, program, rank, stage, missing, missing_count, path
 -- param run
 -- param program
--- param complete BOOLEAN = false: Also those that lack nothing.
+-- param complete BOOLEAN = false: Include complete modules.
 -- column run
 -- column program
 -- column module_number
 -- column rank
 -- column stage VARCHAR name neutral: Stage of its last snapshot.
--- column missing VARCHAR text lower_is_better: What it lacks, with commas.
--- column missing_count BIGINT count lower_is_better: How many things it lacks.
+-- column missing VARCHAR text lower_is_better: Missing parts, separated by
+--   commas.
+-- column missing_count BIGINT count lower_is_better: Number of missing parts.
 -- column path
 WITH facts AS (
   SELECT

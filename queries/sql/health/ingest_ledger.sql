@@ -1,9 +1,9 @@
 -- title: Ingested runs
--- question: What was loaded for each run, when, by which version, and what was
---   left out?
--- definition: dump_files by run, with counts by status; detail rows are those
---   of the run's distinct modules, each counted once although several runs may
---   share it.
+-- question: What was loaded for each run, when, by which version of hlodb, and
+--   what was left out?
+-- definition: Files of each run by status. Instructions, allocations, values
+--   and live ranges are counted once per distinct module of the run, even if
+--   several runs share the module.
 -- grain: run
 -- leading: run, ingested_at, file_count, file_bytes, loaded_count,
 --   rejected_count, reject_count, module_count
@@ -19,17 +19,17 @@
 -- column ignored_count BIGINT count neutral: Files of other kinds.
 -- column rejected_count BIGINT count lower_is_better: Files that could not be
 --   read.
--- column reject_count BIGINT count lower_is_better: Places that break their
---   format.
--- column unclaimed_line_count BIGINT count lower_is_better: Lines that no rule
---   took.
+-- column reject_count BIGINT count lower_is_better: Places in files that could
+--   not be parsed.
+-- column unclaimed_line_count BIGINT count lower_is_better: Lines that no
+--   parser rule matched.
 -- column module_count BIGINT count neutral: Module snapshots.
 -- column distinct_module_count BIGINT count neutral: Distinct contents among
 --   them.
 -- column instruction_count BIGINT count neutral: Instructions of the distinct
---   ones.
+--   modules.
 -- column allocation_count BIGINT count neutral: Allocations.
--- column value_count BIGINT count neutral: Values.
+-- column value_count BIGINT count neutral: Number of values.
 -- column live_range_count BIGINT count neutral: Live ranges.
 WITH file_counts AS (
   SELECT

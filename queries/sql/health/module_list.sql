@@ -3,8 +3,8 @@
 -- definition: Rows of modules of the selected run, program and stage, in the
 --   order of their files.
 -- grain: module occurrence
--- leading: program, module_number, rank, stage, instruction_count,
---   computation_count, has_assignment, printed_total_bytes
+-- leading: program, stage, module_number, printed_total_bytes,
+--   instruction_count, has_assignment, rank, computation_count
 -- param run
 -- param program
 -- param stage

@@ -1,7 +1,7 @@
 -- title: Unparsed lines
--- question: How many lines of the input did no rule of a format match?
--- definition: dump_files by run, kind and status: lines read and lines
---   unclaimed; covered_ratio is the claimed share of the lines. Files without
+-- question: How many lines of the input did the parsers not match?
+-- definition: Files by run, kind and status: lines read and lines that no
+--   parser rule matched; covered_ratio is the matched share. Files without
 --   lines (binary ones, and those that were not read) count in file_count
 --   only.
 -- grain: run, kind, status
@@ -9,15 +9,15 @@
 --   unclaimed_count, covered_ratio
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
 -- column run
--- column file_kind VARCHAR name neutral: What the files are.
+-- column file_kind VARCHAR name neutral: Kind of file.
 -- column status VARCHAR name neutral: loaded, duplicate, ignored or rejected.
--- column file_count BIGINT count neutral: Files.
+-- column file_count BIGINT count neutral: Number of files.
 -- column file_bytes BIGINT bytes neutral: Their sizes.
--- column line_count BIGINT count neutral: Their lines.
+-- column line_count BIGINT count neutral: Number of lines.
 -- column unclaimed_count BIGINT count lower_is_better: Lines that no rule
---   took.
+--   matched.
 -- column covered_ratio DOUBLE ratio higher_is_better: Share of lines that a
---   rule took.
+--   rule matched.
 -- column worst_path VARCHAR name neutral: File with the most unclaimed lines.
 SELECT
   r.name AS run, f.kind AS file_kind, f.status, count(*) AS file_count,

@@ -1,9 +1,9 @@
 -- title: Dangling references
 -- question: Which rows refer to rows that do not exist?
--- definition: For every reference between tables the number of rows whose
---   target is missing. NULL refers to nothing and is no fault.
+-- definition: For every reference between tables, the number of rows whose
+--   target is missing. NULL refers to nothing and is not a fault.
 -- grain: reference
--- param only_faults BOOLEAN = false: Only references that dangle.
+-- param only_faults BOOLEAN = false: Only references with missing targets.
 -- column reference VARCHAR name neutral: table.column -> table.column.
 -- column status VARCHAR name neutral: ok or fault.
 -- column dangling_count BIGINT count lower_is_better: Rows without a target.

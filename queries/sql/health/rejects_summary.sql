@@ -1,20 +1,19 @@
 -- title: Rejected input
--- question: What could not be read, where is the first example, and how many
---   bytes are affected?
+-- question: Which input could not be read, and where is the first example?
 -- definition: rejects by code, section and kind of file, over all runs or one.
---   The example is the first by run, path and line. file_bytes adds up the
---   files concerned, each once.
+--   example is the first by run, path and line. file_bytes adds up the
+--   affected files, each once.
 -- grain: code, section, kind of file
--- leading: code, section, file_kind, reject_count, file_count, message,
---   example
+-- leading: code, reject_count, message, example, file_kind, section,
+--   file_count
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
--- column code VARCHAR name neutral: Stable short name of the problem.
+-- column code VARCHAR name neutral: Short, stable name of the problem.
 -- column section VARCHAR name neutral: Section of the format.
--- column file_kind VARCHAR name neutral: What the file is.
--- column reject_count BIGINT count lower_is_better: Places.
--- column file_count BIGINT count lower_is_better: Files concerned.
--- column file_bytes BIGINT bytes lower_is_better: Their sizes.
--- column example VARCHAR text neutral: run:path:line:column of the first one.
+-- column file_kind VARCHAR name neutral: Kind of file.
+-- column reject_count BIGINT count lower_is_better: Places with the problem.
+-- column file_count BIGINT count lower_is_better: Affected files.
+-- column file_bytes BIGINT bytes lower_is_better: Size of the affected files.
+-- column example VARCHAR text neutral: First place, as run:path:line:column.
 -- column message VARCHAR text neutral: Its message.
 WITH places AS (
   SELECT

@@ -18,8 +18,8 @@
 -- column module_count BIGINT count neutral: Module snapshots.
 -- column file_count BIGINT count neutral: Files.
 -- column file_bytes BIGINT bytes neutral: Their sizes, unpacked.
--- column reject_count BIGINT count lower_is_better: Places that could not be
---   read.
+-- column reject_count BIGINT count lower_is_better: Places in its files that
+--   could not be read.
 WITH module_counts AS (
   SELECT
     m.run_id, count(*) AS module_count,

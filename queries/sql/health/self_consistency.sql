@@ -1,16 +1,16 @@
 -- title: Agreement with XLA's figures
 -- question: Do the figures agree with those that XLA printed, and with one
 --   another?
--- definition: Per module content and check, what is expected and what was
---   found; the first occurrence is named, by run and path, and the others are
+-- definition: Per module content and check, the expected value and the value
+--   found; the first occurrence is named by run and path, the others are
 --   counted. total: allocation sizes add up to 'Total bytes used'. kinds: the
 --   five kinds of memory_profile add up to reserved_bytes. inside: every value
 --   lies inside its allocation. one_place: every placed value lies in one
 --   allocation. order: every live range starts before it ends and ends at most
 --   one step after the schedule. conflicts: no two values overlap in address
 --   and strictly in time. printed_members: as many values are live at the
---   printed peak step as XLA lists there; a difference is noted, not a fault,
---   since some releases print it wrong.
+--   printed peak step as XLA lists there; a difference is noted, but not a
+--   fault, because some releases print it wrong.
 -- grain: module content, check
 -- leading: run, program, stage, check_name, status, expected, found, path
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
@@ -20,13 +20,13 @@
 -- column module_number
 -- column rank
 -- column stage
--- column check_name VARCHAR name neutral: Which check.
+-- column check_name VARCHAR name neutral: Name of the check.
 -- column status VARCHAR name neutral: ok, noted or fault.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 -- column path
--- column occurrence_count BIGINT count neutral: Modules of this content, in
---   all runs that were asked for.
+-- column occurrence_count BIGINT count neutral: Modules with this content in
+--   the selected runs.
 WITH chosen AS (
   SELECT
     m.module_id, m.run_id, r.name AS run_name, m.program AS program_name,

@@ -2,10 +2,11 @@
 -- question: How much of the peak does each element type take, and what would
 --   halving 4-byte floats save?
 -- definition: owned_bytes of peak_values by element type and kind of
---   allocation. Room that no value covers and tables of tuples are the type
---   other. half_gain_bytes is half of the bytes of f32 and f64 arrays: what
---   the bytes at this step would fall by, an upper bound of what the peak
---   would: peak_leverage_of_sets grouped_by element_type gives that.
+--   allocation. other counts bytes that no value covers, and tables of
+--   pointers of tuples. half_gain_bytes is half of the bytes of f32 and f64
+--   arrays at the peak step: an upper bound of the saving, as another step may
+--   become the peak. peak_leverage_of_sets with grouped_by element_type gives
+--   the exact saving.
 -- grain: module occurrence, memory space, element type, kind of allocation
 -- leading: program, space_name, element_type, kind, owned_bytes, peak_ratio,
 --   half_gain_bytes
@@ -18,15 +19,15 @@
 -- column rank
 -- column color
 -- column space_name
--- column element_type VARCHAR name neutral: Element type; other for what is no
---   array.
+-- column element_type VARCHAR name neutral: Element type; other for bytes of
+--   no array.
 -- column kind
 -- column owned_bytes BIGINT bytes lower_is_better: Their bytes of the live
 --   peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column value_count BIGINT count neutral: Values.
--- column half_gain_bytes BIGINT bytes higher_is_better: Gain at this step if
---   halved.
+-- column value_count BIGINT count neutral: Number of values.
+-- column half_gain_bytes BIGINT bytes higher_is_better: Saving at this step if
+--   the elements were half as wide.
 WITH typed AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,

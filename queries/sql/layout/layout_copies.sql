@@ -2,15 +2,15 @@
 -- question: How many bytes are copied only to change layout, tiling or memory
 --   space?
 -- definition: copy, copy-start, transpose, bitcast-convert and reshape
---   instructions (data_moves) outside of fusions whose array operand has the
---   same element type as the result, where something differs; reason says
---   what. A transpose changes dimensions, be they equal or not. Copies between
---   equal layouts in one space are not here, but in copy_census. Bytes are
---   logical sizes. is_at_peak: a value it defines is live at the peak of its
---   memory space.
+--   instructions (data_moves) outside of fusions, whose operand and result are
+--   arrays of the same element type but differ in memory space, dimensions,
+--   tiling or order of dimensions. A transpose always counts as a change of
+--   dimensions. Copies between equal layouts in one memory space are only in
+--   copy_census. Bytes are logical sizes. is_at_peak: a value that it defines
+--   is live at the peak of its memory space.
 -- grain: module occurrence, instruction
--- leading: program, instruction, reason, operand_shape, shape, read_bytes,
---   written_bytes, is_at_peak
+-- leading: program, instruction, reason, written_bytes, is_at_peak,
+--   operand_shape, shape, read_bytes
 -- param run
 -- param program
 -- param top
@@ -20,8 +20,8 @@
 -- column rank
 -- column instruction
 -- column opcode
--- column reason VARCHAR name neutral: space, dimensions, tiling or order, the
---   first that holds.
+-- column reason VARCHAR name neutral: First difference of: space, dimensions,
+--   tiling, order.
 -- column operand_shape VARCHAR text neutral: Shape of the operand.
 -- column shape VARCHAR text neutral: Shape of the result.
 -- column read_bytes BIGINT bytes lower_is_better: Logical size of the operand.

@@ -1,39 +1,39 @@
 -- title: Dimensions that do not fill their tile
--- question: Which dimension of which array must change to avoid its padding?
--- definition: Tiled arrays among the values, and of those every dimension that
---   is rounded up to its tile. saved_bytes is what the array would shrink by
---   with the dimension rounded down to a multiple of its tile; where it is
---   smaller than the tile nothing can be saved that way. spare_bytes is what
---   the same memory could hold more.
+-- question: Which dimension of which array has to change to avoid padding?
+-- definition: Every dimension of a tiled array that is rounded up to its tile.
+--   saved_bytes is the saving if the dimension were rounded down to a multiple
+--   of its tile; nothing can be saved that way if it is smaller than the tile.
+--   spare_bytes is the padding that the dimension causes.
 -- grain: run, program, memory space, shape, dimension
 -- leading: program, space_name, shape, dimension_size, tile_size, size_bytes,
 --   saved_bytes, spare_ratio
 -- param run
 -- param program
 -- param color
--- param min_ratio DOUBLE = 0.0 from 0 to 1: Only where at least this share of
---   the array is spare.
+-- param min_ratio DOUBLE = 0.0 from 0 to 1: Only if at least this share of the
+--   array is padding from this dimension.
 -- param top
 -- column run
 -- column program
 -- column color
 -- column space_name
 -- column shape VARCHAR text neutral: Shape with layout.
--- column dimension_size BIGINT count neutral: The dimension.
+-- column dimension_size BIGINT count neutral: Size of the dimension.
 -- column minor_place BIGINT id neutral: 0 for the most minor dimension, 1 for
 --   the next.
--- column tile_size BIGINT count neutral: What it is rounded up to a multiple
---   of.
--- column smaller_size BIGINT count neutral: Rounded down; NULL where nothing
---   is left.
--- column larger_size BIGINT count neutral: Rounded up.
+-- column tile_size BIGINT count neutral: Tile: sizes are rounded up to a
+--   multiple of it.
+-- column smaller_size BIGINT count neutral: Size rounded down; NULL if that is
+--   0.
+-- column larger_size BIGINT count neutral: Size rounded up.
 -- column value_count BIGINT count neutral: Values of that shape.
--- column size_bytes BIGINT bytes lower_is_better: Room of one of them.
--- column saved_bytes BIGINT bytes higher_is_better: What one shrinks by at
+-- column size_bytes BIGINT bytes lower_is_better: Size in memory of one array.
+-- column saved_bytes BIGINT bytes higher_is_better: Saving of one array at
 --   smaller_size.
--- column spare_bytes BIGINT bytes lower_is_better: Padding of one by this
---   dimension.
--- column spare_ratio DOUBLE ratio lower_is_better: Its share of the array.
+-- column spare_bytes BIGINT bytes lower_is_better: Padding of one array from
+--   this dimension.
+-- column spare_ratio DOUBLE ratio lower_is_better: Share of the array that is
+--   this padding.
 WITH shapes AS (
   SELECT
     *, string_split(minor_dimensions, ',') AS sizes,

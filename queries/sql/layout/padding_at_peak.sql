@@ -1,11 +1,11 @@
 -- title: Padding at the peak
 -- question: How much of the peak is padding?
--- definition: Bytes of values live at peak_step that lie behind the first
---   logical_bytes of the newest value that covers them, per memory space. Room
---   of a parameter, constant or live-out that no value covers is
---   uncovered_bytes.
+-- definition: Per memory space, the padding of values live at peak_step: bytes
+--   beyond the first logical_bytes of the newest value that covers them.
+--   uncovered_bytes are bytes of parameters, constants and live-outs at the
+--   peak that no value covers.
 -- grain: module occurrence, memory space
--- leading: program, space_name, live_peak_bytes, padding_bytes, padding_ratio,
+-- leading: program, space_name, padding_bytes, padding_ratio, live_peak_bytes,
 --   uncovered_bytes, padded_value_count
 -- param run
 -- param program
@@ -19,9 +19,10 @@
 -- column live_peak_bytes
 -- column padding_bytes BIGINT bytes lower_is_better: Padding live at the peak.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of the peak.
--- column uncovered_bytes BIGINT bytes lower_is_better: Held at the peak by no
---   value.
--- column padded_value_count BIGINT count neutral: Values with padding there.
+-- column uncovered_bytes BIGINT bytes lower_is_better: Bytes at the peak that
+--   no value covers.
+-- column padded_value_count BIGINT count neutral: Values with padding at the
+--   peak.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.live_peak_bytes, CAST(sum(v.padding_bytes) AS BIGINT) AS padding_bytes,

@@ -1,12 +1,12 @@
 -- title: Padding per value
--- question: Which values waste the most memory through tiling and alignment?
--- definition: Room a value takes minus its logical size. tile_padding_bytes is
---   what rounding dimensions up to the tile adds; the rest, rounding_bytes, is
---   the allocator's. Values at the same place in the same allocation with the
---   same shape are one row per value.
+-- question: Which values waste the most memory to tiling and alignment?
+-- definition: Size in memory minus logical size of every value.
+--   tile_padding_bytes is the part from rounding dimensions up to the tile;
+--   rounding_bytes is the rest, from the allocator. Values at the same place
+--   in the same allocation have a row each.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, shape, logical_bytes, size_bytes,
---   padding_bytes, padding_ratio
+-- leading: program, space_name, instruction, padding_bytes, padding_ratio,
+--   size_bytes, logical_bytes, shape
 -- param run
 -- param program
 -- param color
@@ -26,10 +26,10 @@
 -- column padding_bytes BIGINT bytes lower_is_better: size_bytes minus
 --   logical_bytes.
 -- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
--- column tile_padding_bytes BIGINT bytes lower_is_better: Part of it that
---   tiling adds.
--- column rounding_bytes BIGINT bytes lower_is_better: Part that the allocator
---   adds.
+-- column tile_padding_bytes BIGINT bytes lower_is_better: Part that comes from
+--   tiling.
+-- column rounding_bytes BIGINT bytes lower_is_better: Part that comes from the
+--   allocator.
 -- column tile VARCHAR text neutral: First tile of the layout.
 -- column op_name
 SELECT

@@ -1,14 +1,13 @@
 -- title: Buffers that stay in memory long for little use
 -- question: Which buffers take the most memory over time (size times live
---   steps), and how long are they idle?
+--   steps), and how long are they unused?
 -- definition: Values of temporary allocations. resident_byte_steps is
---   size_bytes times live_steps. A value is accessed where it is defined and
---   where an instruction reads it. idle_steps counts the live steps in gaps of
---   more than tolerated_gap_steps steps between accesses, and after the last
---   access.
+--   size_bytes times live_steps. A value is accessed at its definition and
+--   when an instruction reads it. idle_steps counts the live steps in gaps of
+--   more than tolerated_gap_steps between accesses, and after the last access.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, shape, size_bytes, live_steps,
---   resident_byte_steps, idle_ratio
+-- leading: program, space_name, instruction, resident_byte_steps, idle_ratio,
+--   size_bytes, live_steps, shape
 -- param run
 -- param program
 -- param color

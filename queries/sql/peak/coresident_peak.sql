@@ -1,19 +1,19 @@
 -- title: Programs loaded on one device together
--- question: How much memory do several programs need that stay loaded on the
---   same device?
--- definition: All modules of a rank or host whose program fits the pattern,
---   per memory space, as if loaded together and running one at a time.
---   Persistent are parameters and constants, transient is the rest of
+-- question: How much memory do several programs need if they stay loaded on
+--   one device?
+-- definition: All modules of a rank or host whose program matches the pattern,
+--   per memory space, as if all were loaded and one ran at a time. Persistent
+--   bytes are parameters and constants; transient bytes are the rest of
 --   reserved_bytes. upper_bytes adds all persistent bytes and the greatest
---   transient part; in lower_bytes persistent allocations of equal name, shape
---   and size in several modules are the same buffer. What is shared is unknown
---   where a module's allocations are pruned.
+--   transient part. lower_bytes counts persistent allocations with equal name,
+--   shape and size in several modules only once, as one shared buffer; NULL if
+--   the allocations of a module are pruned.
 -- grain: rank, host, memory space
--- leading: rank, space_name, module_count, persistent_bytes, transient_bytes,
---   lower_bytes, upper_bytes, dominating_program
+-- leading: rank, space_name, lower_bytes, upper_bytes, dominating_program,
+--   persistent_bytes, transient_bytes, module_count
 -- param run
--- param program VARCHAR = NULL: Regular expression that the whole name of a
---   program fits, such as jit_(train|eval); NULL for all programs.
+-- param program VARCHAR = NULL: Regular expression that the whole program name
+--   matches, such as jit_(train|eval); NULL for all programs.
 -- column run
 -- column rank
 -- column color
@@ -21,14 +21,14 @@
 -- column module_count BIGINT count neutral: Modules that use the space.
 -- column persistent_bytes BIGINT bytes lower_is_better: Parameters and
 --   constants.
--- column shared_persistent_bytes BIGINT bytes lower_is_better: The same with
---   equal ones counted once; NULL where unknown.
--- column transient_bytes BIGINT bytes lower_is_better: Greatest transient
---   part.
--- column lower_bytes BIGINT bytes lower_is_better: What they need if equal
---   ones are shared; NULL where unknown.
--- column upper_bytes BIGINT bytes lower_is_better: What they need if none are.
--- column dominating_program VARCHAR name neutral: Program of the greatest
+-- column shared_persistent_bytes BIGINT bytes lower_is_better: The same, with
+--   equal allocations counted once; NULL if unknown.
+-- column transient_bytes BIGINT bytes lower_is_better: Greatest transient part
+--   of one module.
+-- column lower_bytes BIGINT bytes lower_is_better: Need if equal persistent
+--   allocations are shared; NULL if unknown.
+-- column upper_bytes BIGINT bytes lower_is_better: Need if none are shared.
+-- column dominating_program VARCHAR name neutral: Program with the greatest
 --   transient part.
 -- column host VARCHAR name neutral: Folder of the host, where only the folder
 --   distinguishes hosts.

@@ -2,22 +2,22 @@
 -- question: How far is every program from the memory limit of its device, and
 --   which would run out of memory?
 -- definition: Headroom is the limit times (1 - slop), minus reserved_bytes,
---   for color 0 or for the color that is asked for. status: oom below 0, warn
---   with less than warn_ratio of the limit left, else ok; unknown without a
---   limit. The limit of color 0 comes from the dump where it records the
---   device's memory, as GPU dumps do (the other spaces of a GPU share that
---   memory), else from the published memory of the chip, part of which the
---   runtime keeps for itself. Programs compiled for the host (platform cpu)
---   have no limit.
+--   for color 0 unless color is set. status: oom if it is negative, warn if it
+--   is less than warn_ratio of the limit, else ok; unknown without a limit.
+--   The limit of color 0 comes from limit_bytes; or from the dump, if it
+--   records the device's memory, as GPU dumps do (the other memory spaces of a
+--   GPU share that memory); or from the published memory of the chip, part of
+--   which the runtime keeps for itself. Programs compiled for the host
+--   (platform cpu) have no limit.
 -- grain: module occurrence, memory space
--- leading: program, space_name, status, usable_bytes, reserved_bytes,
---   headroom_bytes, headroom_ratio, limit_from
+-- leading: program, space_name, status, headroom_bytes, headroom_ratio,
+--   reserved_bytes, usable_bytes, limit_from
 -- param run
 -- param program
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
---   color, which is 0 unless given; NULL for what the dump records or the
---   chip's maker publishes.
+--   memory space, color 0 unless color is set; NULL for the limit in the dump
+--   or the published memory of the chip.
 -- param slop DOUBLE = 0.0 from 0 to 1: Share of the limit to keep free, like
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05 from 0 to 1: Warn with less than this share
@@ -30,7 +30,7 @@
 -- column space_name
 -- column status VARCHAR name neutral: ok, warn, oom or unknown.
 -- column limit_from VARCHAR name neutral: Source of the limit: parameter,
---   dump, or chip for published figures; NULL without one.
+--   dump, or chip (published figure); NULL without a limit.
 -- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
 -- column reserved_bytes
 -- column headroom_bytes BIGINT bytes higher_is_better: Bytes left below the

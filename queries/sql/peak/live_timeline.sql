@@ -1,9 +1,9 @@
 -- title: Live memory over the schedule
 -- question: How does memory use change over the schedule?
--- definition: memory_timeline: stretches of the schedule with the same live
---   bytes, by the rules of peak_by_space. With points > 0 the schedule is cut
---   into that many equal parts and of each only the stretch with the most live
---   bytes is kept (the first among equals), so the peak always stays.
+-- definition: memory_timeline: stretches of the schedule with constant live
+--   bytes, by the rules of peak_by_space. If points > 0, the schedule is cut
+--   into that many equal parts, and each keeps only its stretch with the most
+--   live bytes (the first among equals); so the peak is always kept.
 -- grain: module occurrence, memory space, stretch of steps
 -- leading: program, space_name, from_step, to_step, live_bytes,
 --   temp_live_bytes, delta_bytes, instruction

@@ -1,8 +1,9 @@
 -- title: Peak memory by role
--- question: How much of the peak are weights, optimiser state, caches, inputs,
+-- question: How much of the peak is weights, optimiser state, caches, inputs,
 --   gradients, activations, gathered weights, outputs and workspace?
--- definition: owned_bytes of peak_roles by role and rule. What lies in a
---   parameter's allocation belongs to the parameter, and so does a copy.
+-- definition: owned_bytes of peak_roles by role and rule. Values in a
+--   parameter's allocation, and copies of a parameter, count as that
+--   parameter.
 -- grain: module occurrence, memory space, role, rule
 -- leading: program, space_name, role, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
@@ -15,14 +16,15 @@
 -- column rank
 -- column color
 -- column space_name
--- column role VARCHAR name neutral: The role.
--- column rule_id VARCHAR name neutral: Rule that gave it, with copy_of_ before
---   it for a copy of a parameter; NULL where none did.
+-- column role VARCHAR name neutral: Role, such as weights; unclassified if no
+--   rule applies.
+-- column rule_id VARCHAR name neutral: Rule that decided the role, with the
+--   prefix copy_of_ for a copy of a parameter; NULL if none did.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column value_count BIGINT count neutral: Values.
+-- column value_count BIGINT count neutral: Number of values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
---   most.
+--   most bytes.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role,
   g.rule_id,

@@ -3,12 +3,12 @@
 --   and how much of it is live at once?
 -- definition: Per module and memory space: reserved_bytes is the sum of all
 --   allocation sizes. live_peak_bytes is the greatest sum, over the steps of
---   the schedule, of live temporary bytes (union of the address intervals of
---   live values, ends inclusive) and of whole parameters, constants and
---   live-outs while they hold anything. fragmentation_bytes is temp_bytes
---   minus the most temporary bytes live at one step; scoped_bytes of
---   frag_by_space says how much of it is scoped memory (VMEM that a kernel
---   reserves for itself).
+--   the schedule, of live temporary bytes (union of the addresses of live
+--   values, ends inclusive) and of whole parameters, constants and live-outs
+--   while one of their values is live; one without any live range counts at
+--   every step. fragmentation_bytes is temp_bytes minus the most temporary
+--   bytes live at one step; scoped_bytes of frag_by_space is the part that is
+--   scoped memory (VMEM that a kernel reserves for itself).
 -- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction
@@ -36,8 +36,8 @@
 --   allocations.
 -- column temp_bytes BIGINT bytes lower_is_better: Temporary allocations.
 -- column fragmentation_bytes BIGINT bytes lower_is_better: Temporary bytes
---   that are never needed at once.
--- column fragmentation_ratio DOUBLE ratio lower_is_better: Their share of
+--   that are never live at once.
+-- column fragmentation_ratio DOUBLE ratio lower_is_better: Share of
 --   temp_bytes.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,

@@ -1,16 +1,16 @@
 -- title: Values live at the peak
 -- question: Which values are live at the peak, how large are they, and which
---   source line made them?
--- definition: Values live at peak_step, largest share first. Bytes that an
---   in-place pair shares belong to the newer value; the older one names it in
---   shares_with. Parameters, constants and live-outs count as whole
---   allocations: room that no value covers is a row without instruction.
+--   source line created them?
+-- definition: Values live at peak_step, the largest share first. Bytes that
+--   two values share in place belong to the newer one; the older one names it
+--   in shares_with. Parameters, constants and live-outs count as whole
+--   allocations: bytes that no value covers are a row without an instruction.
 --   owned_bytes of a module and memory space add up to live_peak_bytes.
---   op_name and source are those of the defining instruction, or of the first
---   reader that has a source (attribution read, see value_sources).
+--   op_name and source line are those of the defining instruction, or of the
+--   first reader with a source line (attribution read, see value_sources).
 -- grain: module occurrence, memory space, value
--- leading: program, space_name, instruction, shape, owned_bytes, peak_ratio,
---   source_file, source_line
+-- leading: program, space_name, instruction, owned_bytes, peak_ratio,
+--   source_file, source_line, shape
 -- param run
 -- param program
 -- param color
@@ -27,7 +27,8 @@
 -- column opcode
 -- column kind
 -- column shape
--- column owned_bytes BIGINT bytes lower_is_better: Its own bytes of the peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes of the peak that it
+--   owns.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column cumulative_ratio
 -- column size_bytes
@@ -37,9 +38,9 @@
 -- column start_step
 -- column end_step
 -- column shares_with VARCHAR name neutral: Instruction of the value that owns
---   most of its other bytes in place.
--- column attribution VARCHAR name neutral: defined or read; NULL without a
---   source line.
+--   most of its other bytes.
+-- column attribution VARCHAR name neutral: defined: line of the definition;
+--   read: line of the first reader; NULL without a line.
 -- column op_name
 -- column source_file
 -- column source_line

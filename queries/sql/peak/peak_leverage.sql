@@ -1,15 +1,15 @@
 -- title: Fall of the peak without one value
--- question: How far would the peak fall without this value?
--- definition: Exact: the live peak of the memory space without the value,
---   everything else as it is. Bytes that it shares in place at its first or
+-- question: How far would the peak fall without a value?
+-- definition: The exact live peak of the memory space without the value,
+--   everything else unchanged. Bytes that it shares in place at its first or
 --   last step stay; a parameter, constant or live-out allocation goes only at
 --   steps where no other value lives in it. new_peak_bytes is the greatest
---   live bytes that remain, new_peak_step the first step that has them: what
---   the saving runs into. A value that is not live at every highest step has
---   leverage 0, however large it is.
+--   number of live bytes that remain, new_peak_step the first step that
+--   reaches it: it limits the saving. A value that is not live at every step
+--   of the peak has leverage 0, however large it is.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, shape, size_bytes,
---   leverage_bytes, leverage_ratio, new_peak_instruction
+-- leading: program, space_name, instruction, leverage_bytes, leverage_ratio,
+--   size_bytes, shape, new_peak_instruction
 -- param run
 -- param program
 -- param color
@@ -27,8 +27,7 @@
 -- column kind
 -- column shape
 -- column size_bytes
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by.
+-- column leverage_bytes BIGINT bytes higher_is_better: Fall of the live peak.
 -- column leverage_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
 -- column live_peak_bytes

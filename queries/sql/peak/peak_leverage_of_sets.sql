@@ -1,16 +1,16 @@
 -- title: Fall of the peak without a set of values
 -- question: How far would the peak fall without all values of a source line, a
---   part of the model, an element type or an allocation kind, or if they were
---   half as large?
--- definition: Exact: the live peak of the memory space without any value of
---   the set, everything else as it is. A byte is freed at a step where values
---   of the set alone hold it; a parameter, constant or live-out allocation as
---   a whole where no other value lives in it. half_leverage_bytes is what the
---   peak falls by if half of the freed bytes go, rounded down at each step.
---   Sets are those of value_sets, sets may share values: leverages are no sum.
+--   part of the model, an element type or a kind of allocation, or if they
+--   were half as large?
+-- definition: The exact live peak of the memory space without any value of the
+--   set, everything else unchanged. A byte is freed at a step if only values
+--   of the set use it; a parameter, constant or live-out allocation is freed
+--   as a whole if no other value lives in it. half_leverage_bytes is the fall
+--   if half of the freed bytes go, rounded down at each step. Sets are those
+--   of value_sets. They may share values, so their leverages do not add up.
 -- grain: module occurrence, memory space, set
--- leading: program, space_name, set_name, value_count, owned_bytes,
---   leverage_bytes, leverage_ratio, new_peak_instruction
+-- leading: program, space_name, set_name, leverage_bytes, leverage_ratio,
+--   owned_bytes, value_count, new_peak_instruction
 -- param run
 -- param program
 -- param color
@@ -23,18 +23,18 @@
 -- column rank
 -- column color
 -- column space_name
--- column set_name VARCHAR name neutral: The line, the prefix, the element type
---   or the kind.
--- column value_count BIGINT count neutral: Its values that are live at the
---   peak.
+-- column set_name VARCHAR name neutral: Source line, prefix, element type or
+--   kind.
+-- column value_count BIGINT count neutral: Values of the set that are live at
+--   the peak.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak that
 --   they own.
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by without the set.
+-- column leverage_bytes BIGINT bytes higher_is_better: Fall of the live peak
+--   without the set.
 -- column leverage_ratio DOUBLE ratio higher_is_better: Its share of
 --   live_peak_bytes.
--- column half_leverage_bytes BIGINT bytes higher_is_better: What it falls by
---   if the set is half as large.
+-- column half_leverage_bytes BIGINT bytes higher_is_better: Fall of the live
+--   peak if the set were half as large.
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step

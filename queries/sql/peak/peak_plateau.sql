@@ -1,17 +1,17 @@
 -- title: Width of the peak
 -- question: Is the peak one step or a plateau, and how high is the next peak?
--- definition: Maximal stretches of steps with live bytes of at least (1 -
---   tolerance) times the live peak. gain_if_removed_bytes is the live peak
---   minus the most live bytes outside of the stretch: what could be gained
---   there at most.
+-- definition: Stretches of steps, as long as possible, with live bytes of at
+--   least (1 - tolerance) times the live peak. gain_if_removed_bytes is the
+--   live peak minus the most live bytes outside of the stretch: the most that
+--   a change inside the stretch can save.
 -- grain: module occurrence, memory space, stretch of steps
--- leading: program, space_name, from_step, to_step, max_bytes, is_peak,
---   gain_if_removed_bytes, first_instruction
+-- leading: program, space_name, from_step, to_step, max_bytes,
+--   gain_if_removed_bytes, is_peak, first_instruction
 -- param run
 -- param program
 -- param color
--- param tolerance DOUBLE = 0.05 from 0 to 1: How far below the peak still
---   counts as high.
+-- param tolerance DOUBLE = 0.05 from 0 to 1: Largest distance below the peak
+--   that still counts, as a share of the peak.
 -- column run
 -- column program
 -- column module_number
@@ -20,14 +20,14 @@
 -- column space_name
 -- column from_step INTEGER step neutral: First step of the stretch.
 -- column to_step INTEGER step neutral: Last step of the stretch.
--- column width_steps BIGINT steps neutral: Its length.
--- column width_ratio DOUBLE ratio neutral: Its share of the schedule.
+-- column width_steps BIGINT steps neutral: Length of the stretch.
+-- column width_ratio DOUBLE ratio neutral: Share of the schedule.
 -- column max_bytes BIGINT bytes lower_is_better: Most live bytes in it.
--- column is_peak BOOLEAN flag neutral: Whether it holds peak_step.
+-- column is_peak BOOLEAN flag neutral: Whether peak_step is in it.
 -- column next_peak_bytes BIGINT bytes lower_is_better: Most live bytes outside
---   of it.
--- column gain_if_removed_bytes BIGINT bytes higher_is_better: What its removal
---   gains.
+--   of the stretch.
+-- column gain_if_removed_bytes BIGINT bytes higher_is_better: Most that a
+--   change inside the stretch can save.
 -- column first_instruction VARCHAR name neutral: Instruction scheduled at
 --   from_step.
 WITH curves AS (

@@ -1,10 +1,10 @@
 -- title: Competing peak figures
--- question: How do the figures that hlodb, XLA and JAX give for a program's
---   memory differ, and what does each mean?
--- definition: Per module, one row per number. Numbers of one memory space have
---   a color; numbers over all spaces have none and are measured against the
---   sum of the live peaks of all spaces, which no device needs at one place.
---   arguments_outputs_temps is what JAX users add up: parameters plus
+-- question: How do the memory figures of hlodb, XLA and JAX for one program
+--   differ, and what does each one mean?
+-- definition: Per module, one row per figure. Figures of one memory space have
+--   a color. Figures over all memory spaces have none; they are compared with
+--   the sum of the live peaks of all spaces, which no single memory needs.
+--   arguments_outputs_temps is the sum that JAX users form: parameters plus
 --   live-outs plus temporaries minus parameters that are also live-out.
 --   printed_live_range_peak is XLA's listing at its own peak.
 -- grain: module occurrence, definition, memory space
@@ -15,13 +15,13 @@
 -- column program
 -- column module_number
 -- column rank
--- column definition VARCHAR name neutral: Which number it is.
--- column color INTEGER id neutral: Memory space number; NULL where all are
---   added up.
+-- column definition VARCHAR name neutral: Name of the figure.
+-- column color INTEGER id neutral: Memory space number; NULL for figures over
+--   all memory spaces.
 -- column space_name
--- column bytes BIGINT bytes lower_is_better: The number.
--- column delta_bytes BIGINT bytes neutral: Its difference to the live peak.
--- column reason VARCHAR text neutral: Why it differs.
+-- column bytes BIGINT bytes lower_is_better: The figure.
+-- column delta_bytes BIGINT bytes neutral: Figure minus live peak.
+-- column reason VARCHAR text neutral: Reason for the difference.
 WITH memory AS (
   SELECT m.*
   FROM module_memory AS m

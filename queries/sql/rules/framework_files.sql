@@ -1,7 +1,8 @@
--- title: Files that are a framework's own
--- question: Which parts of a path mark a framework's own source files?
--- definition: An ingest chooses the user's frame of a stack by the same rows:
---   the innermost one in no such file.
+-- title: Source files of frameworks
+-- question: Which parts of a path show that a source file belongs to a
+--   framework?
+-- definition: Ingest uses the same rows to find the user's frame in a stack:
+--   the innermost one outside of these files.
 -- grain: fragment
 -- column fragment VARCHAR name neutral: Part of a path.
 -- column framework VARCHAR name neutral: Framework of the files.

@@ -1,9 +1,9 @@
--- title: Source files that mark the role of an operation
--- question: By which file of its source lines does an operation belong to the
---   backward pass or the optimiser?
--- definition: For operations whose path tells nothing: those that path_marks
---   calls by_line. A query of your own with the name line_marks and these
---   columns takes its place.
+-- title: Source files that show the phase of an operation
+-- question: Which source files show that an operation belongs to the backward
+--   pass or the optimiser?
+-- definition: Used for operations whose path says nothing about the phase:
+--   those that path_marks marks with by_line. Replace it with a query of your
+--   own with this name and these columns.
 -- grain: fragment
 -- column framework VARCHAR name neutral: Framework of the file.
 -- column phase VARCHAR name neutral: backward or optimiser.

@@ -1,17 +1,17 @@
--- title: Parts of op_name that mark the role of an operation
--- question: By what in its path does an operation belong to the forward pass,
---   the backward pass or the optimiser?
--- definition: Of the phases (backward, forward, optimiser) whose marks are in
---   a path, that of the first place holds. A query of your own with the name
---   path_marks and these columns takes its place.
+-- title: Parts of op_name that show the phase of an operation
+-- question: Which parts of a framework path show that an operation belongs to
+--   the forward pass, the backward pass or the optimiser?
+-- definition: If a path contains marks of several phases (backward, forward,
+--   optimiser), the one with the lowest place decides. Replace it with a query
+--   of your own with this name and these columns.
 -- grain: mark
 -- column place BIGINT id neutral: Order of the mark.
--- column framework VARCHAR name neutral: Who writes it; any: names that
---   libraries and users choose.
+-- column framework VARCHAR name neutral: Framework that writes it; any: names
+--   that libraries and users choose.
 -- column meaning VARCHAR name neutral: backward, forward or optimiser: the
---   phase; whole_forward: who writes it marks all of the forward pass so;
---   recomputed: a checkpoint's second computation; by_line: operations of all
---   phases are called so, and their source lines tell (line_marks);
+--   phase; whole_forward: the framework marks the whole forward pass this way;
+--   recomputed: second computation of a checkpoint; by_line: operations of all
+--   phases have this name, and their source lines decide (line_marks);
 --   without_line: made by the framework, which gives no line in any phase.
 -- column found_as VARCHAR name neutral: part: anywhere in the path; end: at
 --   its end; word: between slashes, parentheses or underscores, in upper or

@@ -1,29 +1,27 @@
--- title: Rules that give values a role
+-- title: Rules for the roles of values
 -- question: Which rules decide whether a value is a weight, optimiser state,
 --   gradient or activation?
--- definition: A table of rules; of those that hold the first (place) wins. A
---   rule holds where all that it states holds; NULL states nothing. kind is
---   that of the allocation; is_donated: the parameter's allocation is
---   live-out; name_pattern: regular expression on op_name, for what lies in a
---   parameter's allocation on that of the parameter; opcode_pattern: on the
---   defining operation; made_in and last_read_in: phases of value_phases, but
---   for what lies in a parameter's allocation, see peak_roles; is_gathered:
---   see gathered_values. A query of your own with the name role_rules and
---   these columns takes its place.
+-- definition: The first rule (by place) whose conditions all hold decides;
+--   NULL is no condition. kind: kind of allocation. is_donated: the
+--   parameter's allocation is live-out. name_pattern: regular expression on
+--   op_name, for values in a parameter's allocation on that of the parameter.
+--   opcode_pattern: on the defining operation. made_in and last_read_in:
+--   phases from value_phases; for values in a parameter's allocation see
+--   peak_roles. is_gathered: see gathered_values. Replace it with a query of
+--   your own with this name and these columns.
 -- grain: rule
 -- column place BIGINT id neutral: Order of the rule.
--- column rule_id VARCHAR name neutral: Its name.
--- column role VARCHAR name neutral: The role it gives.
+-- column rule_id VARCHAR name neutral: Name of the rule.
+-- column role VARCHAR name neutral: Role that it gives.
 -- column kind VARCHAR name neutral: Kind of allocation.
 -- column is_donated BOOLEAN flag neutral: Whether the parameter is updated in
 --   place.
 -- column name_pattern VARCHAR text neutral: Regular expression on op_name.
 -- column opcode_pattern VARCHAR text neutral: Regular expression on the
 --   opcode.
--- column made_in VARCHAR name neutral: Phase it is made in.
--- column last_read_in VARCHAR name neutral: Phase it is last read in.
--- column is_gathered BOOLEAN flag neutral: Whether an all-gather put it
---   together.
+-- column made_in VARCHAR name neutral: Phase in which the value is made.
+-- column last_read_in VARCHAR name neutral: Phase in which it is last read.
+-- column is_gathered BOOLEAN flag neutral: Whether an all-gather assembled it.
 SELECT
   CAST(r.place AS BIGINT) AS place, r.rule_id, r.role, r.kind, r.is_donated,
   r.name_pattern, r.opcode_pattern, r.made_in, r.last_read_in, r.is_gathered

@@ -1,12 +1,12 @@
 -- title: Names that do not distinguish programs
 -- question: Which names does a framework give to all programs, or to all
 --   arguments?
--- definition: A program of such a name is distinguished from others by its
---   content, an argument by its instruction. PyTorch/XLA calls every program
---   so, TensorFlow the clusters that it finds itself, and Keras a step of fit,
---   of evaluate and of predict, since 3 and before.
+-- definition: Programs with such a name are distinguished by their content,
+--   arguments by their instruction. PyTorch/XLA gives one name to every
+--   program, TensorFlow to the clusters that it finds itself, and Keras to
+--   each step of fit, evaluate and predict, in version 3 and before.
 -- grain: kind, name
--- column framework VARCHAR name neutral: Who gives it.
+-- column framework VARCHAR name neutral: Framework that gives it.
 -- column kind VARCHAR name neutral: program, or argument for the op_name of a
 --   parameter.
 -- column name VARCHAR name neutral: The name.

@@ -1,17 +1,17 @@
 -- title: Values computed long before use
 -- question: Which values are computed long before their first use and live
 --   through the peak?
--- definition: Temporary array values that are live at the peak of their memory
---   space and first read after it. gap_steps is the distance from definition
+-- definition: Temporary arrays that are live at the peak of their memory space
+--   and first read after it. gap_steps is the number of steps from definition
 --   to first read. operand_bytes are the temporary values that the defining
---   instruction reads and that die before the peak: they would have to be kept
---   if the value were computed at its first use. net_saving_bytes is the
---   value's leverage minus them, at least 0; 0 where the instruction is a
---   parameter, a loop, a call or an asynchronous operation, or what that calls
---   or carries (async_collectives): it is early to hide it.
+--   instruction reads and that end before the peak: they would have to live
+--   longer if the value were computed at its first use. net_saving_bytes is
+--   the value's leverage minus operand_bytes, at least 0. It is 0 for
+--   parameters, loops, calls and asynchronous operations, and for the values
+--   that they call or carry (async_collectives): these run early on purpose.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, shape, size_bytes,
---   first_use_step, gap_steps, net_saving_bytes
+-- leading: program, space_name, instruction, net_saving_bytes, size_bytes,
+--   gap_steps, first_use_step, shape
 -- param run
 -- param program
 -- param color
@@ -28,14 +28,13 @@
 -- column shape
 -- column size_bytes
 -- column start_step
--- column first_use_step INTEGER step neutral: First step after it at which it
---   is read.
+-- column first_use_step INTEGER step neutral: First step at which it is read.
 -- column gap_steps BIGINT steps lower_is_better: Steps from definition to
 --   first read.
--- column operand_bytes BIGINT bytes neutral: Operands that would have to stay
---   alive if it were computed later.
--- column net_saving_bytes BIGINT bytes higher_is_better: Most that the live
---   peak can fall by.
+-- column operand_bytes BIGINT bytes neutral: Operands that would have to live
+--   longer if it were computed later.
+-- column net_saving_bytes BIGINT bytes higher_is_better: Largest possible fall
+--   of the live peak.
 -- column op_name
 WITH tenants AS (
   SELECT *

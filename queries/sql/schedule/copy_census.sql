@@ -1,13 +1,12 @@
 -- title: Copies that the compiler inserted
 -- question: Which copies did the compiler insert, and why?
--- definition: copy and copy-start instructions outside of fusions
---   (data_moves), by reason, the first that holds: space (memory spaces
---   differ), layout (order or tiling of dimensions differ), loop (the
---   computation is a loop's body or condition, or a while reads the copy),
---   output (a parameter or constant that is copied into the result), async
---   (any other copy-start), interference (all others: the value is needed
---   again after it is overwritten). at_peak_bytes are own bytes of the live
---   peaks, all memory spaces.
+-- definition: copy and copy-start instructions outside of fusions (data_moves)
+--   by reason, the first that applies: space (memory spaces differ), layout
+--   (order or tiling of dimensions differ), loop (in the body or condition of
+--   a loop, or read by a while), output (a parameter or constant copied to the
+--   result), async (any other copy-start), interference (all others: the value
+--   is needed again after it is overwritten). at_peak_bytes are bytes that
+--   they own at the live peaks of all memory spaces.
 -- grain: module occurrence, reason
 -- leading: program, reason, copy_count, copied_bytes, at_peak_bytes,
 --   largest_instruction
@@ -23,7 +22,7 @@
 -- column copied_bytes BIGINT bytes lower_is_better: Their logical sizes.
 -- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the
 --   live peaks; NULL without live ranges.
--- column largest_instruction VARCHAR name neutral: The largest of them.
+-- column largest_instruction VARCHAR name neutral: Largest of these copies.
 WITH read AS MATERIALIZED (
   -- Once: operands are looked up in four ways.
   SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id

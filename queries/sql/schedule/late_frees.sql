@@ -1,18 +1,18 @@
 -- title: Values held for one late reader
 -- question: Which values live through the peak only because their last reader
 --   is scheduled late?
--- definition: Temporary array values that are live at the peak of their memory
---   space, of which the last scheduled read lies after the peak, and the one
---   before it, or else the definition, before the peak: what is made or read
---   at the peak is needed there. gap_steps is the distance between the two.
---   is_movable: no operand of the last reader other than the value is made at
---   the peak or after, so that it could run before; and it is no done, which
---   waits for what runs meanwhile. net_saving_bytes is the value's leverage
---   minus the temporary results of that reader in the memory space, at least
---   0; 0 where it is not movable.
+-- definition: Temporary arrays that are live at the peak of their memory
+--   space, whose last scheduled read comes after the peak and whose read
+--   before that, or else definition, comes before the peak. Values that are
+--   defined or read at the peak are needed there and left out. gap_steps is
+--   the number of steps between the two. is_movable: the last reader could run
+--   before the peak, because none of its other operands is made at the peak or
+--   later, and it is not a done, which waits for operations in between.
+--   net_saving_bytes is the value's leverage minus the reader's temporary
+--   results in the memory space, at least 0; 0 if it is not movable.
 -- grain: module occurrence, value
--- leading: program, space_name, instruction, size_bytes, gap_steps,
---   last_reader, is_movable, net_saving_bytes
+-- leading: program, space_name, instruction, net_saving_bytes, last_reader,
+--   is_movable, size_bytes, gap_steps
 -- param run
 -- param program
 -- param color
@@ -28,16 +28,17 @@
 -- column opcode
 -- column shape
 -- column size_bytes
--- column use_step_before INTEGER step neutral: Last use but one, or its
---   definition.
+-- column use_step_before INTEGER step neutral: Step of the use before the
+--   last, or else of the definition.
 -- column last_use_step INTEGER step neutral: Last step at which it is read.
 -- column gap_steps BIGINT steps lower_is_better: Steps between the two.
--- column last_reader VARCHAR name neutral: Instruction that reads it last.
--- column is_movable BOOLEAN flag neutral: Whether that could run before the
---   peak.
--- column result_bytes BIGINT bytes neutral: Temporary results of that reader.
--- column net_saving_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by at most.
+-- column last_reader VARCHAR name neutral: Last instruction that reads it.
+-- column is_movable BOOLEAN flag neutral: Whether the last reader could run
+--   before the peak.
+-- column result_bytes BIGINT bytes neutral: Temporary results of the last
+--   reader.
+-- column net_saving_bytes BIGINT bytes higher_is_better: Largest possible fall
+--   of the live peak.
 -- column op_name
 WITH tenants AS (
   SELECT *

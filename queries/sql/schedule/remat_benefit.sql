@@ -1,19 +1,20 @@
 -- title: Memory saved by rematerialisation
 -- question: How much memory does each recomputed value save, and is it worth
 --   the work?
--- definition: Clones that XLA's rematerialisation made (name with .remat) and
---   that have a live range: those inside of fusions have none, and compressed
---   copies recompute nothing. Their arrays are those of the instruction before
---   them, by shape_index and shape: the original (the name without .remat and
---   what follows) or an earlier clone of it. Without the clone, their values
---   would be kept beside all else between their end and the clone's start; and
---   temporary values that end where the clone reads them would be gone since
---   their last read before it, or since their own start. Between means without
---   both ends: there, and where the clone is live, memory stays as it is.
---   kept_peak_bytes is the live peak then, and can be below the real one.
---   all_kept_peak_bytes is the same without any clone of the module: values
---   are kept for those that something other than clones reads. NULL where no
---   instruction of the original's name is left: it was moved, or fused.
+-- definition: Instructions that XLA's rematerialisation cloned (.remat in the
+--   name) and that have a live range; clones inside fusions have none, and
+--   compressed copies recompute nothing. Their arrays are compared with those
+--   of the instruction before them, by shape_index and shape: the original
+--   (the name up to .remat) or an earlier clone of it. Without the clone, that
+--   instruction's values would be kept from their end to the clone's start;
+--   and temporary values that end where the clone reads them would be free
+--   since their last read before it, or since their own start. Both ends are
+--   excluded: there, and while the clone is live, memory stays as it is.
+--   kept_peak_bytes is the live peak in that case; it can be below the real
+--   one. all_kept_peak_bytes is the same without any clone of the module: only
+--   values that instructions other than clones read are kept. NULL if no
+--   instruction with the original's name is left, because it was moved or
+--   fused.
 -- grain: module occurrence, clone, memory space
 -- leading: program, space_name, instruction, original, size_bytes, gap_steps,
 --   saved_at_peak_bytes, saved_ratio
@@ -29,22 +30,23 @@
 -- column space_name
 -- column instruction
 -- column opcode
--- column original VARCHAR name neutral: What it recomputes.
+-- column original VARCHAR name neutral: Instruction that it recomputes.
 -- column kept_from VARCHAR name neutral: Instruction before the clone whose
 --   result would be kept instead.
 -- column size_bytes
 -- column gap_steps BIGINT steps higher_is_better: Steps between the end of
---   that and the clone, the longest of its arrays.
+--   that result and the clone, the longest of its arrays.
 -- column not_held_byte_steps BIGINT byte_steps higher_is_better: Sizes of its
---   arrays times those steps.
--- column held_byte_steps BIGINT byte_steps lower_is_better: The same of the
---   values that are held for the clone to read.
+--   arrays times these steps.
+-- column held_byte_steps BIGINT byte_steps lower_is_better: The same for
+--   values that are kept for the clone to read.
 -- column saved_at_peak_bytes BIGINT bytes higher_is_better: kept_peak_bytes
 --   minus live_peak_bytes.
 -- column live_peak_bytes
--- column kept_peak_bytes BIGINT bytes neutral: The live peak without it.
+-- column kept_peak_bytes BIGINT bytes neutral: Live peak without this clone.
 -- column kept_peak_step INTEGER step neutral: First step of that peak.
--- column all_kept_peak_bytes BIGINT bytes neutral: The live peak without any.
+-- column all_kept_peak_bytes BIGINT bytes neutral: Live peak without any
+--   clone.
 -- column flop BIGINT flop lower_is_better: Its work in dots and convolutions.
 -- column moved_bytes BIGINT bytes lower_is_better: Logical sizes of its
 --   operands and results.

@@ -1,15 +1,15 @@
 -- title: Recomputed instructions
 -- question: Which instructions are recomputed, how often, and at what cost?
--- definition: Instructions of the last snapshot of every module that
---   rematerialisation made: by the compiler (name with .remat) or by the
---   framework (op_name with a mark of path_marks), but for what only names or
---   passes on a value, as a bitcast. Grouped by original: the name without
---   .remat and what follows, else the op_path. recomputed_bytes are their
---   logical result sizes, of tuples those of their arrays, flop that of
---   dot_work, each once; total_flop multiplies with the known trip counts of
---   the loops around them. Of a fusion the instructions that it fuses count,
---   each by itself (in_fusion_count); it counts in their place where none of
---   them has its original, as where the compiler recomputes it whole.
+-- definition: Recomputed instructions in the last snapshot of every module,
+--   made by the compiler (.remat in the name) or by the framework (op_name
+--   with a mark of path_marks). Instructions that only name or pass on a
+--   value, such as bitcasts, are left out. original is the name up to .remat,
+--   or else the op_path. recomputed_bytes are the logical sizes of their
+--   results (of a tuple, its arrays), flop the work of dot_work, each counted
+--   once; total_flop multiplies it by the known trip counts of the loops
+--   around them. For a fusion, the fused instructions count one by one
+--   (in_fusion_count); the fusion itself counts if none of them has its
+--   original, as when the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
 -- leading: program, made_by, original, clone_count, recomputed_bytes,
 --   total_flop
@@ -21,15 +21,18 @@
 -- column module_number
 -- column rank
 -- column made_by VARCHAR name neutral: compiler or framework.
--- column original VARCHAR name neutral: Recomputed instruction.
--- column clone_count BIGINT count lower_is_better: Recomputed instructions.
+-- column original VARCHAR name neutral: Instruction that is recomputed.
+-- column clone_count BIGINT count lower_is_better: Number of recomputed
+--   instructions.
 -- column in_fusion_count BIGINT count neutral: Clones inside fusions.
--- column recomputed_bytes BIGINT bytes lower_is_better: Their result sizes.
--- column flop BIGINT flop lower_is_better: Their work in dots and
---   convolutions, once.
--- column total_flop BIGINT flop lower_is_better: That work as often as their
---   loops run.
--- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
+-- column recomputed_bytes BIGINT bytes lower_is_better: Sizes of their
+--   results.
+-- column flop BIGINT flop lower_is_better: Work in dots and convolutions, each
+--   once.
+-- column total_flop BIGINT flop lower_is_better: The same, times the trip
+--   counts of their loops.
+-- column times_known BOOLEAN flag neutral: Whether the trip counts of all
+--   loops around it are known.
 WITH instructions_there AS MATERIALIZED (
   -- Fixed, lest the patterns are matched with the names of all runs.
   SELECT

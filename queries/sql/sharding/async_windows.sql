@@ -2,20 +2,20 @@
 -- question: How long are asynchronous buffers held, and how much work overlaps
 --   with them?
 -- definition: From start to done (async_pairs). held_bytes are the temporary
---   values that the start, or the asynchronous computation it calls, defines,
---   in the memory space that holds the most of them; a flag may lie in
---   another. Tables of tuples are left out. overlapped_flop is the flop
---   (dot_work) of the instructions scheduled between start and done.
---   overlapped_bytes are the logical sizes of the values that these define, as
---   the buffer assignment tells them: a tuple's arrays count, what only names
---   or passes on a value does not, nor do parameters, constants, what is done
---   asynchronously itself (of async_collectives all that the fusions carry
---   along), and custom calls that write nothing (ConcatBitcast,
---   AllocateBuffer). is_at_peak: the peak of that memory space lies in the
---   window; of color 0 where nothing is held.
+--   values that the start, or the asynchronous computation that it calls,
+--   defines, in the memory space with the most of them; tables of pointers of
+--   tuples are left out. overlapped_flop is the work (dot_work) of the
+--   instructions scheduled between start and done. overlapped_bytes are the
+--   logical sizes of the values that they write, by the buffer assignment: the
+--   arrays of a tuple count; instructions that only name or pass on a value do
+--   not, nor parameters, constants, asynchronous operations (with everything
+--   that fusions of async_collectives carry along) and custom calls that write
+--   nothing (ConcatBitcast, AllocateBuffer). is_at_peak: the peak of that
+--   memory space, or of color 0 without held_bytes, lies between start and
+--   done.
 -- grain: module occurrence, start
--- leading: program, instruction, done_instruction, window_steps, held_bytes,
---   overlapped_flop, overlapped_bytes, is_at_peak
+-- leading: program, instruction, window_steps, held_bytes, overlapped_flop,
+--   overlapped_bytes, is_at_peak, done_instruction
 -- param run
 -- param program
 -- param top
@@ -25,14 +25,15 @@
 -- column rank
 -- column instruction VARCHAR name neutral: The start instruction.
 -- column done_instruction VARCHAR name neutral: The done instruction.
--- column wrapped_opcode VARCHAR name neutral: Opcode that runs asynchronously.
+-- column wrapped_opcode VARCHAR name neutral: Operation that runs
+--   asynchronously.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 -- column window_steps BIGINT steps neutral: Steps from start to done.
 -- column color
 -- column space_name
--- column held_bytes BIGINT bytes lower_is_better: Temporary values the start,
---   or what it calls, defines in this memory space.
+-- column held_bytes BIGINT bytes lower_is_better: Temporary values that the
+--   start, or the computation that it calls, defines in this memory space.
 -- column overlapped_flop BIGINT flop higher_is_better: Work scheduled between
 --   start and done.
 -- column overlapped_bytes BIGINT bytes higher_is_better: Results written

@@ -1,19 +1,19 @@
 -- title: Collectives
 -- question: Which collectives does a program have, among how many devices, and
 --   how often do they run?
--- definition: Collectives of the last snapshot of every module, start and done
---   together as one, and so the parts of async_collectives. operand_bytes are
---   the logical sizes of the operands. payload_bytes: the result of an
---   all-gather (operands times group size), of a ragged-all-to-all its first
---   operand (others are its result and where what goes), else the operands.
---   wire_bytes, what a device sends in a ring of n: all-reduce 2(n-1)/n,
---   all-gather (n-1)/n of the result, reduce-scatter and all-to-all (n-1)/n,
---   ragged-all-to-all at most that, permute and broadcast all of it, nothing
---   among groups of one. times multiplies the known trip counts of the loops
---   around it.
+-- definition: Collectives in the last snapshot of every module; start and done
+--   count as one, and so do the parts of async_collectives. operand_bytes are
+--   the logical sizes of the operands. payload_bytes are the result of an
+--   all-gather (operands times group size), the first operand of a
+--   ragged-all-to-all (the others are its result and the addresses), and
+--   otherwise the operands. wire_bytes are what a device sends in a ring of n:
+--   all-reduce 2(n-1)/n, all-gather (n-1)/n of the result, reduce-scatter and
+--   all-to-all (n-1)/n, ragged-all-to-all at most that, permute and broadcast
+--   everything; nothing in groups of one. times is the product of the known
+--   trip counts of the loops around it.
 -- grain: module occurrence, collective
--- leading: program, instruction, opcode, group_count, group_size,
---   payload_bytes, times, total_wire_bytes
+-- leading: program, instruction, opcode, payload_bytes, total_wire_bytes,
+--   times, group_size, group_count
 -- param run
 -- param program
 -- param top
@@ -23,19 +23,21 @@
 -- column rank
 -- column instruction
 -- column opcode
--- column is_async BOOLEAN flag neutral: Whether it is a start, or what a start
---   calls, with a done elsewhere.
--- column group_count BIGINT count neutral: Groups; of a permute those that its
---   pairs connect, such as rings.
+-- column is_async BOOLEAN flag neutral: Whether it is a start with a done
+--   elsewhere, or the operation that such a start calls.
+-- column group_count BIGINT count neutral: Number of groups; for a permute, of
+--   the sets of devices that its pairs connect, such as rings.
 -- column group_size BIGINT count neutral: Devices of the largest group.
--- column channel_id BIGINT id neutral: Channel.
+-- column channel_id BIGINT id neutral: XLA's channel number.
 -- column operand_bytes BIGINT bytes lower_is_better: Sizes of its operands.
--- column payload_bytes BIGINT bytes lower_is_better: What it moves.
--- column wire_bytes BIGINT bytes lower_is_better: What a device sends.
--- column times BIGINT count lower_is_better: How often it runs.
--- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
--- column total_wire_bytes BIGINT bytes lower_is_better: wire_bytes times
---   times.
+-- column payload_bytes BIGINT bytes lower_is_better: Bytes that it moves.
+-- column wire_bytes BIGINT bytes lower_is_better: Bytes that a device sends.
+-- column times BIGINT count lower_is_better: Executions in one run of the
+--   program.
+-- column times_known BOOLEAN flag neutral: Whether the trip counts of all
+--   loops around it are known.
+-- column total_wire_bytes BIGINT bytes lower_is_better: wire_bytes times the
+--   number of executions.
 -- column op_name
 -- column source_file
 -- column source_line

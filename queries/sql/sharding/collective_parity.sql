@@ -1,32 +1,33 @@
 -- title: Collectives that differ between ranks
 -- question: Do all ranks issue the same sequence of collectives, or may they
 --   hang?
--- definition: Per program and module the sequence of collectives (the parts of
---   async_collectives as one, at their start) in schedule order with opcode,
---   channel, replica groups, source-target pairs and shape, compared with that
---   of the lowest rank. Modules go together by program_key (entry shapes and
---   num_partitions), the n-th by number on each rank; then the n-th of those
---   that no other rank has. A row per rank that differs, with the first place
---   where it does; with matching := true also those that don't. Runs of one
---   rank give no rows.
+-- definition: The sequence of collectives of each module in schedule order
+--   (opcode, channel, replica groups, source-target pairs, shape; the parts of
+--   async_collectives as one), compared with that of the lowest rank. Modules
+--   of different ranks are matched by program_key (entry shapes and
+--   num_partitions), the n-th by number on each rank; unmatched modules are
+--   then compared by position. One row per rank that differs, with the first
+--   difference; matching := true adds ranks that agree. Runs of one rank give
+--   no rows.
 -- grain: program, module, rank
 -- leading: program, rank, is_same, collective_count, first_divergence,
 --   expected, found
 -- param run
 -- param program
--- param matching BOOLEAN = false: Also ranks that agree.
+-- param matching BOOLEAN = false: Include ranks that agree.
 -- column run
 -- column program
 -- column module_number
 -- column rank
 -- column is_same BOOLEAN flag higher_is_better: Whether the sequences agree.
 -- column collective_count BIGINT count neutral: Collectives of the rank.
--- column first_divergence BIGINT count neutral: Place in the sequence, from 0.
+-- column first_divergence BIGINT count neutral: Position of the first
+--   difference in the sequence, from 0.
 -- column divergence_step INTEGER step neutral: Step of the rank's collective
---   there.
+--   at that position.
 -- column expected VARCHAR text neutral: Collective of the lowest rank; NULL
---   past its end.
--- column found VARCHAR text neutral: Collective of this rank; NULL past its
+--   after its end.
+-- column found VARCHAR text neutral: Collective of this rank; NULL after its
 --   end.
 WITH keyed AS (
   SELECT

@@ -2,10 +2,10 @@
 -- question: How much of the peak are gathered weights, and how early are they
 --   gathered?
 -- definition: Values of gathered_values that own bytes of the live peak.
---   prefetch_steps are the steps from its definition to its first scheduled
---   reader.
+--   prefetch_steps is the number of steps from the definition of a value to
+--   its first scheduled reader.
 -- grain: module occurrence, value
--- leading: program, space_name, weight, instruction, owned_bytes, peak_ratio,
+-- leading: program, space_name, instruction, owned_bytes, peak_ratio, weight,
 --   prefetch_steps
 -- param run
 -- param program
@@ -16,11 +16,12 @@
 -- column rank
 -- column color
 -- column space_name
--- column weight VARCHAR name neutral: op_name of the parameter, else its
+-- column weight VARCHAR name neutral: op_name of the parameter, or else its
 --   instruction.
 -- column instruction
 -- column gather_instruction VARCHAR name neutral: The all-gather.
--- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak that
+--   it owns.
 -- column peak_ratio DOUBLE ratio lower_is_better: Share of live_peak_bytes.
 -- column start_step
 -- column first_use_step INTEGER step neutral: First step at which it is read.

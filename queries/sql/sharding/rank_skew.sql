@@ -1,12 +1,12 @@
 -- title: Memory differences between ranks
 -- question: Which programs need different memory on different ranks, or are
 --   missing on some?
--- definition: Modules of a run by program and memory space over its ranks; of
---   several modules of a program on one rank the greatest. A rank that holds
---   the program and nothing in the memory space counts as 0 bytes. skew_ratio
---   is (max - min) / max of reserved_bytes. outlier_ranks are those without
---   the program, or whose bytes are not the most common ones. Runs of one rank
---   give no rows.
+-- definition: Modules of a run by program and memory space, compared over its
+--   ranks; if a rank has several modules of a program, the greatest counts. A
+--   rank that has the program but does not use the memory space counts as 0
+--   bytes. skew_ratio is (max - min) / max of reserved_bytes. outlier_ranks
+--   are ranks without the program, or whose bytes are not the most common
+--   ones. Runs of one rank give no rows.
 -- grain: program, memory space
 -- leading: program, space_name, rank_count, missing_count, min_reserved_bytes,
 --   max_reserved_bytes, skew_ratio, outlier_ranks
@@ -16,14 +16,16 @@
 -- column program
 -- column color
 -- column space_name
--- column rank_count BIGINT count neutral: Ranks that hold the program.
--- column missing_count BIGINT count lower_is_better: Ranks of the run that
---   don't.
+-- column rank_count BIGINT count neutral: Ranks with the program.
+-- column missing_count BIGINT count lower_is_better: Ranks of the run without
+--   it.
 -- column min_reserved_bytes BIGINT bytes lower_is_better: Least reserved
 --   bytes.
 -- column max_reserved_bytes BIGINT bytes lower_is_better: Most reserved bytes.
--- column skew_ratio DOUBLE ratio lower_is_better: Their difference as a share.
--- column outlier_ranks VARCHAR text neutral: Ranks that differ, with commas.
+-- column skew_ratio DOUBLE ratio lower_is_better: Difference as a share of the
+--   most.
+-- column outlier_ranks VARCHAR text neutral: Ranks that differ, separated by
+--   commas.
 WITH ranks AS (
   SELECT DISTINCT m.rank
   FROM modules AS m

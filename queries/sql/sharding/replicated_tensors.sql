@@ -1,17 +1,17 @@
 -- title: Replicated parameters
--- question: Which large parameters are replicated or sharded less than
---   possible?
+-- question: Which large parameters are replicated, or split into fewer shards
+--   than possible?
 -- definition: Entry parameters of modules with several partitions, by their
---   sharding: shards is the product of the device dimensions that split data
---   (not those of last_tile_dim_replicate or last_tile_dims, of named axes
---   those in the dimension list), 1 for replicated and maximal. bytes are
---   those of the allocation (of the shape without an assignment) on one
---   device; saving_bytes is what it would shrink by with as many shards as
---   partitions. Shardings that say nothing of data (manual, unknown) are left
---   out.
+--   sharding. shards is the product of the device dimensions that split data
+--   (without those of last_tile_dim_replicate and last_tile_dims; for named
+--   axes, those in the dimension list); 1 for replicated and maximal.
+--   device_bytes is the size of the allocation on one device, or of the shape
+--   if there is no assignment; saving_bytes is the saving if there were as
+--   many shards as partitions. Shardings that do not describe data (manual,
+--   unknown) are left out.
 -- grain: module occurrence, parameter
--- leading: program, op_name, shape, sharding, partitions, device_bytes,
---   saving_bytes
+-- leading: program, op_name, saving_bytes, device_bytes, sharding, partitions,
+--   shape
 -- param run
 -- param program
 -- param min_bytes BIGINT = 0 from 0: Only parameters of at least this size.
@@ -23,12 +23,13 @@
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column op_name
 -- column shape VARCHAR text neutral: Shape on one device.
--- column sharding VARCHAR text neutral: As printed.
--- column shards BIGINT count higher_is_better: Parts the data is split into.
+-- column sharding VARCHAR text neutral: Sharding as printed.
+-- column shards BIGINT count higher_is_better: Number of parts that the data
+--   is split into.
 -- column partitions BIGINT count neutral: Partitions of the module.
 -- column device_bytes BIGINT bytes lower_is_better: Bytes on one device.
--- column saving_bytes BIGINT bytes higher_is_better: What full sharding would
---   save there.
+-- column saving_bytes BIGINT bytes higher_is_better: Saving there with full
+--   sharding.
 WITH parameters AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,

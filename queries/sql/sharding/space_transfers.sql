@@ -1,13 +1,13 @@
 -- title: Transfers between memory spaces
--- question: What moves between memory spaces, and does it come back?
--- definition: What is read in one memory space and written in another, summed
---   by pair of spaces: by copy and copy-start (data_moves), by slice and
---   dynamic-slice, of which the result counts, and by dynamic-update-slice, of
---   which the update counts; slices also as what an async-start calls, alone
---   or in a fusion, but in no other fusion, which may compute what it writes.
---   moved_bytes counts each once, total_bytes multiplies with the known trip
---   counts of the loops around them. mean_window_steps is the mean distance
---   from start to done. A transfer is a round trip where its operand is itself
+-- question: What moves between memory spaces, and does it move back?
+-- definition: Data that is read in one memory space and written in another,
+--   summed by pair of spaces: copy and copy-start (data_moves); slice and
+--   dynamic-slice, of which the result counts; dynamic-update-slice, of which
+--   the update counts. Slices count also if an async-start calls them, alone
+--   or in a fusion, but not in other fusions, which may compute what they
+--   write. moved_bytes counts each once, total_bytes multiplies by the known
+--   trip counts of the loops around them. mean_window_steps is the mean number
+--   of steps from start to done. A transfer is a round trip if its operand is
 --   the result of a copy in the opposite direction.
 -- grain: module occurrence, pair of spaces
 -- leading: program, from_space, to_space, copy_count, slice_count,
@@ -19,18 +19,20 @@
 -- column module_number
 -- column rank
 -- column from_color INTEGER id neutral: Memory space it is read from.
--- column from_space VARCHAR name neutral: Its name.
+-- column from_space VARCHAR name neutral: Name of that memory space.
 -- column to_color INTEGER id neutral: Memory space it is written to.
--- column to_space VARCHAR name neutral: Its name.
+-- column to_space VARCHAR name neutral: Name of that memory space.
 -- column copy_count BIGINT count lower_is_better: Copies.
 -- column slice_count BIGINT count lower_is_better: Slices.
 -- column moved_bytes BIGINT bytes lower_is_better: Their logical sizes.
--- column total_bytes BIGINT bytes lower_is_better: Those as often as their
---   loops run.
--- column times_known BOOLEAN flag neutral: Whether all trip counts are known.
+-- column total_bytes BIGINT bytes lower_is_better: The same, times the trip
+--   counts of their loops.
+-- column times_known BOOLEAN flag neutral: Whether the trip counts of all
+--   loops around it are known.
 -- column mean_window_steps DOUBLE steps neutral: Steps from start to done on
 --   average; NULL where all are synchronous.
--- column round_trip_count BIGINT count lower_is_better: Those that come back.
+-- column round_trip_count BIGINT count lower_is_better: Transfers that are
+--   round trips.
 -- column round_trip_bytes BIGINT bytes lower_is_better: Their logical sizes.
 WITH there AS MATERIALIZED (
   -- Fixed: else all instructions meet their forms and one another.

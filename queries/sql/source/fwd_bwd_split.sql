@@ -1,12 +1,13 @@
 -- title: Peak by forward, backward and optimiser
 -- question: How is the peak divided between forward pass, backward pass and
 --   optimiser?
--- definition: owned_bytes of peak_values by the phase that they are made in
---   (value_phases): that which the op_name tells by path_marks, or the source
---   line by line_marks (instruction_phases). Programs that do not mark the
---   whole forward pass tell the rest by who reads whom (dataflow_phases). Else
---   other, or none without op_name; parameters and constants are phases of
---   their own. A saved activation is made forward and last read backward.
+-- definition: owned_bytes of peak_values by the phase in which the values are
+--   made (value_phases). The phase comes from op_name (path_marks) or from the
+--   source line (line_marks), see instruction_phases. For programs that do not
+--   mark the whole forward pass, the rest follows from the data flow
+--   (dataflow_phases). other is a path without a phase, none is no op_name;
+--   parameters and constants are phases of their own. A saved activation is
+--   made in the forward pass and last read in the backward pass.
 -- grain: module occurrence, memory space, phase
 -- leading: program, space_name, phase, owned_bytes, peak_ratio,
 --   saved_activation_bytes, value_count
@@ -25,7 +26,7 @@
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column saved_activation_bytes BIGINT bytes lower_is_better: Values made in
 --   the forward pass and last read in the backward pass.
--- column value_count BIGINT count neutral: Values.
+-- column value_count BIGINT count neutral: Number of values.
 WITH phased AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,

@@ -1,11 +1,11 @@
 -- title: Bytes without source attribution
 -- question: How much of the peak has no framework path or source line, and
---   which operations are they?
+--   which operations is that?
 -- definition: owned_bytes of peak_values by class and opcode of the defining
---   instruction: source (a line of the user's code, see instruction_sources),
---   library_source (the line lies in another installed package than a
---   framework's, site-packages or dist-packages), argument (a parameter with a
---   name), constant, op_name_only, or nothing.
+--   instruction. Classes: source (a line of the user's code, see
+--   instruction_sources), library_source (a line in an installed package that
+--   is no framework, in site-packages or dist-packages), argument (a parameter
+--   with a name), constant, op_name_only, or nothing.
 -- grain: module occurrence, memory space, class, opcode
 -- leading: program, space_name, class, opcode, owned_bytes, peak_ratio,
 --   value_count
@@ -18,12 +18,12 @@
 -- column rank
 -- column color
 -- column space_name
--- column class VARCHAR name neutral: What is known about the origin of the
---   bytes.
+-- column class VARCHAR name neutral: What is known about the origin: source,
+--   library_source, argument, constant, op_name_only or nothing.
 -- column opcode
 -- column owned_bytes BIGINT bytes neutral: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column value_count BIGINT count neutral: Values.
+-- column value_count BIGINT count neutral: Number of values.
 WITH known AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,

@@ -1,11 +1,12 @@
 -- title: Peak memory by framework path
 -- question: Which parts of the model hold the peak?
 -- definition: owned_bytes of peak_values by op_name, cut at '/', with numbers
---   replaced (layer_12 is layer_*). A row per prefix: total_bytes counts
---   everything below it, self_bytes what ends there. folded is the line 'a;b;c
---   bytes' that flame graph viewers read (NULL where self_bytes is 0). Values
---   without a path are under (parameter), (constant) or (no op_name). What the
---   peak would fall by without a prefix is in peak_leverage_of_sets.
+--   replaced (layer_12 is layer_*). One row per prefix: total_bytes counts
+--   everything below it, self_bytes only values with exactly this path. folded
+--   is the line 'a;b;c bytes' that flame graph viewers read (NULL if
+--   self_bytes is 0). Values without a path are under (parameter), (constant)
+--   or (no op_name). peak_leverage_of_sets gives the fall of the peak without
+--   a prefix.
 -- grain: module occurrence, memory space, prefix
 -- leading: program, space_name, op_path, self_bytes, total_bytes, peak_ratio,
 --   value_count
@@ -20,13 +21,14 @@
 -- column rank
 -- column color
 -- column space_name
--- column op_path VARCHAR name neutral: The prefix.
--- column depth BIGINT count neutral: Its number of parts.
--- column self_bytes BIGINT bytes lower_is_better: Bytes of values of exactly
+-- column op_path VARCHAR name neutral: Prefix of the framework path.
+-- column depth BIGINT count neutral: Number of its parts.
+-- column self_bytes BIGINT bytes lower_is_better: Bytes of values with exactly
 --   this path.
--- column total_bytes BIGINT bytes lower_is_better: Bytes of it and all below.
+-- column total_bytes BIGINT bytes lower_is_better: Bytes of this path and
+--   everything below.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column value_count BIGINT count neutral: Values below it.
+-- column value_count BIGINT count neutral: Values with this path or below.
 -- column folded VARCHAR text neutral: Line for flame graph viewers.
 WITH owned AS (
   SELECT

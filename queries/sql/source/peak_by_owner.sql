@@ -1,7 +1,7 @@
 -- title: Peak memory by code owner
--- question: Who owns the source lines that hold the peak?
--- definition: owned_bytes of peak_values by the owner that owner_rules gives
---   to the source file of value_sources, the longest prefix winning; files
+-- question: Which code owners hold the peak?
+-- definition: owned_bytes of peak_values by owner. owner_rules gives the owner
+--   of the source file from value_sources; the longest prefix decides. Files
 --   without an owner are (unowned), values without a source (no source).
 -- grain: module occurrence, memory space, owner
 -- leading: program, space_name, owner, owned_bytes, peak_ratio, file_count
@@ -14,7 +14,7 @@
 -- column rank
 -- column color
 -- column space_name
--- column owner VARCHAR name neutral: Who looks after the source.
+-- column owner VARCHAR name neutral: Owner of the source files.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column file_count BIGINT count neutral: Source files.

@@ -1,12 +1,12 @@
 -- title: Peak memory by source line
 -- question: Which lines of your code hold the peak?
 -- definition: owned_bytes of peak_contents by source line of the defining
---   instruction: the innermost frame that is not in a framework's own file,
---   else the file and line of the metadata. A temporary value that the
---   compiler added without a source counts for the line that reads it first
---   (value_sources); read_bytes says how much does. Values without either have
---   no line, a row per kind of allocation. What the peak would fall by without
---   a line is in peak_leverage_of_sets.
+--   instruction: the innermost frame outside of framework files, or else file
+--   and line of the metadata. A temporary value that the compiler added
+--   without a source counts for the line that reads it first (value_sources);
+--   read_bytes is the part of owned_bytes from such values. Values without
+--   either have no line; they have a row per kind of allocation.
+--   peak_leverage_of_sets gives the fall of the peak without a line.
 -- grain: module occurrence, memory space, source line
 -- leading: program, space_name, source_file, source_line, owned_bytes,
 --   peak_ratio, value_count, largest_instruction
@@ -24,14 +24,15 @@
 -- column source_file
 -- column source_line
 -- column function_name
--- column kind VARCHAR name neutral: Kind of allocation, where there is no
+-- column kind VARCHAR name neutral: Kind of allocation, for values without a
 --   line.
--- column owned_bytes BIGINT bytes lower_is_better: Its bytes of the live peak.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
--- column read_bytes BIGINT bytes neutral: Those it only reads first.
+-- column read_bytes BIGINT bytes neutral: Part of owned_bytes from values that
+--   the line only reads first.
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
---   most.
+--   most bytes.
 WITH names AS MATERIALIZED (
   -- Of the run's instructions alone, lest a few values meet those of all runs.
   SELECT i.module_id, i.instruction_id, i.name

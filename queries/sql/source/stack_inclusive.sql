@@ -1,10 +1,10 @@
 -- title: Peak memory by stack frame
 -- question: How many bytes of the peak belong to each Python frame, alone and
---   with all that it calls?
+--   with everything that it calls?
 -- definition: owned_bytes of peak_values along the stack of the defining
 --   instruction, from the innermost frame outwards. total_bytes counts a value
---   once per place in the source, also under recursion; self_bytes only in its
---   innermost frame. Releases that print no stack frames give no rows.
+--   once per frame, also under recursion; self_bytes only in its innermost
+--   frame. Releases that print no stack frames give no rows.
 -- grain: module occurrence, memory space, frame (file, line, function)
 -- leading: program, space_name, function_name, file_name, line, self_bytes,
 --   total_bytes, peak_ratio
@@ -24,8 +24,8 @@
 -- column function_name VARCHAR name neutral: Function of the frame.
 -- column self_bytes BIGINT bytes lower_is_better: Bytes with this frame as the
 --   innermost.
--- column total_bytes BIGINT bytes lower_is_better: Bytes with it anywhere in
---   the stack.
+-- column total_bytes BIGINT bytes lower_is_better: Bytes with this frame
+--   anywhere in the stack.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 WITH RECURSIVE owned AS (
   SELECT

@@ -1,10 +1,10 @@
 -- title: Asynchronous collectives inside fusions
 -- question: Which collectives does a TPU run asynchronously inside fusions?
--- definition: TPU compilers print such a collective in several fusions: in the
---   one whose custom call AsyncCollectiveStart reads it, in those that compute
---   meanwhile, and in that of AsyncCollectiveDone; always with the same
---   chain_id. part is start, done, or during for those between. Of
---   final_contents.
+-- definition: TPU compilers print such a collective in several fusions, always
+--   with the same chain_id: in the fusion that starts it (its custom call
+--   AsyncCollectiveStart reads it), in fusions that compute meanwhile, and in
+--   the fusion of AsyncCollectiveDone. part is start, during or done. Modules
+--   are those of final_contents.
 -- grain: module content, printed collective
 -- param run
 -- param program
@@ -14,11 +14,13 @@
 -- column instruction_id INTEGER id neutral: The collective.
 -- column opcode
 -- column part VARCHAR name neutral: start, during or done.
--- column chain_id VARCHAR name neutral: What the parts of one share.
+-- column chain_id VARCHAR name neutral: Identifier that all parts of one
+--   collective have.
 -- column fusion_id INTEGER id neutral: instruction_id of its fusion.
 -- column fusion VARCHAR name neutral: Name of its fusion.
--- column fusion_computation_id INTEGER id neutral: computation_id of that.
--- column step INTEGER step neutral: Step of its fusion.
+-- column fusion_computation_id INTEGER id neutral: computation_id of the fused
+--   computation.
+-- column step INTEGER step neutral: Step at which the fusion runs.
 WITH forms AS MATERIALIZED (
   -- Patterns are matched with each form, not with each instruction.
   SELECT

@@ -1,20 +1,21 @@
 -- title: Pairs of start and done
 -- question: Which done belongs to which start, and at which steps do they run?
--- definition: Instructions whose opcode ends in -start and the -done of the
---   same operation that reads it, directly or through -update and
---   get-tuple-element; wrapped_opcode is the operation that an async-start
---   calls, else the opcode without -start. And the fusions that start and end
---   one of async_collectives, which is wrapped_opcode then. Of the last
---   snapshot of every module.
+-- definition: Instructions whose opcode ends in -start, and the -done of the
+--   same operation that reads each, directly or through -update and
+--   get-tuple-element. wrapped_opcode is the operation that an async-start
+--   calls, or else the opcode without -start. Fusions that start and end one
+--   of async_collectives are pairs, too; wrapped_opcode is then the
+--   collective. Modules: the last snapshot of every module.
 -- grain: module content, start
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id INTEGER id neutral: The start.
 -- column instruction VARCHAR name neutral: Its name.
--- column wrapped_opcode VARCHAR name neutral: Opcode that runs asynchronously.
--- column done_instruction VARCHAR name neutral: The done; NULL where none
---   reads it.
+-- column wrapped_opcode VARCHAR name neutral: Operation that runs
+--   asynchronously.
+-- column done_instruction VARCHAR name neutral: The done; NULL if no done
+--   reads the start.
 -- column start_at_step INTEGER step neutral: Step of the start.
 -- column done_at_step INTEGER step neutral: Step of the done.
 WITH RECURSIVE forms AS MATERIALIZED (

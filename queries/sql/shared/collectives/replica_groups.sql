@@ -1,18 +1,18 @@
--- title: Replica groups, taken apart
+-- title: Size of replica groups
 -- question: How many groups of how many devices does a collective work on?
--- definition: Every spelling of replica_groups in the last snapshots:
---   {{0,1},{2,3}} by its groups, the largest counting; [2,4]<=[8] is 2 groups
---   of 4; mesh['a'=2,'b'=4] {'b'} is groups of the product of the named axes
---   ('b':(1)2 is a part of size 2 of an axis); empty groups are all replicas
---   and partitions together. The groups of a collective-permute are the
---   devices that its source_target_pairs connect, such as the rings in it.
+-- definition: Parses all forms of replica_groups in the last snapshots.
+--   {{0,1},{2,3}} lists groups; the largest counts. [2,4]<=[8] is 2 groups of
+--   4. mesh['a'=2,'b'=4] {'b'} is groups of the product of the named axes
+--   ('b':(1)2 is a part of size 2 of an axis). Empty groups are all replicas
+--   and partitions together. The groups of a collective-permute are the sets
+--   of devices that its source_target_pairs connect, such as rings.
 -- grain: module content, instruction
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id
 -- column replica_groups VARCHAR text neutral: As printed.
--- column group_count BIGINT count neutral: Groups.
+-- column group_count BIGINT count neutral: Number of groups.
 -- column group_size BIGINT count neutral: Devices of the largest group.
 WITH RECURSIVE forms AS MATERIALIZED (
   -- Patterns are matched with each form, not with each instruction.

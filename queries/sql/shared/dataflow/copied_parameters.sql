@@ -1,14 +1,14 @@
 -- title: Parameters that the compiler copies
 -- question: Which instructions only copy an argument to another place, layout
 --   or element type?
--- definition: Copies, slices, conversions, bitcasts, their starts and dones,
---   ConcatBitcasts (TPU compilers fetch a weight in slices and put these
---   together), and fusions of one operand, in the entry computation: where
---   they have no op_name, or the parameter's own, and read a parameter that
---   has one, or what such an instruction gives; four steps at most. So what
---   the program itself asks for, which has an op_name, is none, nor is
---   anything of a program without op_names. An asynchronous slice is one with
---   the slice that it calls.
+-- definition: Instructions of the entry computation that only copy a
+--   parameter: copies, slices, conversions, bitcasts, their starts and dones,
+--   ConcatBitcasts (TPU compilers fetch a weight in slices and join them), and
+--   fusions of one operand. They have no op_name or the parameter's own, and
+--   read a parameter with an op_name, directly or through up to three such
+--   instructions. Operations of the program itself have an op_name of their
+--   own and are left out, and so are programs without op_names. An
+--   asynchronous slice counts together with the slice that it calls.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -16,8 +16,7 @@
 -- param every_run
 -- column module_id
 -- column instruction_id
--- column parameter_number INTEGER id neutral: The entry parameter that it
---   gives.
+-- column parameter_number INTEGER id neutral: Entry parameter that it copies.
 WITH RECURSIVE described AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.opcode,

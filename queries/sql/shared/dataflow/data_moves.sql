@@ -1,10 +1,9 @@
 -- title: Operations that only move data
--- question: What does each copy, transpose or reshape read, and what does it
---   give?
+-- question: What does each copy, transpose or reshape read and write?
 -- definition: copy, copy-start, transpose, bitcast-convert and reshape
---   instructions of the last snapshot of every module. The result of a
---   copy-start is the first array of its tuple, which its done gives. Memory
---   spaces are those of the layouts (S(n), 0 where none is printed).
+--   instructions in the last snapshot of every module. The result of a
+--   copy-start is the first array of its tuple, which its done returns. Memory
+--   spaces are those of the layouts (S(n), or 0 if none is printed).
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -13,7 +12,7 @@
 -- column instruction
 -- column opcode
 -- column computation_id INTEGER id neutral: Its computation.
--- column operand_id INTEGER id neutral: What it reads.
+-- column operand_id INTEGER id neutral: Instruction that it reads.
 -- column operand_opcode VARCHAR name neutral: Operation of that instruction.
 -- column operand_shape VARCHAR text neutral: Shape of the operand.
 -- column shape VARCHAR text neutral: Shape of the result.

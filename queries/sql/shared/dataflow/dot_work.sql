@@ -5,11 +5,11 @@
 --   operand's contracting dimensions. convolution: 2 times the result's
 --   elements times the kernel's elements per output feature (its dimension o
 --   in dim_labels), without products with padding and with the holes of a
---   dilated operand, as XLA counts (hlo_cost_analysis.cc): on TPU the batch of
---   a dot is a dilated dimension of a convolution. Calls of libraries for GPUs
---   that do either count likewise (__cublas, __cudnn$conv). A fusion or call
---   has the sum of the computations it calls directly; all else has no row. Of
---   the last snapshot of every module.
+--   dilated operand, as XLA counts (hlo_cost_analysis.cc): on TPU, the batch
+--   of a dot is a dilated dimension of a convolution. GPU library calls for
+--   either (__cublas, __cudnn$conv) count in the same way. A fusion or call
+--   has the sum of the computations that it calls directly; other instructions
+--   have no row. Modules: the last snapshot of every module.
 -- grain: module content, instruction
 -- param run
 -- param program

@@ -1,29 +1,30 @@
 -- title: Transitive users or inputs of instructions
 -- question: Which instructions does a walk over the graph reach within a
 --   number of edges?
--- definition: Along graph_edges from the start, each instruction once, at its
---   least distance: to those that make its data, or with forward to those that
---   get it. Among equals the edge of the lowest kind and instruction number
+-- definition: Follows graph_edges from the start to the producers, or with
+--   forward to the consumers. Each instruction is listed once, at its least
+--   distance; among several edges the lowest kind and instruction number
 --   counts. Without a name the walk starts at the root of the entry
 --   computation, or with forward at its first parameter.
 -- grain: module content, start, instruction
 -- param run
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
---   NULL for an end of the entry computation.
--- param depth BIGINT = 1 from 0: How many edges to go at most.
--- param forward BOOLEAN = false: From producer to consumer.
+--   NULL for the root or first parameter of the entry computation.
+-- param depth BIGINT = 1 from 0: Largest number of edges to follow.
+-- param forward BOOLEAN = false: Follow edges from producer to consumer.
 -- column module_id
 -- column start_id INTEGER id neutral: Number of the instruction it starts at.
--- column start_instruction VARCHAR name neutral: Where the walk starts.
+-- column start_instruction VARCHAR name neutral: Instruction at which the walk
+--   starts.
 -- column distance BIGINT count neutral: Fewest edges from there.
 -- column instruction_id INTEGER id neutral: The instruction reached.
--- column name VARCHAR name neutral: Its name.
+-- column name VARCHAR name neutral: Name of the instruction.
 -- column opcode
 -- column shape
 -- column edge VARCHAR name neutral: Kind of the last edge: operand, call or
 --   argument.
--- column through VARCHAR name neutral: The instruction before it on the way.
+-- column through VARCHAR name neutral: The previous instruction on the path.
 -- column computation VARCHAR name neutral: Its computation.
 -- column op_name
 WITH RECURSIVE edges AS MATERIALIZED (

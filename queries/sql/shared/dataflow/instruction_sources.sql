@@ -1,11 +1,11 @@
 -- title: Source line of every instruction that has one
 -- question: Which source line of the user does each instruction come from?
--- definition: The innermost frame that is not in a framework's own file, from
---   the stack frames of newer releases; else source_file and source_line of
---   the metadata, unless that is the dummy_file_name which TensorFlow puts
---   where it compiles clusters that it finds itself. A file that is a
---   framework's own all the same (framework_files) is NULL here, as that which
---   TensorFlow names since 2.15 whatever the user wrote. Of located_contents.
+-- definition: The innermost stack frame outside of framework files, in newer
+--   releases; else source_file and source_line of the metadata, unless it is
+--   the dummy_file_name that TensorFlow uses for clusters that it finds
+--   itself. If the only known file belongs to a framework (framework_files),
+--   as in TensorFlow since 2.15, source_file is NULL and is_framework true.
+--   Modules are those of located_contents.
 -- grain: module content, source locations, instruction
 -- param run
 -- param program
@@ -19,8 +19,8 @@
 -- column source_line
 -- column function_name
 -- column stack_frame_id INTEGER id neutral: Innermost stack frame.
--- column is_framework BOOLEAN flag neutral: Whether its line is a framework's
---   own.
+-- column is_framework BOOLEAN flag neutral: Whether the only known line is in
+--   a framework file.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT m.module_id, m.locations_id, s.numbering_id, s.list_id
   FROM located_contents() AS m

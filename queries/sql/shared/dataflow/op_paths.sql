@@ -1,9 +1,9 @@
 -- title: Framework path of every instruction, normalised
 -- question: Which part of the model does each instruction belong to?
--- definition: Instructions of final_contents. op_path is op_name where numbers
---   at the end of a part, and indices in brackets, become '*' (layer_12 is
---   layer_*, and so is Keras' layer_12_1). phase: that of the first mark of
---   path_marks in op_name, other where it has none, none without a path.
+-- definition: Instructions of final_contents. op_path is op_name with numbers
+--   at the end of a part, and indices in brackets, replaced by '*' (layer_12
+--   is layer_*, and so is Keras' layer_12_1). phase is that of the first mark
+--   of path_marks in op_name; other without a mark, none without an op_name.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -15,15 +15,15 @@
 -- column op_path VARCHAR name neutral: Path with numbers replaced.
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
--- column is_forward_marked BOOLEAN flag neutral: Whether who wrote op_name
---   marks all of the forward pass.
+-- column is_forward_marked BOOLEAN flag neutral: Whether the framework marks
+--   the whole forward pass in op_name.
 -- column is_recomputed BOOLEAN flag neutral: Whether a checkpoint computes it
 --   a second time.
--- column is_told_by_line BOOLEAN flag neutral: Whether operations of all
---   phases are called so.
--- column has_line BOOLEAN flag neutral: Whether the framework gives it a line
---   in some phase.
--- column schedule_step INTEGER step neutral: Its place in the schedule.
+-- column is_told_by_line BOOLEAN flag neutral: Whether its name says nothing
+--   about the phase, so that its source line decides.
+-- column has_line BOOLEAN flag neutral: Whether the framework gives lines to
+--   such operations in some phase.
+-- column schedule_step INTEGER step neutral: Step in the schedule.
 WITH numbered AS MATERIALIZED (
   -- Fixed before they meet their forms: else those of all modules do.
   SELECT i.module_id, i.instruction_id, i.schedule_step, i.form_id

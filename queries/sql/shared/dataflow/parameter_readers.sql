@@ -1,12 +1,13 @@
 -- title: Readers of parameters
 -- question: Which parameters does only the optimiser read?
--- definition: Readers of every parameter of the entry computation of programs
---   that mark the backward pass alone (dataflow_phases). Copies, bitcasts,
---   tuples and what has no op_name but no other operand than the parameter are
---   passed, two at most. is_state: there are readers, and each is of the phase
---   optimiser, or of other or none and reads what the backward pass makes;
---   none is a loop or conditional. The tuple of results is no reader. Of
---   programs that mark both passes as optimiser_state says.
+-- definition: Readers of every entry parameter, in programs that mark only the
+--   backward pass (dataflow_phases). Copies, bitcasts, tuples, and
+--   instructions without op_name and without another operand are followed, at
+--   most two in a row. is_state: there are readers; each one is of the phase
+--   optimiser, or of phase other or none and reads results of the backward
+--   pass; and none is a loop or conditional. The tuple of results is not a
+--   reader. For programs that mark both passes, the result is that of
+--   optimiser_state.
 -- grain: module content, parameter
 -- param run
 -- param program
@@ -16,7 +17,8 @@
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column reader_count BIGINT count neutral: Instructions that read it.
 -- column is_state BOOLEAN flag neutral: Whether only the optimiser reads it.
--- column is_read_forward BOOLEAN flag neutral: Whether the forward pass does.
+-- column is_read_forward BOOLEAN flag neutral: Whether the forward pass reads
+--   it.
 WITH RECURSIVE phases AS MATERIALIZED (
   SELECT p.module_id, p.instruction_id, p.phase, p.reads_backward
   FROM dataflow_phases() AS p

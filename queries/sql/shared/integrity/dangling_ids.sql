@@ -1,14 +1,14 @@
 -- title: References to instructions and computations that are not there
 -- question: Which rows name an instruction or a computation that their module
 --   does not have?
--- definition: A row for each reference. Where the numbers of a module's
---   instructions (or computations) have neither gaps nor repetitions, and all
---   that refers to them lies between the least and the greatest, nothing
---   dangles: only references of other modules are looked up one by one. NULL
---   refers to nothing.
+-- definition: One row per reference to a missing instruction or computation.
+--   If the numbers of a module have no gaps or duplicates, and all references
+--   lie between the least and the greatest, nothing can be missing; only the
+--   references of other modules are looked up one by one. NULL refers to
+--   nothing.
 -- grain: reference
--- column referrer VARCHAR name neutral: table.column that refers.
--- column place VARCHAR text neutral: What lacks what.
+-- column referrer VARCHAR name neutral: table.column with the reference.
+-- column place VARCHAR text neutral: The row, and what is missing.
 -- column module_id
 WITH held AS (
   SELECT * FROM module_rows()

@@ -1,16 +1,14 @@
 -- title: Numbers of a module's instructions
--- question: From where to where do the numbers of a module's instructions go
---   without a gap?
--- definition: The least and the greatest instruction_id of every module
---   content, NULL where numbers are missing in between or are duplicated. What
---   refers to a number from the least to the greatest refers to an instruction
---   that is there.
+-- question: Which modules have instruction numbers without gaps?
+-- definition: Least and greatest instruction_id of every module content; NULL
+--   if numbers between them are missing or duplicated. Any number between the
+--   two belongs to an existing instruction.
 -- grain: module content
 -- column module_id
 -- column least_id INTEGER id neutral: The least; NULL with gaps.
 -- column greatest_id INTEGER id neutral: The greatest; NULL with gaps.
--- column unplaced_count BIGINT count neutral: Instructions of no computation:
---   only an assignment prints them.
+-- column unplaced_count BIGINT count neutral: Instructions without a
+--   computation, which only a buffer assignment prints.
 SELECT
   s.module_id,
   CASE WHEN s.is_gapless AND u.owner_id IS NULL THEN s.least_id END

@@ -1,12 +1,12 @@
 -- title: What the tables hold of each module
--- question: How many rows of a module has each table, and which instructions
---   and computations do they name?
--- definition: Of each table of module contents: rows for each module, and the
---   least and the greatest number of an instruction and of a computation in
---   them, NULL in tables that name none. Several checks ask for some of it.
---   The figures are one struct until the end, so that all of them are computed
---   wherever one is asked for: only what is the same in several places of a
---   statement is computed but once by DuckDB.
+-- question: How many rows does each table have for a module, and which
+--   instructions and computations do they refer to?
+-- definition: For each table of module contents: the number of rows per
+--   module, and the least and greatest number of an instruction and of a
+--   computation in them; NULL for tables without such numbers. Several checks
+--   use parts of it. The figures are one struct until the end, so that all of
+--   them are computed together: DuckDB computes only equal expressions of a
+--   statement once.
 -- grain: table, module content
 -- column table_name VARCHAR name neutral: The table.
 -- column module_id

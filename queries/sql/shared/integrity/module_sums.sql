@@ -1,21 +1,21 @@
--- title: Sums of modules that contradict one another
--- question: What do the numbers of each module content say of one another?
--- definition: Per module content and check, what is expected and what was
+-- title: Contradictions inside modules
+-- question: Do the figures of each module agree with one another?
+-- definition: Per module content and check, the expected value and the value
 --   found. total: allocation sizes add up to 'Total bytes used'. kinds: the
 --   five kinds of memory_profile add up to reserved_bytes. inside: every value
 --   lies inside its allocation. one_place: every placed value lies in one
 --   allocation. order: every live range starts before it ends and ends at most
 --   one step after the schedule. conflicts: no two values overlap in address
 --   and strictly in time. printed_members: as many values are live at the
---   printed peak step as XLA lists there; a difference is noted, not a fault,
---   since some releases print it wrong.
+--   printed peak step as XLA lists there; a difference is noted, but not a
+--   fault, because some releases print it wrong.
 -- grain: module content, check
 -- param module_ids
 -- column module_id
 -- column check_name VARCHAR name neutral: Name of the check.
 -- column status VARCHAR name neutral: ok, noted or fault.
--- column expected BIGINT count neutral: What it should be.
--- column found BIGINT count neutral: What it is.
+-- column expected BIGINT count neutral: Expected value.
+-- column found BIGINT count neutral: Value found.
 WITH wanted AS MATERIALIZED (
   -- Unnested, they are taken for a few rows.
   SELECT

@@ -1,15 +1,14 @@
--- title: Owners that may have duplicate keys
+-- title: Rows that may have duplicate keys
 -- question: Which modules, locations and runs must be checked for duplicate
 --   keys one by one?
--- definition: Of the largest tables: owners (module contents, parts of source
---   locations, or runs) whose rows are not proved to have different keys.
---   Proof is that each row has a greater key than the row before it, which
---   takes a fifth of the time of a group for each key. Rows come in the order
---   in which they are stored: another order would list more owners, never
---   fewer. Instructions are often stored out of order, so those of an owner
---   are counted as a list. Files of a run are in no order: each path is one of
---   16,384 bits, and as many bits are set as there are files, unless a path is
---   duplicated or two paths share a bit.
+-- definition: For the largest tables, the owners (module contents, parts of
+--   source locations, or runs) whose rows are not proved to have different
+--   keys. The proof is that each row, as stored, has a greater key than the
+--   row before, which takes a fifth of the time of grouping by key; another
+--   order of rows could only list more owners. Instructions are often stored
+--   out of order, so those of an owner are counted as a list. Files of a run
+--   have no order: each path sets one of 16,384 bits, and as many bits are set
+--   as there are files, unless a path is duplicated or two paths share a bit.
 -- grain: table, owner
 -- column table_name VARCHAR name neutral: The table.
 -- column owner_id BIGINT id neutral: module_id, run_id, or the key of such a

@@ -1,10 +1,10 @@
 -- title: Modules that need a check of each value's place
 -- question: For which modules must places and sizes of values be checked one
 --   by one?
--- definition: Module contents that are not proved to have one place with
---   enough room for each value. Proof is that there are as many places as
---   values, that no value is duplicated, and that each has a place of at least
---   its logical_bytes. A module without any of both is proved, too.
+-- definition: Module contents without a proof that each value has one place
+--   with enough room. The proof: there are as many places as values, no value
+--   is duplicated, and each value has a place of at least its logical_bytes.
+--   Modules without values and places need no proof.
 -- grain: module content
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

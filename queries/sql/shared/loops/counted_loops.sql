@@ -1,19 +1,18 @@
 -- title: Loops that count up to a constant
 -- question: How often does a loop run, by its own condition?
--- definition: Loops whose condition's root is counter < limit, counter <=
---   limit, or the same turned round. The counter is an integer element of the
---   carried tuple that begins as a constant and to which the body adds a
---   positive constant, the step; the limit is a constant; each may be copied
---   on the way. trip_count is limit less beginning, one more for <=, over the
---   step, rounded up, at least 0. XLA counts these likewise
---   (while_loop_analysis.cc, MatchTrivialLoopTripCount). Loops of any other
---   form have no row.
+-- definition: Loops whose condition is counter < limit or counter <= limit, or
+--   the same with exchanged sides. The counter is an integer element of the
+--   carried tuple that begins with a constant, and to which the body adds a
+--   positive constant (the step); the limit is a constant. Each of them may be
+--   copied on the way. trip_count is (limit - beginning, plus one for <=) /
+--   step, rounded up, at least 0, as XLA computes it (while_loop_analysis.cc,
+--   MatchTrivialLoopTripCount). Other loops have no row.
 -- grain: module content, while instruction
 -- param run
 -- param program
 -- column module_id
 -- column instruction_id
--- column trip_count BIGINT count neutral: How often it runs.
+-- column trip_count BIGINT count neutral: Number of iterations.
 WITH RECURSIVE forms AS MATERIALIZED (
   -- Patterns are matched with each form, not with each instruction. number is
   -- a constant's value, the element taken, or of a comparison which operand is

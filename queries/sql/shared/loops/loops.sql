@@ -1,10 +1,10 @@
 -- title: Loops
--- question: Which while loops are there, and how often do they run?
--- definition: while instructions of the last snapshot of every module with
---   their body; trip_count is known_trip_count of the backend_config, else
---   what counted_loops finds (TPU compilers and older releases print none),
---   NULL where unknown. steps are those of the flattened schedule that the
---   body's own instructions take.
+-- question: Which while loops are there, and how many iterations do they run?
+-- definition: while instructions in the last snapshot of every module, with
+--   their body. trip_count is known_trip_count of the backend_config, or else
+--   the result of counted_loops (TPU compilers and older releases print none);
+--   NULL if unknown. Steps are those of the body's own instructions in the
+--   flattened schedule.
 -- grain: module content, while instruction
 -- param run
 -- param program
@@ -12,10 +12,10 @@
 -- column instruction_id
 -- column instruction VARCHAR name neutral: The while instruction.
 -- column body_id INTEGER id neutral: computation_id of its body.
--- column trip_count BIGINT count neutral: How often it runs; NULL where
+-- column trip_count BIGINT count neutral: Number of iterations; NULL if
 --   unknown.
 -- column trip_count_from VARCHAR name neutral: Source of trip_count:
---   backend_config, or the loop's condition; NULL where unknown.
+--   backend_config, or the loop's condition; NULL if unknown.
 -- column body_from_step INTEGER step neutral: First step of the body.
 -- column body_to_step INTEGER step neutral: Last step of the body.
 WITH whiles AS MATERIALIZED (

@@ -1,17 +1,18 @@
 -- title: How often a computation runs
 -- question: How often does each computation run in one run of the program?
--- definition: 1 for the entry computation; for others the sum over their
---   callers of the caller's number times the trip count of the loop where it
---   is a loop's body or condition. is_known is false where a loop without a
---   known trip count is on the way: it counts as 1. Both branches of a
+-- definition: 1 for the entry computation. For others the sum over their
+--   callers: the number of executions of the caller, times the trip count if
+--   it is the body or condition of a loop. is_known is false if a loop with
+--   unknown trip count is involved; it counts as 1. All branches of a
 --   conditional count.
 -- grain: module content, computation
 -- param run
 -- param program
 -- column module_id
 -- column computation_id INTEGER id neutral: The computation.
--- column times BIGINT count neutral: How often it runs.
--- column is_known BOOLEAN flag neutral: Whether all trip counts are known.
+-- column times BIGINT count neutral: Executions in one run of the program.
+-- column is_known BOOLEAN flag neutral: Whether the trip counts of all loops
+--   around it are known.
 WITH RECURSIVE callers AS MATERIALIZED (
   SELECT
     c.module_id, i.computation_id AS caller_id, c.computation_id,

@@ -1,55 +1,58 @@
--- title: What a difference of two modules consists of, buffer by buffer
+-- title: Difference of two modules, buffer by buffer
 -- question: Which buffers make one module need more memory than another, in
 --   which memory space, and why?
--- definition: Every byte of the difference of reserved_bytes in exactly one
+-- definition: Every byte of the difference of reserved_bytes is in exactly one
 --   row, with a part of difference_parts: the bytes that buffers of
---   matched_buffers own, and what the arenas have beyond those (part
---   fragmentation). A buffer that fills one memory space and kind of
---   allocation on both sides has a row for each part that changed, or one of
---   part same; else each of its sides has a row. Without live ranges on both
---   sides the temporary memory of a space is one row, of part temp; where the
---   details of a module were pruned each kind of allocation is one, of part
---   whole. residual_bytes is what the rows leave unexplained: 0 wherever the
---   sizes of allocations and the most live temporary bytes are what
---   memory_profile says.
+--   matched_buffers own, and the bytes that arenas have beyond these (part
+--   fragmentation). A buffer that uses one memory space and kind of allocation
+--   on both sides has a row for each part that changed, or one row of part
+--   same; otherwise each side has a row of its own. Without live ranges on
+--   both sides, the temporary memory of a space is one row of part temp; if
+--   the details of a module were pruned, each kind of allocation is one row of
+--   part whole. residual_bytes is the difference that no row explains: 0 if
+--   the sizes of allocations and the temporary live peak agree with
+--   memory_profile.
 -- grain: pair of modules, memory space, pair of buffers, part
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
--- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
---   order.
--- column pair BIGINT id neutral: Place of the pair in the lists.
+-- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
+--   the same order.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column color
--- column place BIGINT id neutral: Place of the row in its pair and memory
---   space: the greatest change first.
--- column part VARCHAR name neutral: Why, see difference_parts; same where
---   nothing changed.
+-- column place BIGINT id neutral: Position of the row in its pair and memory
+--   space, the greatest change first.
+-- column part VARCHAR name neutral: Part of the difference, see
+--   difference_parts; same if nothing changed.
 -- column kind VARCHAR name neutral: Kind of allocation of the bytes.
 -- column delta_bytes BIGINT bytes lower_is_better: Bytes of the part.
--- column note VARCHAR text neutral: What changed, in words.
--- column status VARCHAR name neutral: What became of the buffer: same, larger,
---   smaller, new, gone, moved away or moved here; NULL for what is no buffer.
--- column held BIGINT id neutral: Number of what fills the memory on either
---   side, the largest first; NULL for what is no buffer. Rows of several parts
---   share it.
+-- column note VARCHAR text neutral: The change in words.
+-- column status VARCHAR name neutral: State of the buffer: same, larger,
+--   smaller, new, gone, moved away or moved here; NULL for rows that are not
+--   buffers.
+-- column held BIGINT id neutral: Number of the buffer among all that fill the
+--   memory of either side, the largest first; NULL for rows that are not
+--   buffers. Rows of several parts share it.
 -- column base_held_bytes BIGINT bytes lower_is_better: Bytes that it owns in
---   the base; NULL where it fills none of this memory space there.
+--   the base; NULL if it owns none of this memory space there.
 -- column candidate_held_bytes BIGINT bytes lower_is_better: The same in the
 --   candidate.
--- column method VARCHAR name neutral: What is equal, see buffer_rungs; output
---   or none without a partner, profile for what is no buffer.
--- column confidence DOUBLE score higher_is_better: How sure it is.
+-- column method VARCHAR name neutral: How it was matched, see buffer_rungs;
+--   output or none without a partner, profile for rows that are not buffers.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
 -- column base_value_id INTEGER id neutral: Its value in the base.
 -- column base_instruction VARCHAR name neutral: Its instruction in the base.
--- column base_opcode VARCHAR name neutral: Operation of that.
+-- column base_opcode VARCHAR name neutral: Opcode of that instruction.
 -- column base_op_path VARCHAR name neutral: Framework path in the base.
 -- column base_shape VARCHAR text neutral: Shape without layout in the base.
 -- column base_shape_index VARCHAR name neutral: Index into the result.
 -- column base_parameter VARCHAR name neutral: Number and index of a parameter
 --   of the base.
--- column base_bytes BIGINT bytes neutral: Room that it takes in the base.
+-- column base_bytes BIGINT bytes neutral: Size in memory in the base, padding
+--   included.
 -- column candidate_value_id INTEGER id neutral: Its value in the candidate.
 -- column candidate_instruction VARCHAR name neutral: Its instruction in the
 --   candidate.
--- column candidate_opcode VARCHAR name neutral: Operation of that.
+-- column candidate_opcode VARCHAR name neutral: Opcode of that instruction.
 -- column candidate_op_path VARCHAR name neutral: Framework path in the
 --   candidate.
 -- column candidate_shape VARCHAR text neutral: Shape without layout in the
@@ -57,26 +60,26 @@
 -- column candidate_shape_index VARCHAR name neutral: Index into the result.
 -- column candidate_parameter VARCHAR name neutral: Number and index of a
 --   parameter of the candidate.
--- column candidate_bytes BIGINT bytes neutral: Room that it takes in the
---   candidate.
+-- column candidate_bytes BIGINT bytes neutral: Size in memory in the
+--   candidate, padding included.
 -- column total_delta_bytes BIGINT bytes lower_is_better: Difference of
 --   reserved_bytes of the pair and memory space.
--- column residual_bytes BIGINT bytes lower_is_better: What of it no row
+-- column residual_bytes BIGINT bytes lower_is_better: Difference that no row
 --   explains.
--- column part_delta_bytes BIGINT bytes lower_is_better: Sum of its part and
+-- column part_delta_bytes BIGINT bytes lower_is_better: Sum of the part and
 --   kind in the pair and memory space.
--- column part_buffer_count BIGINT count neutral: Rows of that.
--- column main_part VARCHAR name neutral: The part that most of the difference
---   falls in, over all kinds; none where nothing changed. Where details were
---   pruned each kind counts alone.
--- column is_main BOOLEAN flag neutral: Whether the row is of that part, and
---   where details were pruned of that kind.
--- column main_share_ratio DOUBLE ratio neutral: What these rows add up to, of
---   all parts that go the same way; NULL where nothing changed.
--- column main_confidence DOUBLE score higher_is_better: How sure the matches
---   of these rows are, weighed by bytes; without a match 0.8.
--- column is_detailed BOOLEAN flag neutral: Whether both sides have their
---   buffers.
+-- column part_buffer_count BIGINT count neutral: Rows of the part and kind.
+-- column main_part VARCHAR name neutral: Part with most of the difference,
+--   over all kinds; none if nothing changed. If details were pruned, each kind
+--   counts alone.
+-- column is_main BOOLEAN flag neutral: Whether the row belongs to that part,
+--   and if details were pruned, to that kind.
+-- column main_share_ratio DOUBLE ratio neutral: Share of these rows among all
+--   parts with the same sign; NULL if nothing changed.
+-- column main_confidence DOUBLE score higher_is_better: Confidence of the
+--   matches of these rows, weighted by bytes; 0.8 for rows without a match.
+-- column is_detailed BOOLEAN flag neutral: Whether the buffers of both sides
+--   are known.
 WITH module_pairs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT

@@ -1,13 +1,14 @@
 -- title: How buffers of two modules are matched
--- question: What makes two buffers of different modules the same one, and how
---   sure is that?
--- definition: The rungs of the ladder of matched_buffers, the surest first: a
---   buffer that finds its partner on one is on none below.
+-- question: Which rules match two buffers of different modules, and how sure
+--   is each?
+-- definition: The rules of matched_buffers, the surest first. A buffer that
+--   one rule matches is not considered by later rules.
 -- grain: rung
--- column rung BIGINT id neutral: 1 for the surest.
--- column method VARCHAR name neutral: What is equal.
--- column confidence DOUBLE score higher_is_better: How sure it is.
--- column doc VARCHAR text neutral: The key, in words.
+-- column rung BIGINT id neutral: Position of the rule, 1 for the surest.
+-- column method VARCHAR name neutral: Name of the rule.
+-- column confidence DOUBLE score higher_is_better: Confidence of a match, from
+--   0 to 1.
+-- column doc VARCHAR text neutral: Properties that must be equal.
 SELECT
   CAST(r.rung AS BIGINT) AS rung, r.method,
   CAST(r.confidence AS DOUBLE) AS confidence, r.doc

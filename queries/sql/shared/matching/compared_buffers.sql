@@ -1,25 +1,27 @@
 -- title: Buffers of pairs of modules
--- question: What fills the memory of two modules, and what else of either may
---   a buffer of the other be?
--- definition: Rows with is_counted fill the memory: whole allocations, except
---   temporaries, of which the values that live at the first step of the most
---   live temporary bytes of their memory space. Of bytes that values share in
---   place the newest is the owner (greatest start_step, then value_id). The
---   other rows are values that a counted one of the other side may correspond
---   to, of equal op_path (else opcode) and dimensions. With arenas: values of
---   these allocations, of which the `most` that take up the most bytes times
---   steps are counted.
+-- question: Which buffers fill the memory of two modules, and which others may
+--   correspond to them?
+-- definition: Rows with is_counted fill the memory: all allocations but
+--   temporaries as a whole, and of the temporaries the values that are live at
+--   the first step with the most live temporary bytes of their memory space.
+--   Bytes that values share in place belong to the newest (greatest
+--   start_step, then value_id). The other rows are values that may correspond
+--   to a counted one of the other side, with equal op_path (or else opcode)
+--   and dimensions. With arenas: the values of these allocations; the `most`
+--   values with the greatest bytes times steps are counted.
 -- grain: pair of modules, side, buffer
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
--- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
---   order.
--- param base_arenas BIGINT[] = NULL from 0: Allocations of the base, in the
---   same order; NULL for what fills the memory.
--- param candidate_arenas BIGINT[] = NULL from 0: Those of the candidate.
+-- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
+--   the same order.
+-- param base_arenas BIGINT[] = NULL from 0: Allocations of the base to compare
+--   instead, in the same order; NULL for all memory.
+-- param candidate_arenas BIGINT[] = NULL from 0: Allocations of the candidate,
+--   in the same order.
 -- param most BIGINT = 250 from 0: Values of an arena that are counted.
--- column pair BIGINT id neutral: Place of the pair in the lists.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column is_candidate BOOLEAN flag neutral: Which side.
--- column place BIGINT id neutral: Place among those of its side, by birth.
+-- column place BIGINT id neutral: Position among the buffers of its side, in
+--   order of definition.
 -- column module_id
 -- column color
 -- column kind
@@ -38,8 +40,8 @@
 -- column start_step
 -- column end_step
 -- column is_counted BOOLEAN flag neutral: Whether it fills the memory.
--- column owned_bytes BIGINT bytes lower_is_better: Bytes that are its own;
---   NULL where it is not counted, and of arenas.
+-- column owned_bytes BIGINT bytes lower_is_better: Bytes that it owns; NULL if
+--   it is not counted, and for arenas.
 WITH filled_sides AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT * FROM (

@@ -1,12 +1,12 @@
 -- title: What makes two modules incomparable
 -- question: In which of entry shapes, partitions and platform do two modules
 --   differ?
--- definition: entry shapes: the shapes of their sources differ, or one is not
---   known, and so do their own, and their program_key. num_partitions: both
---   say a number, and not the same; where a module prints one partition, and
---   its entry shapes are not those of its source, it was partitioned, and the
---   number is unknown, as older releases left it out. platform: both are
---   known, and not the same.
+-- definition: entry shapes: the modules' own entry shapes and program_key
+--   differ, and the shapes of their sources differ or are unknown.
+--   num_partitions: both are known and differ; a module that prints one
+--   partition, but has other entry shapes than its source, was partitioned by
+--   an older release that does not print the number, which is then unknown.
+--   platform: both are known and differ.
 -- grain: pair of modules (one row)
 -- param base_key BIGINT = NULL: program_key of the base.
 -- param base_shapes VARCHAR = NULL: Its entry shapes.
@@ -18,8 +18,8 @@
 -- param candidate_source VARCHAR = NULL: Entry shapes of its source.
 -- param candidate_partitions BIGINT = NULL from 0: Its num_partitions.
 -- param candidate_platform VARCHAR = NULL: Its platform.
--- column differing_keys VARCHAR name neutral: What differs, separated by
---   commas; empty where modules are comparable.
+-- column differing_keys VARCHAR name neutral: The differences, separated by
+--   commas; empty if the modules are comparable.
 -- column has_same_shapes BOOLEAN flag neutral: Whether entry shapes, or those
 --   of the sources, are known to be the same.
 WITH facts AS (

@@ -1,45 +1,47 @@
--- title: Where pairs of compilations part, and what made them
+-- title: First difference and origin, per pair of compilations
 -- question: After which stage or pass do two compilations of a program first
---   differ, and whose change is that?
--- definition: Both compilations are followed from before_optimizations through
---   the passes in their order to after_optimizations. Snapshots are
---   distinguished by what they hold, never by name, since a pass may run many
---   times and releases name passes otherwise: by graph_fingerprint; by
---   exact_fingerprint (layouts, schedule, backend config) where the last
---   graphs are equal. They part after the last snapshot of the candidate that
---   the base holds too. The next one is named: the base's where only the base
---   ran that pass, else the candidate's. blame, the first that holds:
---   framework, where the part is alias and the sources declare other
---   donations; packing, where the programs are the same and buffers are
---   assigned otherwise; by the name of the first pass that differs
---   (partitioner, fusion, scheduler, layout, else optimisation); framework,
---   where the graphs are the same and kernels reserve other scoped memory;
---   scheduler, where the graphs are the same; of one source, or where none was
---   dumped, the compiler: packing for fragmentation, partitioner where
---   collectives differ, scheduler for lifetimes and kinds of allocation of
---   programs at least 95 % alike, else fusion; of other sources the framework,
---   unless they are at least 95 % alike, of equal shapes, and the results
---   differ more than twice as much: then the compiler. Where one source was
---   compiled with other flags that may move memory, environment stands for
---   packing, scheduler and the compiler. Likeness is the sum of the lesser
---   counts of opcodes divided by that of the greater ones.
+--   differ, and what is the likely origin?
+-- definition: Follows both compilations from before_optimizations through the
+--   passes to after_optimizations. Snapshots are compared by content, not by
+--   name, because a pass may run many times and releases rename passes: by
+--   graph_fingerprint, or by exact_fingerprint (with layouts, schedule,
+--   backend config) if the last graphs are equal. last_equal_stage is the last
+--   snapshot of the candidate that the base has, too; first_different_stage is
+--   the next one, from the base if only the base ran that pass. blame is the
+--   first rule that applies. (1) framework: the part is alias, and the sources
+--   declare other donations. (2) packing: the programs are the same, and
+--   buffers are assigned differently. (3) With per-pass dumps, by the name of
+--   the first different pass: partitioner, fusion, scheduler, layout, else
+--   optimisation. (4) framework: the graphs are the same, and kernels reserve
+--   other scoped memory. (5) scheduler: the graphs are the same. (6) If the
+--   source is the same, or was not dumped, the compiler: packing for
+--   fragmentation; partitioner if collectives differ; scheduler for lifetimes
+--   and kinds of allocation, in programs at least 95 % alike; else fusion. (7)
+--   If the sources differ, framework; but the compiler, as in (6), if they are
+--   at least 95 % alike with equal shapes, and either the part is lifetime,
+--   allocation_kind or fragmentation, or the results differ more than twice as
+--   much as the sources. If one source was compiled with other flags that may
+--   move memory, environment replaces packing in (2), scheduler in (5) and the
+--   compiler in (6). Likeness is the sum of the smaller opcode counts divided
+--   by the sum of the greater ones.
 -- grain: pair of compilations, as given
--- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base
---   modules.
--- param base_places BIGINT[] = NULL from 0: Their places, see compilations.
--- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs of the
---   candidates.
+-- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
+-- param base_places BIGINT[] = NULL from 0: Their places in the run, see
+--   compilations.
+-- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
+--   module.
 -- param candidate_places BIGINT[] = NULL from 0: Their places.
--- param main_parts VARCHAR[] = NULL: The part that most of the difference
---   falls in, see buffer_changes.
--- column pair BIGINT id neutral: Place of the pair in the lists.
--- column blame VARCHAR name neutral: Whose change it is.
--- column reason VARCHAR text neutral: Why, in words.
+-- param main_parts VARCHAR[] = NULL: Part with most of the difference of each
+--   pair, see buffer_changes.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
+-- column blame VARCHAR name neutral: Likely origin: framework, partitioner,
+--   fusion, scheduler, layout, packing, environment or optimisation.
+-- column reason VARCHAR text neutral: The reason in words.
 -- column difference VARCHAR name neutral: graph, in_order_only or none; NULL
 --   without snapshots on both sides.
--- column last_equal_stage VARCHAR name neutral: Last snapshot that both hold.
--- column first_different_stage VARCHAR name neutral: What follows it, and
---   which side ran it if only one did.
+-- column last_equal_stage VARCHAR name neutral: Last snapshot that both have.
+-- column first_different_stage VARCHAR name neutral: The next snapshot, and
+--   which side has it if only one does.
 -- column base_instruction_count INTEGER count neutral: Instructions of the
 --   snapshot after the last equal one in the base.
 -- column candidate_instruction_count INTEGER count neutral: The same in the
@@ -50,9 +52,9 @@
 --   source of the base, else in the program.
 -- column candidate_remat_count BIGINT count neutral: The same in the
 --   candidate.
--- column are_remats_marked BOOLEAN flag neutral: Whether both say which of
---   them are: older releases say remat in a path, but not which side of it is
---   recomputed.
+-- column are_remats_marked BOOLEAN flag neutral: Whether both mark recomputed
+--   instructions; older releases only say remat in a path, without saying
+--   which side of it is recomputed.
 -- column base_scoped_bytes BIGINT bytes neutral: The most VMEM that a kernel
 --   of the base reserves.
 -- column candidate_scoped_bytes BIGINT bytes neutral: The same in the

@@ -1,16 +1,16 @@
 -- title: Results that only one of two modules keeps in a parameter
 -- question: Which results lie in memory of a parameter in one module, and in
 --   an allocation of their own in the other?
--- definition: Results of equal place and dimensions of which one side lies in
---   an allocation of kind live_out and the other in one of kind parameter; the
---   allocation of its own once, by its first result.
+-- definition: Results with equal position and dimensions that lie in an
+--   allocation of kind live_out on one side and of kind parameter on the
+--   other; each live_out allocation once, by its first result.
 -- grain: pair of modules, allocation
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
--- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
---   order.
--- column pair BIGINT id neutral: Place of the pair in the lists.
--- column is_lost BOOLEAN flag neutral: Whether the candidate has the
---   allocation, and the base the parameter; else the other way round.
+-- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
+--   the same order.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
+-- column is_lost BOOLEAN flag neutral: True if the candidate lost the
+--   donation, false if it gained it.
 -- column allocation_id
 -- column color
 -- column output_index VARCHAR name neutral: Index into the result, {} for an

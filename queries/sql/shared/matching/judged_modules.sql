@@ -1,19 +1,20 @@
 -- title: The verdict on every module of two runs
 -- question: Does a module need more memory than in the base, in which memory
 --   space, and which rule says so?
--- definition: Rows of matched_modules, per memory space that either module
---   uses, with the verdict of judged_pairs. Devices that differ make modules
---   incomparable, too. What was missing in the base, and is the same or better
---   than when it was seen last, is recovered. Noise bands are those of the
---   base and of the runs before the candidate: earlier_ids, else the latest 90
---   that are followed and sound.
+-- definition: Rows of matched_modules for each memory space that either module
+--   uses, with the verdict of judged_pairs. Different devices make modules
+--   incomparable, too. A module that was missing in the base, and needs no
+--   more memory than when last seen, is recovered. Noise bands come from the
+--   base and the runs before the candidate: earlier_ids, or else the latest 90
+--   sound runs that base_choice follows.
 -- grain: pair of modules, memory space
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param base_program VARCHAR = NULL of modules.program: Only this program of
---   the base; with program the same one, whatever both are called.
+--   the base; together with program, the pair of these two, whatever their
+--   names.
 -- param min_delta_bytes
 -- param min_delta_ratio
 -- param follow
@@ -22,46 +23,48 @@
 -- column base
 -- column candidate
 -- column program
--- column base_program VARCHAR name neutral: Its name in the base, where it is
---   another.
+-- column base_program VARCHAR name neutral: Name of the program in the base,
+--   if different.
 -- column module_number INTEGER id neutral: XLA's number of the module in the
 --   candidate, else in the base.
 -- column rank
--- column path VARCHAR name neutral: Its file in the candidate, else in the
+-- column path VARCHAR name neutral: File in the candidate, or else in the
 --   base.
--- column color INTEGER id neutral: Memory space number; NULL, as all that
---   follows of memory, where neither module uses any.
+-- column color INTEGER id neutral: Memory space number; NULL, with all memory
+--   columns, if neither module uses any.
 -- column space_name
 -- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
 --   failed, recovered or not_comparable.
--- column rule VARCHAR name neutral: What decided the verdict.
--- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved in the
---   base.
--- column candidate_reserved_bytes BIGINT bytes lower_is_better: In the
---   candidate.
+-- column rule VARCHAR name neutral: Rule that decided the verdict, see
+--   judged_pairs.
+-- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
+--   the base.
+-- column candidate_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes
+--   in the candidate.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: The difference.
 -- column base_live_peak_bytes BIGINT bytes lower_is_better: Live peak of the
 --   base.
--- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Of the
---   candidate.
+-- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Live peak of
+--   the candidate.
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
--- column noise_band_bytes BIGINT bytes neutral: How far duplicate compiles
---   differ.
--- column method VARCHAR name neutral: Why both are the same program, see
+-- column noise_band_bytes BIGINT bytes neutral: Largest difference between
+--   duplicate compilations.
+-- column method VARCHAR name neutral: How the two were matched, see
 --   match_rungs.
--- column confidence DOUBLE score higher_is_better: How sure that is.
--- column differing_keys VARCHAR name neutral: What makes both incomparable.
--- column tags VARCHAR name neutral: recovered, where it is back and needs
---   more; packing-only, where the programs are identical; schedule-only, where
---   their graphs are.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column differing_keys VARCHAR name neutral: Differences of the inputs that
+--   make the two incomparable.
+-- column tags VARCHAR name neutral: recovered: it is back and needs more;
+--   packing-only: the programs are identical; schedule-only: their graphs are.
 -- column relation VARCHAR name neutral: How the base was found, see
 --   matched_compilations.
--- column instead_of VARCHAR name neutral: The base that an earlier run stands
---   in for.
+-- column instead_of VARCHAR name neutral: The base that an earlier run
+--   replaces.
 -- column base_folder VARCHAR name neutral: Folder of its file in the base.
 -- column candidate_folder VARCHAR name neutral: The same in the candidate.
--- column base_run_id BIGINT id neutral: Number of the base.
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column base_run_id BIGINT id neutral: run_id of the base.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column base_place BIGINT id neutral: Place in its run, see compilations.
 -- column candidate_place BIGINT id neutral: The same in the candidate.
 -- column base_module_id BIGINT id neutral: Content in the base.

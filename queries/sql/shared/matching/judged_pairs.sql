@@ -1,56 +1,56 @@
 -- title: The verdict on pairs of modules
 -- question: Does a module need more memory than another, in which memory
 --   space, and which rule says so?
--- definition: Per memory space that either module uses, the first that holds:
---   failed, where there is no candidate (only_in_base) or it has no buffer
---   assignment (no_buffer_assignment); new, where so it is with the base
---   (only_in_candidate, no_buffer_assignment); not_comparable
---   (differing_keys); same, where the programs are identical and use the space
---   alike (identical_artefact), where reserved_bytes are the same
---   (equal_bytes), where they differ by no more than the noise band
---   (inside_noise_band) or below a floor (below_floor): less than
---   min_delta_bytes, or less than min_delta_ratio of the smaller; mixed, where
---   reserved bytes and live peak move in opposite directions, both above the
---   floors (live_peak_opposite); worse (more_bytes) or improved (fewer_bytes).
---   A memory space that only one side uses counts as 0 bytes on the other. The
---   noise band is the widest of noise_bands for the source of either module,
---   in the run of the base and the runs of earlier_ids before that of the
---   candidate, which has no say.
+-- definition: For each memory space that either module uses, the first that
+--   applies (rule in parentheses). failed: no candidate (only_in_base) or no
+--   buffer assignment in it (no_buffer_assignment). new: the same for the base
+--   (only_in_candidate, no_buffer_assignment). not_comparable: the inputs
+--   differ (differing_keys). same: identical programs that use the space alike
+--   (identical_artefact), equal reserved_bytes (equal_bytes), a difference
+--   inside the noise band (inside_noise_band) or below a floor (below_floor):
+--   less than min_delta_bytes, or less than min_delta_ratio of the smaller
+--   side. mixed: reserved bytes and live peak move in opposite directions,
+--   both above the floors (live_peak_opposite). worse (more_bytes) or improved
+--   (fewer_bytes). A memory space that only one side uses counts as 0 bytes on
+--   the other. The noise band is the widest of noise_bands for the source of
+--   either module, in the run of the base and the runs of earlier_ids; the
+--   candidate's own run does not count.
 -- grain: pair of modules, memory space
--- param base_runs BIGINT[] = NULL from 0: Numbers of the runs of the base
---   modules.
--- param base_places BIGINT[] = NULL from 0: Their places, see compilations;
---   NULL for no module.
--- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs of the
---   candidates.
+-- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
+-- param base_places BIGINT[] = NULL from 0: Their places in the run, see
+--   compilations; NULL for no module.
+-- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
+--   module.
 -- param candidate_places BIGINT[] = NULL from 0: Their places; NULL for no
 --   module.
 -- param earlier_ids
 -- param min_delta_bytes
 -- param min_delta_ratio
--- column pair BIGINT id neutral: Place of the pair in the lists.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column color
 -- column space_name
 -- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
 --   failed or not_comparable.
--- column rule VARCHAR name neutral: What decided the verdict.
--- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved in the
---   base.
--- column candidate_reserved_bytes BIGINT bytes lower_is_better: In the
---   candidate.
+-- column rule VARCHAR name neutral: Rule that decided the verdict, see
+--   judged_pairs.
+-- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
+--   the base.
+-- column candidate_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes
+--   in the candidate.
 -- column delta_reserved_bytes BIGINT bytes lower_is_better: The difference.
 -- column base_live_peak_bytes BIGINT bytes lower_is_better: Live peak of the
 --   base.
--- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Of the
---   candidate.
+-- column candidate_live_peak_bytes BIGINT bytes lower_is_better: Live peak of
+--   the candidate.
 -- column delta_live_peak_bytes BIGINT bytes lower_is_better: The difference.
--- column noise_band_bytes BIGINT bytes neutral: How far duplicate compiles
---   differ.
--- column differing_keys VARCHAR name neutral: What makes both incomparable.
+-- column noise_band_bytes BIGINT bytes neutral: Largest difference between
+--   duplicate compilations.
+-- column differing_keys VARCHAR name neutral: Differences of the inputs that
+--   make the two incomparable.
 -- column is_identical BOOLEAN flag neutral: Whether exact_fingerprint is the
 --   same.
--- column tags VARCHAR name neutral: packing-only, where the programs are
---   identical; schedule-only, where their graphs are.
+-- column tags VARCHAR name neutral: packing-only: the programs are identical;
+--   schedule-only: their graphs are.
 WITH asked AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT

@@ -1,16 +1,17 @@
 -- title: How modules of two runs are matched
--- question: What makes two modules of different runs the same program, and how
---   sure is that?
--- definition: The rungs of the ladder of module_ladder, the surest first: a
---   module that finds its partner on one is on none below. Each goes together
---   with the rank. likeness is the share of equal opcodes: the sum of the
---   lesser counts divided by that of the greater ones.
+-- question: Which rules match two modules of different runs as the same
+--   program, and how sure is each?
+-- definition: The rules of module_ladder, the surest first; the rank must be
+--   equal, too. A module that one rule matches is not considered by later
+--   rules. likeness is the share of equal opcodes: the sum of the smaller
+--   counts divided by the sum of the greater ones.
 -- grain: rung
--- column rung BIGINT id neutral: 1 for the surest.
--- column method VARCHAR name neutral: What must be equal.
--- column confidence DOUBLE score higher_is_better: How sure it is; NULL where
---   it is the likeness.
--- column doc VARCHAR text neutral: The key, in words.
+-- column rung BIGINT id neutral: Position of the rule, 1 for the surest.
+-- column method VARCHAR name neutral: Name of the rule: the properties that
+--   must be equal.
+-- column confidence DOUBLE score higher_is_better: Confidence of a match, from
+--   0 to 1; NULL if it is the likeness.
+-- column doc VARCHAR text neutral: Properties that must be equal, in words.
 SELECT
   CAST(r.rung AS BIGINT) AS rung, r.method,
   CAST(r.confidence AS DOUBLE) AS confidence, r.doc

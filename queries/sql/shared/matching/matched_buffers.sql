@@ -1,24 +1,27 @@
 -- title: Buffers of two modules, side by side
--- question: Which buffer of one module is which of the other?
+-- question: Which buffers of two modules correspond to each other?
 -- definition: Buffers of compared_buffers that are counted on at least one
---   side. An allocation of a result that the other side keeps in a parameter
---   (donation_changes) has no partner, by method output. The others are
---   matched on the ladder of buffer_rungs: on each rung the n-th of equal key
---   by birth goes with the n-th, counted ones first. Rungs are within one
---   memory space and kind of allocation, unless they say otherwise; only 7 to
---   15 take values that are not counted. No rung prefers a side.
+--   side. The allocation of a result that the other side keeps in a parameter
+--   (donation_changes) has no partner and the method output. The others are
+--   matched by the rules of buffer_rungs: for each key, the n-th of the base
+--   in order of definition is matched with the n-th of the candidate, counted
+--   ones first. Rules stay within one memory space and kind of allocation
+--   unless they say otherwise; only rules 7 to 15 consider values that are not
+--   counted. No rule prefers a side.
 -- grain: pair of buffers
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
--- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
---   order.
+-- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
+--   the same order.
 -- param base_arenas BIGINT[] = NULL from 0: Allocations of the base, see
 --   compared_buffers.
--- param candidate_arenas BIGINT[] = NULL from 0: Those of the candidate.
+-- param candidate_arenas BIGINT[] = NULL from 0: Allocations of the candidate,
+--   in the same order.
 -- param most BIGINT = 250 from 0: Values of an arena that are counted.
--- column pair BIGINT id neutral: Place of the pair of modules in the lists.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column method VARCHAR name neutral: What is equal; output or none without a
 --   partner.
--- column confidence DOUBLE score higher_is_better: How sure it is.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
 -- column output_index VARCHAR name neutral: Of method output: index into the
 --   result.
 -- column base_place BIGINT id neutral: Place among those of its side, by
@@ -34,12 +37,12 @@
 -- column base_shape_index VARCHAR name neutral: Index into the result.
 -- column base_parameter VARCHAR name neutral: Number and index of a parameter.
 -- column base_offset_bytes BIGINT bytes neutral: Offset in the allocation.
--- column base_bytes BIGINT bytes neutral: Room that it takes.
+-- column base_bytes BIGINT bytes neutral: Size in memory, padding included.
 -- column base_logical_bytes BIGINT bytes neutral: Its data, without padding.
 -- column base_start_step INTEGER step neutral: First step at which it is live.
 -- column base_end_step INTEGER step neutral: The last.
 -- column base_is_counted BOOLEAN flag neutral: Whether it fills the memory.
--- column base_owned_bytes BIGINT bytes neutral: Bytes that are its own.
+-- column base_owned_bytes BIGINT bytes neutral: Bytes that it owns.
 -- column candidate_place BIGINT id neutral: Place among those of its side, by
 --   birth; NULL without one, as all of these.
 -- column candidate_color INTEGER id neutral: Memory space.
@@ -55,7 +58,8 @@
 --   parameter.
 -- column candidate_offset_bytes BIGINT bytes neutral: Offset in the
 --   allocation.
--- column candidate_bytes BIGINT bytes neutral: Room that it takes.
+-- column candidate_bytes BIGINT bytes neutral: Size in memory, padding
+--   included.
 -- column candidate_logical_bytes BIGINT bytes neutral: Its data, without
 --   padding.
 -- column candidate_start_step INTEGER step neutral: First step at which it is
@@ -63,7 +67,7 @@
 -- column candidate_end_step INTEGER step neutral: The last.
 -- column candidate_is_counted BOOLEAN flag neutral: Whether it fills the
 --   memory.
--- column candidate_owned_bytes BIGINT bytes neutral: Bytes that are its own.
+-- column candidate_owned_bytes BIGINT bytes neutral: Bytes that it owns.
 WITH RECURSIVE matched_pairs AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT

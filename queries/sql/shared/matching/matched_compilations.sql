@@ -1,25 +1,26 @@
 -- title: Compilations of two runs, side by side
--- question: Which compilation of the candidate is compared with which of the
---   base, also where a program has another name or number, or was missing?
--- definition: Rows of module_ladder for the two runs, and what stands in where
---   the base has no fitting one. relation is matched; again: one more
---   compilation of a program of the base, compared with the first one there;
---   series: the base has it with other shapes, and the last earlier run with
---   comparable ones stands in; recovered: the base lacks it, or its buffer
---   assignment, and the last earlier run that has it stands in; new; missing:
---   the candidate lacks it; fewer: it is only compiled less often there, or a
---   new program of its name and rank may be what became of it. Earlier runs
---   are those of earlier_ids, else the latest 90 that base_choice follows;
---   each is matched with the candidate on the same ladder. With window_ids a
---   program is compared with the run of these in which it reserved least, one
---   row for each memory space.
+-- question: Which compilation of the candidate is compared with which one of
+--   the base, even if a program was renamed, renumbered or missing?
+-- definition: Rows of module_ladder for the two runs, with substitutes if the
+--   base has no suitable compilation. relation: matched; again (one more
+--   compilation of a program of the base, compared with the first one there);
+--   series (the base has it with other shapes; the last earlier run with
+--   comparable ones is used); recovered (the base lacks it or its buffer
+--   assignment; the last earlier run with it is used); new; missing (the
+--   candidate lacks it); fewer (it is only compiled fewer times, or a new
+--   program of its name and rank may be its successor). Earlier runs are those
+--   of earlier_ids, or else the latest 90 that base_choice follows; each is
+--   matched by the same rules. With window_ids, a program is compared with the
+--   run of the window in which it reserved least, with one row per memory
+--   space.
 -- grain: pair of compilations, with window_ids memory space too
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param base_program VARCHAR = NULL of modules.program: Only this program of
---   the base; with program the same one, whatever both are called.
+--   the base; together with program, the pair of these two, whatever their
+--   names.
 -- param follow
 -- param earlier_ids
 -- param window_ids
@@ -27,20 +28,20 @@
 -- column relation VARCHAR name neutral: matched, again, series, recovered,
 --   new, missing or fewer.
 -- column method VARCHAR name neutral: What is equal, see match_rungs.
--- column confidence DOUBLE score higher_is_better: How sure it is.
--- column differing_keys VARCHAR name neutral: What makes both incomparable,
---   the device included; empty where nothing does.
--- column color INTEGER id neutral: Memory space that the row is about; NULL
---   for all.
--- column base VARCHAR name neutral: The run that holds the base module.
--- column instead_of VARCHAR name neutral: The base that it stands in for.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column differing_keys VARCHAR name neutral: Differences of inputs or device
+--   that make the two incomparable; empty if they are comparable.
+-- column color INTEGER id neutral: Memory space of the row; NULL for all.
+-- column base VARCHAR name neutral: Run of the base module.
+-- column instead_of VARCHAR name neutral: The base that this run replaces.
 -- column candidate
 -- column rank
 -- column base_rank INTEGER id neutral: Rank in the base; NULL where its files
 --   name none.
 -- column candidate_rank INTEGER id neutral: The same in the candidate.
--- column base_run_id BIGINT id neutral: Number of the base.
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column base_run_id BIGINT id neutral: run_id of the base.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column base_place BIGINT id neutral: Place in its run, see compilations.
 -- column candidate_place BIGINT id neutral: The same in the candidate.
 -- column base_program VARCHAR name neutral: Name of the program in the base.

@@ -1,16 +1,16 @@
 -- title: Modules of two runs, side by side
 -- question: Which module of the candidate is compared with which of the base?
--- definition: Rows of matched_compilations of which at least one side has a
---   buffer assignment: memory to compare. Left out is what is only compiled
---   less often. Where relation is series or recovered an earlier run stands in
---   for the base.
+-- definition: Rows of matched_compilations in which at least one side has a
+--   buffer assignment. Programs that are only compiled fewer times are left
+--   out. If relation is series or recovered, an earlier run replaces the base.
 -- grain: pair of module occurrences, with window_ids memory space too
 -- param base
 -- param candidate
--- param program VARCHAR = NULL of modules.program: Only pairs of which one is
---   called so; NULL for all.
+-- param program VARCHAR = NULL of modules.program: Only pairs with this
+--   program on at least one side; NULL for all.
 -- param base_program VARCHAR = NULL of modules.program: Only this program of
---   the base; with program the same one, whatever both are called.
+--   the base; together with program, the pair of these two, whatever their
+--   names.
 -- param follow
 -- param earlier_ids
 -- param window_ids
@@ -25,8 +25,8 @@
 -- column base_rank INTEGER id neutral: Rank in the base; NULL where its files
 --   name none.
 -- column candidate_rank INTEGER id neutral: The same in the candidate.
--- column base_run_id BIGINT id neutral: Number of the base.
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column base_run_id BIGINT id neutral: run_id of the base.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column base_module_id BIGINT id neutral: Content in the base; NULL where
 --   new.
 -- column candidate_module_id BIGINT id neutral: Content in the candidate; NULL
@@ -34,8 +34,8 @@
 -- column base_locations_id BIGINT id neutral: Source locations in the base.
 -- column candidate_locations_id BIGINT id neutral: Source locations in the
 --   candidate.
--- column is_comparable BOOLEAN flag neutral: Whether there are no
---   differing_keys, and both sides.
+-- column is_comparable BOOLEAN flag neutral: Whether both sides exist, without
+--   differing_keys.
 -- column is_identical BOOLEAN flag neutral: Whether exact_fingerprint is the
 --   same.
 -- column platform
@@ -46,12 +46,13 @@
 -- column relation VARCHAR name neutral: matched, again, series, recovered, new
 --   or missing, see matched_compilations.
 -- column method VARCHAR name neutral: What is equal, see match_rungs.
--- column confidence DOUBLE score higher_is_better: How sure it is.
--- column differing_keys VARCHAR name neutral: What makes both incomparable.
--- column color INTEGER id neutral: Memory space that the row is about; NULL
---   for all.
--- column instead_of VARCHAR name neutral: The base that an earlier run stands
---   in for.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column differing_keys VARCHAR name neutral: Differences of the inputs that
+--   make the two incomparable.
+-- column color INTEGER id neutral: Memory space of the row; NULL for all.
+-- column instead_of VARCHAR name neutral: The base that an earlier run
+--   replaces.
 -- column base_place BIGINT id neutral: Place in its run, see compilations.
 -- column candidate_place BIGINT id neutral: The same in the candidate.
 -- column base_path VARCHAR name neutral: File of the snapshot in the base.

@@ -1,15 +1,16 @@
--- title: Modules of pairs of runs, side by side
--- question: Which module of one run is which of another, also where a program
---   has another name or number?
--- definition: The modules that compilations shows, matched on the ladder of
---   match_rungs: on each rung the n-th of equal key in the base, by rank,
---   program, module number and path, goes with the n-th in the candidate. No
---   rung prefers a side. What is left is matched by likeness: of equal entry
---   shapes, or of equal name and at most 100 places apart among those left,
---   the pairs of greatest likeness times likeness of their entry arrays first
---   (by element type and number of dimensions, arguments and results apart). A
---   run whose files name no rank and one of a single rank are of one host.
---   Modules without a partner have a row of their own.
+-- title: Matched modules of pairs of runs
+-- question: Which modules of two runs are the same program, even if it was
+--   renamed or renumbered?
+-- definition: Modules of compilations, matched by the rules of match_rungs:
+--   for each key, the n-th in the base, by rank, program, module number and
+--   path, is matched with the n-th in the candidate. No rule prefers a side.
+--   Remaining modules are matched by likeness, the greatest first: those with
+--   equal entry shapes, or with an equal name and at most 100 positions apart
+--   among the remaining ones; the likeness of the opcodes is multiplied by
+--   that of the entry arrays (by element type and number of dimensions,
+--   arguments and results separately). A run without ranks and a run of one
+--   rank count as the same host. Modules without a partner have a row of their
+--   own.
 -- grain: pair of modules
 -- param base_ids BIGINT[] = NULL: Numbers of the runs to compare with.
 -- param candidate_ids BIGINT[] = NULL: Numbers of the runs in question, in the
@@ -18,14 +19,15 @@
 -- param candidate_program VARCHAR = NULL: Only this program of the candidate;
 --   with base_program the same one, whatever both are called.
 -- param assigned_only BOOLEAN = false: Only modules with a buffer assignment.
--- column pair BIGINT id neutral: Place of the pair of runs in the lists.
+-- column pair BIGINT id neutral: Position of the pair of runs in the lists.
 -- column method VARCHAR name neutral: What is equal, see match_rungs; NULL
 --   without a partner.
--- column confidence DOUBLE score higher_is_better: How sure it is.
--- column rank INTEGER id neutral: As the candidate names it.
--- column differing_keys VARCHAR name neutral: What makes both incomparable;
---   empty where nothing does.
--- column base_run_id BIGINT id neutral: Number of the base.
+-- column confidence DOUBLE score higher_is_better: Confidence of the match,
+--   from 0 to 1.
+-- column rank INTEGER id neutral: Rank in the candidate's terms.
+-- column differing_keys VARCHAR name neutral: Differences of the inputs that
+--   make the two incomparable; empty if they are comparable.
+-- column base_run_id BIGINT id neutral: run_id of the base.
 -- column base_place BIGINT id neutral: Place of the module in its run, see
 --   compilations; NULL where only the other run has it, as all of these.
 -- column base_program VARCHAR name neutral: Name of the program there.
@@ -42,7 +44,7 @@
 -- column base_exact BIGINT id neutral: Its exact_fingerprint.
 -- column base_graph BIGINT id neutral: Its graph_fingerprint.
 -- column base_source BIGINT id neutral: exact_fingerprint of its source.
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column candidate_place BIGINT id neutral: Place of the module in its run,
 --   see compilations; NULL where only the other run has it, as all of these.
 -- column candidate_program VARCHAR name neutral: Name of the program there.

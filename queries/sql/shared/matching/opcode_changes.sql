@@ -4,9 +4,9 @@
 --   is not the same in both.
 -- grain: pair of modules, opcode
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
--- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
---   order.
--- column pair BIGINT id neutral: Place of the pair in the lists.
+-- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
+--   the same order.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column opcode
 -- column base_count BIGINT count neutral: Instructions in the base.
 -- column candidate_count BIGINT count neutral: The same in the candidate.

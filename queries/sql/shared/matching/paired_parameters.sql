@@ -1,10 +1,10 @@
 -- title: Entry parameters of pairs of modules
--- question: Which argument of one module is which of the other's?
--- definition: Each parameter once: by op_name, where no other parameter of
---   either module has it, since an argument more gives those behind it other
---   numbers; then by number, where op_name is equal, or one has none, or their
---   dimensions are equal, as of an argument that is called otherwise. What
---   remains is new or gone, and has no row.
+-- question: Which arguments of two modules correspond to each other?
+-- definition: Each parameter once. First by op_name, if it is unique in both
+--   modules, because an additional argument renumbers those after it; then by
+--   number, if op_names are equal, one of them is missing, or the dimensions
+--   are equal, as for a renamed argument. Others are new or gone, and have no
+--   row.
 -- grain: pair of modules, parameter
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same

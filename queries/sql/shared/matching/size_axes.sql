@@ -1,14 +1,14 @@
--- title: Sizes that differ between compilations of a program
+-- title: Sizes with which programs were compiled
 -- question: With which sizes was each program compiled, and which dimensions
---   of its parameters moved together?
--- definition: Modules with a buffer assignment of the chosen series (all runs
---   without one), of each program_key the latest run's, the largest of its
---   memory space. They are of one subject where program, platform, device,
---   compiler_version and parameters agree but for dimensions, and so does the
---   number of instructions before optimisations where that was dumped.
---   Dimensions of parameters that differ within a subject are one axis where
---   they rise in step: (size - least) / (greatest - least) is the same in
---   every module. The size of an axis is that of its first dimension.
+--   change together?
+-- definition: Modules with a buffer assignment of the selected series (all
+--   runs without one); for each program_key those of the latest run, the
+--   largest per memory space. Modules have one subject if program, platform,
+--   device, compiler_version and parameters agree except for dimensions, and
+--   so does the number of instructions before optimisations, if dumped.
+--   Dimensions that differ within a subject form one axis if they change in
+--   proportion: (size - least) / (greatest - least) is the same in every
+--   module. The size of an axis is that of its first dimension.
 -- grain: subject, memory space, module content, axis
 -- param program
 -- param series
@@ -25,7 +25,8 @@
 -- column module_id
 -- column axis VARCHAR name neutral: Its dimensions, such as 4[0], 5[0]: number
 --   of the array parameter, then of the dimension, both from 0.
--- column axis_size BIGINT count neutral: Size of the first of them.
+-- column axis_size BIGINT count neutral: Size of the first of these
+--   dimensions.
 WITH latest AS (
   SELECT
     m.program AS program_name, m.program_key, m.platform, r.device,

@@ -1,9 +1,8 @@
 -- title: Compilations that differ in one size alone
 -- question: Which compilations of a program differ in one axis, all others
 --   being equal?
--- definition: Rows of size_axes, each with the sizes that its module has of
---   the other axes of its subject. Modules with the same of these differ in
---   axis alone.
+-- definition: Rows of size_axes, each with the sizes of the module's other
+--   axes. Modules with equal other_axes differ in axis only.
 -- grain: subject, memory space, module content, axis
 -- param program
 -- param series
@@ -19,10 +18,11 @@
 -- column run_id
 -- column module_number
 -- column module_id
--- column axis VARCHAR name neutral: Dimensions that grow together.
--- column axis_size BIGINT count neutral: Size of the first of them.
--- column other_axes VARCHAR text neutral: Sizes of the others, such as 4[1],
---   5[1] = 128; NULL where there is none.
+-- column axis VARCHAR name neutral: Dimensions that change together.
+-- column axis_size BIGINT count neutral: Size of the first of these
+--   dimensions.
+-- column other_axes VARCHAR text neutral: Sizes of the other axes, such as
+--   4[1], 5[1] = 128; NULL if there are none.
 WITH axes AS MATERIALIZED (
   SELECT
     a.program AS program_name, a.platform, a.device, a.compiler_version,

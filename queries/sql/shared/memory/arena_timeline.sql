@@ -1,12 +1,12 @@
 -- title: Live bytes of every temporary allocation
 -- question: How many bytes of each arena are live over the schedule?
--- definition: Temporary allocations only. Sum of the sizes of live values,
---   ends inclusive; at steps where one value ends and another begins on shared
---   addresses the union of all address intervals live there, so that bytes
---   shared in place count once, also where three or more values meet. Exact
---   where the assignment doesn't contradict itself, see overlap_conflicts.
---   Run-length encoded; an arena that holds nothing at first starts with a
---   stretch of 0.
+-- definition: Temporary allocations only. Live bytes are the sum of the sizes
+--   of live values, ends inclusive; at steps where one value ends and another
+--   begins on the same addresses, they are the union of the live address
+--   ranges, so that bytes shared in place count once, even for three or more
+--   values. Exact unless the assignment contradicts itself, see
+--   overlap_conflicts. Run-length encoded; an arena that is empty at first
+--   begins with a stretch of 0.
 -- grain: module content, allocation, stretch of steps
 -- param run
 -- param program

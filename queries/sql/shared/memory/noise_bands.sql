@@ -1,21 +1,22 @@
--- title: Memory differences between duplicate compiles
+-- title: Memory differences between duplicate compilations
 -- question: By how many bytes does memory differ between compilations of the
 --   same source?
 -- definition: Modules with a buffer assignment that were compiled from one
---   source (before_optimizations, exactly) on one rank and host of one run:
---   there compiler and flags are the same for certain. The width is the most
---   minus the least of their reserved_bytes; a memory space that one does not
---   use counts as 0 there. What another rank makes of the source, or another
---   host that only its folder tells, is no duplicate: one that differs is to
---   be seen. Where nothing was compiled twice there is no row.
+--   source (the same before_optimizations) on one rank and host of one run,
+--   where compiler and flags are certainly the same. width_bytes is the
+--   greatest minus the least of their reserved_bytes; a memory space that one
+--   of them does not use counts as 0. Compilations on other ranks or hosts are
+--   not duplicates, so that a single odd rank is noticed. Without duplicates
+--   there is no row.
 -- grain: run, program, rank, source, memory space
--- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for all.
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs; NULL for all.
 -- column run_id
 -- column program
 -- column rank
 -- column source_exact BIGINT id neutral: exact_fingerprint of the source.
 -- column color
--- column width_bytes BIGINT bytes lower_is_better: How far they differ.
+-- column width_bytes BIGINT bytes lower_is_better: Greatest minus least
+--   reserved bytes.
 WITH wanted AS MATERIALIZED (
   SELECT
     unnest(list_distinct(coalesce(

@@ -1,12 +1,12 @@
 -- title: Values live at the peak, byte by byte
 -- question: Which value owns which bytes at the step of the live peak?
--- definition: Values whose range holds the peak step of their memory space,
---   thread-local ones left out. Every byte belongs to one value only: among
---   those that share it in place to the newest (greatest start_step, then
+-- definition: Values whose live range contains the peak step of their memory
+--   space, thread-local ones left out. Every byte belongs to one value: of
+--   those that share it in place, the newest (greatest start_step, then
 --   value_id). A parameter, constant or live-out counts as a whole allocation
---   while it holds anything, and always where none of its values has a live
---   range: what no value covers is a row with value_id NULL. So owned_bytes of
---   a module and memory space add up to its live_peak_bytes.
+--   while one of its values is live, and at every step if none has a live
+--   range; bytes that no value covers are a row with value_id NULL. So
+--   owned_bytes of a module and memory space add up to live_peak_bytes.
 -- grain: module content, memory space, allocation, value
 -- param run
 -- param program
@@ -25,11 +25,11 @@
 -- column offset_bytes
 -- column size_bytes
 -- column logical_bytes
--- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
--- column padding_bytes BIGINT bytes neutral: Bytes of its own beyond its first
---   logical_bytes.
--- column shares_with INTEGER id neutral: The value that owns most of its other
---   bytes, in place; NULL where it owns all of them.
+-- column owned_bytes BIGINT bytes neutral: Bytes of the peak that it owns.
+-- column padding_bytes BIGINT bytes neutral: Bytes that it owns beyond its
+--   first logical_bytes.
+-- column shares_with INTEGER id neutral: Value that owns most of its other
+--   bytes; NULL if it owns all of them.
 -- column start_step
 -- column end_step
 WITH peaks AS (

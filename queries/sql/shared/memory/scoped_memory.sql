@@ -2,9 +2,9 @@
 -- question: Which part of VMEM does an operation reserve for itself while it
 --   runs?
 -- definition: scoped_memory_configs of scheduled instructions, as the compiler
---   gives them to kernels (vmem_limit_bytes of Pallas): from offset_bytes on,
---   scoped_bytes of the memory space. No value lies there meanwhile, and no
---   buffer assignment names it.
+--   sets them for kernels (vmem_limit_bytes of Pallas): scoped_bytes of the
+--   memory space from offset_bytes on. No value lies there while the operation
+--   runs, and no buffer assignment mentions it.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -13,7 +13,7 @@
 -- column instruction_id
 -- column opcode
 -- column schedule_step INTEGER step neutral: The step at which it runs.
--- column offset_bytes BIGINT bytes neutral: Where its part begins.
+-- column offset_bytes BIGINT bytes neutral: Offset of its scoped memory.
 -- column scoped_bytes BIGINT bytes lower_is_better: VMEM that the operation
 --   reserves for itself.
 WITH named AS MATERIALIZED (

@@ -1,8 +1,9 @@
 -- title: Leverage of every set of values
 -- question: How high is the live peak without these values, or with half of
 --   their bytes?
--- definition: As peak_leverage_by_set defines it, of sets that alone hold
---   bytes at the peak; the removal of any other leaves it as it is.
+-- definition: The live peak as peak_leverage_of_sets defines it, for sets that
+--   alone use some bytes at the peak; removing any other set does not change
+--   the peak.
 -- grain: module content, source locations, memory space, set
 -- param run
 -- param program
@@ -17,8 +18,8 @@
 --   they own.
 -- column new_peak_bytes
 -- column new_peak_step
--- column half_peak_bytes BIGINT bytes lower_is_better: The live peak with half
---   of what the set frees.
+-- column half_peak_bytes BIGINT bytes lower_is_better: Live peak with half of
+--   the bytes that the set frees.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT
     m.module_id, m.locations_id, m.color AS space_color, m.peak_step,

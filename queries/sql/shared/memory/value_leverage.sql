@@ -1,8 +1,8 @@
 -- title: Leverage of every value
 -- question: How high is the live peak without this value?
--- definition: As peak_leverage defines it, of values live at the peak whose
---   removal can lower it; the removal of any other value leaves the peak as it
---   is.
+-- definition: The leverage as peak_leverage defines it, for values live at the
+--   peak whose removal can lower it; removing any other value does not change
+--   the peak.
 -- grain: module content, allocation, value
 -- param run
 -- param program
@@ -13,8 +13,7 @@
 -- column live_peak_bytes
 -- column new_peak_bytes
 -- column new_peak_step
--- column leverage_bytes BIGINT bytes higher_is_better: What the live peak
---   falls by.
+-- column leverage_bytes BIGINT bytes higher_is_better: Fall of the live peak.
 WITH placed AS (
   SELECT
     *,

@@ -1,18 +1,17 @@
--- title: Phase of every instruction, by what it reads and is read by
+-- title: Phase of every instruction, by data flow
 -- question: Does an instruction belong to the forward or the backward pass,
---   also where the framework marks the backward pass alone?
+--   even if the framework marks only the backward pass?
 -- definition: The phase of instruction_phases, except in programs that mark
---   the backward pass and (path_marks) not the whole forward pass, as
+--   the backward pass but not the whole forward pass (path_marks), as
 --   TensorFlow and PyTorch do. There, scheduled instructions of phase other or
---   none are forward where the backward pass reads what they make and they
---   read nothing of it; between where they read what it makes, and it reads
---   what they make: sums of gradients, what is computed once more; backward
---   where they are dots or convolutions of what it makes for others: gradients
---   of weights. A fusion that holds an instruction of the backward pass counts
---   as a reader of it. Instructions without a mark are passed on the way;
---   those that only move parameters or constants are left as they are. What is
---   made of constants alone is nothing of the backward pass here, whatever it
---   is called.
+--   none are: forward if the backward pass reads their results and they read
+--   none of its results; between if they read its results and it reads theirs,
+--   as sums of gradients and recomputed values; backward if they are dots or
+--   convolutions of its results for others, as gradients of weights. A fusion
+--   with an instruction of the backward pass counts as a reader in it.
+--   Instructions without a mark are followed; those that only move parameters
+--   or constants keep their phase. Values computed from constants alone never
+--   count as part of the backward pass.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -23,8 +22,8 @@
 -- column phase VARCHAR name neutral: forward, backward, between, optimiser,
 --   other or none.
 -- column reads_backward BOOLEAN flag neutral: Whether it has no mark and reads
---   what the backward pass makes; NULL in programs that mark both.
--- column schedule_step INTEGER step neutral: Its place in the schedule.
+--   results of the backward pass; NULL in programs that mark both passes.
+-- column schedule_step INTEGER step neutral: Step in the schedule.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
     o.module_id, o.instruction_id, o.phase, o.is_forward_marked,

@@ -1,14 +1,14 @@
 -- title: Weights gathered for use
 -- question: Which values hold a parameter that an all-gather assembled?
--- definition: An operand of an all-gather (or its start) counts where it comes
---   from a parameter of the entry computation, or of a loop or branch, by
+-- definition: The operand of an all-gather (or its start) counts if it comes
+--   from a parameter of the entry computation, or of a loop or branch, through
 --   operations that only pass data on: bitcast, copy, convert, reshape,
 --   transpose, slice, dynamic-slice, get-tuple-element, optimization barriers,
 --   calls, and starts and dones of these and of all-gathers. Parameters of
 --   other computations are what their caller passes. The result of that
---   operand, and what the same operations make of it, is gathered; of
---   async_collectives the second result of the fusion that starts it, and that
---   of the done. Data that passes another fusion is not followed.
+--   all-gather, and what the same operations make of it, is gathered; for
+--   async_collectives, the second result of the fusion that starts it and the
+--   result of the done. Other fusions are not followed.
 -- grain: module content, value
 -- param run
 -- param program
@@ -17,7 +17,7 @@
 -- column module_id
 -- column value_id
 -- column gather_instruction VARCHAR name neutral: The all-gather.
--- column weight VARCHAR name neutral: op_name of the parameter, else its
+-- column weight VARCHAR name neutral: op_name of the parameter, or else its
 --   instruction.
 WITH RECURSIVE gathering AS MATERIALIZED (
   -- Most modules have none: nothing more is read of these. Unnested, they are

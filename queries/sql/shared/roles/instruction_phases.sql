@@ -1,12 +1,12 @@
 -- title: Phase of every instruction
 -- question: Does an instruction belong to the forward pass, the backward pass
 --   or the optimiser?
--- definition: The phase of op_paths. Where path_marks says that a module's
---   lines tell (PyTorch gives operations of all phases the same names), what a
---   path leaves at other is of the phase of its source line (line_marks); and
---   backward where it has no line while others of the module have one, as what
---   the threads of autograd run. What the framework made without a line in any
---   phase is left out.
+-- definition: The phase of op_paths. PyTorch gives operations of all phases
+--   the same names; path_marks marks them with by_line. For these, the source
+--   line decides (line_marks). An operation without a line is backward if
+--   others of the module have one, as operations from autograd's threads.
+--   Operations that the framework makes without a line in any phase are left
+--   out.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -17,9 +17,9 @@
 -- column op_name
 -- column phase VARCHAR name neutral: forward, backward, optimiser, other or
 --   none.
--- column is_forward_marked BOOLEAN flag neutral: Whether who wrote op_name
---   marks all of the forward pass.
--- column schedule_step INTEGER step neutral: Its place in the schedule.
+-- column is_forward_marked BOOLEAN flag neutral: Whether the framework marks
+--   the whole forward pass in op_name.
+-- column schedule_step INTEGER step neutral: Step in the schedule.
 WITH named AS MATERIALIZED (
   SELECT
     o.module_id, o.instruction_id, o.op_name, o.phase, o.is_forward_marked,

@@ -1,16 +1,17 @@
--- title: Optimiser state, where both passes are marked
--- question: Which donated parameters does only an update by gradients read, in
+-- title: Optimiser state in programs that mark both passes
+-- question: Which donated parameters does only the optimiser's update read, in
 --   programs of JAX?
--- definition: Entry parameters of programs that mark the backward pass and
---   (path_marks) all of the forward pass. Copies, bitcasts, tuples and what
---   has no op_name but one operand are passed on the way to the readers; the
---   tuple of results is none. is_state: each reader reads, directly or by way
---   of what has no mark, what the backward pass makes, or is a fusion that
---   holds some of it; and neither it nor, in a fusion, what follows from the
---   parameter is of one of the passes; NULL of scalars and of what is not
---   donated. A loop proves nothing; a call or conditional is judged by its
---   operands. What only moves or repeats (broadcasts, reshapes) counts as
---   unmarked, whatever it is called.
+-- definition: Entry parameters of programs that mark the backward pass and the
+--   whole forward pass (path_marks). Copies, bitcasts, tuples, and
+--   instructions without op_name and with one operand are followed to the
+--   readers; the tuple of results is not a reader. is_state: each reader reads
+--   results of the backward pass, directly or through instructions without a
+--   mark, or is a fusion that contains some of it; and neither it nor, in a
+--   fusion, what follows from the parameter belongs to one of the passes. NULL
+--   for scalars and parameters that are not donated. A loop proves nothing; a
+--   call or conditional is judged by its operands. Instructions that only move
+--   or repeat data (broadcasts, reshapes) count as unmarked, whatever their
+--   name.
 -- grain: module content, parameter
 -- param run
 -- param program
@@ -20,7 +21,8 @@
 -- column parameter_number INTEGER id neutral: The entry parameter.
 -- column reader_count BIGINT count neutral: Instructions that read it.
 -- column is_state BOOLEAN flag neutral: Whether only updates read it.
--- column is_read_forward BOOLEAN flag neutral: Whether the forward pass does.
+-- column is_read_forward BOOLEAN flag neutral: Whether the forward pass reads
+--   it.
 WITH RECURSIVE named AS MATERIALIZED (
   SELECT
     o.module_id, o.instruction_id, o.phase, o.is_forward_marked,

@@ -1,17 +1,16 @@
 -- title: Role of every value at the peak
 -- question: Which role has each value at the live peak, and by which rule?
--- definition: Values of peak_values that own bytes, with the role that the
---   first rule of role_rules gives; what no rule takes is unclassified. What
---   lies in a parameter's allocation belongs to the parameter, and so does a
---   temporary that is but a copy of it (copied_parameters). One that is called
---   v beside a k (cache['v'] and cache['k']) is no optimiser's v, and goes by
---   the name of the k; nor is one called m or v that the forward pass reads.
---   Its made_in is the phase of its first reader where PyTorch names it;
---   unknown in a program that reads no array forward, as an optimiser by
---   itself, which is the first to read the weights as well as its state. Its
---   last_read_in is optimiser where nothing but the optimiser reads it
---   (parameter_readers). So owned_bytes of a module and memory space add up to
---   its live_peak_bytes.
+-- definition: Values of peak_values that own bytes, with the role of the first
+--   matching rule in role_rules; unclassified if none matches. Values in a
+--   parameter's allocation have the role of the parameter, and so do temporary
+--   copies of it (copied_parameters). A parameter named v next to one named k
+--   (cache['v'] and cache['k']) is not the optimiser's v: it has the role of
+--   the k; nor is one named m or v that the forward pass reads. For
+--   parameters, made_in is the phase of the first reader if PyTorch names it,
+--   but unknown in a program that reads no array forward, such as an optimiser
+--   on its own, which reads weights and state alike; last_read_in is optimiser
+--   if only the optimiser reads it (parameter_readers). owned_bytes of a
+--   module and memory space add up to live_peak_bytes.
 -- grain: module content, memory space, allocation, value
 -- param run
 -- param program
@@ -22,10 +21,11 @@
 -- column allocation_id
 -- column value_id
 -- column instruction_id
--- column owned_bytes BIGINT bytes neutral: Bytes of the peak that are its own.
--- column role VARCHAR name neutral: The role.
--- column rule_id VARCHAR name neutral: Rule that gave it, with copy_of_ before
---   it for a copy of a parameter; NULL where none did.
+-- column owned_bytes BIGINT bytes neutral: Bytes of the peak that it owns.
+-- column role VARCHAR name neutral: Role of the value; unclassified if no rule
+--   applies.
+-- column rule_id VARCHAR name neutral: Rule that decided the role, with the
+--   prefix copy_of_ for a copy of a parameter; NULL if none did.
 WITH named AS MATERIALIZED (
   SELECT
     i.module_id, i.instruction_id, i.computation_id, i.opcode, i.op_name,

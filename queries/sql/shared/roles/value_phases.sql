@@ -1,11 +1,12 @@
 -- title: Phase in which a value is made and last read
 -- question: Is a value made forward and last read backward?
 -- definition: made_in is the phase of the defining instruction
---   (dataflow_phases); last_read_in that of the scheduled reader with the
---   greatest step and a phase. What a while loop fills or changes is one array
---   before, in and after it: what is handed to the loop, and what its body
---   carries, are last read where the loop's result at that index is, and made
---   in the phase of the loop where their instruction has none.
+--   (dataflow_phases); last_read_in is the phase of the scheduled reader with
+--   the greatest step that has one. An array that a while loop fills or
+--   changes is one array before, inside and after the loop: values passed to
+--   the loop, and those that its body carries, are last read where the loop's
+--   result at that index is, and are made in the phase of the loop if their
+--   instruction has none.
 -- grain: module content, value
 -- param run
 -- param program
@@ -15,8 +16,8 @@
 -- column value_id
 -- column made_in VARCHAR name neutral: forward, backward, between, optimiser,
 --   other or none.
--- column last_read_in VARCHAR name neutral: The same of its last reader,
---   backward where that is between; NULL without.
+-- column last_read_in VARCHAR name neutral: Phase of the last reader, with
+--   backward for between; NULL without a reader.
 WITH paths AS MATERIALIZED (
   SELECT o.module_id, o.instruction_id, o.phase, o.schedule_step
   FROM dataflow_phases() AS o

@@ -17,7 +17,7 @@
 -- param window_runs BIGINT = 7 from 1: Runs of a window.
 -- param max_rejects
 -- param consistency
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column candidate
 -- column run_id
 -- column run

@@ -13,7 +13,7 @@
 -- grain: run
 -- param candidate
 -- param main_branch
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column candidate
 -- column run_id
 -- column run

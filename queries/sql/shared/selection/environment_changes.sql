@@ -10,7 +10,7 @@
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
 -- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs in
 --   question, in the same order.
--- column pair BIGINT id neutral: Place of the pair in the lists.
+-- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column key VARCHAR name neutral: Name of the fact; of a flag and a label
 --   after these words.
 -- column is_flag BOOLEAN flag neutral: Whether it is a compiler flag.

@@ -1,7 +1,7 @@
 -- title: Contents of last snapshots
 -- question: Which module contents are the last snapshot of a module?
--- definition: Contents of final_modules, each once; of every run those of
---   selected_contents, for a buffer assignment belongs to a last snapshot.
+-- definition: Contents of final_modules, each once. With every_run, those of
+--   selected_contents, because only last snapshots have a buffer assignment.
 -- grain: module content
 -- param run
 -- param program

@@ -1,6 +1,6 @@
 -- title: The last snapshot of every compiled module
 -- question: Which snapshot shows a module after all passes?
--- definition: Of every module the first of ranked_snapshots.
+-- definition: For every module, the first snapshot of ranked_snapshots.
 -- grain: compiled module
 -- param run
 -- param program
@@ -15,9 +15,9 @@
 -- column module_id
 -- column locations_id
 -- column path
--- column folder VARCHAR name neutral: Folder of that path, with a slash.
--- column has_source BOOLEAN flag neutral: Whether a before_optimizations
---   snapshot of it is there.
+-- column folder VARCHAR name neutral: Folder of the path, with a slash.
+-- column has_source BOOLEAN flag neutral: Whether the run has a
+--   before_optimizations snapshot of it.
 SELECT
   s.run_id, s.run, s.program, s.module_number, s.rank, s.stage,
   coalesce(s.platform, r.platform) AS platform, s.module_id, s.locations_id,

@@ -1,16 +1,16 @@
 -- title: Hosts without ranks
--- question: Which folders of a run come from different processes although no
---   name gives a rank?
--- definition: Folders that hold modules of one rank, or of none, in files of
---   the same names: no process writes one twice. The host is the folder; of
---   module/host_pid/ (xla_dump_hlo_to_subfolder) it is the last part.
+-- question: Which folders of a run come from different processes, although no
+--   name contains a rank?
+-- definition: Folders with modules of one rank, or of none, in files of the
+--   same names: no process writes a file name twice. The host is the folder;
+--   for module/host_pid/ (xla_dump_hlo_to_subfolder) it is the last part.
 -- grain: folder
 -- param run
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
---   instead.
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs to use instead of
+--   run.
 -- column run_id
 -- column folder VARCHAR name neutral: The folder, with a slash.
--- column host VARCHAR name neutral: The host that it is of, with a slash.
+-- column host VARCHAR name neutral: Host of the folder, with a slash.
 WITH wanted AS (
   SELECT c.run_id
   FROM selected_run(run := $run) AS c

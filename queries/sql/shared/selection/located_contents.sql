@@ -1,8 +1,7 @@
 -- title: Contents beside their source locations
--- question: Which module contents are asked about, and with which source
---   lines?
--- definition: Contents and source locations of final_modules; of every run
---   those of module_ids that stand beside one of locations_ids.
+-- question: Which module contents are selected, and with which source lines?
+-- definition: Contents and source locations of final_modules; with every_run,
+--   contents of module_ids that occur with one of locations_ids.
 -- grain: module content, source locations
 -- param run
 -- param program

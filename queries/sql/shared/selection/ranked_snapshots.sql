@@ -1,32 +1,32 @@
 -- title: Snapshots of every module, the last first
 -- question: In which order were the snapshots of a module written, from the
 --   last?
--- definition: Of the occurrences that share run, folder, rank, program and
---   module number, place 1 has the one with a buffer assignment, else
---   after_optimizations, else the pass snapshot of the highest number, else
+-- definition: Among the occurrences with the same run, folder, rank, program
+--   and module number, place 1 is the one with a buffer assignment, else
+--   after_optimizations, else the pass snapshot with the highest number, else
 --   any other; among equals the first by path and part. A module without a
---   number is known by its path. What goes on under a new number is one module
---   with that, see renumbered_modules.
+--   number is identified by its path. A module that continues under a new
+--   number is one module with that number, see renumbered_modules.
 -- grain: module occurrence
 -- param run
 -- param program
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
---   instead.
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs to use instead of
+--   run.
 -- column run_id
 -- column run
 -- column program
--- column program_key BIGINT id neutral: Of program, entry shapes and
+-- column program_key BIGINT id neutral: Hash of program, entry shapes and
 --   partitions.
 -- column module_number
 -- column rank
 -- column stage
--- column platform VARCHAR name neutral: As the module says it.
+-- column platform VARCHAR name neutral: Platform in the file name.
 -- column module_id
 -- column locations_id
 -- column path
 -- column part INTEGER id neutral: Number of the module in that file.
 -- column folder VARCHAR name neutral: Folder of that path, with a slash.
--- column graph_fingerprint BIGINT id neutral: Of its graph.
+-- column graph_fingerprint BIGINT id neutral: Hash of its graph.
 -- column exact_fingerprint BIGINT id neutral: The same with layouts, schedule
 --   and backend config.
 -- column source_id BIGINT id neutral: Content of the before_optimizations
@@ -34,12 +34,13 @@
 -- column source_graph BIGINT id neutral: Its graph_fingerprint.
 -- column source_layout VARCHAR text neutral: Its entry layout.
 -- column source_exact BIGINT id neutral: Its exact_fingerprint.
--- column num_partitions INTEGER count neutral: Partitions that it says.
--- column entry_layout VARCHAR text neutral: Shapes and layouts of its entry.
+-- column num_partitions INTEGER count neutral: Number of partitions.
+-- column entry_layout VARCHAR text neutral: Shapes and layouts of its entry
+--   computation.
 -- column has_assignment BOOLEAN flag neutral: Whether it has a buffer
 --   assignment.
--- column first_number INTEGER id neutral: Number of its first snapshots, where
---   it went on under another.
+-- column first_number INTEGER id neutral: Number of its first snapshots, if it
+--   continued under another.
 -- column place BIGINT id neutral: 1 for the last snapshot.
 WITH wanted AS (
   SELECT c.run_id, c.run AS run_name

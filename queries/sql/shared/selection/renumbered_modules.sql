@@ -1,21 +1,21 @@
 -- title: Modules that continue under another number
--- question: Which later module was a module compiled to?
--- definition: TPU compilers give some programs a new number on the way, those
---   of random numbers or complex ones for instance. A number of a program that
---   has before_optimizations and nothing of after_optimizations goes on as the
---   next number of that program, with the same program_key, in the same run,
---   folder and rank, where that has the latter and not the former.
+-- question: Which modules continue under another number?
+-- definition: TPU compilers renumber some programs during compilation, such as
+--   those with random or complex numbers. If a number of a program has
+--   before_optimizations and nothing of after_optimizations, it continues as
+--   the next number of that program with the same program_key, run, folder and
+--   rank that has after_optimizations and no before_optimizations.
 -- grain: run, folder, rank, program, module number before
 -- param run
--- param every_run BOOLEAN = false: Of all runs, whatever run says.
--- param run_ids BIGINT[] = NULL from 0: Of the runs with these numbers
---   instead.
+-- param every_run BOOLEAN = false: Use all runs, whatever run says.
+-- param run_ids BIGINT[] = NULL from 0: run_id of the runs to use instead of
+--   run.
 -- column run_id
 -- column program
 -- column rank
 -- column folder VARCHAR name neutral: Folder of its files, with a slash.
 -- column module_number INTEGER id neutral: Its number before optimisations.
--- column next_number INTEGER id neutral: Its number from then on.
+-- column next_number INTEGER id neutral: Number after that.
 WITH wanted AS (
   SELECT c.run_id
   FROM selected_run(run := $run) AS c

@@ -8,7 +8,7 @@
 -- column series
 -- column platform
 -- column device VARCHAR name neutral: Chip or GPU architecture.
--- column place BIGINT id neutral: 1 for the latest run.
+-- column place BIGINT id neutral: Position, 1 for the latest run.
 SELECT
   r.run_id, r.name AS run, r.series, r.platform, r.device,
   row_number() OVER (

@@ -1,13 +1,13 @@
--- title: Whether two runs may be of the same device
--- question: Does nothing say that two runs are of different devices?
--- definition: Devices that are equal, or of which one is not known. Older
---   releases dump a GPU's capability alone (sm_9.0, since 2025-05 sm_9.0a, or
---   gfx90a): it may be any device with a name, and NVIDIA's letter tells of
---   code, not of GPUs.
+-- title: Whether two devices may be the same
+-- question: May two runs be of the same device?
+-- definition: True if the devices are equal or one is unknown. Older releases
+--   dump only a GPU's capability (sm_9.0, since 2025-05 sm_9.0a, or gfx90a):
+--   it matches any GPU with a name; NVIDIA's letter describes code, not GPUs.
 -- grain: pair of devices (one row)
 -- param one VARCHAR = NULL: Device of a run.
 -- param other VARCHAR = NULL: Device of the other.
--- column may_be_same BOOLEAN flag neutral: Whether they may be the same.
+-- column may_be_same BOOLEAN flag neutral: Whether the devices may be the
+--   same.
 WITH capabilities AS (
   SELECT
     CASE

@@ -1,7 +1,7 @@
 -- title: Contents with a buffer assignment
--- question: Which contents of a run, or of module_ids, have memory to ask of?
--- definition: Contents of selected_modules, each once; of every run those of
---   module_ids.
+-- question: Which module contents with a buffer assignment are selected?
+-- definition: Contents of selected_modules, each once; with every_run, those
+--   of module_ids.
 -- grain: module content
 -- param run
 -- param program

@@ -1,8 +1,8 @@
 -- title: Instructions of the selected modules
 -- question: Which instructions do the selected modules have?
 -- definition: Instructions of every module of the selected run and program
---   that has a buffer assignment, each content once: rows of instructions,
---   without names, which take longest to read.
+--   that has a buffer assignment, each content once. Names are left out,
+--   because they take the longest to read.
 -- grain: module content, instruction
 -- param run
 -- param program
@@ -11,15 +11,17 @@
 -- column module_id
 -- column instruction_id
 -- column computation_id INTEGER id neutral: Number of its computation.
--- column is_root BOOLEAN flag neutral: The root of its computation.
--- column schedule_step INTEGER step neutral: Its place in the schedule.
+-- column is_root BOOLEAN flag neutral: Whether it is the root of its
+--   computation.
+-- column schedule_step INTEGER step neutral: Step in the schedule.
 -- column opcode
 -- column op_name
--- column element_type VARCHAR name neutral: Of its result; tuple for tuples.
--- column parameter_number INTEGER id neutral: Of parameters: which one it is.
--- column fusion_kind VARCHAR name neutral: Of fusions: kLoop, kInput, …
--- column custom_call_target VARCHAR name neutral: Of custom calls.
--- column literal VARCHAR text neutral: Of constants: what they hold.
+-- column element_type VARCHAR name neutral: Element type of its result; tuple
+--   for tuples.
+-- column parameter_number INTEGER id neutral: Number of a parameter.
+-- column fusion_kind VARCHAR name neutral: Kind of a fusion: kLoop, kInput, …
+-- column custom_call_target VARCHAR name neutral: Target of a custom call.
+-- column literal VARCHAR text neutral: Value of a constant.
 -- column attributes VARCHAR text neutral: Attributes without a column of their
 --   own.
 WITH chosen AS MATERIALIZED (

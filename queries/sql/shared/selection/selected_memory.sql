@@ -1,7 +1,7 @@
 -- title: Memory of the selected modules
 -- question: Which rows of module_memory belong to a run and a program?
--- definition: module_memory of the selected run, program and memory space,
---   keys only.
+-- definition: Keys of module_memory for the selected run, program and memory
+--   space.
 -- grain: module occurrence, memory space
 -- param run
 -- param program
@@ -12,7 +12,7 @@
 -- column module_number
 -- column rank
 -- column occurrence BIGINT id neutral: Number of the module occurrence in the
---   run, by path and part: several processes may bring the same module.
+--   run, by path and part: several processes may have the same module.
 -- column module_id
 -- column locations_id
 -- column color

@@ -1,5 +1,5 @@
 -- title: Modules with a buffer assignment
--- question: Which module occurrences of a run have memory to ask about?
+-- question: Which module occurrences of a run have a buffer assignment?
 -- definition: Occurrences of the selected run and program that have a buffer
 --   assignment.
 -- grain: module occurrence

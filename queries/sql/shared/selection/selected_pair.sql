@@ -1,15 +1,15 @@
 -- title: The two runs that a comparison is about
--- question: Which run is compared with which?
--- definition: The runs called base and candidate. Without a base the one that
---   base_choice says, as a report does by default. Without a candidate: the
---   latest run that has a run of its platform and device before it, or that is
---   not the given base.
+-- question: Which two runs are compared?
+-- definition: The runs named base and candidate. Without a base, the one of
+--   base_choice, as in reports. Without a candidate, the latest run with an
+--   earlier run of its platform and device, or the latest one that is not the
+--   given base.
 -- grain: pair of runs (at most one)
 -- param base
 -- param candidate
--- column base_run_id BIGINT id neutral: Number of the base.
+-- column base_run_id BIGINT id neutral: run_id of the base.
 -- column base VARCHAR name neutral: Name of the base.
--- column candidate_run_id BIGINT id neutral: Number of the candidate.
+-- column candidate_run_id BIGINT id neutral: run_id of the candidate.
 -- column candidate VARCHAR name neutral: Name of the candidate.
 SELECT
   c.run_id AS base_run_id, c.run AS base, c.candidate_run_id,

@@ -1,6 +1,6 @@
 -- title: The selected run
--- question: Which run does `run` mean: the one of that name, or the latest?
--- definition: The run called `run`; without a name the latest, see run_order.
+-- question: Which run is selected by `run`?
+-- definition: The run named `run`, or without a name the latest (run_order).
 -- grain: run (at most one)
 -- param run
 -- column run_id

@@ -1,8 +1,8 @@
 -- title: Parameters of programs
--- question: What is each parameter of a program called in the framework?
+-- question: What is the framework's name of each parameter?
 -- definition: Parameter instructions of the entry computation. In dumps of JAX
---   since 2024 op_name is the argument, such as params[2]; in older ones it is
---   none, or of an operation that was merged into the parameter.
+--   since 2024, op_name is the argument, such as params[2]; in older ones it
+--   is missing, or that of an operation that was merged into the parameter.
 -- grain: module content, parameter
 -- param run
 -- param program

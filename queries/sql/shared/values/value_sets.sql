@@ -2,19 +2,19 @@
 -- question: Which values come from one source line or part of the model, or
 --   have one element type?
 -- definition: Every placed value that is not thread-local, once for each set
---   it is in. By source_line: the one that value_sources gives, file:line. By
+--   that contains it. source_line: the line of value_sources, file:line.
 --   op_name: every prefix of the op_path of its defining instruction, without
---   those that hold just what a longer one holds. By element_type: that of its
---   array, other for what is none. By kind: the kind of its allocation. Values
---   without a source line or an op_name are in no such set.
+--   prefixes that contain the same values as a longer one. element_type: that
+--   of its array; other for everything else. kind: the kind of its allocation.
+--   Values without a source line or an op_name are in no such set.
 -- grain: module content, source locations, set, value
 -- param run
 -- param program
 -- param grouped_by
 -- column module_id
 -- column locations_id
--- column set_name VARCHAR name neutral: The line, the prefix, the element type
---   or the kind.
+-- column set_name VARCHAR name neutral: Source line, prefix, element type or
+--   kind.
 -- column value_id
 WITH placed AS (
   SELECT DISTINCT

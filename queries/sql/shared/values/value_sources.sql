@@ -2,12 +2,12 @@
 -- question: Which source line and framework operation does each value belong
 --   to?
 -- definition: Source line and op_name of the defining instruction (attribution
---   defined). A temporary value whose instruction has no source line, as those
---   that the compiler adds, takes both from its first scheduled reader that
---   has one, else from the readers of what those readers define, up to four
---   steps away (attribution read). A line that is a framework's own counts as
---   one here, and is given as NULL (instruction_sources). Values without
---   either have no row.
+--   defined). A temporary value whose instruction has no source line, such as
+--   those that the compiler adds, takes both from its first scheduled reader
+--   that has one, or else from readers of that reader's results, up to four
+--   steps away (attribution read). A line in a framework file counts as a
+--   line, but is NULL here (instruction_sources). Values without any line have
+--   no row.
 -- grain: module content, source locations, value
 -- param run
 -- param program
@@ -17,7 +17,8 @@
 -- column module_id
 -- column locations_id
 -- column value_id
--- column attribution VARCHAR name neutral: defined or read.
+-- column attribution VARCHAR name neutral: defined: line of the definition;
+--   read: line of a reader.
 -- column op_name
 -- column source_file
 -- column source_line
