@@ -21,22 +21,24 @@ ALLOCATIONS = public(
     "An allocation of a module's buffer assignment.",
     module_id(),
     integer("allocation_id", "XLA's number, from 0."),
-    bigint("size_bytes", "What the arena reserves (bytes)."),
+    bigint("size_bytes", "Size (bytes)."),
     integer("color", "Memory space number."),
     text(
         "kind",
-        "parameter, constant, thread_local, live_out or temp; the first that holds.",
+        "parameter, constant, thread_local, live_out or temp; the first that applies.",
     ),
-    integer("parameter_number", "Entry parameter it holds."),
+    integer(
+        "parameter_number", "Entry parameter that it holds; NULL for other allocations."
+    ),
     text("parameter_shape_index", "Index into that parameter, such as {}."),
     boolean("is_live_out", "Whether it may be live out of the entry computation."),
     boolean("is_output_tuple", "Whether it holds the top-level result."),
     text(
         "shape",
-        "Shape of parameter or result as printed, without layout; until 2020, when text"
-        " printed none, a parameter's is that of its value.",
+        "Shape of the parameter or result as printed, without layout. Texts"
+        " until 2020 print none: a parameter then has the shape of its value.",
     ),
-    integer("page", "Page of a multi-page space; NULL for the only one."),
+    integer("page", "Page, if the memory space has several; else NULL."),
     key=("module_id", "allocation_id"),
     proof="order",
     references=(
@@ -68,12 +70,12 @@ VALUES = public(
 
 ALLOCATION_VALUES = public(
     "allocation_values",
-    "Where in an allocation a value lies.",
+    "Place of a value in an allocation.",
     module_id(),
     integer("allocation_id", "The allocation."),
     integer("value_id", "The value."),
     bigint("offset_bytes", "Offset from the start of the allocation (bytes)."),
-    bigint("size_bytes", "Room it takes, padding included (bytes)."),
+    bigint("size_bytes", "Size in memory, padding included (bytes)."),
     key=("module_id", "allocation_id", "value_id"),
     proof="order",
     references=(
@@ -108,7 +110,7 @@ VALUE_USES = public(
     integer("value_id", "The value."),
     integer(
         "ordinal",
-        "Order by instruction, from 0; position 0 is the definition.",
+        "Order by instruction, from 0.",
     ),
     text("instruction", "Name of the reader."),
     instruction_id("The reader"),
@@ -139,12 +141,13 @@ LIVE_RANGES = public(
     module_id(),
     text("instruction", "Name of the defining instruction."),
     text("shape_index", "Index into its result, {} for an array."),
-    integer(
-        "value_id", "The value; NULL where the assignment has none (it is not placed)."
-    ),
+    integer("value_id", "The value; NULL if the buffer assignment does not place it."),
     instruction_id("The defining instruction"),
     integer("start_step", "First step."),
-    integer("end_step", "Last step; one past the schedule for what outlives it."),
+    integer(
+        "end_step",
+        "Last step; one past the schedule for values that outlive the program.",
+    ),
     view=True,
     key=("module_id", "instruction_id", "shape_index"),
     references=(to_module(), to_instruction(), to_value()),
@@ -152,7 +155,7 @@ LIVE_RANGES = public(
 
 PRINTED_PEAKS = public(
     "printed_peaks",
-    "XLA's own listing at its own peak: evidence, never the peak.",
+    "XLA's own listing of values at its own peak: evidence, never used as the peak.",
     module_id(),
     text("instruction", "Name of the instruction."),
     text("shape_index", "Index as printed, empty where none is printed."),

@@ -55,15 +55,16 @@ def module_id() -> Column[object]:
     """Return the key of modules."""
     return bigint(
         "module_id",
-        "Content of one module snapshot: first 64 bits of a BLAKE2b over its texts"
-        " without source locations and pointers.",
+        "Surrogate key of a module snapshot's content: the first 64 bits of a"
+        " BLAKE2b hash of its texts, without source locations and pointers.",
     )
 
 
 def locations_id() -> Column[object]:
     """Return the key of a module's source locations."""
     return bigint(
-        "locations_id", "Content of a module's source locations: 64 bits of a BLAKE2b."
+        "locations_id",
+        "Surrogate key of a module's source locations: 64 bits of a BLAKE2b hash.",
     )
 
 
@@ -196,16 +197,18 @@ def form_columns() -> Columns:
         text("replica_groups", "Replica groups as printed."),
         text(
             "backend_config",
-            "Backend configuration as printed, unescaped; of a string over 1,024"
-            " characters, such as a kernel, the head, its length and a digest.",
+            "Backend configuration as printed, unescaped. Strings over 1,024"
+            " characters, such as kernels, are replaced by their beginning, length"
+            " and digest.",
         ),
         text(
             "literal",
-            "Value of a constant as printed, whitespace folded; of over 256"
-            " characters the head, their number and a digest.",
+            "Value of a constant as printed, whitespace folded. Values over 256"
+            " characters are replaced by their beginning, length and digest.",
         ),
         text(
             "attributes",
-            "All other attributes, as printed, in order; long strings are cut alike.",
+            "All other attributes, as printed, in order; long strings are shortened"
+            " in the same way.",
         ),
     ]

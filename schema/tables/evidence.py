@@ -58,25 +58,26 @@ MEMORY_REPORT_VALUES = public(
 
 MEMORY_ANALYSIS = public(
     "memory_analysis",
-    "What JAX's Compiled.memory_analysis() said of a program: evidence for checks.",
+    "Output of JAX's Compiled.memory_analysis() for a program: evidence for checks.",
     run_id(),
-    text("path", "File inside the run; it speaks of modules in its own folder."),
+    text("path", "File inside the run; it describes modules of its folder."),
     integer("ordinal", "Place in that file, from 0."),
     text("module_name", "Name of the HloModule it is about."),
     bigint("argument_bytes", "Entry parameters (bytes)."),
-    bigint("output_bytes", "What is live out, donated parameters included (bytes)."),
-    bigint("alias_bytes", "Parameters that outputs take over (bytes)."),
+    bigint("output_bytes", "Live-outs, donated parameters included (bytes)."),
+    bigint("alias_bytes", "Parameters whose memory outputs take over (bytes)."),
     bigint("temp_bytes", "Temporary memory, by the backend's own definition (bytes)."),
     bigint("generated_code_bytes", "Machine code (bytes)."),
     bigint("host_argument_bytes", "Entry parameters in host memory (bytes)."),
-    bigint("host_output_bytes", "What is live out in host memory (bytes)."),
+    bigint("host_output_bytes", "Live-outs in host memory (bytes)."),
     bigint(
-        "host_alias_bytes", "Parameters that outputs take over, on the host (bytes)."
+        "host_alias_bytes", "Parameters whose host memory outputs take over (bytes)."
     ),
     bigint("host_temp_bytes", "Temporary host memory (bytes)."),
     bigint("host_generated_code_bytes", "Machine code for the host (bytes)."),
     bigint(
-        "peak_bytes", "XLA's own peak, which mixes colours: never the peak (bytes)."
+        "peak_bytes",
+        "XLA's own peak, which mixes memory spaces: never used as the peak (bytes).",
     ),
     key=("run_id", "path", "ordinal"),
     references=(to_run(),),
@@ -88,7 +89,7 @@ ELIDED_LITERALS = public(
     module_id(),
     instruction_id("The constant"),
     bigint("size_bytes", "Size of the literal's message (bytes)."),
-    text("digest", "Digest that tells constants apart, hexadecimal."),
+    text("digest", "Digest that distinguishes constants, hexadecimal."),
     references=(to_module(),),
 )
 
@@ -98,8 +99,8 @@ PROTO_COMPARISONS = public(
     run_id(),
     text("path", "The proto's file inside the run, see dump_files."),
     text("table_name", "Table whose rows were compared."),
-    bigint("compared_count", "Rows that both forms should give (count)."),
-    bigint("difference_count", "Rows that only one of them gives (count)."),
+    bigint("compared_count", "Rows that both forms should contain (count)."),
+    bigint("difference_count", "Rows that only one of them contains (count)."),
     text("example", "The first row that differs."),
     references=(to_run(),),
 )
@@ -109,19 +110,21 @@ OOM_REPORTS = public(
     "Reports of running out of memory, from logs. Sizes are printed to a few digits.",
     run_id(),
     text("path", "File inside the run."),
-    integer("ordinal", "Which report of that file, from 0."),
+    integer("ordinal", "Number of the report in that file, from 0."),
     bigint("line", "Line it begins at, from 1."),
     text(
         "form",
-        "buffer_assignment (CPU, GPU), program_memory (TPU); of lines that stand alone"
-        " allocation, rematerialization (which did not come down to capacity_bytes)"
+        "buffer_assignment (CPU, GPU) or program_memory (TPU); for single lines"
+        " allocation, rematerialization (which did not get below capacity_bytes)"
         " or program_usage (a TPU program that may fit).",
     ),
-    text("space_name", "Memory space as printed, such as hbm; NULL where none is."),
-    bigint("requested_bytes", "What could not be allocated (bytes)."),
-    bigint("used_bytes", "What the program needs of the space (bytes)."),
-    bigint("capacity_bytes", "What the space holds (bytes)."),
-    bigint("reserved_bytes", "What is reserved for others (bytes)."),
+    text(
+        "space_name", "Memory space as printed, such as hbm; NULL if none is printed."
+    ),
+    bigint("requested_bytes", "Size of the allocation that failed (bytes)."),
+    bigint("used_bytes", "Bytes of the memory space that the program needs (bytes)."),
+    bigint("capacity_bytes", "Capacity of the memory space (bytes)."),
+    bigint("reserved_bytes", "Part of it that is reserved for others (bytes)."),
     bigint("program_bytes", "Requirement of the program alone (bytes)."),
     bigint("parameter_bytes", "Parameters or arguments (bytes)."),
     bigint("constant_bytes", "Constants (bytes)."),
@@ -143,17 +146,19 @@ OOM_BUFFERS = public(
     "The largest buffers that a report of running out of memory lists.",
     run_id(),
     text("path", "File inside the run."),
-    integer("ordinal", "Which report of that file, from 0."),
-    integer("place", "Place in its list, from 1; a second list goes on."),
+    integer("ordinal", "Number of the report in that file, from 0."),
+    integer(
+        "place", "Position in the list, from 1; a second list continues the numbers."
+    ),
     bigint("size_bytes", "Its size, printed to a few digits (bytes)."),
-    bigint("unpadded_bytes", "Its size without padding; NULL where unsaid (bytes)."),
-    text("shape", "Its shape, of an entry parameter too."),
+    bigint("unpadded_bytes", "Its size without padding; NULL if not printed (bytes)."),
+    text("shape", "Its shape, also if it is an entry parameter."),
     boolean("is_parameter", "Whether it belongs to an entry parameter."),
     text("label", "XLA's name, opcode or text of the instruction."),
     text("op_name", "Framework path."),
     text("source_file", "Source file."),
     integer("source_line", "Line in that file."),
-    text("allocation_type", "Such as HLO temp; NULL where unsaid."),
+    text("allocation_type", "Such as HLO temp; NULL if not printed."),
     key=("run_id", "path", "ordinal", "place"),
     references=(
         to_run(),

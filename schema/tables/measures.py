@@ -17,13 +17,13 @@ from hlodb.schema.tables.columns import (
 
 MEMORY_PROFILE = public(
     "memory_profile",
-    "Memory of a module per colour, derived at ingest.",
+    "Memory of a module per memory space, computed at ingest.",
     module_id(),
     integer("color", "Memory space number."),
     bigint(
         "reserved_bytes",
-        "Sum of all allocation sizes of the colour; the five kinds"
-        " below add up to it (bytes).",
+        "Sum of all allocation sizes of the memory space; the five kinds below"
+        " add up to it (bytes).",
     ),
     bigint("parameter_bytes", "Allocations of entry parameters (bytes)."),
     bigint("constant_bytes", "Allocations of constants (bytes)."),
@@ -40,9 +40,10 @@ MEMORY_PROFILE = public(
     ),
     bigint(
         "live_peak_bytes",
-        "Most bytes live at one step: live temporary bytes plus"
-        " whole parameters, constants and live-outs while they hold anything; NULL"
-        " without live ranges (bytes).",
+        "Most bytes live at one step: live temporary bytes, plus whole"
+        " parameters, constants and live-outs while one of their values is live"
+        " (always, if none of them has a live range); NULL without live ranges"
+        " (bytes).",
     ),
     integer("peak_step", "First step that reaches live_peak_bytes."),
     bigint("fragmentation_bytes", "temp_bytes minus temp_live_peak_bytes (bytes)."),
@@ -52,8 +53,8 @@ MEMORY_PROFILE = public(
     ),
     bigint(
         "padding_bytes",
-        "Room beyond the logical size of the values live at peak_step,"
-        " bytes shared in place counted once (bytes).",
+        "Padding of the values live at peak_step: bytes beyond their logical"
+        " size, bytes shared in place counted once (bytes).",
     ),
     integer("allocation_count", "Number of allocations (count)."),
     integer(
@@ -67,8 +68,8 @@ MEMORY_PROFILE = public(
 
 MODULE_MEMORY = public(
     "module_memory",
-    "memory_profile of every module occurrence, with the names of run and memory space:"
-    " what questions across runs read.",
+    "memory_profile of every module occurrence, with the names of run and"
+    " memory space, for questions across runs.",
     run_id(),
     text("run", "Name of the run."),
     text("series", "Series of the run."),
@@ -78,7 +79,7 @@ MODULE_MEMORY = public(
     integer("rank", "Process or host."),
     integer("module_number", "XLA's number in the file name."),
     text("path", "Its file inside the run, see modules."),
-    integer("part", "Which module of that file, from 0."),
+    integer("part", "Number of the module in that file, from 0."),
     module_id(),
     locations_id(),
     text("platform", "cpu, gpu, rocm or tpu."),
@@ -93,14 +94,15 @@ MODULE_MEMORY = public(
     bigint("exact_fingerprint", "Hash with layouts, schedule and backend config."),
     bigint(
         "printed_total_bytes",
-        "XLA's 'Total bytes used' of the module, over all colours (bytes).",
+        "XLA's 'Total bytes used' of the module, over all memory spaces (bytes).",
     ),
     view=True,
 )
 
 MEMORY_TIMELINE = public(
     "memory_timeline",
-    "Live bytes over the schedule per colour, run-length encoded, derived at ingest.",
+    "Live bytes over the schedule per memory space, run-length encoded,"
+    " computed at ingest.",
     module_id(),
     integer("color", "Memory space number."),
     integer("from_step", "First step of the stretch."),

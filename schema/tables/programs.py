@@ -31,7 +31,7 @@ MODULES = public(
         "path",
         "File that names this occurrence (HLO text, else proto, else assignment).",
     ),
-    integer("part", "Which module of that file, from 0."),
+    integer("part", "Number of the module in that file, from 0."),
     text(
         "folder",
         "Folder of path, with a slash: processes and dumps of one run have their own.",
@@ -51,7 +51,7 @@ MODULES = public(
     text("pass_before", "Pass that runs after this snapshot."),
     integer("pass_step", "Number of the snapshot within its module."),
     text("platform", "cpu, gpu, rocm or tpu, from file names; NULL where unknown."),
-    boolean("is_scheduled", "Whether instructions stand in schedule order."),
+    boolean("is_scheduled", "Whether instructions are printed in schedule order."),
     integer("num_partitions", "Number of SPMD partitions."),
     integer("replica_count", "Number of replicas."),
     integer("entry_computation_id", "The entry computation."),
@@ -66,7 +66,8 @@ MODULES = public(
     ),
     bigint("exact_fingerprint", "The same with layouts, schedule and backend config."),
     bigint(
-        "printed_total_bytes", "XLA's own 'Total bytes used', over all colours (bytes)."
+        "printed_total_bytes",
+        "XLA's own 'Total bytes used', over all memory spaces (bytes).",
     ),
     integer(
         "first_line",
@@ -84,7 +85,8 @@ MODULES = public(
     boolean("has_live_ranges", "Whether live ranges were found."),
     boolean(
         "is_detailed",
-        "Whether its instructions are stored; not of passes under --passes metrics.",
+        "Whether its instructions are stored; false for passes ingested with"
+        " --passes metrics.",
     ),
     view=True,
     key=("run_id", "path", "part"),
@@ -99,7 +101,7 @@ COMPUTATIONS = public(
     text(
         "kind",
         "entry, fusion, while_body, while_condition, reducer, branch, async or"
-        " call: by who calls it.",
+        " call, by its caller.",
     ),
     integer("root_instruction_id", "Its root instruction."),
     integer("instruction_count", "Number of its instructions (count)."),
@@ -116,7 +118,7 @@ INSTRUCTIONS = public(
     instruction_id(),
     integer(
         "computation_id",
-        "Its computation; NULL where only a buffer assignment names it.",
+        "Its computation; NULL if only a buffer assignment names the instruction.",
     ),
     text("name", "Its name."),
     *form_columns(),
@@ -133,13 +135,13 @@ INSTRUCTIONS = public(
 
 OPERANDS = public(
     "operands",
-    "Which instruction reads which.",
+    "Operands of instructions.",
     module_id(),
     instruction_id("The reader"),
     integer("operand_index", "Place in its operand list, from 0."),
     integer(
         "operand_id",
-        "instruction_id of what it reads; NULL where the text does not resolve.",
+        "instruction_id of the operand; NULL if the module has no such instruction.",
     ),
     key=("module_id", "instruction_id", "operand_index"),
     proof="order",
@@ -148,12 +150,14 @@ OPERANDS = public(
 
 CALLED_COMPUTATIONS = public(
     "called_computations",
-    "Which instruction calls which computation.",
+    "Computations that instructions call.",
     module_id(),
     instruction_id("The caller"),
     text("role", "calls, to_apply, body, condition, branch_computations, …"),
     integer("ordinal", "Place in a list of computations, from 0."),
-    integer("computation_id", "The computation; NULL where the text does not resolve."),
+    integer(
+        "computation_id", "The computation; NULL if the module has no such computation."
+    ),
     key=("module_id", "instruction_id", "role", "ordinal"),
     references=(to_module(), to_instruction(), to_computation()),
 )
@@ -188,8 +192,8 @@ STACK_FRAMES = public(
     integer("column", "Column in that line, from 1."),
     integer(
         "user_frame_id",
-        "Innermost frame from here outwards that is not in a framework's own file;"
-        " this frame itself where there is none.",
+        "Innermost frame, from this one outwards, outside of framework files;"
+        " this frame if there is none.",
     ),
     view=True,
     references=(
@@ -220,7 +224,8 @@ LOCATED_INSTRUCTIONS = public(
 
 ALIASES = public(
     "aliases",
-    "Outputs that may or must share their buffer with a parameter, and donors.",
+    "Outputs that may or must share their buffer with a parameter, and"
+    " donated parameters without an output (donors).",
     module_id(),
     text("output_index", "Index into the result tuple, such as {0}; NULL for a donor."),
     integer("parameter_number", "The parameter."),

@@ -17,7 +17,7 @@ from hlodb.schema.tables.columns import (
 
 RUNS = public(
     "runs",
-    "A dump directory or archive.",
+    "A run: one dump directory or archive.",
     Column(
         "run_id",
         BigInteger,
@@ -32,24 +32,24 @@ RUNS = public(
     Column(
         "started_at",
         TIMESTAMP,
-        comment="When the dump was written (UTC): the newest"
-        " file time, or what --started-at said.",
+        comment="When the dump was written (UTC): the newest file time, or the value of"
+        " --started-at.",
     ),
     boolean(
         "is_started_at_given",
-        "Whether --started-at said when; then the times of files don't change it.",
+        "Whether started_at comes from --started-at; file times then do not change it.",
     ),
     Column("ingested_at", TIMESTAMP, comment="When it was ingested (UTC)."),
     text("commit_sha", "Commit of the program that was compiled."),
     text("branch", "Branch of the program that was compiled."),
-    text("compiler_version", "XLA release: what the dump says, else a label."),
+    text("compiler_version", "XLA release, from the dump or else from a label."),
     text("framework_version", "JAX, TensorFlow or PyTorch/XLA release, from a label."),
-    text("platform", "cpu, gpu, rocm or tpu: what the dump says, else a label."),
+    text("platform", "cpu, gpu, rocm or tpu, from the dump or else from a label."),
     text("device", "Chip or GPU architecture, such as TPU v5e or sm_90."),
     bigint(
         "device_memory_bytes",
-        "Memory of one device (bytes), which its spaces share, as GPU dumps say;"
-        " NULL where the dump doesn't.",
+        "Memory of one device, which its memory spaces share, as GPU dumps"
+        " record it; NULL for other dumps (bytes).",
     ),
     text("topology", "Arrangement of the devices, such as 2x2x1."),
     text("origin", "The path or URL that was ingested."),
@@ -58,8 +58,7 @@ RUNS = public(
     Column(
         "pruned_at",
         TIMESTAMP,
-        comment="When its details were deleted to save room (UTC); NULL while it is"
-        " whole.",
+        comment="When hlodb prune deleted its details (UTC); NULL if they are stored.",
     ),
     key=("run_id",),
     unique=(("name",),),
@@ -70,14 +69,17 @@ DUMP_FILES = public(
     "Every file of a run, also those that were not loaded.",
     run_id(),
     text("path", "Path inside the run, with forward slashes."),
-    text("kind", "What the file is, such as hlo_text, buffer_assignment, ignored."),
+    text("kind", "Kind of file, such as hlo_text, buffer_assignment, ignored."),
     text("stage", "Stage of compilation it belongs to, NULL where there is none."),
-    bigint("module_id", "The module it helped to make; NULL where there is none."),
+    bigint(
+        "module_id",
+        "Module that was read from it, maybe with other files; NULL if there is none.",
+    ),
     text("sha256", "Digest of its bytes, hexadecimal."),
     bigint("size_bytes", "Its size, unpacked (bytes)."),
     text("status", "loaded, duplicate, ignored or rejected."),
     bigint("lines_total", "Lines of text; NULL for binary or unread files."),
-    bigint("lines_unclaimed", "Lines that no rule of the format took."),
+    bigint("lines_unclaimed", "Lines that no parser rule matched."),
     text("reason", "Why it was ignored or rejected, or what it is."),
     view=True,
     key=("run_id", "path"),
@@ -87,18 +89,16 @@ DUMP_FILES = public(
 
 REJECTS = public(
     "rejects",
-    "Places of the input that break their format.",
+    "Places in files that could not be parsed, and files that could not be read.",
     run_id(),
     text("path", "Path inside the run."),
-    bigint(
-        "line", "Line, from 1; NULL in a binary file, or where the whole file is meant."
-    ),
+    bigint("line", "Line, from 1; NULL for a binary file or for the whole file."),
     bigint(
         "column_number",
-        "Column, from 1, in a binary file the byte; NULL where unknown.",
+        "Column, from 1, or byte of a binary file; NULL if unknown.",
     ),
     text("section", "Section of the format, such as allocations."),
-    text("code", "Stable short name of the problem."),
+    text("code", "Short, stable name of the problem."),
     text("message", "What was expected and what to do."),
     text("snippet", "The text at that place, shortened."),
     references=(to_run(), Reference(("run_id", "path"), "dump_files")),

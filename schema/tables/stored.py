@@ -103,7 +103,7 @@ STORED_USES = stored(
     integer("value_id", "The value."),
     integer(
         "ordinal",
-        "Order by instruction, from 0; position 0 is the definition.",
+        "Order by instruction, from 0.",
     ),
     instruction_id("The reader"),
     integer("operand_index", "Operand number, from 0."),

@@ -16,8 +16,9 @@ MEMORY_SPACES = public(
 
 DEVICE_MEMORY = public(
     "device_memory",
-    "Published memory of chips whose dumps don't tell it. TPU v2 and v3 are left out:"
-    " programs are compiled for one of a chip's two cores, which has half of it.",
+    "Published memory of chips whose dumps do not record it. TPU v2 and v3"
+    " are left out: programs are compiled for one of a chip's two cores,"
+    " which has half of the memory.",
     text("device", "Chip, as in runs.device."),
     bigint(
         "memory_bytes",
