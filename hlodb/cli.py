@@ -117,18 +117,20 @@ def _set_db(context: click.Context, _: click.Parameter, db: str | None) -> None:
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="The warehouse is --db FILE, else $HLODB_DB, else hlodb.duckdb here.",
+    epilog="Begin with `hlodb ingest DIR`, where XLA_FLAGS=--xla_dump_to=DIR wrote a"
+    " dump; then `hlodb query` lists questions. The warehouse is the file --db, else"
+    " $HLODB_DB, else hlodb.duckdb in the current directory.",
 )
 @click.option(
     "--db",
     metavar="FILE",
     expose_value=False,
     callback=_set_db,
-    help="The warehouse, here or behind the command.",
+    help="The warehouse; also accepted after the command.",
 )
 @click.version_option(__version__, message="hlodb %(version)s")
 def cli() -> None:
-    """XLA compiler dumps of many runs as one DuckDB warehouse."""
+    """Store XLA compiler dumps in one DuckDB file, the warehouse, and query them."""
 
 
 def run() -> NoReturn:

@@ -46,7 +46,7 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
     "--queries",
     "bound",
     is_flag=True,
-    help="Also bind every canned query as the warehouse has it, and compare columns.",
+    help="Also check that the warehouse can run every canned query.",
 )
 @db_option
 @format_option
@@ -61,10 +61,10 @@ def command(
 ) -> None:
     """Check the data, and compare it with XLA's own numbers.
 
-    Allocations add up to XLA's total, values lie inside them, live ranges inside the
-    schedule, operands resolve, reports and protos say the same, and so on: `hlodb query
-    check_totals --help` explains one. Exit code 3 where something fails. Modules that
-    fail are kept, and listed by the query unsound_modules.
+    Some of the checks: allocations add up to XLA's total, values lie inside their
+    allocation, live ranges lie inside the schedule, text and proto agree. `hlodb query
+    check_NAME --help` explains one. Exit code 3: a check failed. Modules that fail stay
+    in the warehouse; the query unsound_modules lists them.
 
     \b
     hlodb check
@@ -171,12 +171,10 @@ def _chosen(
 
 def _summary_of(faults: list[dict[str, Any]]) -> str:
     first = faults[0]
-    where = ", ".join(str(first[k]) for k in ("run", "path") if first[k] is not None)
-    module = " ".join(
-        part for part in (first["program"], where and f"({where})") if part
-    )
+    named = ("program", "run", "path")
+    where = ", ".join(str(first[k]) for k in named if first[k] is not None)
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     return (
-        f"check {first['check_name']} failed{f' on {module}' if module else ''}:"
+        f"check {first['check_name']} failed{f' on {where}' if where else ''}:"
         f" {first['place']}: expected {first['expected']}, found {first['found']}{more}"
     )

@@ -59,9 +59,9 @@ def command(
 ) -> int:
     """Show what changed from A to B, and why; the parts add up to the difference.
 
-    A and B are runs, or RUN:PROGRAM. Nothing is too small to be listed, and no gate
-    judges it: see `hlodb report` for that. Exit codes: 3 where something of either run
-    could not be read or is contradictory, 4 where nothing is comparable.
+    A and B are runs, or RUN:PROGRAM. Every difference is listed, however small, and no
+    gate is applied: `hlodb report` applies them. Exit codes: 0 done, 3 part of a run
+    could not be read or contradicts itself, 4 nothing is comparable.
 
     \b
     hlodb diff nightly-6 nightly-7

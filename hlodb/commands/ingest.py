@@ -71,7 +71,7 @@ _SHOWN = {
     type=UTF8,
     metavar="S",
     shell_complete=complete_series,
-    help="Series, such as nightly.",
+    help="Series of runs to compare with one another, such as nightly.",
 )
 @click.option("--commit", type=UTF8, metavar="SHA", help="Commit that was compiled.")
 @click.option(
@@ -80,7 +80,7 @@ _SHOWN = {
     multiple=True,
     type=UTF8,
     metavar="K=V",
-    help="Add a fact, such as framework_version=0.10.2; may be repeated.",
+    help="Label of the run, such as framework_version=0.10.2; may be repeated.",
 )
 @click.option(
     "--started-at",
@@ -96,15 +96,15 @@ _SHOWN = {
 @click.option(
     "--retry-rejects",
     is_flag=True,
-    help="Read rejected files again; without PATH, from their old place.",
+    help="Read rejected files again; without PATH, from where they were.",
 )
 @click.option(
     "--passes",
     type=click.Choice(["full", "metrics", "none"]),
     default="full",
     show_default=True,
-    help="Parts of per-pass dumps to keep: metrics leaves instructions out. A run"
-    " already ingested keeps its data; full completes it.",
+    help="How much of per-pass dumps to keep: all, metrics without instructions, or"
+    " nothing. Ingest a run again with full to complete it.",
 )
 @limit_option
 @click.option("--strict", is_flag=True, help="Exit with 3 if anything is rejected.")
@@ -128,7 +128,8 @@ def command(
     """Read dumps into the warehouse.
 
     PATH is the output of --xla_dump_to: a directory, an archive of one (tar, zip, also
-    compressed), single files, a glob or a URL. Each directory or archive becomes a run.
+    compressed), single files, a glob or a URL. Each directory or archive becomes a run;
+    single files become one run together.
 
     \b
     hlodb ingest /tmp/xla_dump --run 2026-11-20 --series nightly --commit abc123
@@ -138,8 +139,8 @@ def command(
     hlodb ingest huge.tar.zst --limit file_bytes=4G --lock-timeout 600
 
     If other processes lock the warehouse for longer than the time-out, the dump is
-    staged beside it (exit code 5). The next ingest absorbs it; without PATH it does
-    only that. Exit code 3: everything was rejected. Exit code 2: PATH is no dump.
+    staged beside it (exit code 5). The next ingest, with or without PATH, absorbs it.
+    Exit code 3: everything was rejected. Exit code 2: PATH is no dump.
     """
     if not (paths or retry_rejects or staging_folder(db).is_dir()):
         raise UsageError("pass a PATH: no dump is staged beside the warehouse")

@@ -21,8 +21,8 @@ limit_option = click.option(
     "limits",
     multiple=True,
     metavar="NAME=VALUE",
-    help=f"Set a limit for hostile input: {', '.join(_NAMES)}; K, M and G are powers"
-    " of 1024.",
+    help=f"Change a limit that protects against hostile input: {', '.join(_NAMES)};"
+    " K, M and G are powers of 1024.",
 )
 
 

@@ -51,7 +51,8 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     metavar="RULE|RUN",
     callback=_named,
     shell_complete=complete_runs,
-    help="auto, previous, window, or a run  [default: hlodb.toml, or auto]",
+    help="Rule that chooses the base: auto, previous or window; or a run."
+    "  [default: hlodb.toml, or auto]",
 )
 @click.option(
     "--series",
@@ -87,7 +88,8 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     type=click.Choice(FAIL_ON),
     default="regression",
     show_default=True,
-    help="Failures that set the exit code: any gate, budgets only, unsound data only.",
+    help="Failures that set the exit code: regression is any gate, budget only budgets,"
+    " quality only unsound data.",
 )
 @click.option("--warn-only", is_flag=True, help="Like --fail-on none.")
 @click.option(
@@ -96,7 +98,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 @click.option(
     "--today",
     type=click.DateTime(formats=["%Y-%m-%d"]),
-    help="Day on which waivers must hold  [default: of the candidate]",
+    help="Day on which waivers must hold  [default: day of the run]",
 )
 @click.option(
     "--stamp", metavar="TEXT", help="Text to include, such as a build number."
@@ -104,7 +106,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 @click.option(
     "--propose-budgets",
     is_flag=True,
-    help="Print the [[budget]] tables missing in hlodb.toml, and no report.",
+    help="Print budgets to add to hlodb.toml, instead of a report.",
 )
 @click.option(
     "--no-record", is_flag=True, help="Do not record findings in the warehouse."
@@ -131,9 +133,11 @@ def command(
 ) -> int:
     """Compare a run with its base, and apply the gates.
 
-    The default base is the latest comparable run before the candidate. Exit codes:
-    0 no gate failed, 1 a gate failed, 2 usage or hlodb.toml, 3 the data is not sound,
-    4 nothing to compare, 5 the warehouse is locked or of another version.
+    The base is an earlier run, by default the latest comparable one. Gates are limits:
+    unless hlodb.toml says otherwise, no program may grow by 1 MiB and 0.5 %, disappear
+    or lose a donation of 1 MiB. Exit codes: 0 no gate failed, 1 a gate failed, 2 wrong
+    usage or a mistake in hlodb.toml, 3 the data is not sound, 4 nothing to compare,
+    5 the warehouse is locked or of another version.
 
     \b
     hlodb report

@@ -27,8 +27,8 @@ from hlodb.terminal.narration import narrate
 def command(statement: str, db: Path, form: str, output: Path | None) -> None:
     """Run your own SQL, read-only.
 
-    Tables are in `hlodb schema`; canned queries are table macros. Other files can't be
-    reached. A statement of - is read from the standard input.
+    `hlodb schema` lists the tables; canned queries are table macros. A statement cannot
+    read or write other files. With - it comes from the standard input.
 
     \b
     hlodb sql "SELECT r.name, program, stage FROM runs r JOIN modules USING (run_id)"

@@ -45,7 +45,7 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
 @click.option(
     "--today",
     type=click.DateTime(formats=["%Y-%m-%d"]),
-    help="Day on which waivers must hold  [default: of the latest run]",
+    help="Day on which waivers must hold  [default: day of the latest run]",
 )
 @click.option(
     "--by",
@@ -71,9 +71,10 @@ def command(
 ) -> None:
     """List the findings of reports, or record a decision about one.
 
-    accept: the new normal. waive: allowed until a day. invalid: a false alarm. fixed: a
-    fix is in. acknowledge: somebody investigates. duplicate: of another finding.
-    reopen: undo the decision. Decisions apply from the next report on.
+    A finding is a difference that a report recorded; ID is its id, or the beginning of
+    it. accept: the new normal. waive: allowed until a day. invalid: a false alarm.
+    fixed: a fix is in. acknowledge: somebody investigates. duplicate: the same as
+    another finding. reopen: undo the decision. Decisions apply from the next report on.
 
     \b
     hlodb triage

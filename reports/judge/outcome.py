@@ -157,8 +157,10 @@ def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
 def _unsound(report: Report) -> str:
     bad = [row for row in report.quality if row.is_gating]
     total = sum(row.count for row in bad)
-    what = f"{bad[0].kind} {bad[0].code}"
-    return f"unknown: the data is not sound ({counted(total, 'place')}, first {what})"
+    what = f"{counted(total, bad[0].kind)}: {bad[0].code}"
+    if bad[0].count < total:
+        what = f"{counted(total, 'problem')}, first {bad[0].kind}: {bad[0].code}"
+    return f"unknown: the data is not sound ({what})"
 
 
 def _found(report: Report, counts: Counter[str]) -> str:

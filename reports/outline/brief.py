@@ -84,8 +84,8 @@ def _unjudged(grown: Sequence[Finding]) -> list[Block]:
 
 def _unsound(report: Report) -> list[Block]:
     row = next(row for row in report.quality if row.is_gating)
-    what = f"{counted(row.count, row.kind)} {row.code}"
-    text = f"Why: {row.run} has {what}, first {row.example}."
+    what = f"{counted(row.count, row.kind)} ({row.code})"
+    text = f"Why: {row.run} has {what}, first at {row.example}."
     run = shlex.quote(f"run={row.run}")
     query = "rejects_summary" if row.kind == "reject" else "self_consistency"
     return [Paragraph(text), Commands((f"hlodb query {query} -p {run}",))]

@@ -37,7 +37,7 @@ def finding_card(
         blocks.append(_contents(f.contents, buffers))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
-        blocks.append(Paragraph(f"Op mix: {mix}."))
+        blocks.append(Paragraph(f"Instructions by opcode: {mix}."))
     if f.triage is not None:
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:

@@ -50,7 +50,8 @@ def capacity(report: Report) -> list[Block]:
         ]
         for c in report.capacity
     ]
-    header = ["space", "largest", "needs", "limit", "headroom", "within 5 %", "plateau"]
+    header = ["space", "largest program", "reserved", "limit", "headroom"]
+    header += ["near the limit", "steps near the peak"]
     if not rows:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
@@ -162,7 +163,7 @@ def quality(report: Report, top: int) -> list[Block]:
     ]
     header = ["", "run", "kind", "code", "count", "example"]
     if not rows:
-        return [Paragraph("No rejects, no contradictions.")]
+        return [Paragraph("All files were read, and no figures contradict each other.")]
     return [table(header, rows, top, numeric=(4,))]
 
 

@@ -75,8 +75,8 @@ def _compared(report: Report) -> list[Block]:
     if series := c.candidate.series:
         text += f" Series {series}, history of {counted(len(c.series_runs), 'run')}."
     parity = (
-        f"{counted(c.matched, 'program')} matched, {c.comparable:,} comparable,"
-        f" {c.identical:,} identical, {c.same_source:,} from the same source."
+        f"{counted(c.matched, 'program')} matched: {c.comparable:,} comparable (same"
+        f" inputs), {c.identical:,} identical, {c.same_source:,} from the same source."
     )
     blocks: list[Block] = [Paragraph(text), Paragraph(parity)]
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
@@ -217,10 +217,18 @@ def _programs(report: Report, top: int) -> list[Block]:
     others = _sums((p.space, p.delta_bytes) for p in rows[top:])
     same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
     blocks: list[Block] = [Paragraph(f"{counted(same, 'row')} without any difference.")]
+    if any(p.rule == "below_floor" for p in rows):
+        blocks.append(Paragraph(_floors(report)))
     if not cells:
         return blocks if report.programs else []
     numeric = (3, 4, 5, 6)
     return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
+
+
+def _floors(report: Report) -> str:
+    size = plain_bytes(int(report.settings["floor_bytes"]))
+    ratio = float(report.settings["floor_ratio"])
+    return f"Below floor: less than {size}, or {100 * ratio:g} % of the smaller side."
 
 
 def _state(p: ProgramRow) -> str:

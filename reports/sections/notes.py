@@ -48,7 +48,7 @@ def notes(
             )
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
-        found.append(f"Program {new} was renamed: it is compared with {old}.")
+        found.append(f"{new} is compared with {old} of the base: a renamed program.")
     return found
 
 

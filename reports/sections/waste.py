@@ -75,7 +75,7 @@ def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste
                 spaces.get(row["color"]),
                 row["output_bytes"],
                 row["saved_at_peak_bytes"],
-                f"parameter {row['parameter_number']}{index} could hold an output",
+                f"parameter {row['parameter_number']}{index}: donate it to an output",
             )
 
 
@@ -89,7 +89,7 @@ def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:
         saved = sum(row["saving_bytes"] for row in found)
         first = found[0]["op_name"] or f"parameter {found[0]['parameter_number']}"
         what = counted(len(found), "large parameter")
-        note = f"{what} in fewer parts than partitions, first {first}"
+        note = f"{what} not split over all partitions, first {first}"
         yield Waste("replicated", program, None, None, sizes, saved, note)
 
 
@@ -102,5 +102,5 @@ def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
             row["space_name"],
             row["idle_bytes"],
             row["usable_by_main_bytes"],
-            "idle at the main peak, room for part of it",
+            "unused at the peak of the main memory, which could use it",
         )

@@ -60,7 +60,7 @@ HLO = ".txt"
 
 def _refused(message: str) -> tuple[str, str, int, int]:
     """Return the fault of a line that XLA's parser would refuse, too."""
-    return ("files", f"lines, {message}", 0, 1)
+    return ("files", message, 0, 1)
 
 
 ALTERATIONS = {
@@ -233,7 +233,7 @@ def test_an_alteration_is_found(
     assert [row["program"] for row in faults] == programs
     check, place, expected, found = alteration.faults[0]
     assert (
-        f"hlodb: check {check} failed on jit_cg (dump, {AFTER}.txt): {place}:"
+        f"hlodb: check {check} failed on jit_cg, dump, {AFTER}.txt: {place}:"
         f" expected {expected}, found {found}"
     ) in said
 

@@ -45,7 +45,7 @@ def test_a_diff_of_unsound_data_is_unknown(
     cut = {"rejects": ("bad_line",)}
     build(tmp_path, night(1, GROWN), night(2, STEP, **cut), night(3, **cut))
     assert main(["diff", "night-1", "night-2"]) == 3
-    unsound = "❓ unknown: the data is not sound (1 place, first reject bad_line)"
+    unsound = "❓ unknown: the data is not sound (1 reject: bad_line)"
     assert headline(capsys) == f"{unsound}; as it stands, nothing worse; 1 improved"
     assert main(["diff", "night-1", "night-3"]) == 3
     assert headline(capsys) == unsound

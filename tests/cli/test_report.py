@@ -180,9 +180,7 @@ def test_what_is_unsound_in_a_run_against_itself_is_told_once(
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, replace(STEP, printed=17)))
     assert main(["report", "--baseline", "night-1"]) == 3
-    assert headline(capsys) == (
-        "❓ unknown: the data is not sound (1 place, first fault total)"
-    )
+    assert headline(capsys) == ("❓ unknown: the data is not sound (1 fault: total)")
 
 
 def test_the_first_night_says_what_programs_need(
