@@ -31,7 +31,7 @@ GROUP BY ALL ORDER BY min(r.run_id)"
 say "Peak of every program over nine XLA releases (reserved, MiB)"
 ask "SELECT program,
 $(for release in $releases; do
-  printf "  round(any_value(reserved_bytes) FILTER (WHERE run = 'jaxlib-%s') / 1048576, 2) AS \"%s\",\n" "$release" "$release"
+  printf "  (any_value(reserved_bytes) FILTER (WHERE run = 'jaxlib-%s') / 1048576)::DECIMAL(9, 2) AS \"%s\",\n" "$release" "$release"
 done)
 FROM peak_history(series := 'xla-releases')
 GROUP BY program HAVING max(reserved_bytes) > 100000 ORDER BY program"
