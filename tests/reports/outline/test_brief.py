@@ -60,7 +60,7 @@ SITUATIONS = {
         "$ hlodb modules --run night-2",
     ],
     "rejects": [
-        "Why: night-2 has 2 rejects bad_size, first module_0001.txt:1.",
+        "Why: night-2 has 2 rejects (bad_size), first at module_0001.txt:1.",
         "$ hlodb query rejects_summary -p run=night-2",
     ],
     "no_baseline": [

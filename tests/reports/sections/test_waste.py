@@ -27,28 +27,28 @@ def places(path: Path, run: str, kind: str) -> list[Place]:
     ]
 
 
-def _hold(parameter: int) -> str:
-    return f"parameter {parameter} could hold an output"
+def _donate(parameter: int) -> str:
+    return f"parameter {parameter}: donate it to an output"
 
 
 DONATIONS: dict[str, list[Place]] = {
     CPU: [
-        ("jit__lambda", "host", 524_288, 524_288, _hold(3)),
+        ("jit__lambda", "host", 524_288, 524_288, _donate(3)),
         # The peak moves to another step when half of it is saved.
-        ("jit__lambda", "host", 524_288, 263_552, _hold(2)),
-        ("jit__lambda", "host", 16_384, 16_384, _hold(0)),
-        ("jit__lambda", "host", 2_048, 2_048, _hold(1)),
-        ("jit_cg", "host", 2_048, 2_048, _hold(1)),
+        ("jit__lambda", "host", 524_288, 263_552, _donate(2)),
+        ("jit__lambda", "host", 16_384, 16_384, _donate(0)),
+        ("jit__lambda", "host", 2_048, 2_048, _donate(1)),
+        ("jit_cg", "host", 2_048, 2_048, _donate(1)),
     ],
     TPU: [
-        ("jit__lambda", "HBM", 524_288, 524_288, _hold(2)),
-        ("jit__lambda", "HBM", 524_288, 524_288, _hold(3)),
-        ("jit_cnn", "HBM", 294_912, 294_912, _hold(2)),
-        ("jit_cnn", "HBM", 147_456, 147_456, _hold(1)),
-        ("jit_cnn", "HBM", 18_432, 18_432, _hold(0)),
-        ("jit__lambda", "HBM", 16_384, 16_384, _hold(0)),
-        ("jit_cnn", "HBM", 8_192, 8_192, _hold(3)),
-        ("jit_cg", "HBM", 2_048, 2_048, _hold(1)),
+        ("jit__lambda", "HBM", 524_288, 524_288, _donate(2)),
+        ("jit__lambda", "HBM", 524_288, 524_288, _donate(3)),
+        ("jit_cnn", "HBM", 294_912, 294_912, _donate(2)),
+        ("jit_cnn", "HBM", 147_456, 147_456, _donate(1)),
+        ("jit_cnn", "HBM", 18_432, 18_432, _donate(0)),
+        ("jit__lambda", "HBM", 16_384, 16_384, _donate(0)),
+        ("jit_cnn", "HBM", 8_192, 8_192, _donate(3)),
+        ("jit_cg", "HBM", 2_048, 2_048, _donate(1)),
     ],
 }
 
@@ -62,7 +62,7 @@ def test_a_donation_that_needs_a_copy_saves_nothing(
 
 
 def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> None:
-    fewer = "in fewer parts than partitions, first"
+    fewer = "not split over all partitions, first"
     assert places(demo_warehouse, CPU, "replicated") == []
     assert places(demo_warehouse, TPU, "replicated") == [
         (
@@ -98,7 +98,7 @@ def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> No
 
 
 def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> None:
-    note = "idle at the main peak, room for part of it"
+    note = "unused at the peak of the main memory, which could use it"
     assert places(demo_warehouse, CPU, "idle") == []
     assert places(demo_warehouse, TPU, "idle") == [
         ("jit_gpt_fsdp", "VMEM", 49_249_280, 8_401_920, note),
