@@ -216,7 +216,7 @@ left_over AS MATERIALIZED (
     AND d.is_candidate = t.is_candidate
     AND d.place = t.place
 ),
-likely AS (
+likely AS MATERIALIZED (
   SELECT
     t.pair, t.is_candidate, t.place, t.is_counted,
     [
@@ -290,40 +290,70 @@ likely AS (
   SEMI JOIN (SELECT o.pair FROM left_over AS o WHERE o.is_counted) AS o
     ON o.pair = t.pair
 ),
-likely_climb AS (
-  SELECT
-    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.keys,
-    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS own_place
-  FROM likely AS t
-  UNION ALL
-  SELECT
-    n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.keys,
-    CASE WHEN bool_or(n.is_counted) OVER nth_left
-      THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_left
-    END,
-    CASE WHEN bool_or(n.is_counted) OVER nth_left
-      THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_left
-    END
+keyed AS MATERIALIZED (
+  SELECT t.*, t.keys[t.rung] AS key
   FROM (
     SELECT
-      k.*,
-      row_number() OVER (
-        PARTITION BY k.pair, k.is_candidate, k.key
-        ORDER BY k.is_counted DESC, k.place
-      ) AS ordinal
+      y.*,
+      unnest(range(1, CASE WHEN y.is_counted THEN len(y.keys) ELSE 9 END + 1))
+        AS rung
+    FROM likely AS y
+  ) AS t
+),
+-- Keys of both sides, one of them counted: the others match nothing.
+shared_keys AS (
+  SELECT k.pair, k.rung, k.key
+  FROM keyed AS k
+  WHERE k.key IS NOT NULL
+  GROUP BY k.pair, k.rung, k.key
+  HAVING bool_or(k.is_candidate)
+    AND NOT bool_and(k.is_candidate)
+    AND bool_or(k.is_counted)
+),
+climbers AS MATERIALIZED (
+  SELECT
+    k.pair, k.is_candidate, k.place, k.is_counted,
+    list(k.rung ORDER BY k.rung) AS rungs, list(k.key ORDER BY k.rung) AS keys
+  FROM keyed AS k
+  JOIN shared_keys AS s USING (pair, rung, key)
+  GROUP BY k.pair, k.is_candidate, k.place, k.is_counted
+),
+likely_climb AS (
+  SELECT
+    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.rungs, t.keys,
+    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS own_place
+  FROM climbers AS t
+  UNION ALL
+  (
+    SELECT
+      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.rungs[2:],
+      n.keys[2:],
+      CASE WHEN bool_or(n.is_counted) OVER nth_left
+        THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_left
+      END,
+      CASE WHEN bool_or(n.is_counted) OVER nth_left
+        THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_left
+      END
     FROM (
-      SELECT w.*, w.keys[w.rung] AS key
+      SELECT
+        w.*,
+        row_number() OVER (
+          PARTITION BY w.pair, w.is_candidate, w.keys[1]
+          ORDER BY w.is_counted DESC, w.place
+        ) AS ordinal
       FROM likely_climb AS w
-      WHERE w.rung <= CASE WHEN w.is_counted THEN len(w.keys) ELSE 9 END
+      WHERE w.rungs[1] = w.rung
         AND (w.base_place IS NULL OR w.own_place IS NULL)
-    ) AS k
-  ) AS n
-  WINDOW
-    nth_left AS (
-      PARTITION BY
-        n.pair, n.key, n.ordinal,
-        CASE WHEN n.key IS NULL THEN n.is_candidate END
-    )
+    ) AS n
+    WINDOW nth_left AS (PARTITION BY n.pair, n.keys[1], n.ordinal)
+    UNION ALL
+    SELECT
+      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.rungs,
+      w.keys, NULL, NULL
+    FROM likely_climb AS w
+    WHERE w.rungs[1] > w.rung
+      AND (w.base_place IS NULL OR w.own_place IS NULL)
+  )
 ),
 likely_matches AS MATERIALIZED (
   SELECT c.pair, c.base_place, c.own_place, c.rung + 5 AS rung
@@ -348,10 +378,16 @@ couples AS (
     t.pair, CASE WHEN NOT t.is_candidate THEN t.place END,
     CASE WHEN t.is_candidate THEN t.place END, NULL, NULL
   FROM left_over AS t
-  ANTI JOIN likely_matches AS m
+  ANTI JOIN (
+    SELECT x.pair, FALSE AS is_candidate, x.base_place AS place
+    FROM likely_matches AS x
+    UNION ALL
+    SELECT x.pair, TRUE, x.own_place
+    FROM likely_matches AS x
+  ) AS m
     ON m.pair = t.pair
-    AND CASE WHEN t.is_candidate THEN m.own_place ELSE m.base_place END
-      = t.place
+    AND m.is_candidate = t.is_candidate
+    AND m.place = t.place
   WHERE t.is_counted
 )
 SELECT

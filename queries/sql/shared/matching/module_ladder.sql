@@ -192,6 +192,7 @@ found AS MATERIALIZED (
     AND c.base_place IS NOT NULL
     AND c.own_place IS NOT NULL
 ),
+-- A join of columns: with CASE each meets each.
 left_over AS MATERIALIZED (
   SELECT
     s.*,
@@ -199,10 +200,14 @@ left_over AS MATERIALIZED (
       PARTITION BY s.pair, s.is_candidate ORDER BY s.place
     ) AS ordinal
   FROM sides AS s
-  ANTI JOIN found AS f
+  ANTI JOIN (
+    SELECT x.pair, FALSE AS is_candidate, x.base_place AS place FROM found AS x
+    UNION ALL
+    SELECT x.pair, TRUE, x.own_place FROM found AS x
+  ) AS f
     ON f.pair = s.pair
-    AND CASE WHEN s.is_candidate THEN f.own_place ELSE f.base_place END
-      = s.place
+    AND f.is_candidate = s.is_candidate
+    AND f.place = s.place
 ),
 -- A join of one key each: with OR each meets each.
 couples AS (
@@ -414,10 +419,14 @@ matches AS (
     o.pair, CASE WHEN NOT o.is_candidate THEN o.place END,
     CASE WHEN o.is_candidate THEN o.place END, NULL, NULL
   FROM left_over AS o
-  ANTI JOIN alike AS a
+  ANTI JOIN (
+    SELECT x.pair, FALSE AS is_candidate, x.base_place AS place FROM alike AS x
+    UNION ALL
+    SELECT x.pair, TRUE, x.own_place FROM alike AS x
+  ) AS a
     ON a.pair = o.pair
-    AND CASE WHEN o.is_candidate THEN a.own_place ELSE a.base_place END
-      = o.place
+    AND a.is_candidate = o.is_candidate
+    AND a.place = o.place
 )
 SELECT
   m.pair, r.method, coalesce(r.confidence, m.score) AS confidence,

@@ -38,8 +38,20 @@
 -- column folder VARCHAR name neutral: Folder of that path, with a slash.
 -- column has_assignment BOOLEAN flag neutral: Whether it has a buffer
 --   assignment.
-WITH last_snapshots AS (
+WITH last_snapshots AS MATERIALIZED (
   SELECT n.* FROM ranked_snapshots() AS n WHERE n.place = 1
+),
+-- Each layout once: most are those of many runs.
+layouts AS MATERIALIZED (
+  SELECT
+    l.layout,
+    -- Releases until 2023 print no blanks between parameters.
+    regexp_replace(l.layout, '\{[^}]*\}|\s', '', 'g') AS shapes
+  FROM (
+    SELECT n.entry_layout AS layout FROM last_snapshots AS n
+    UNION
+    SELECT n.source_layout FROM last_snapshots AS n
+  ) AS l
 ),
 ranks AS (
   SELECT
@@ -68,12 +80,12 @@ SELECT
   CASE WHEN h.is_one_host THEN h.host_rank ELSE s.rank END AS rank,
   s.rank AS own_rank,
   coalesce(s.platform, r.platform) AS platform, s.num_partitions,
-  -- Releases until 2023 print no blanks between parameters.
-  regexp_replace(s.entry_layout, '\{[^}]*\}|\s', '', 'g') AS entry_shapes,
-  regexp_replace(s.source_layout, '\{[^}]*\}|\s', '', 'g') AS source_shapes,
+  e.shapes AS entry_shapes, o.shapes AS source_shapes,
   s.module_id, s.locations_id, s.graph_fingerprint, s.exact_fingerprint,
   s.source_id, s.source_graph, s.source_exact, s.path, s.folder,
   s.has_assignment
 FROM last_snapshots AS s
 JOIN runs AS r USING (run_id)
+LEFT JOIN layouts AS e ON e.layout = s.entry_layout
+LEFT JOIN layouts AS o ON o.layout = s.source_layout
 LEFT JOIN hosts_alone AS h USING (run_id)
