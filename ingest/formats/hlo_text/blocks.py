@@ -19,8 +19,8 @@ from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.elements import with_elements
 from hlodb.ingest.formats.hlo_text.instruction import (
     ELEMENT_MARK,
+    odd_operands,
     parse_and_judge,
-    with_odd_operands,
 )
 from hlodb.ingest.records import Instruction
 
@@ -192,7 +192,9 @@ class InstructionCache(BlockCache[list[Instruction]]):
 
     def add(self, instructions: Sequence[Instruction]) -> list[Instruction]:
         """Take in instructions that have no line of their own."""
-        self._unusual.update(with_odd_operands(instructions))
+        opcodes = [i.opcode for i in instructions]
+        odd = odd_operands(opcodes, [len(i.operands) for i in instructions])
+        self._unusual.update(instructions[at] for at in odd)
         return list(instructions)
 
     def whole(self, parts: Sequence[list[Instruction]]) -> list[Instruction]:

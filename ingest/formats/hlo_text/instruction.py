@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from itertools import chain, compress, islice
-from operator import attrgetter
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from hlodb.errors import ParseError
@@ -56,8 +55,6 @@ _WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
 ELEMENT_MARK = "#"
 """Stands before each number where a tuple's element is read, as in `while.3#0#1`."""
 
-_OPCODE_OF = attrgetter("opcode")
-_OPERANDS_OF = attrgetter("operands")
 # How much of what instructions say is remembered between texts.
 _REMEMBERED = 1 << 16
 _REMEMBERED_CHARACTERS = 16_000_000
@@ -108,27 +105,23 @@ def parse_and_judge(
     meanings = _MEANINGS.of(printed)
     texts = operand_texts(printed)
     plain = _plain_lists(texts)
-    operands: Iterable[tuple[str, ...]] = map(parse_operands, texts)
-    if plain is not None:
+    if plain is None:
+        operands = list(map(parse_operands, texts))
+    else:
         lists = iter(plain.replace("%", "").split("\n"))
         operands = [tuple(next(lists).split(", ")) if text else () for text in texts]
     instructions = _records(printed, operands, meanings)
-    unusual = [
-        *compress(instructions, [not meaning[-1] for meaning in meanings]),
-        *(instructions[at] for at in unusual_names(printed.names)),
-        *with_odd_operands(instructions),
-    ]
-    return instructions, unusual
+    unusual = {at for at, meaning in enumerate(meanings) if not meaning[-1]}
+    unusual.update(unusual_names(printed.names))
+    unusual.update(odd_operands(printed.opcodes, map(len, operands)))
+    return instructions, [instructions[at] for at in sorted(unusual)]
 
 
-def with_odd_operands(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """Return instructions that have more or fewer operands than their opcode takes."""
-    counts = list(map(len, map(_OPERANDS_OF, instructions)))
-    pairs = list(zip(map(_OPCODE_OF, instructions), counts, strict=True))
+def odd_operands(opcodes: Iterable[str], counts: Iterable[int]) -> list[int]:
+    """Return which instructions have more or fewer operands than their opcode takes."""
+    pairs = list(zip(opcodes, counts, strict=True))
     odd = {pair for pair in set(pairs) if OPERANDS.get(*pair) != pair[1]}
-    if not odd:
-        return []
-    return [i for i, pair in zip(instructions, pairs, strict=True) if pair in odd]
+    return [at for at, pair in enumerate(pairs) if pair in odd] if odd else []
 
 
 def take_apart(lines: Sequence[str]) -> Printed:
