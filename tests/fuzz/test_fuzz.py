@@ -20,6 +20,7 @@ _HLO = b"HloModule f\n\nENTRY %f () -> f32[] {\n"
 ONCE_HARMFUL = {
     "headers that never close": ("hlo_text", b"HloModule f, a={\n" * 6_000),
     "operands that never close": ("hlo_text", _HLO + b" %x = f32[] add((((\n" * 5_000),
+    "a name that is a word of XLA's": ("hlo_lines", b"FunctionNames = u32[] add(%a)"),
     "comments that never close": ("shapes", b"f32[] " + b"/*" * 40_000),
     "a path without end": (
         "hlo_text",

@@ -84,6 +84,8 @@ def parse_instruction(text: str) -> Instruction:
     match = _COMMON.fullmatch(text)
     columns: list[Any] = [[part] for part in (match.groups() if match else _scan(text))]
     printed = Printed(*columns)
+    if not RESERVED.isdisjoint(printed.names):
+        _refuse_reserved([text])
     operands = map(parse_operands, operand_texts(printed))
     [instruction] = _records(printed, operands, _MEANINGS.of(printed))
     return instruction

@@ -186,7 +186,10 @@ def test_text_that_goes_on_is_incomplete(line: str) -> None:
         parse_instruction(line)
 
 
-@pytest.mark.parametrize("line", ["", "}", "hello", "x = 3", "x ="])
+@pytest.mark.parametrize(
+    "line",
+    ["", "}", "hello", "x = 3", "x =", "pred = f32[] add(a, b)", "nan = u8[] a()"],
+)
 def test_no_instruction(line: str) -> None:
     with pytest.raises(ParseError):
         parse_instruction(line)
