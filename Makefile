@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries oracle proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes oracle proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -82,6 +82,9 @@ bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on 
 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
+
+bench-causes: $(VENV)/run  ## Score the causes that reports name of single edits
+	$(BIN)/python -m bench.causes
 
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle

@@ -1,0 +1,211 @@
+"""Scores what reports say of single edits: verdict, bytes, edited line, cause in words.
+
+Pairs of compiled programs lie in tests/data/pairs, one archive for each program and
+platform: a base, and candidates of one edit each, with their sources and the truth that
+was written down before any report was read. `python -m bench.causes [-v] [NAME…]`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+import tarfile
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from pathlib import Path
+from shutil import copyfile
+
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.reports.build import build_report
+from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.report import Report
+from hlodb.reports.render.forms import renderer
+from hlodb.schema.warehouse import connect
+
+PAIRS = Path(__file__).parent.parent / "tests" / "data" / "pairs"
+FIRST_LINES = 10
+FLOORS = 2**20, 0.005
+
+_ALLOCATION = re.compile(r"^allocation \d+: size (\d+)(.*?):?$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A base, a candidate, and what is true of them.
+
+    `delta_bytes` are of memory space 0, as XLA's own text adds up; `lines` are the
+    edited lines of base and candidate.
+    """
+
+    name: str
+    base: Path
+    candidate: Path
+    verdict: str
+    delta_bytes: int
+    causes: tuple[str, ...]
+    lines: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """Which answers about a pair are right; None where nothing is to be said."""
+
+    verdict: bool
+    bytes: bool
+    line: bool | None
+    cause: float | None
+    is_alone: bool
+
+
+def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
+    """Yield the pairs of an archive, unpacked into a folder."""
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    root = folder / archive.name.removesuffix(".tar.xz")
+    base = root / "base"
+    truths = json.loads((root / "truth.json").read_text())
+    for name, truth in truths.items():
+        candidate = root / name
+        before, after = _reserved(base), _reserved(candidate)
+        verdict = truth["verdict"]
+        if verdict != "changed":
+            verdict = _expected(before, after)
+        causes = tuple(truth["causes"])
+        lines = frozenset(_edited(base, candidate))
+        yield Pair(name, base, candidate, verdict, after - before, causes, lines)
+
+
+def _reserved(folder: Path) -> int:
+    (file,) = folder.glob("*buffer-assignment.txt")
+    found = _ALLOCATION.findall(file.read_text())
+    return sum(int(size) for size, more in found if not _is_elsewhere(more))
+
+
+def _is_elsewhere(more: str) -> bool:
+    color = re.search(r"color (\d+)", more)
+    return color is not None and color[1] != "0"
+
+
+def _expected(before: int, after: int) -> str:
+    delta = abs(after - before)
+    if delta < FLOORS[0] or delta < FLOORS[1] * min(before, after):
+        return "same"
+    return "worse" if after > before else "improved"
+
+
+def _edited(base: Path, candidate: Path) -> Iterator[str]:
+    """Yield `lm.py:57` for every line that was edited, in either version."""
+    (file,) = candidate.glob("*.py")
+    sides = [(d / file.name).read_text().split("\n") for d in (base, candidate)]
+    matcher = SequenceMatcher(None, *sides, autojunk=False)
+    for tag, *spans in matcher.get_opcodes():
+        if tag != "equal":
+            for low, high in (spans[:2], spans[2:]):
+                yield from (f"{file.name}:{n + 1}" for n in range(low, high))
+
+
+def score(pair: Pair, report: Report) -> Score:
+    """Compare what a report says of a pair with what is true."""
+    found = [p for p in report.programs if p.color == 0]
+    changes = {p.change for p in found}
+    # Reserved and live bytes may move in opposite directions.
+    right = {"worse": {"worse", "mixed"}, "improved": {"improved", "mixed"}}
+    is_right = changes <= right.get(pair.verdict, {pair.verdict})
+    is_green = report.headline.startswith("✅")
+    may_be_green = (
+        pair.verdict in ("same", "improved") or abs(pair.delta_bytes) < FLOORS[0]
+    )
+    delta = sum(p.delta_bytes or 0 for p in found)
+    top = "\n".join(renderer("text")(report).split("\n")[:FIRST_LINES])
+    is_moved = pair.verdict != "same"
+    causes = [bool(re.search(c, top, re.IGNORECASE)) for c in pair.causes]
+    lines = {line for line in pair.lines if re.search(rf"{re.escape(line)}\b", top)}
+    alerts = [f for f in report.findings if f.change in ("worse", "mixed")]
+    return Score(
+        verdict=is_right and (may_be_green or not is_green),
+        bytes=delta == pair.delta_bytes,
+        line=bool(lines) if is_moved and pair.lines else None,
+        cause=sum(causes) / len(causes) if is_moved and causes else None,
+        is_alone=all(f.color == 0 for f in alerts) and (is_moved or not alerts),
+    )
+
+
+def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
+    """Return the scores of the pairs of an archive, by name."""
+    found = {}
+    with tempfile.TemporaryDirectory() as folder:
+        alone = Path(folder) / "base.duckdb"
+        pairs = list(unpacked(archive, Path(folder)))
+        _ingest(alone, pairs[0].base)
+        for pair in pairs:
+            # Of its own, so that no other candidate is in its history.
+            path = Path(folder) / f"{pair.name}.duckdb"
+            copyfile(alone, path)
+            _ingest(path, pair.candidate)
+            with connect(path) as connection:
+                request = Request(pair.name, "base", shown=frozenset())
+                report = build_report(connection, request, Settings())
+            found[pair.name] = score(pair, report)
+            if verbose:
+                print(f"## {pair.name} {found[pair.name]}")
+                text = renderer("text")(report).split("\n")[:FIRST_LINES]
+                print("\n".join(text), "\n", flush=True)
+    return found
+
+
+def _ingest(path: Path, folder: Path) -> None:
+    ingest([str(folder)], path, request=RunRequest(name=folder.name), jobs=1)
+
+
+def table(scores: dict[str, dict[str, Score]]) -> str:
+    """Return the scores of every archive, and of all, as Markdown."""
+    rows = ["| pairs | verdict | bytes | edited line | cause | two edits | no noise |"]
+    rows.append("|---|--:|--:|--:|--:|--:|--:|")
+    every = {f"{a}/{n}": s for a, found in scores.items() for n, s in found.items()}
+    for name, found in {**scores, "all": every}.items():
+        one = {n: s for n, s in found.items() if "two_" not in n}
+        two = [s.cause == 1 for n, s in found.items() if "two_" in n]
+        cells = [
+            _ratio([s.verdict for s in found.values()]),
+            _ratio([s.bytes for s in found.values()]),
+            _ratio([s.line for s in one.values() if s.line is not None]),
+            _ratio([s.cause == 1 for s in one.values() if s.cause is not None]),
+            _ratio(two),
+            _ratio([s.is_alone for s in found.values()]),
+        ]
+        rows.append(f"| {name} | {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _ratio(answers: list[bool]) -> str:
+    if not answers:
+        return "-"
+    return f"{sum(answers)}/{len(answers)}"
+
+
+def main() -> None:
+    """Print the table of scores, and the pairs that miss something."""
+    verbose = "-v" in sys.argv
+    names = [a for a in sys.argv[1:] if a != "-v"]
+    archives = sorted(PAIRS.glob("*.tar.xz"))
+    chosen = [a for a in archives if not names or any(n in a.name for n in names)]
+    scores = {a.name.removesuffix(".tar.xz"): scored(a, verbose) for a in chosen}
+    print(table(scores))
+    missed: dict[str, list[str]] = defaultdict(list)
+    for archive, found in scores.items():
+        for name, each in found.items():
+            for what in ("verdict", "bytes", "line", "cause", "is_alone"):
+                if getattr(each, what) not in (None, True, 1):
+                    missed[what].append(f"{archive}/{name}")
+    for what, where in missed.items():
+        print(f"\n{what}: {', '.join(where)}")
+
+
+if __name__ == "__main__":
+    main()
