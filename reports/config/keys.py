@@ -58,6 +58,12 @@ def _weight(value: Any) -> float:
     return float(value)
 
 
+def _level(value: Any) -> str:
+    if value not in ("fail", "warn", "ignore"):
+        raise ValueError("must be fail, warn or ignore")
+    return str(value)
+
+
 def _gate(value: Any) -> str:
     if value not in ("*", *GATES):
         raise ValueError(f"must be * or one of {', '.join(GATES)}")
@@ -87,6 +93,7 @@ SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
     "history": {"bytes": ("step_bytes", _size), "ratio": ("step_ratio", _ratio)},
     "gates": {
         "regression": ("regression", _flag),
+        "changed_inputs": ("changed_inputs", _level),
         "missing_program": ("missing_program", _flag),
         "donation_loss": ("donation_loss", _flag),
         "fragmentation_ratio": ("fragmentation_ratio", _ratio),

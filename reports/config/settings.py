@@ -13,6 +13,7 @@ MEBIBYTE = 2**20
 
 GATES = (
     "regression",
+    "changed_inputs",
     "missing_program",
     "budget",
     "donation_loss",
@@ -75,6 +76,7 @@ class Settings:
     step_bytes: int = 0
     step_ratio: float = 0.01
     regression: bool = True
+    changed_inputs: str = "warn"
     missing_program: bool = True
     donation_loss: bool = True
     fragmentation_ratio: float | None = None

@@ -16,6 +16,7 @@ from hlodb.reports.explain.differences import (
     read_divergences,
     read_op_mixes,
 )
+from hlodb.reports.explain.inputs import read_input_changes
 from hlodb.reports.explain.sources import UNKNOWN, Place, Sources, read_sources
 from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import (
@@ -25,6 +26,7 @@ from hlodb.reports.model.findings import (
     Count,
     Divergence,
     HeldBuffer,
+    InputChange,
     Part,
 )
 from hlodb.schema.connection import Connection
@@ -45,9 +47,10 @@ class Explanation(NamedTuple):
     other_buffer_bytes: int
     contents: Contents | None
     op_mix: list[Count]
+    inputs: list[InputChange]
 
 
-UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [])
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [])
 """What is said of a program that only one run holds."""
 
 
@@ -74,6 +77,7 @@ def explain(
         sources = _sources(connection, detailed, top)
         asked = [(pair, difference.main_part) for pair, difference in detailed]
         partings = read_divergences(connection, asked)
+        inputs = read_input_changes(connection, batch)
         mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
@@ -82,7 +86,7 @@ def explain(
         for (pair, each), parting in zip(detailed, partings, strict=True):
             found[pair, each.color] = _explanation(
                 pair, each, parting, sources, top
-            )._replace(op_mix=mixes[pair])
+            )._replace(op_mix=mixes[pair], inputs=inputs.get(pair, []))
     return found
 
 
@@ -108,6 +112,7 @@ def _explanation(
         len(rest),
         sum(change.delta_bytes for change in rest),
         _contents(difference.held, top),
+        [],
         [],
     )
 

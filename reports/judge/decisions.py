@@ -9,7 +9,7 @@ from datetime import date
 from hlodb.reports.compare.pairs import counts
 from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.judge.findings import ALERTING
+from hlodb.reports.judge.findings import OPEN
 from hlodb.reports.judge.sentences import EXPIRED
 from hlodb.reports.judge.waivers import COVERED
 from hlodb.reports.model.findings import Finding, Triage
@@ -93,6 +93,6 @@ def _with(finding: Finding, triage: Triage | None) -> Finding:
     """
     if triage is None:
         return finding
-    is_allowed = finding.state in ALERTING and triage.status in COVERED
+    is_allowed = finding.state in OPEN and triage.status in COVERED
     state = triage.status if is_allowed else finding.state
     return replace(finding, triage=triage, state=state)

@@ -19,10 +19,14 @@ from hlodb.reports.model.findings import CauseGroup, Finding
 ALERTING = ("worse", "mixed")
 """Changes that fail the gate `regression`."""
 
+OPEN = (*ALERTING, "changed")
+"""Changes that a gate may report, and somebody may allow."""
+
 ORDER = (
     "worse",
     "mixed",
     "failed",
+    "changed",
     "same",
     "new",
     "not_comparable",
@@ -175,12 +179,12 @@ def undecided(findings: Iterable[Finding]) -> list[Finding]:
 def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
     """Group the candidate's findings by cause and direction, greatest sum first.
 
-    Each group is of one memory space: bytes of several are no sum. What was judged not
-    comparable is neither worse nor improved, so it is in no group.
+    Each group is of one memory space: bytes of several are no sum. What is not
+    comparable, or has other inputs, is neither worse nor improved: in no group.
     """
     groups: dict[tuple[str, str, int], list[Finding]] = {}
     for f in findings:
-        if f.scope != "candidate" or f.change == "not_comparable":
+        if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
             continue
         if f.cause is not None and f.delta_bytes:
             direction = "worse" if f.delta_bytes > 0 else "improved"

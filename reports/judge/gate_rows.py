@@ -1,7 +1,7 @@
 """Compares the candidate with every gate; all are evaluated, each gives its rows.
 
-A gate that nothing fails still gives one row that says so. Rows are pass, fail or
-waived; a waiver of the settings covers a row until its day, a decision of
+A gate that nothing fails still gives one row that says so. Rows are pass, fail,
+warn or waived; a waiver of the settings covers a row until its day, a decision of
 `hlodb triage` covers a finding.
 """
 
@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from hlodb.errors import UsageError
+from hlodb.reports.compare.pairs import counts
 from hlodb.reports.config.settings import Budget, Settings, covers
 from hlodb.reports.judge.findings import ALERTING
-from hlodb.reports.judge.sentences import absence
+from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
 from hlodb.reports.judge.waivers import waived
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.findings import Finding
@@ -47,6 +48,8 @@ def gate_rows(facts: GateFacts, settings: Settings) -> list[Gate]:
     rows: list[Gate] = []
     if settings.regression:
         rows += _or_passed("regression", _regressions(facts, settings))
+    if settings.changed_inputs != "ignore":
+        rows += _or_passed("changed_inputs", _changed(facts, settings))
     if settings.missing_program:
         rows += _or_passed("missing_program", _missing(facts))
     rows += _budgets(facts, settings)
@@ -115,6 +118,17 @@ def _regression(f: Finding, settings: Settings) -> Gate:
     floor = max(settings.floor_bytes, round(settings.floor_ratio * base))
     row = _about(f, "regression", "bytes", base + floor, value)
     return replace(row, status="fail", reason=f.cause.title if f.cause else "")
+
+
+def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
+    """Yield a row for every program with other inputs whose memory moved."""
+    for f in facts.findings:
+        base, value = f.base_bytes or 0, f.candidate_bytes or 0
+        is_changed = f.scope == "candidate" and f.change == "changed"
+        if is_changed and counts(base, value, settings):
+            row = _about(f, "changed_inputs", "bytes", base, value)
+            reason = input_words(f.inputs) or changed_inputs(f.differing_keys)
+            yield replace(row, status=settings.changed_inputs, reason=reason)
 
 
 def _about(f: Finding, gate: str, unit: str, limit: float, value: float) -> Gate:
@@ -192,7 +206,7 @@ def _donations(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
         lost = sum(
             p.delta_bytes for p in f.parts if (p.part, p.kind) == ("alias", "live_out")
         )
-        if f.scope != "candidate" or f.change == "not_comparable":
+        if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
             continue
         if lost > settings.floor_bytes:
             row = _about(f, "donation_loss", "bytes", settings.floor_bytes, lost)

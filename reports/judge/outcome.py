@@ -9,7 +9,12 @@ from dataclasses import replace
 from hlodb.reports.compare.baseline import FIRST
 from hlodb.reports.judge.findings import ALERTING
 from hlodb.reports.judge.gate_rows import ABSOLUTE
-from hlodb.reports.judge.sentences import changed_inputs, gate_sentence, lack
+from hlodb.reports.judge.sentences import (
+    changed_inputs,
+    gate_sentence,
+    input_words,
+    lack,
+)
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Gate, Report
@@ -24,7 +29,7 @@ from hlodb.text import (
 FAIL_ON = ("regression", "budget", "quality", "none")
 """What makes the process fail: any gate, budgets only, unsound data only, nothing."""
 
-MARKS = {"pass": "✅", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
+MARKS = {"pass": "✅", "warn": "⚠️", "fail": "❌", "unknown": "❓", "nothing": "⚪"}
 
 _WORDS = {
     "improved": "improved",
@@ -37,6 +42,7 @@ _WORDS = {
     "failed": "missing",
     "recovered": "recovered",
     "same": "same",
+    "changed": "with other inputs",
     "not_comparable": "not comparable",
 }
 
@@ -76,15 +82,15 @@ def _mark(report: Report, verdict: str) -> str:
 
     A diff judges nothing.
     """
+    if report.kind == "diff" and verdict in ("pass", "warn"):
+        return "±"
     if verdict != "pass":
         return MARKS[verdict]
-    if report.kind == "diff":
-        return "±"
     return MARKS["nothing" if unjudged_growth(report) else "pass"]
 
 
 def unjudged_growth(report: Report) -> list[Finding]:
-    """Return the programs that grew and whose inputs changed, which no gate judges."""
+    """Return the programs that grew and are not comparable, which no gate judges."""
     found = [
         f
         for f in report.findings
@@ -99,7 +105,8 @@ def _verdict(report: Report) -> str:
         return "unknown"
     if _nothing_compared(report):
         return "nothing"
-    return "fail" if any(g.status == "fail" for g in report.gates) else "pass"
+    statuses = {g.status for g in report.gates}
+    return next((each for each in ("fail", "warn") if each in statuses), "pass")
 
 
 def _nothing_compared(report: Report) -> bool:
@@ -120,7 +127,11 @@ def _holds_programs(report: Report) -> bool:
 
 
 def _is_compared(report: Report) -> bool:
-    return report.comparison.base is not None and report.comparison.comparable > 0
+    """Return whether any program of the base was judged, whatever its inputs."""
+    if report.comparison.base is None:
+        return False
+    is_followed = any(p.change == "changed" for p in report.programs)
+    return report.comparison.comparable > 0 or is_followed
 
 
 def _exit_code(report: Report, verdict: str, fail_on: str, allow_empty: bool) -> int:
@@ -174,6 +185,8 @@ def _found(report: Report, counts: Counter[str]) -> str:
         parts = [_differences(counts, worst, shared)]
     else:
         parts = [_regressions(counts, failed, worst, shared)]
+    if not failed and (f := warned_finding(report)):
+        parts.insert(0, _changed_text(f, shared))
     if not failed and report.kind != "diff" and (grown := unjudged_growth(report)):
         parts.insert(0, _unjudged_text(grown[0], report))
         counts = counts - Counter(["not_comparable"])
@@ -206,6 +219,23 @@ def worst_finding(
     )
 
 
+def warned_finding(report: Report) -> Finding | None:
+    """Return the finding with other inputs that moved most, where a gate warns."""
+    ids = {g.finding_id for g in report.gates if g.status == "warn"}
+    found = [f for f in report.findings if f.id in ids]
+    if report.kind == "diff":
+        found = [f for f in report.findings if f.change == "changed"]
+    return max(found, key=lambda f: abs(f.delta_bytes or 0), default=None)
+
+
+def _changed_text(f: Finding, shared: Names) -> str:
+    words = input_words(f.inputs)
+    why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
+    moved = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
+    delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"
+    return f"{called(f, shared)} {f.space} {moved} ({delta}), {why}"
+
+
 def _regressions(
     counts: Counter[str], failed: Sequence[Gate], worst: Finding | None, shared: Names
 ) -> str:
@@ -214,7 +244,9 @@ def _regressions(
     if failed:
         text += f" ({counted(len(failed), 'gate')} failed)"
     gate = next((g for g in failed if worst and g.finding_id == worst.id), None)
-    if gate is not None and gate.gate == "donation_loss":
+    if gate is not None and worst is not None and worst.change == "changed":
+        text += f": {_changed_text(worst, shared)}"
+    elif gate is not None and gate.gate == "donation_loss":
         text += f": {gate_sentence(gate, worst, shared)}"
     elif worst is not None:
         text += f": {_worst_text(worst, shared)}"

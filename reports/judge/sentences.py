@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.model.findings import BufferChange, Finding
+from hlodb.reports.model.findings import BufferChange, Finding, InputChange
 from hlodb.reports.model.names import Names, called
 from hlodb.reports.model.report import Gate
-from hlodb.text import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"
 """How the tag of a finding begins that was waived until a day."""
 
-_INPUTS = {"entry shapes": "inputs", "num_partitions": "number of partitions"}
+_SHOWN_INPUTS = 3
+
+_INPUTS = {"input shapes": "inputs", "num_partitions": "number of partitions"}
 
 
 def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
@@ -27,7 +29,11 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
         return f"{called(gate, shared)} {lack(finding)}: {gate.reason}"
     who = " ".join(x for x in (called(gate, shared), gate.space) if x)
     delta = finding.delta_bytes if finding is not None else None
-    if gate.gate == "regression" and finding is not None and delta is not None:
+    if (
+        gate.gate in ("regression", "changed_inputs")
+        and finding is not None
+        and delta is not None
+    ):
         text = f"{who} {signed_bytes(delta)} ({signed_percent(finding.delta_ratio)})"
     elif gate.unit == "bytes":
         value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
@@ -42,6 +48,24 @@ def changed_inputs(keys: Sequence[str]) -> str:
     """Return `inputs changed` for the keys that make two modules incomparable."""
     words = [_INPUTS.get(key, key) for key in keys]
     return f"{', '.join(words)} changed"
+
+
+def input_words(inputs: Sequence[InputChange]) -> str:
+    """Return `batch 8 → 16 (tokens, targets)` for the first changes of inputs."""
+    shown = "; ".join(_input_text(each) for each in inputs[:_SHOWN_INPUTS])
+    rest = len(inputs) - _SHOWN_INPUTS
+    return f"{shown}; {counted(rest, 'more change')} of inputs" if rest > 0 else shown
+
+
+def _input_text(each: InputChange) -> str:
+    names = each.arguments
+    if each.argument_count > 1:
+        first, *_ = names.split(", ")
+        names = f"{first} and {each.argument_count - 1} more"
+    at = f" ({names})" if names and names != each.meaning else ""
+    if each.change in ("new", "gone"):
+        return f"{each.meaning} {each.change}{at}"
+    return f"{each.meaning} {each.base_size} → {each.candidate_size}{at}"
 
 
 def lack(finding: Finding) -> str:

@@ -46,11 +46,11 @@ def waived(
     settings: Settings,
     today: date | None,
 ) -> list[Gate]:
-    """Return rows of which those that fail are waived where somebody allowed it."""
+    """Return rows of which those that somebody allowed are waived."""
     by_id = {finding.id: finding for finding in findings}
     return [
         _waived(row, by_id.get(row.finding_id or ""), settings, today)
-        if row.status == "fail"
+        if row.status in ("fail", "warn")
         else row
         for row in rows
     ]

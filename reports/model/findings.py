@@ -108,6 +108,23 @@ class Cause:
 
 
 @dataclass(frozen=True, slots=True)
+class InputChange:
+    """How arguments of a program differ from those of the base.
+
+    `change` is resized, retyped, repeated, new or gone; `meaning` what differs: batch,
+    layers, devices, or a dimension. `arguments` names the first of them.
+    """
+
+    change: str
+    meaning: str
+    base_size: str | None
+    candidate_size: str | None
+    argument_count: int
+    arguments: str
+    delta_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Triage:
     """What somebody decided about a finding that needed `candidate_bytes` then."""
 
@@ -167,6 +184,7 @@ class Finding:
     other_buffer_bytes: int
     contents: Contents | None
     op_mix: list[Count]
+    inputs: list[InputChange]
     triage: Triage | None
     history: list[str]
     commands: list[str]

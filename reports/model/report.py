@@ -98,7 +98,7 @@ class ProgramRow:
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """One limit and how the candidate stands against it: pass, fail or waived.
+    """One limit and how the candidate stands against it: pass, fail, warn or waived.
 
     Rank and module number are those of the program, where the gate is about one module.
     """

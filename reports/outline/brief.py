@@ -6,14 +6,15 @@ import shlex
 from collections.abc import Sequence
 
 from hlodb.reports.compare.baseline import FIRST
-from hlodb.reports.judge.findings import ALERTING, undecided
-from hlodb.reports.judge.outcome import unjudged_growth, worst_finding
+from hlodb.reports.judge.findings import OPEN, undecided
+from hlodb.reports.judge.outcome import unjudged_growth, warned_finding, worst_finding
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
     changed_inputs,
     dominating_source,
     gate_sentence,
+    input_words,
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
@@ -52,6 +53,8 @@ def _worst(report: Report) -> list[Block]:
         return _gate(report, failed[0])
     if report.comparison.base is None:
         return _nothing(report)
+    if changed := warned_finding(report):
+        return _finding(report, changed)
     if grown := unjudged_growth(report):
         return _unjudged(grown)
     return _ratchet(report)
@@ -98,12 +101,15 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     commands = list(f.commands)
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
-    if report.kind == "report" and f.change in (*ALERTING, "same"):
+    if report.kind == "report" and f.change in (*OPEN, "same"):
         commands.append(f"hlodb triage {f.id} accept --reason '…'")
     return [*blocks, Commands(tuple(commands))]
 
 
 def _why(f: Finding) -> str:
+    if f.change == "changed":
+        words = input_words(f.inputs) or changed_inputs(f.differing_keys)
+        return f"{words}; {f.cause.title}" if f.cause else words
     if f.cause is not None:
         return f.cause.title
     if f.change == "failed":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from hlodb.reports.judge.sentences import changed_inputs
+from hlodb.reports.judge.sentences import changed_inputs, input_words
 from hlodb.reports.model.findings import (
     BufferChange,
     Cause,
@@ -59,7 +59,7 @@ def _summary(f: Finding) -> str:
         text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
     text += f"; since {f.first_run}" if f.first_run else ""
     if f.differing_keys:
-        text += f"; not comparable: {changed_inputs(f.differing_keys)}"
+        text += f"; {_why_other(f)}"
     if f.match_method and f.match_method != "program":
         name = f" {f.base_program}" if f.base_program else ""
         text += f"; matched{name} by {f.match_method}"
@@ -67,6 +67,12 @@ def _summary(f: Finding) -> str:
     for tag in f.tags:
         text += f"; {tag}"
     return f"{text}; finding {f.id}."
+
+
+def _why_other(f: Finding) -> str:
+    if f.change == "not_comparable":
+        return f"not comparable: {changed_inputs(f.differing_keys)}"
+    return input_words(f.inputs) or changed_inputs(f.differing_keys)
 
 
 def _cause(f: Finding, cause: Cause) -> str:

@@ -25,6 +25,7 @@ MARKS = {
     "mixed": "~",
     "improved": "-",
     "fixed": "-",
+    "changed": "c",
     "same": "=",
     "new": "*",
     "failed": "!",
@@ -105,7 +106,7 @@ def _run_line(run: RunFacts) -> list[str]:
 def _gates(report: Report, top: int) -> list[Block]:
     if report.verdict == "nothing":
         return [Paragraph("No gate was judged: nothing was compared.")]
-    order = {"fail": 0, "waived": 1, "pass": 2}
+    order = {"fail": 0, "warn": 1, "waived": 2, "pass": 3}
     findings = {f.id: f for f in report.findings}
     shared = shared_names(report)
     passed = [g.gate for g in report.gates if g.status == "pass" and g.program is None]

@@ -16,6 +16,7 @@ def render(report: Report) -> str:
     """Return one workflow command per line; the first is the headline as a notice."""
     findings = {f.id: f for f in report.findings}
     failed = [g for g in report.gates if g.status == "fail"]
+    warned = [g for g in report.gates if g.status == "warn"]
     waived = [g for g in report.gates if g.status == "waived"]
     shared = shared_names(report)
 
@@ -27,6 +28,7 @@ def render(report: Report) -> str:
     if len(failed) > MOST:
         rest = f"{len(failed) - MOST} more gates failed: see the report"
         lines.append(_command("error", "hlodb", rest, None))
+    lines += [gate("warning", g) for g in warned[:MOST]]
     lines += [gate("notice", g) for g in waived[:MOST]]
     for row in report.quality:
         if row.is_gating:

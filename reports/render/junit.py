@@ -85,6 +85,8 @@ def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
             case, "failure", {"message": message, "type": gate.gate}
         )
         failure.text = _card(finding)
+    elif gate.status == "warn":
+        ET.SubElement(case, "skipped", {"message": f"warning: {message}"})
     elif gate.status == "waived":
         until = f" (until {gate.until})" if gate.until else ""
         ET.SubElement(case, "skipped", {"message": f"waived: {message}{until}"})
@@ -113,6 +115,8 @@ def _passed(row: ProgramRow, shared: Names) -> ET.Element:
 
 def _uncompared(row: ProgramRow) -> str | None:
     """Return why a program is not compared; None where it is."""
+    if row.change == "changed":
+        return "inputs changed"
     if row.change == "not_comparable":
         return "not comparable"
     if row.candidate_bytes is None:

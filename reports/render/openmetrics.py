@@ -38,7 +38,9 @@ def render(report: Report) -> str:
         ]
         lines += _gauge(name, text, found, "bytes")
     states = Counter(gate.status for gate in report.gates)
-    gates = [(series | {"status": s}, states[s]) for s in ("fail", "waived", "pass")]
+    gates = [
+        (series | {"status": s}, states[s]) for s in ("fail", "warn", "waived", "pass")
+    ]
     lines += _gauge("hlodb_gates", "Rows of the gate table.", gates)
     verdict = [(series | {"verdict": report.verdict}, 1)]
     lines += _gauge("hlodb_verdict", "The verdict of the report.", verdict)

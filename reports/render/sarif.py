@@ -25,6 +25,7 @@ MOST_RESULTS = 5000
 
 RULES = {
     "regression": "A program needs more memory than the base, above both floors.",
+    "changed_inputs": "A program has other inputs, and its memory moved.",
     "missing_program": "The candidate lacks a program of the base, or its memory.",
     "budget": "A program needs more memory than its budget allows.",
     "donation_loss": "An output no longer shares the memory of a parameter.",
@@ -42,7 +43,7 @@ HELP = (
 )
 """What code scanning shows beside a result, whatever its rule."""
 
-_LEVELS = {"fail": "error", "waived": "note", "pass": "note"}
+_LEVELS = {"fail": "error", "warn": "warning", "waived": "note", "pass": "note"}
 
 
 def render(report: Report) -> str:

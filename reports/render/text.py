@@ -21,10 +21,11 @@ _LEAST_WIDTH = 40
 _LEAST_CELL = 12
 
 _GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
-_VERDICTS = {"pass": _GREEN, "fail": _RED, "unknown": _YELLOW}
+_VERDICTS = {"pass": _GREEN, "warn": _YELLOW, "fail": _RED, "unknown": _YELLOW}
 _STATES = {
     "FAIL": _RED,
     "GATING": _RED,
+    "WARN": _YELLOW,
     "PASS": _GREEN,
     "WAIVED": _YELLOW,
     "worse": _RED,
@@ -37,7 +38,7 @@ _COLOURED = re.compile(
     rf"(?<![^\s(])(?P<rise>\+)?(?P<fall>-)?(?(rise)|(?(fall)|(?!)))"
     rf"[\d,.]+ (?:{'|'.join(BYTE_UNITS)}|%)(?!\w)"
     rf"|(?<!\S)(?P<state>{'|'.join(_STATES)})$"
-    r"|^(?P<status>FAIL|PASS|WAIVED|GATING)(?!\S)",
+    r"|^(?P<status>FAIL|WARN|PASS|WAIVED|GATING)(?!\S)",
     re.MULTILINE,
 )
 

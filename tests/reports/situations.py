@@ -91,7 +91,7 @@ SITUATIONS = {
         (night(1, STEP), night(2, GROWN)), WAIVER.format(until="2027-01-02")
     ),
     "no_baseline": Situation((night(1, STEP),)),
-    "not_comparable": Situation(
+    "changed_inputs": Situation(
         (
             night(1, replace(STEP, source=None)),
             night(2, replace(GROWN, source=None, shapes="(f32[16]{0})->f32[8]{0}")),

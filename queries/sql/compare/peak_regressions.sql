@@ -27,8 +27,8 @@
 --   row, such as those of hosts with unknown ranks.
 -- column color
 -- column space_name
--- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
---   failed, recovered or not_comparable.
+-- column verdict VARCHAR name neutral: worse, mixed, improved, same, changed,
+--   new, failed, recovered or not_comparable.
 -- column rule VARCHAR name neutral: Rule that decided the verdict, see
 --   judged_pairs.
 -- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
@@ -112,9 +112,9 @@ SELECT
 FROM alike AS j
 ORDER BY
   CASE j.verdict
-    WHEN 'worse' THEN 1 WHEN 'mixed' THEN 2 WHEN 'improved' THEN 3
-    WHEN 'new' THEN 4 WHEN 'failed' THEN 5 WHEN 'not_comparable' THEN 6
-    WHEN 'recovered' THEN 7 ELSE 8
+    WHEN 'worse' THEN 1 WHEN 'mixed' THEN 2 WHEN 'changed' THEN 3
+    WHEN 'improved' THEN 4 WHEN 'new' THEN 5 WHEN 'failed' THEN 6
+    WHEN 'not_comparable' THEN 7 WHEN 'recovered' THEN 8 ELSE 9
   END,
   greatest(abs(j.delta_reserved_bytes), abs(j.delta_live_peak_bytes))
     DESC NULLS LAST,

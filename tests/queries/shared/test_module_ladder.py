@@ -188,7 +188,7 @@ def test_of_many_of_one_name_those_nearby_are_compared(ladder: Ladder) -> None:
 
 def test_other_shapes_are_matched_but_not_comparable(ladder: Ladder) -> None:
     (row,) = ladder.rows([module()], [other("jit_f")])
-    assert (row["method"], row["differing_keys"]) == ("program name", "entry shapes")
+    assert (row["method"], row["differing_keys"]) == ("program name", "input shapes")
 
 
 def test_partitions_and_platforms_are_keys(ladder: Ladder) -> None:

@@ -122,9 +122,9 @@ SCRIPT = "/opt/programs/frameworks/train.py"
             "pytorch-2.9.0",
             [
                 ("SyncTensorsGraph #1", "worse", 35_572, 52_120, (SCRIPT, 106)),
+                ("SyncTensorsGraph #4", "changed", 8_352, 14_624, (SCRIPT, 116)),
+                ("SyncTensorsGraph #7", "changed", 156, 304, (SCRIPT, 118)),
                 ("SyncTensorsGraph #0", "new", None, 36, None),
-                ("SyncTensorsGraph #4", "not_comparable", 8_352, 14_624, (SCRIPT, 116)),
-                ("SyncTensorsGraph #7", "not_comparable", 156, 304, (SCRIPT, 118)),
             ],
         ),
     ],

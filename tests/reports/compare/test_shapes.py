@@ -88,7 +88,7 @@ def test_other_shapes_neither_hold_nor_undo_a_rise(tmp_path: Path) -> None:
     risen = [sized(4), sized(8), wide(16)]
     rise = ("history", "worse", "night-2")
     assert told(report_on(path, *risen)) == [
-        ("candidate", "not_comparable", "night-3", False),
+        ("candidate", "changed", "night-3", False),
         (*rise, False),
     ]
     assert told(report_on(path, *risen, sized(8))) == [(*rise, True)]
@@ -123,7 +123,7 @@ def test_the_shapes_of_now_begin_where_others_end(tmp_path: Path) -> None:
     with connect(make(path, *nights(*programs))) as connection:
         request = Request("night-5", "night-2", kind="diff")
         (finding,) = build_report(connection, request, Settings()).findings
-    assert (finding.change, finding.first_run) == ("not_comparable", "night-3")
+    assert (finding.change, finding.first_run) == ("changed", "night-3")
 
 
 def test_what_undoes_no_rise_is_not_fixed(tmp_path: Path) -> None:

@@ -156,8 +156,9 @@ FAULTS = {
     ),
     "[[waiver]]\nprogram='a'\nowner='b'\nreason='c'\nuntil=2027-01-01\n"
     "gate='fragmentation_ratio'\n": (
-        "hlodb.toml:6: 'gate' must be * or one of regression, missing_program, budget,"
-        " donation_loss, fragmentation, padding, recompiles, replicated, not"
+        "hlodb.toml:6: 'gate' must be * or one of regression, changed_inputs,"
+        " missing_program, budget, donation_loss, fragmentation, padding,"
+        " recompiles, replicated, not"
         " 'fragmentation_ratio'"
     ),
     '[owners]\n"jit_*" = 3\n': "hlodb.toml:2: 'jit_*' must be text, not 3",
@@ -216,6 +217,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
     rows = gate_rows(facts, Settings(replicated_bytes=100))
     assert [(r.gate, r.status, r.program, r.limit, r.value) for r in rows] == [
         ("regression", "pass", None, 0, 0),
+        ("changed_inputs", "pass", None, 0, 0),
         ("missing_program", "pass", None, 0, 0),
         ("donation_loss", "pass", None, 0, 0),
         ("replicated", "fail", "step", 100, 300),

@@ -47,7 +47,7 @@ EXIT_CODES = {
     "all_waived": 0,
     "waiver_expired": 1,
     "no_baseline": 0,
-    "not_comparable": 4,
+    "changed_inputs": 0,
     "other_device": 4,
     "missing_program": 1,
     "new_program": 0,

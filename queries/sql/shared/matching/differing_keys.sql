@@ -1,8 +1,9 @@
 -- title: What makes two modules incomparable
--- question: In which of entry shapes, partitions and platform do two modules
+-- question: In which of inputs, partitions and platform do two modules
 --   differ?
--- definition: entry shapes: the modules' own entry shapes and program_key
---   differ, and the shapes of their sources differ or are unknown.
+-- definition: input shapes: the shapes of the modules' own arguments and
+--   program_key differ, and those of their sources differ or are unknown. The
+--   order of arguments does not count, and results are no input.
 --   num_partitions: both are known and differ; a module that prints one
 --   partition, but has other entry shapes than its source, was partitioned by
 --   an older release that does not print the number, which is then unknown.
@@ -20,12 +21,14 @@
 -- param candidate_platform VARCHAR = NULL: Its platform.
 -- column differing_keys VARCHAR name neutral: The differences, separated by
 --   commas; empty if the modules are comparable.
--- column has_same_shapes BOOLEAN flag neutral: Whether entry shapes, or those
---   of the sources, are known to be the same.
+-- column has_same_shapes BOOLEAN flag neutral: Whether entry shapes, results
+--   included, or those of the sources, are known to be the same.
 WITH facts AS (
   SELECT
     coalesce($base_source = $candidate_source, FALSE)
       OR coalesce($base_shapes = $candidate_shapes, FALSE) AS is_same,
+    coalesce(bs.arrays = cs.arrays, FALSE)
+      OR coalesce(b.arrays = c.arrays, FALSE) AS has_same_inputs,
     CASE
       WHEN $base_partitions <> 1
         OR coalesce($base_source, $base_shapes, '')
@@ -38,13 +41,18 @@ WITH facts AS (
           = coalesce($candidate_shapes, '')
         THEN $candidate_partitions
     END AS candidate_number
+  FROM argument_arrays(shapes := $base_shapes) AS b
+  CROSS JOIN argument_arrays(shapes := $candidate_shapes) AS c
+  CROSS JOIN argument_arrays(shapes := $base_source) AS bs
+  CROSS JOIN argument_arrays(shapes := $candidate_source) AS cs
 )
 SELECT
   concat_ws(
     ', ',
     CASE
-      WHEN NOT f.is_same AND $base_key IS DISTINCT FROM $candidate_key
-        THEN 'entry shapes'
+      WHEN NOT f.has_same_inputs
+        AND $base_key IS DISTINCT FROM $candidate_key
+        THEN 'input shapes'
     END,
     CASE WHEN f.base_number <> f.candidate_number THEN 'num_partitions' END,
     CASE WHEN $base_platform <> $candidate_platform THEN 'platform' END

@@ -33,8 +33,8 @@
 -- column color INTEGER id neutral: Memory space number; NULL, with all memory
 --   columns, if neither module uses any.
 -- column space_name
--- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
---   failed, recovered or not_comparable.
+-- column verdict VARCHAR name neutral: worse, mixed, improved, same, changed,
+--   new, failed, recovered or not_comparable.
 -- column rule VARCHAR name neutral: Rule that decided the verdict, see
 --   judged_pairs.
 -- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
@@ -125,7 +125,7 @@ ruled AS (
     j.tags AS pair_tags,
     j.base_reserved_bytes IS NOT NULL
     AND j.candidate_reserved_bytes IS NOT NULL
-    AND m.differing_keys <> '' AS is_incomparable
+    AND regexp_matches(m.differing_keys, 'platform|device') AS is_incomparable
   FROM matched AS m
   -- A module may use no memory at all.
   LEFT JOIN judged AS j

@@ -4,8 +4,9 @@
 -- definition: For each memory space that either module uses, the first that
 --   applies (rule in parentheses). failed: no candidate (only_in_base) or no
 --   buffer assignment in it (no_buffer_assignment). new: the same for the base
---   (only_in_candidate, no_buffer_assignment). not_comparable: the inputs
---   differ (differing_keys). same: identical programs that use the space alike
+--   (only_in_candidate, no_buffer_assignment). not_comparable: the
+--   platforms differ (differing_keys). changed: input shapes or the number of
+--   partitions differ (other_inputs). same: identical programs that use the space alike
 --   (identical_artefact), equal reserved_bytes (equal_bytes), a difference
 --   inside the noise band (inside_noise_band) or below a floor (below_floor):
 --   less than min_delta_bytes, or less than min_delta_ratio of the smaller
@@ -29,8 +30,8 @@
 -- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column color
 -- column space_name
--- column verdict VARCHAR name neutral: worse, mixed, improved, same, new,
---   failed or not_comparable.
+-- column verdict VARCHAR name neutral: worse, mixed, improved, same, changed,
+--   new, failed or not_comparable.
 -- column rule VARCHAR name neutral: Rule that decided the verdict, see
 --   judged_pairs.
 -- column base_reserved_bytes BIGINT bytes lower_is_better: Reserved bytes in
@@ -218,7 +219,8 @@ ruled AS (
       WHEN NOT c.has_candidate THEN 'no_buffer_assignment'
       WHEN c.base_id IS NULL THEN 'only_in_candidate'
       WHEN NOT c.has_base THEN 'no_buffer_assignment'
-      WHEN c.differing_keys <> '' THEN 'differing_keys'
+      WHEN contains(c.differing_keys, 'platform') THEN 'differing_keys'
+      WHEN c.differing_keys <> '' THEN 'other_inputs'
       WHEN c.is_alike THEN 'identical_artefact'
       WHEN c.delta = 0 THEN 'equal_bytes'
       WHEN abs(c.delta) <= c.noise_band_bytes THEN 'inside_noise_band'
@@ -236,6 +238,7 @@ SELECT
     WHEN NOT j.has_candidate THEN 'failed'
     WHEN NOT j.has_base THEN 'new'
     WHEN j.rule = 'differing_keys' THEN 'not_comparable'
+    WHEN j.rule = 'other_inputs' THEN 'changed'
     WHEN j.rule = 'live_peak_opposite' THEN 'mixed'
     WHEN j.rule = 'more_bytes' THEN 'worse'
     WHEN j.rule = 'fewer_bytes' THEN 'improved'
