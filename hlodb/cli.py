@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 COMMANDS = {
+    "explain": "Explain what fills the memory of a dump, and what to do.",
     "ingest": "Read dumps into the warehouse.",
     "query": "Run a canned query, or list the queries.",
     "sql": "Run your own SQL, read-only.",

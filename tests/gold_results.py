@@ -116,6 +116,7 @@ WITHOUT_ROWS = frozenset(
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
         *("environment_changes", "opcode_changes"),
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
+        *("oom_buffers_explained", "oom_summary"),
         *("owner_rules", "rank_skew", "suspect_keys", "version_matrix"),
     }
 )

@@ -34,12 +34,23 @@ def write_report(report: Report, form: str, output: Path | None, color: str) -> 
 def _written(report: Report, form: str, output: Path | None, color: str) -> bytes:
     if form != "text":
         return rendered(report, form)
-    is_terminal = output is None and sys.stdout.isatty()
-    is_coloured = color == "always" or (
-        color == "auto" and is_terminal and not os.environ.get("NO_COLOR")
-    )
     # Loaded when needed, as every form is.
     from hlodb.reports.render.text import render_for_terminal
 
-    width = shutil.get_terminal_size().columns if is_terminal else None
+    width = text_width(output)
+    is_coloured = wants_color(output, color)
     return render_for_terminal(report, width, is_coloured=is_coloured).encode()
+
+
+def text_width(output: Path | None) -> int | None:
+    """Return the width of the terminal that is written to; None where it is none."""
+    is_terminal = output is None and sys.stdout.isatty()
+    return shutil.get_terminal_size().columns if is_terminal else None
+
+
+def wants_color(output: Path | None, color: str) -> bool:
+    """Return whether text is coloured: `color` is what --color says."""
+    is_terminal = output is None and sys.stdout.isatty()
+    return color == "always" or (
+        color == "auto" and is_terminal and not os.environ.get("NO_COLOR")
+    )

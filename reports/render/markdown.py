@@ -6,7 +6,7 @@ characters: sections are dropped from the bottom, and a line says so.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
@@ -68,6 +68,11 @@ def _fitted(sections: Sequence[str], limit: int, used: int) -> str:
         kept.append(section)
         used += size
     return "".join(kept)
+
+
+def document(headline: str, sections: Iterable[Section]) -> str:
+    """Return a headline and sections, whole."""
+    return f"## {markdown(headline)}\n" + "".join(map(_section, sections))
 
 
 def _section(section: Section) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from rich.cells import cell_len
 
@@ -12,7 +12,7 @@ from hlodb.queries.render_narrow import folded, narrow
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
 from hlodb.reports.outline.escape import middle_cut
-from hlodb.reports.outline.outline import outline
+from hlodb.reports.outline.outline import Section, outline
 from hlodb.text import BYTE_UNITS, visible
 
 TOP = 10
@@ -53,11 +53,14 @@ def render_for_terminal(report: Report, width: int | None, *, is_coloured: bool)
 
     Verdicts and differences are coloured: memory that grew is red.
     """
-    text = _text(report, None if width is None else max(width, _LEAST_WIDTH))
-    if not is_coloured:
-        return text
+    text = _text(report, width)
+    return coloured(text, report.verdict) if is_coloured else text
+
+
+def coloured(text: str, verdict: str) -> str:
+    """Return text with its headline in the colour of a verdict, and its differences."""
     headline, newline, rest = text.partition("\n\n")
-    color = _VERDICTS.get(report.verdict, "")
+    color = _VERDICTS.get(verdict, "")
     return f"{_BOLD}{color}{headline}{_PLAIN}{newline}{_COLOURED.sub(_color, rest)}"
 
 
@@ -68,12 +71,19 @@ def _color(match: re.Match[str]) -> str:
 
 
 def _text(report: Report, width: int | None) -> str:
-    lines = [*_wrapped(report.headline, "", width)]
-    for section in outline(report, TOP):
-        if section.title != "Definitions":
-            lines += ["", section.title, "─" * len(section.title)]
-            for block in section.blocks:
-                lines += _block(block, "", width)
+    sections = outline(report, TOP)
+    shown = [section for section in sections if section.title != "Definitions"]
+    return document(report.headline, shown, width)
+
+
+def document(headline: str, sections: Iterable[Section], width: int | None) -> str:
+    """Return a headline and sections as text of at most `width` characters a line."""
+    width = None if width is None else max(width, _LEAST_WIDTH)
+    lines = [*_wrapped(headline, "", width)]
+    for section in sections:
+        lines += ["", section.title, "─" * len(section.title)]
+        for block in section.blocks:
+            lines += _block(block, "", width)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 

@@ -40,7 +40,10 @@
 -- column new_peak_step
 -- column new_peak_instruction VARCHAR name neutral: Instruction scheduled at
 --   that step.
-WITH ranked AS (
+WITH members AS MATERIALIZED (
+  SELECT *, row_number() OVER () AS place FROM value_sets()
+),
+ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
     m.space_name, m.module_id, m.live_peak_bytes, s.set_name, s.value_count,
@@ -50,7 +53,16 @@ WITH ranked AS (
       ORDER BY s.new_peak_bytes, s.owned_bytes DESC, s.set_name
     ) AS place
   FROM selected_memory() AS m
-  JOIN set_leverage() AS s USING (module_id, color)
+  JOIN set_leverage(
+    member_modules := (SELECT list(v.module_id ORDER BY v.place) FROM members
+      AS v),
+    member_locations := (SELECT list(v.locations_id ORDER BY v.place)
+      FROM members AS v),
+    member_sets := (SELECT list(v.set_name ORDER BY v.place) FROM members
+      AS v),
+    member_values := (SELECT list(v.value_id ORDER BY v.place) FROM members
+      AS v)
+  ) AS s USING (module_id, color)
   WHERE s.locations_id IS NOT DISTINCT FROM m.locations_id
 )
 SELECT

@@ -7,11 +7,17 @@
 -- grain: module content, source locations, memory space, set
 -- param run
 -- param program
--- param grouped_by
+-- param color
+-- param member_modules BIGINT[] = NULL: Module contents of the values of the
+--   sets, in any order; a value is there once for each set it is in.
+-- param member_locations BIGINT[] = NULL: Their source locations, in the same
+--   order.
+-- param member_sets VARCHAR[] = NULL: The set that each is in.
+-- param member_values BIGINT[] = NULL: Their value_id.
 -- column module_id
 -- column locations_id
 -- column color
--- column set_name VARCHAR name neutral: Its name, as value_sets gives it.
+-- column set_name VARCHAR name neutral: Its name.
 -- column value_count BIGINT count neutral: Its values that are live at the
 --   peak.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak that
@@ -28,8 +34,10 @@ WITH chosen AS MATERIALIZED (
   WHERE m.peak_step IS NOT NULL
 ),
 members AS MATERIALIZED (
-  SELECT module_id, locations_id, set_name AS name_of_set, value_id
-  FROM value_sets()
+  SELECT
+    unnest($member_modules) AS module_id,
+    unnest($member_locations) AS locations_id,
+    unnest($member_sets) AS name_of_set, unnest($member_values) AS value_id
 ),
 owners AS MATERIALIZED (
   SELECT

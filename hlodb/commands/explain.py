@@ -1,0 +1,140 @@
+"""`hlodb explain`: what fills the memory of one dump or log, and what to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from hlodb.commands.completion import complete_runs
+from hlodb.commands.options import (
+    db_option,
+    open_for_reading,
+    output_option,
+    output_stream,
+)
+from hlodb.commands.report_text import color_option, text_width, wants_color
+from hlodb.errors import DataQualityError, UsageError
+from hlodb.ingest.pipeline.ingest import ingest_sources
+from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.reports.overview.overview import read_overview
+from hlodb.reports.render.overviews import FORMATS, Shown, rendered
+from hlodb.terminal.narration import narrate
+
+_STANDARD_INPUT = "-"
+
+
+@click.command("explain")
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@click.option(
+    "--run",
+    metavar="RUN",
+    shell_complete=complete_runs,
+    help="A run of the warehouse, instead of a PATH; the latest if neither is given.",
+)
+@click.option("--program", metavar="P", help="Only this program.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(list(FORMATS)),
+    default="text",
+    show_default=True,
+    help="Format of the answer.",
+)
+@output_option
+@click.option(
+    "--top",
+    type=click.IntRange(1, 1_000),
+    default=5,
+    show_default=True,
+    help="Number of rows in each table.",
+)
+@click.option(
+    "--programs",
+    type=click.IntRange(1, 1_000),
+    default=3,
+    show_default=True,
+    help="Number of programs to describe, the largest first.",
+)
+@color_option
+@db_option
+def command(
+    paths: tuple[str, ...],
+    run: str | None,
+    program: str | None,
+    form: str,
+    output: Path | None,
+    top: int,
+    programs: int,
+    color: str,
+    db: Path,
+) -> int:
+    """Explain what fills the memory of one dump, and what to do about it.
+
+    PATH is a dump directory, an archive, single files or the log of a job that ran out
+    of memory, with its dump beside it if there is one; - is a log on the standard
+    input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest run of
+    the warehouse is explained. Exit code 3: something could not be read, or there is
+    neither a program nor a report of running out of memory.
+
+    \b
+    hlodb explain /tmp/xla_dump
+    hlodb explain job.log /tmp/xla_dump
+    kubectl logs trainer-0 | hlodb explain -
+    hlodb explain --run nightly-7 --program jit_train_step --top 20
+    """
+    if paths and run is not None:
+        raise UsageError("pass PATH or --run, not both")
+    with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
+        found = [read_overview(connection, name, program) for name in names or [run]]
+    shown = Shown(programs, top, text_width(output), wants_color(output, color))
+    with output_stream(output) as stream:
+        stream.write(rendered(found, form, shown).encode())
+    if empty := [each.run.name for each in found if each.is_empty]:
+        raise DataQualityError(
+            f"{', '.join(empty)} holds neither a program with a buffer assignment nor a"
+            " report of running out of memory"
+        )
+    return 0 if all(each.is_whole for each in found) else 3
+
+
+@contextmanager
+def _warehouse(
+    paths: Sequence[str], db: Path
+) -> Iterator[tuple[Path, list[str | None]]]:
+    """Yield the warehouse to read, and the runs that PATH has brought into it."""
+    if not paths:
+        yield db, []
+        return
+    with TemporaryDirectory(prefix="hlodb-explain-") as folder:
+        named = [_saved(Path(folder)) if p == _STANDARD_INPUT else p for p in paths]
+        file = Path(folder) / "explain.duckdb"
+        summaries = ingest_sources(_sources(named), file)
+        for summary in summaries:
+            for note in summary.notes:
+                narrate(note)
+        yield file, [summary.name for summary in summaries]
+
+
+def _sources(paths: Sequence[str]) -> list[RunSource]:
+    """Return the runs in `paths`; DataQualityError where there is no dump in them."""
+    try:
+        return discover(paths)
+    except UsageError as error:
+        if all(Path(path).exists() for path in paths):
+            raise DataQualityError(
+                f"{error} There is no report of running out of memory in it, either"
+            ) from error
+        raise
+
+
+def _saved(folder: Path) -> str:
+    """Return the path of a file with the standard input, in a folder of that name."""
+    path = folder / "standard input" / "input.log"
+    path.parent.mkdir()
+    path.write_bytes(sys.stdin.buffer.read())
+    return str(path)

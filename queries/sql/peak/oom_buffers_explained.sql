@@ -1,0 +1,58 @@
+-- title: Largest buffers of a program that ran out of memory
+-- question: Which buffers filled the memory, how much of each is padding, and
+--   which source line made it?
+-- definition: The buffers that reports of running out of memory list, the
+--   largest first. data_bytes is their size without padding; both are printed
+--   to a few digits. capacity_ratio is the size as a share of what the memory
+--   space holds.
+-- grain: report of a log, buffer
+-- leading: space_name, size_bytes, data_bytes, padding_ratio, shape, op_name,
+--   source_file, source_line
+-- param run
+-- param top BIGINT = 20 from 0: At most this many buffers per report; NULL for
+--   all.
+-- column run
+-- column path VARCHAR name neutral: The log inside the run.
+-- column ordinal INTEGER id neutral: Which report of that file, from 0.
+-- column space_name
+-- column place BIGINT id neutral: Place by size, from 1.
+-- column instruction
+-- column kind VARCHAR name neutral: parameter, or the type that the report
+--   states, such as HLO temp.
+-- column shape
+-- column size_bytes BIGINT bytes lower_is_better: Its size.
+-- column data_bytes BIGINT bytes neutral: Its size without padding; NULL where
+--   the report does not say.
+-- column padding_bytes BIGINT bytes lower_is_better: The difference.
+-- column padding_ratio DOUBLE ratio lower_is_better: Its share of size_bytes.
+-- column capacity_ratio DOUBLE ratio neutral: Share of the memory space.
+-- column op_name
+-- column source_file
+-- column source_line
+WITH ranked AS (
+  SELECT
+    r.run AS run_name, o.space_name, o.capacity_bytes, b.*,
+    row_number() OVER (
+      PARTITION BY b.path, b.ordinal ORDER BY b.size_bytes DESC, b.place
+    ) AS size_place
+  FROM selected_run() AS r
+  JOIN oom_buffers AS b USING (run_id)
+  JOIN oom_reports AS o
+    ON o.run_id = b.run_id
+    AND o.path = b.path
+    AND o.ordinal = b.ordinal
+)
+SELECT
+  b.run_name AS run, b.path, b.ordinal, b.space_name, b.size_place AS place,
+  nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '') AS instruction,
+  CASE WHEN b.is_parameter THEN 'parameter' ELSE b.allocation_type END AS kind,
+  b.shape, b.size_bytes, b.unpadded_bytes AS data_bytes,
+  b.size_bytes - b.unpadded_bytes AS padding_bytes,
+  (b.size_bytes - b.unpadded_bytes) / nullif(b.size_bytes, 0)
+    AS padding_ratio,
+  b.size_bytes / nullif(b.capacity_bytes, 0) AS capacity_ratio,
+  b.op_name, b.source_file, b.source_line
+FROM ranked AS b
+WHERE $top IS NULL
+  OR b.size_place <= $top
+ORDER BY b.path, b.ordinal, b.size_place

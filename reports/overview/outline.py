@@ -1,0 +1,326 @@
+"""An overview as titled sections, for every form that people read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph, table
+from hlodb.reports.outline.outline import Section
+from hlodb.reports.overview.overview import (
+    Overview,
+    Row,
+    is_described,
+    memory_spaces,
+    rows_of,
+)
+from hlodb.text import counted, plain_bytes
+
+_BARS = "▁▂▃▄▅▆▇█"
+_KINDS = {
+    "parameter": "arguments",
+    "constant": "constants",
+    "live_out": "results without a line",
+    "temp": "temporaries without a line",
+    None: "",
+}
+"""What stands for a source line where there is none, by kind of allocation."""
+
+_SMALL_RATIO = 0.01
+"""Memory spaces below this share of the largest are counted, not listed."""
+
+
+def headline(overview: Overview) -> str:
+    """Return the most important sentence about a run."""
+    name = overview.run.name
+    reports = overview.answers["oom_summary"]
+    if reports:
+        worst = max(reports, key=lambda row: row["over_bytes"] or 0)
+        return f"{name}: {_out_of_memory(worst)}"
+    spaces = memory_spaces(overview)
+    if not spaces:
+        return f"{name}: no program, and no report of running out of memory"
+    first = spaces[0]
+    programs = {(row["program"], row["module_number"], row["rank"]) for row in spaces}
+    if len(programs) == 1:
+        return f"{name}: {first['program']}, {_reserved(first)}"
+    return (
+        f"{name}: {len(programs):,} programs; the largest is {first['program']},"
+        f" {_reserved(first)}"
+    )
+
+
+def outline(overview: Overview, programs: int, top: int) -> list[Section]:
+    """Return all sections; `programs` are described, with `top` rows a table."""
+    spaces = memory_spaces(overview)
+    sections = [_log(row, overview, top) for row in overview.answers["oom_summary"]]
+    if len(spaces) > 1:
+        sections.append(Section("Programs", _programs(spaces)))
+    described = [space for space in spaces if is_described(space)][:programs]
+    sections += [_space(overview, space, top) for space in described]
+    if not overview.is_whole:
+        sections.append(Section("Not read", _rejects(overview)))
+    sections.append(Section("More", _more(overview, described)))
+    return sections
+
+
+def _rejects(overview: Overview) -> list[Block]:
+    rows = [
+        (f"{row['reject_count']:,}", row["example"], row["message"] or row["code"])
+        for row in overview.answers["rejects_summary"]
+    ]
+    text = "These places could not be read; what is said above lacks them."
+    header = ("places", "first", "why")
+    return [Paragraph(text), table(header, rows, numeric=(0,))]
+
+
+def _out_of_memory(row: Row) -> str:
+    who = row["program"] or "a program"
+    space = f" in {row['space_name']}" if row["space_name"] else ""
+    if row["over_bytes"] is None:
+        needed = plain_bytes(row["needed_bytes"])
+        return f"{who} ran out of memory{space}: it needs {needed}"
+    if row["over_bytes"] <= 0:
+        return (
+            f"{who} needs {plain_bytes(row['needed_bytes'])} of"
+            f" {plain_bytes(row['capacity_bytes'])}{space}"
+        )
+    return (
+        f"{who} ran out of memory{space}: it needs {plain_bytes(row['needed_bytes'])}"
+        f" of {plain_bytes(row['capacity_bytes'])},"
+        f" {plain_bytes(row['over_bytes'])} too much"
+    )
+
+
+def _log(row: Row, overview: Overview, top: int) -> Section:
+    where = f"{row['path']}:{row['line']}"
+    blocks: list[Block] = [Paragraph(f"{where}: {_out_of_memory(row)}.")]
+    parts = [
+        f"{name} {plain_bytes(row[column])}"
+        for column, name in (
+            ("requested_bytes", "the request that failed"),
+            ("parameter_bytes", "arguments"),
+            ("live_out_bytes", "results"),
+            ("temp_bytes", "temporaries"),
+            ("temp_fragmentation_bytes", "fragmentation of these"),
+        )
+        if row[column]
+    ]
+    if parts:
+        blocks.append(Paragraph(f"Of this: {'; '.join(parts)}."))
+    buffers = [
+        each
+        for each in overview.answers["oom_buffers_explained"]
+        if (each["path"], each["ordinal"]) == (row["path"], row["ordinal"])
+    ]
+    if buffers:
+        blocks.append(_buffers_of_log(buffers, top))
+    else:
+        blocks.append(Paragraph("The report lists no buffers."))
+    if row["padding_bytes"]:
+        blocks.append(
+            Paragraph(
+                f"{plain_bytes(row['padding_bytes'])} of the listed"
+                f" {plain_bytes(row['listed_bytes'])} are padding: choose dimensions"
+                " that fill the tile of the layout."
+            )
+        )
+    if row["program"] is None:
+        blocks.append(Paragraph(_without_dump(overview)))
+    return Section("Out of memory", blocks)
+
+
+def _without_dump(overview: Overview) -> str:
+    if overview.answers["peak_by_space"]:
+        return "The dump beside this report holds another program."
+    return (
+        "Without a dump of the program there is no more to say: compile it with"
+        " XLA_FLAGS=--xla_dump_to=DIR, which needs no device memory, and pass DIR, too."
+    )
+
+
+def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
+    rows = [
+        (
+            plain_bytes(row["size_bytes"]),
+            plain_bytes(row["data_bytes"]),
+            row["kind"] or "",
+            row["shape"] or "",
+            row["op_name"] or row["instruction"] or "",
+            _line(row),
+        )
+        for row in buffers
+    ]
+    header = ("size", "data", "kind", "shape", "operation", "source line")
+    return table(header, rows, top, numeric=(0, 1))
+
+
+def _programs(spaces: Sequence[Row]) -> list[Block]:
+    most = max(row["reserved_bytes"] for row in spaces)
+    large = [row for row in spaces if row["reserved_bytes"] >= _SMALL_RATIO * most]
+    rows = [
+        (
+            row["program"],
+            row["space_name"],
+            plain_bytes(row["reserved_bytes"]),
+            plain_bytes(row.get("live_peak_bytes")),
+            plain_bytes(row["usable_bytes"]),
+            plain_bytes(row["headroom_bytes"]),
+            row["status"],
+        )
+        for row in large
+    ]
+    header = ("program", "space", "reserved", "live peak", "limit", "left", "status")
+    blocks: list[Block] = [table(header, rows, numeric=(2, 3, 4, 5))]
+    if left := len(spaces) - len(large):
+        small = plain_bytes(math.ceil(_SMALL_RATIO * most))
+        blocks.append(
+            Paragraph(
+                f"{counted(left, 'memory space')} of less than {small} are not listed."
+            )
+        )
+    return blocks
+
+
+def _space(overview: Overview, space: Row, top: int) -> Section:
+    blocks: list[Block] = [Paragraph(_measured(space))]
+    stretches = rows_of(overview, "live_timeline", space)
+    if len(stretches) > 1:
+        bars = _sparkline([row["live_bytes"] for row in stretches])
+        blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
+    blocks += [
+        *_roles(rows_of(overview, "peak_by_role", space), top),
+        *_lines(rows_of(overview, "peak_by_source_line", space), top),
+        *_buffers(rows_of(overview, "peak_contents", space), top),
+    ]
+    blocks += _remedies(rows_of(overview, "remedies", space), top)
+    return Section(f"{space['program']}: {space['space_name']}", blocks)
+
+
+def _roles(roles: Sequence[Row], top: int) -> list[Block]:
+    rows = [(*_owned(row), row["role"].replace("_", " ")) for row in _merged(roles)]
+    return _holders("What holds the peak:", ("role",), rows, top)
+
+
+def _lines(lines: Sequence[Row], top: int) -> list[Block]:
+    rows = [
+        (*_owned(row), _line(row) or _KINDS[row["kind"]], row["function_name"] or "")
+        for row in lines
+    ]
+    return _holders("Which lines hold it:", ("source line", "function"), rows, top)
+
+
+def _buffers(buffers: Sequence[Row], top: int) -> list[Block]:
+    rows = [
+        (
+            *_owned(row),
+            _called(row),
+            row["shape"] or "",
+            _line(row) or _KINDS[row["kind"]],
+        )
+        for row in buffers
+    ]
+    header = ("buffer", "shape", "source line")
+    return _holders("Its largest buffers:", header, rows, top)
+
+
+def _holders(
+    title: str,
+    header: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    top: int,
+) -> list[Block]:
+    """Return a table with bytes and share before the named columns."""
+    if not rows:
+        return []
+    return [
+        Paragraph(title),
+        table(("bytes", "share", *header), rows, top, numeric=(0, 1)),
+    ]
+
+
+def _called(row: Row) -> str:
+    """Return what people call a value: an argument by its name in the program."""
+    is_argument = row["opcode"] == "parameter" and row["op_name"]
+    return str(row["op_name"] if is_argument else row["instruction"] or "")
+
+
+def _measured(space: Row) -> str:
+    text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
+    if space.get("peak_instruction"):
+        text += f" at the peak, step {space['peak_step']}: {space['peak_instruction']}"
+    fragmentation = space.get("fragmentation_bytes")
+    if fragmentation:
+        text += f". Fragmentation takes {plain_bytes(fragmentation)}"
+    return f"{text}."
+
+
+def _reserved(space: Row) -> str:
+    text = f"{plain_bytes(space['reserved_bytes'])} reserved in {space['space_name']}"
+    limit = space["usable_bytes"]
+    if limit is None:
+        return text
+    share = space["reserved_bytes"] / limit
+    return f"{text}, {share:.1%} of its {plain_bytes(limit)}"
+
+
+def _merged(roles: Sequence[Row]) -> list[Row]:
+    """Return a row per role: the query has one for each rule that gave it."""
+    merged: dict[str, dict[str, Any]] = {}
+    for row in roles:
+        into = merged.setdefault(row["role"], {"role": row["role"]})
+        for name in ("owned_bytes", "peak_ratio"):
+            into[name] = into.get(name, 0) + (row[name] or 0)
+    return sorted(merged.values(), key=lambda row: (-row["owned_bytes"], row["role"]))
+
+
+def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
+    if not remedies:
+        return [Paragraph("No remedy that hlodb knows would lower this peak.")]
+    rows = [
+        (
+            plain_bytes(row["saved_bytes"]),
+            f"{row['saved_ratio']:.1%}",
+            row["subject"],
+            row["advice"],
+            row["cost"],
+        )
+        for row in remedies
+    ]
+    header = ("saves", "share", "what", "what to do", "cost")
+    return [
+        Paragraph("What to do, and what the live peak falls by:"),
+        table(header, rows, top, numeric=(0, 1)),
+    ]
+
+
+def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
+    commands = ["hlodb ingest PATH          # keep it, to ask more and to compare"]
+    if described:
+        program = described[0]["program"]
+        commands += [
+            f"hlodb query peak_contents -p program={program} --wide",
+            f"hlodb query remedies -p program={program} --wide",
+        ]
+    if overview.answers["oom_summary"]:
+        commands.append("hlodb query oom_buffers_explained --wide")
+    return [Commands(tuple(commands))]
+
+
+def _owned(row: Row) -> tuple[str, str]:
+    ratio = row["peak_ratio"]
+    return plain_bytes(row["owned_bytes"]), "" if ratio is None else f"{ratio:.1%}"
+
+
+def _line(row: Row) -> str:
+    if row["source_file"] is None:
+        return ""
+    return f"{row['source_file']}:{row['source_line']}"
+
+
+def _sparkline(sizes: Sequence[int]) -> str:
+    """Return a bar for each part of the schedule, the highest for the peak."""
+    most = max(sizes) or 1
+    bars = "".join(_BARS[(len(_BARS) - 1) * size // most] for size in sizes)
+    return bars

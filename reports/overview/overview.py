@@ -1,0 +1,119 @@
+"""Reads what is said of one run: rows of canned queries, nothing computed.
+
+run → queries → Overview → outline
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hlodb.errors import UsageError
+from hlodb.queries.run import Value, run_query
+from hlodb.reports.compare.read import find_run, read_runs
+from hlodb.reports.model.facts import Run
+from hlodb.schema.connection import Connection
+
+OVERVIEW_SCHEMA = "1.0.0"
+"""Version of the JSON form; the first number rises where a reader has to change."""
+
+Row = Mapping[str, Any]
+
+MAIN_SPACE = 0
+"""Color of a device's main memory: HBM of a TPU, the memory of a GPU or the host."""
+
+TIMELINE_POINTS = 60
+
+_OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
+    "headroom": {},
+    "peak_by_space": {},
+    "live_timeline": {"points": TIMELINE_POINTS},
+    "peak_by_role": {},
+    "peak_by_source_line": {},
+    "peak_contents": {},
+    "remedies": {},
+}
+_OF_RUNS: Mapping[str, Mapping[str, Value]] = {
+    "oom_summary": {},
+    "oom_buffers_explained": {},
+    "rejects_summary": {},
+}
+# Whose spaces the compiler fills as a cache are told of where they are nearly full.
+_TIGHT = frozenset({"warn", "oom"})
+
+
+@dataclass(frozen=True, slots=True)
+class Overview:
+    """What a run holds; `answers` has the rows of each query by its name."""
+
+    run: Run
+    answers: Mapping[str, Sequence[Row]]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether everything in it could be read."""
+        return not self.answers["rejects_summary"]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is neither a program with memory nor a report of a log."""
+        return not (self.answers["peak_by_space"] or self.answers["oom_summary"])
+
+
+def read_overview(
+    connection: Connection, name: str | None, program: str | None
+) -> Overview:
+    """Return what the run called `name` holds, else the latest run.
+
+    `program` is the only one to read. Raises UsageError where the warehouse has no such
+    run or program.
+    """
+    runs = read_runs(connection)
+    if not runs:
+        raise UsageError("the warehouse holds no run: pass the PATH of a dump")
+    run = runs[-1] if name is None else find_run(runs, name)
+    asked: dict[str, Value] = {"run": run.name}
+    answers = {
+        query: run_query(connection, query, {**asked, **more}).dicts()
+        for query, more in _OF_RUNS.items()
+    }
+    if program is not None:
+        asked["program"] = program
+    for query, more in _OF_PROGRAMS.items():
+        # Most of the time goes into the later queries, which a log has no rows for.
+        is_known = query == "headroom" or answers["headroom"]
+        found = (
+            run_query(connection, query, {**asked, **more}).dicts() if is_known else []
+        )
+        answers[query] = found
+    return Overview(run, answers)
+
+
+def memory_spaces(overview: Overview) -> list[Row]:
+    """Return the rows of `headroom` with those of `peak_by_space`, main memory first.
+
+    Within it the largest program comes first.
+    """
+    measured = {_place(row): row for row in overview.answers["peak_by_space"]}
+    rows = [{**measured.get(_place(row), {}), **row} for row in _headroom(overview)]
+    return sorted(rows, key=lambda row: (row["color"], -(row["reserved_bytes"] or 0)))
+
+
+def _headroom(overview: Overview) -> Sequence[Row]:
+    return overview.answers["headroom"]
+
+
+def is_described(space: Row) -> bool:
+    """Return whether what fills a memory space is worth a section of its own."""
+    return space["color"] == MAIN_SPACE or space["status"] in _TIGHT
+
+
+def rows_of(overview: Overview, query: str, space: Row) -> list[Row]:
+    """Return the rows of a query about one program's memory space."""
+    wanted = _place(space)
+    return [row for row in overview.answers[query] if _place(row) == wanted]
+
+
+def _place(row: Row) -> tuple[Any, ...]:
+    return tuple(row[name] for name in ("program", "module_number", "rank", "color"))

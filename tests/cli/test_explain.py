@@ -1,0 +1,115 @@
+"""`hlodb explain`: one dump or log, without a warehouse."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+from tests.ingest.formats.logs.test_oom_log import TPU
+
+DUMP = DATA / "changes" / "zoo-donation" / "dropped.tar.xz"
+CUT = DATA / "changes" / "donation" / "dropped"
+
+
+def explain(
+    folder: Path, *arguments: str, given: str = ""
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a folder of its own, as a process."""
+    return subprocess.run(
+        [sys.executable, "-m", "hlodb", "explain", *arguments],
+        cwd=folder,
+        input=given,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(DATA.parents[1]), "TMPDIR": str(folder)},
+    )
+
+
+def test_a_dump_is_explained_and_nothing_is_kept(tmp_path: Path) -> None:
+    done = explain(tmp_path, str(DUMP), "--top", "3")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == (DATA.parent / "gold" / "explain.txt").read_text()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> None:
+    run = "v5e-jax-0.10.2"
+    done = explain(
+        tmp_path, "--db", str(demo_warehouse), "--run", run, "--format", "json"
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    [found] = json.loads(done.stdout)["runs"]
+    assert found["run"] == run
+    asked = {"live_timeline": {"points": 60}}
+    with connect(demo_warehouse) as connection:
+        for query, rows in found["answers"].items():
+            more = asked.get(query, {})
+            result = run_query(connection, query, {"run": run, **more}).dicts()
+            assert rows == json.loads(json.dumps(result)), query
+    assert found["answers"].keys() == {
+        *("oom_summary", "oom_buffers_explained", "rejects_summary", "headroom"),
+        *("peak_by_space", "live_timeline", "peak_by_role", "peak_by_source_line"),
+        *("peak_contents", "remedies"),
+    }
+
+
+def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
+    done = explain(tmp_path, "-", given=f"step 7\n{TPU}step 8\n")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.splitlines()
+    assert lines[0] == (
+        "standard input: a program ran out of memory in hbm: it needs 64.00 GiB of"
+        " 31.50 GiB, 32.50 GiB too much"
+    )
+    assert lines[4] == (
+        "input.log:2: a program ran out of memory in hbm: it needs 64.00 GiB of"
+        " 31.50 GiB, 32.50 GiB too much."
+    )
+    assert lines[7].split() == [
+        *("2.00", "GiB", "64.00", "MiB", "HLO", "temp"),
+        *("s32[8388608,8,4]{2,1,0:T(8,128)}", "slicewise/FloorMod"),
+    ]
+    assert lines[8] == (
+        "1.94 GiB of the listed 2.00 GiB are padding: choose dimensions that fill the"
+        " tile of the layout."
+    )
+
+
+def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    shutil.copytree(CUT, dump)
+    [cut] = dump.glob("*-buffer-assignment.txt")
+    cut.write_text(cut.read_text()[:900])
+    done = explain(tmp_path, str(dump), "--format", "markdown")
+    assert done.returncode == 3
+    assert "### Not read" in done.stdout
+    assert f"dump:{cut.name}:14:30" in done.stdout.replace("\\", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["plain.log"], 3, "There is no report of running out of memory in it, either"),
+        (["missing"], 2, "no such file"),
+        (["plain.log", "--run", "x"], 2, "pass PATH or --run, not both"),
+        (["--db", "none.duckdb"], 2, "there is no warehouse"),
+    ],
+)
+def test_what_cannot_be_explained(
+    tmp_path: Path, arguments: list[str], code: int, message: str
+) -> None:
+    (tmp_path / "plain.log").write_text("epoch 1, loss 0.5\n")
+    done = explain(tmp_path, *arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr

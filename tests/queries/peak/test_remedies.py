@@ -1,0 +1,104 @@
+"""What remedies promise, against programs that were compiled with the remedy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import Value, run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+
+CHANGES = DATA / "changes"
+PAIRS = ("donation", "zoo-donation", "zoo-remat", "sharding")
+
+
+@pytest.fixture(scope="module")
+def changed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("remedies") / "w.duckdb"
+    for pair in PAIRS:
+        for dump in sorted((CHANGES / pair).iterdir()):
+            name = f"{pair}/{dump.name.removesuffix('.tar.xz')}"
+            ingest([str(dump)], path, request=RunRequest(name=name), jobs=1)
+    return path
+
+
+def ask(path: Path, query: str, **asked: Value) -> list[dict[str, Any]]:
+    with connect(path) as connection:
+        return run_query(connection, query, asked).dicts()
+
+
+def peak(path: Path, run: str) -> int:
+    [row] = ask(path, "peak_by_space", run=run)
+    return int(row["live_peak_bytes"])
+
+
+def saved(path: Path, run: str) -> dict[str, tuple[str, int]]:
+    """Return subject and bytes by rule; of several of one rule, the largest."""
+    rows = ask(path, "remedies", run=run, top=None)
+    return {r["rule_id"]: (r["subject"], r["saved_bytes"]) for r in reversed(rows)}
+
+
+@pytest.mark.parametrize(
+    ("pair", "arguments"),
+    [("donation", "v"), ("zoo-donation", "p[0][0], p[0][1], p[1][0] and 3 more")],
+)
+def test_a_lost_donation_is_priced_to_the_byte(
+    changed: Path, pair: str, arguments: str
+) -> None:
+    """The second program keeps gradients in the results' memory before the results."""
+    fall = peak(changed, f"{pair}/dropped") - peak(changed, f"{pair}/base")
+    assert saved(changed, f"{pair}/dropped")["donate"] == (arguments, fall)
+    assert "donate" not in saved(changed, f"{pair}/base")
+
+
+def test_recomputing_saves_at_most_what_is_said(changed: Path) -> None:
+    """What a layer recomputes is held while it is used: a sixth of the fall here."""
+    fall = peak(changed, "zoo-remat/base") - peak(changed, "zoo-remat/extra")
+    _, promised = saved(changed, "zoo-remat/base")["recompute"]
+    assert fall <= promised <= 1.2 * fall
+    _, left = saved(changed, "zoo-remat/extra")["recompute"]
+    assert left < 0.05 * promised
+
+
+def test_a_replicated_argument_is_to_be_sharded(changed: Path) -> None:
+    whole = ask(changed, "remedies", run="sharding/whole", top=None)
+    split = ask(changed, "remedies", run="sharding/split", top=None)
+
+    def sharded(rows: list[dict[str, Any]]) -> dict[str, int]:
+        return {r["subject"]: r["saved_bytes"] for r in rows if r["rule_id"] == "shard"}
+
+    assert sharded(whole) == {"x": 12_288, "w": 6_144}
+    assert sharded(split) == {"w": 6_144}
+
+
+def test_half_the_width_is_what_the_set_of_a_type_says(demo_warehouse: Path) -> None:
+    """And padding is that of arrays alone: a scalar fills no tile."""
+    run = "v5e-jax-0.10.2"
+    wide = ("f32", "f64", "s64", "u64", "c128")
+    sets = ask(
+        demo_warehouse,
+        "peak_leverage_of_sets",
+        run=run,
+        color=0,
+        grouped_by="element_type",
+        top=None,
+    )
+    expected = {
+        (r["program"], f"all values of {r['set_name']}", r["half_leverage_bytes"])
+        for r in sets
+        if r["set_name"] in wide and r["half_leverage_bytes"] > 0
+    }
+    rows = ask(demo_warehouse, "remedies", run=run, top=None, min_ratio=0.0)
+    assert expected == {
+        (r["program"], r["subject"], r["saved_bytes"])
+        for r in rows
+        if r["rule_id"] == "halve_element"
+    }
+    tiled = [r["subject"] for r in rows if r["rule_id"] == "fill_tile"]
+    assert tiled
+    assert all("," in subject.partition("[")[2].partition("]")[0] for subject in tiled)
