@@ -117,7 +117,8 @@ WITHOUT_ROWS = frozenset(
         *("environment_changes", "opcode_changes"),
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_summary"),
-        *("owner_rules", "rank_skew", "suspect_keys", "version_matrix"),
+        *("owner_rules", "rank_skew", "set_leverage", "suspect_keys"),
+        "version_matrix",
     }
 )
 """Queries that find nothing in any of these dumps, and so have no gold result.

@@ -39,7 +39,7 @@ _OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "oom_buffers_explained": {},
     "rejects_summary": {},
 }
-# Whose spaces the compiler fills as a cache are told of where they are nearly full.
+# Other spaces the compiler fills on purpose: they are described where nearly full.
 _TIGHT = frozenset({"warn", "oom"})
 
 
