@@ -6,7 +6,7 @@
 --   to a few digits. capacity_ratio is the size as a share of what the memory
 --   space holds.
 -- grain: report of a log, buffer
--- leading: space_name, size_bytes, data_bytes, padding_ratio, shape, op_name,
+-- leading: instruction, space_name, size_bytes, data_bytes, shape, op_name,
 --   source_file, source_line
 -- param run
 -- param top BIGINT = 20 from 0: At most this many buffers per report; NULL for

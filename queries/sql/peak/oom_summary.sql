@@ -10,8 +10,8 @@
 --   buffers, by instruction and shape: of the same run, else of any run, such
 --   as the dump of the job that wrote the log; NULL where none has any.
 -- grain: report of a log
--- leading: path, line, space_name, needed_bytes, capacity_bytes, over_bytes,
---   largest_bytes, largest
+-- leading: program, space_name, needed_bytes, capacity_bytes, over_bytes,
+--   path, line, largest
 -- param run
 -- column run
 -- column path VARCHAR name neutral: The log inside the run.
@@ -86,7 +86,8 @@ reports AS (
 )
 SELECT
   o.run_name AS run, o.path, o.line, o.ordinal, o.form, o.space_name,
-  p.found.program AS program, n.name AS program_run, o.needed_bytes, o.capacity_bytes,
+  p.found.program AS program, n.name AS program_run, o.needed_bytes,
+  o.capacity_bytes,
   o.needed_bytes - o.capacity_bytes AS over_bytes, o.requested_bytes,
   o.parameter_bytes, o.live_out_bytes, o.temp_bytes,
   o.temp_fragmentation_bytes, coalesce(s.buffer_count, 0) AS buffer_count,

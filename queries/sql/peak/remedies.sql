@@ -3,15 +3,17 @@
 --   much?
 -- definition: Where a remedy of remedy_rules applies. saved_bytes is what the
 --   live peak of the memory space falls by, computed over the whole schedule
---   with everything else as it is: the compiler may choose otherwise
---   afterwards. donate: of all pairs of missed_donation_value, without the
---   results' own allocations from the last use of the argument on. recompute: without all temporary
---   values made forward and last read backward (value_phases); at most this is
---   saved, as what is recomputed is held for a while. halve_element: all
---   values of an element type at half their size. shard: a parameter of
---   replicated_tensors with as many shards as partitions. fill_tile: one value
---   of two dimensions or more without its padding. Savings of several remedies are no sum. Without
---   a color the main memory, color 0: others the compiler fills on purpose.
+--   with everything else as it is; the compiler may choose otherwise
+--   afterwards. donate: all pairs of missed_donation_value, without the
+--   results' own allocations from the last use of the argument on. recompute:
+--   without all temporary values made forward and last read backward
+--   (value_phases); at most this is saved, as what is recomputed is held for a
+--   while.
+--   halve_element: all values of an element type at half their size. shard: a
+--   parameter of replicated_tensors with as many shards as partitions.
+--   fill_tile: one value of two dimensions or more without its padding. Do not
+--   add the savings of several remedies. Without a color, the main memory
+--   (color 0) is meant: the compiler fills other memory spaces on purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_bytes, saved_ratio, subject, advice
 -- param run
@@ -71,8 +73,8 @@ missed AS MATERIALIZED (
     ON o.module_id = c.module_id
     AND o.output_index = d.output_index
 ),
--- A result takes the argument's memory once nobody reads the argument. What its
--- own allocation holds before, such as a gradient, needs memory all the same.
+-- A result takes the argument's memory once nobody reads the argument. What
+-- its own allocation holds before, such as a gradient, needs memory anyway.
 tenants AS MATERIALIZED (
   SELECT
     v.module_id, v.locations_id, v.allocation_id, v.allocation_bytes,

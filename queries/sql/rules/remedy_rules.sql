@@ -14,13 +14,15 @@
 SELECT CAST(r.place AS BIGINT) AS place, r.rule_id, r.advice, r.cost
 FROM (VALUES
   (10, 'donate',
-    'Donate these arguments: jax.jit(donate_argnums=…); results take their memory.',
+    'Donate these arguments: jax.jit(donate_argnums=…) lets results take their'
+      || ' memory.',
     'the caller cannot use the arrays afterwards'),
   (20, 'shard',
     'Shard this argument over the devices: each holds all of it now.',
     'it is gathered where it is used'),
   (30, 'recompute',
-    'Recompute in the backward pass what the forward pass saves: jax.checkpoint.',
+    'Recompute in the backward pass what the forward pass saves:'
+      || ' jax.checkpoint.',
     'the forward pass once more'),
   (40, 'fill_tile',
     'Choose dimensions that fill the tile: the rest of it is padding.',
