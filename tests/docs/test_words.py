@@ -38,7 +38,7 @@ PHRASES = (
 """Phrases of which each has a plainer one, as regular expressions."""
 
 DIALECT = re.compile("|".join(PHRASES), re.IGNORECASE)
-GENERATED = {"docs/developers/hostile-input.md"}
+GENERATED = {"docs/reference/hostile-input.md"}
 
 
 def pages() -> list[str]:

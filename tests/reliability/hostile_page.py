@@ -1,4 +1,4 @@
-"""The page of hostile inputs, docs/developers/hostile-input.md.
+"""The page of hostile inputs, docs/reference/hostile-input.md.
 
 python -m tests.reliability.hostile_page
 """
@@ -19,7 +19,7 @@ from tests.conftest import REPOSITORY
 from tests.reliability.hostile import INPUTS
 from tests.reliability.hostile_dump import LIMITS
 
-PAGE = REPOSITORY / "docs" / "developers" / "hostile-input.md"
+PAGE = REPOSITORY / "docs" / "reference" / "hostile-input.md"
 _TOO_LONG = 160
 _NOTHING_AMISS = "no reject: loaded as far as it is a dump, ignored else"
 _PREFACE = Path(__file__).with_name("hostile_preface.md")

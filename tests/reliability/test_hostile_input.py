@@ -1,4 +1,4 @@
-"""Hostile inputs end as docs/developers/hostile-input.md says; names do no harm."""
+"""Hostile inputs end as docs/reference/hostile-input.md says; names do no harm."""
 
 from __future__ import annotations
 
