@@ -53,7 +53,8 @@ def parse_size(text: str) -> int:
 def human_bytes(count: int | float) -> str:
     """Return a number of bytes in the largest unit that leaves at least 1."""
     size, scale = float(count), 0
-    while abs(size) >= 1024 and scale < len(BYTE_UNITS) - 1:
+    # 1,048,571 B are 1.00 MiB: no unit is printed 1,024 times.
+    while round(abs(size), 2) >= 1024 and scale < len(BYTE_UNITS) - 1:
         size, scale = size / 1024, scale + 1
     return f"{size:,.0f} B" if scale == 0 else f"{size:,.2f} {BYTE_UNITS[scale]}"
 
