@@ -142,14 +142,15 @@ def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
     with tempfile.TemporaryDirectory() as folder:
         alone = Path(folder) / "base.duckdb"
         pairs = list(unpacked(archive, Path(folder)))
-        _ingest(alone, pairs[0].base)
+        _ingest(alone, pairs[0].base, "base")
         for pair in pairs:
             # Of its own, so that no other candidate is in its history.
             path = Path(folder) / f"{pair.name}.duckdb"
             copyfile(alone, path)
-            _ingest(path, pair.candidate)
+            # The name of the edit would name its cause.
+            _ingest(path, pair.candidate, "candidate")
             with connect(path) as connection:
-                request = Request(pair.name, "base", shown=frozenset())
+                request = Request("candidate", "base", shown=frozenset())
                 report = build_report(connection, request, Settings())
             found[pair.name] = score(pair, report)
             if verbose:
@@ -159,8 +160,8 @@ def scored(archive: Path, verbose: bool = False) -> dict[str, Score]:
     return found
 
 
-def _ingest(path: Path, folder: Path) -> None:
-    ingest([str(folder)], path, request=RunRequest(name=folder.name), jobs=1)
+def _ingest(path: Path, folder: Path, name: str) -> None:
+    ingest([str(folder)], path, request=RunRequest(name=name), jobs=1)
 
 
 def table(scores: dict[str, dict[str, Score]]) -> str:

@@ -14,6 +14,7 @@ from hlodb.reports.judge.sentences import (
     gate_sentence,
     input_words,
     lack,
+    moved,
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, called, shared_names
@@ -231,9 +232,9 @@ def warned_finding(report: Report) -> Finding | None:
 def _changed_text(f: Finding, shared: Names) -> str:
     words = input_words(f.inputs)
     why = f"inputs changed: {words}" if words else changed_inputs(f.differing_keys)
-    moved = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
+    sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
     delta = f"{signed_bytes(f.delta_bytes)}, {signed_percent(f.delta_ratio)}"
-    return f"{called(f, shared)} {f.space} {moved} ({delta}), {why}"
+    return f"{called(f, shared)} {f.space} {sizes} ({delta}), {why}"
 
 
 def _regressions(
@@ -282,15 +283,14 @@ def _worst_text(f: Finding, shared: Names) -> str:
         return f"{who} {lack(f)}"
     if f.delta_bytes is None:
         return f"{who} is {_WORDS.get(f.change, f.change)}"
-    text = f"{who} {signed_bytes(f.delta_bytes)}"
-    text += f" ({signed_percent(f.delta_ratio)})"
+    text = f"{who} {moved(f)}"
     return text + (f", cause: {f.cause.title}" if f.cause else "")
 
 
 def _unjudged_text(f: Finding, report: Report) -> str:
     who = f"{called(f, shared_names(report))} {f.space}"
-    moved = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
-    return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {moved}"
+    sizes = bytes_from_to(f.base_bytes or 0, f.candidate_bytes or 0)
+    return f"{who} not comparable ({changed_inputs(f.differing_keys)}): {sizes}"
 
 
 def _others(counts: Counter[str]) -> list[str]:

@@ -34,7 +34,7 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
         and finding is not None
         and delta is not None
     ):
-        text = f"{who} {signed_bytes(delta)} ({signed_percent(finding.delta_ratio)})"
+        text = f"{who} {moved(finding)}"
     elif gate.unit == "bytes":
         value, limit = plain_bytes(int(gate.value)), plain_bytes(int(gate.limit))
         verb = "loses" if gate.gate == "donation_loss" else "is"
@@ -42,6 +42,17 @@ def gate_sentence(gate: Gate, finding: Finding | None, shared: Names) -> str:
     else:
         text = f"{who} is {gate.value:g}, the limit {gate.limit:g}"
     return f"{text}: {gate.reason}" if gate.reason else text
+
+
+def moved(finding: Finding) -> str:
+    """Return `+1.00 MiB (+5.0 %)`: first the figure that alerts, where two differ."""
+    text = (
+        f"{signed_bytes(finding.delta_bytes)} ({signed_percent(finding.delta_ratio)})"
+    )
+    live = finding.delta_live_peak_bytes or 0
+    if finding.change == "mixed" and live > 0:
+        return f"live peak {signed_bytes(live)}, reserved {text}"
+    return text
 
 
 def changed_inputs(keys: Sequence[str]) -> str:

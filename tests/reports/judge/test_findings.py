@@ -193,3 +193,15 @@ def test_a_cause_is_a_share_of_what_goes_its_way(diffs: list[Report]) -> None:
         against += sum(sums.values()) != sign * sum(along)
         assert cause.share_ratio == round(max(along) / sum(along), 4)
     assert against
+
+
+def test_a_headline_names_the_figure_that_rose(report_on: Build) -> None:
+    """Fewer bytes are reserved, and more are live at once: no regression of -3 MiB."""
+    loose = replace(WORK, name="far", size=MIB, offset=8 * MIB)
+    sparse = Program("jit_step", (replace(WORK, size=3 * MIB), loose))
+    dense = Program("jit_step", (replace(WORK, size=6 * MIB),))
+    report = report_on(night(1, sparse), night(2, dense))
+    figures = "jit_step host live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %)"
+    assert report.headline.startswith(f"❌ 1 regression (1 gate failed): {figures}")
+    (gate,) = [g for g in renderer("github")(report).splitlines() if "error" in g]
+    assert "live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %25)" in gate
