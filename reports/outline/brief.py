@@ -95,7 +95,10 @@ def _unsound(report: Report) -> list[Block]:
 
 
 def _finding(report: Report, f: Finding) -> list[Block]:
-    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}."), Paragraph(_likely_cause(f))]
+    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
+    # Whoever gave the program other inputs needs no pass of the compiler to blame.
+    if f.change != "changed":
+        blocks.append(Paragraph(_likely_cause(f)))
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f"Since: {f.first_run}."))
     commands = list(f.commands)

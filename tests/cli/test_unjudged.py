@@ -1,4 +1,4 @@
-"""Reports that cannot judge: the first run, and growth with other inputs."""
+"""The first run of a series, and growth with other inputs."""
 
 from __future__ import annotations
 
@@ -40,22 +40,27 @@ def test_growth_with_other_inputs_is_never_green(
     build(tmp_path, before, night(2, OTHER_INPUTS, EVAL))
     assert main(["report", "--no-record"]) == 0
     text = capfd.readouterr().out
-    assert text.splitlines()[0] == (
-        "⚪ jit_step host not comparable (inputs changed): 4.00 → 6.00 MiB;"
-        " no regression; 1 same"
+    first, _, _, _, why, *_ = text.splitlines()
+    assert first == (
+        "⚠️ jit_step host 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
+        " no regression; 1 same; 1 with other inputs"
     )
-    assert "Not judged: jit_step, as its inputs changed." in text
+    assert why == "Why: inputs changed; 1 new buffer of exp (+2.00 MiB)."
+    assert "Likely cause" not in text.partition("What was compared")[0]
     assert main(["report", "--no-record", "--format", "html"]) == 0
-    assert '<header class="nothing">' in capfd.readouterr().out
+    assert '<header class="warn">' in capfd.readouterr().out
 
 
-def test_growth_with_other_inputs_stays_unjudged_where_nothing_else_is(
+def test_growth_with_other_inputs_fails_where_the_settings_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     build(tmp_path, night(1, replace(STEP, source=None)), night(2, OTHER_INPUTS))
-    assert main(["report", "--no-record"]) == 4
+    assert main(["report", "--no-record"]) == 0
     assert capfd.readouterr().out.splitlines()[0] == (
-        "⚪ nothing to compare: no program is comparable (inputs changed);"
-        " jit_step host not comparable (inputs changed): 4.00 → 6.00 MiB"
+        "⚠️ jit_step host 4.00 → 6.00 MiB (+2.00 MiB, +50.0 %), inputs changed;"
+        " no regression; 1 with other inputs"
     )
+    Path("hlodb.toml").write_text('[gates]\nchanged_inputs = "fail"\n')
+    assert main(["report", "--no-record"]) == 1
+    assert capfd.readouterr().out.startswith("❌ ")

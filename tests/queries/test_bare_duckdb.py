@@ -31,10 +31,11 @@ DUMPS = [
 """Kinds of dumps that the demo has not."""
 
 ANSWERED = {
-    "buffer_rungs", "check_list", "check_results", "dedup_ratio", "difference_parts",
-    "differing_keys", "framework_files", "line_marks", "match_rungs", "path_marks",
+    "argument_arrays", "buffer_rungs", "check_list", "check_results",
+    "dedup_ratio", "difference_parts", "differing_keys", "framework_files",
+    "line_marks", "match_rungs", "path_marks",
     "program_names", "referential_integrity", "remedy_rules", "role_rules",
-    "same_device", "shared_names",
+    "same_device", "shared_names", "size_names",
 }  # fmt: skip
 """Queries that have rows to give where there is no run."""
 

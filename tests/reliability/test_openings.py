@@ -40,6 +40,8 @@ LINES: tuple[tuple[str, int], ...] = (
     ("diff b c", 0),
     ("report --series s --allow-empty --write html=page.html --format json", 0),
     ("triage", 0),
+    ("explain --run b", 0),
+    (f"explain {MOVED}/before --format json", 0),
     ("backup copy.duckdb", 0),
     ("backup copy.duckdb --force", 0),
     ("prune --keep 1", 0),

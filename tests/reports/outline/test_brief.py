@@ -76,8 +76,8 @@ SITUATIONS = {
 
 def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
     """It has both; a report whose base was named may be told another."""
-    wide = replace(GROWN, shapes="(f32[16]{0})->f32[8]{0}")
-    path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, wide))
+    elsewhere = replace(night(2, GROWN), platform="gpu")
+    path = make(tmp_path / "hlodb.duckdb", night(1, STEP), elsewhere)
     with connect(path) as connection:
         diff, report = (
             build_report(

@@ -6,10 +6,10 @@
 --   what size_names says of any of them; retyped, by element types; repeated,
 --   where arguments that differ by a number alone (block_0, block_1) are more
 --   or fewer: then the layers are counted; new and gone otherwise, those of
---   the optimiser apart. Stacked layers are
---   resized in the first dimension of three arrays or more, and in no other. Partitions are
---   devices. What people choose comes first: devices, layers, sizes by place
---   of size_names, types, then new and gone.
+--   the optimiser apart. Stacked layers are resized in the first dimension of
+--   three arrays or more, and in no other. Partitions are devices. What people
+--   choose comes first: devices, layers, sizes by place of size_names, types,
+--   then new and gone.
 -- grain: pair of modules, change
 -- param base_ids BIGINT[] = NULL: Module contents of the base.
 -- param candidate_ids BIGINT[] = NULL: Those of the candidate, in the same
@@ -203,11 +203,12 @@ counted AS (
     ) AS base_times
   FROM patterns AS p
 ),
--- How many numbers stand at each place of a pattern: block_0 and block_1 are 2.
+-- How many numbers stand at each place of a pattern: 2 of block_0 and block_1.
 numbers AS (
   SELECT
     c.base_id, c.own_id, c.pattern, n.nth,
-    count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id) AS base_times,
+    count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
+      AS base_times,
     count(DISTINCT n.value) FILTER (WHERE a.module_id = c.own_id) AS own_times
   FROM counted AS c
   JOIN arguments AS a

@@ -4,9 +4,9 @@
 -- definition: For each memory space that either module uses, the first that
 --   applies (rule in parentheses). failed: no candidate (only_in_base) or no
 --   buffer assignment in it (no_buffer_assignment). new: the same for the base
---   (only_in_candidate, no_buffer_assignment). not_comparable: the
---   platforms differ (differing_keys). changed: input shapes or the number of
---   partitions differ (other_inputs). same: identical programs that use the space alike
+--   (only_in_candidate, no_buffer_assignment). not_comparable: the platforms
+--   differ (differing_keys). changed: input shapes or the number of partitions
+--   differ (other_inputs). same: identical programs that use the space alike
 --   (identical_artefact), equal reserved_bytes (equal_bytes), a difference
 --   inside the noise band (inside_noise_band) or below a floor (below_floor):
 --   less than min_delta_bytes, or less than min_delta_ratio of the smaller
