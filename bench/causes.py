@@ -66,7 +66,9 @@ class Score:
 def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
     """Yield the pairs of an archive, unpacked into a folder."""
     with tarfile.open(archive) as packed:
-        packed.extractall(folder, filter="data")
+        # Python 3.11 has the filter since 3.11.4 only, later ones warn without it.
+        packed.extraction_filter = getattr(tarfile, "data_filter", None)
+        packed.extractall(folder)
     root = folder / archive.name.removesuffix(".tar.xz")
     base = root / "base"
     truths = json.loads((root / "truth.json").read_text())

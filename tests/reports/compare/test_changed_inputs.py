@@ -43,7 +43,7 @@ def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = folder / "hlodb.duckdb"
     for name, candidates in PROGRAMS.items():
         with tarfile.open(PAIRS / f"{name}-cpu.tar.xz") as archive:
-            archive.extractall(folder, filter="data")
+            archive.extractall(folder)
         root = folder / f"{name}-cpu"
         for run in ("base", *candidates):
             request = RunRequest(name=f"{name}_base" if run == "base" else run)
