@@ -95,11 +95,6 @@ def call_sql(query: Query, parameters: Iterable[str]) -> str:
     return f"SELECT * FROM {query.name}({arguments})"
 
 
-def _bound(parameters: Mapping[str, Value]) -> list[Any]:
-    values = parameters.values()
-    return [json.dumps(v) if isinstance(v, list) else v for v in values]
-
-
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
     """Return the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
     _require_parameters(query, parameters)
