@@ -32,7 +32,14 @@ _SMALL_RATIO = 0.01
 
 
 def headline(overview: Overview) -> str:
-    """Return the most important sentence about a run."""
+    """Return the most important sentence about a run, and whether it lacks anything."""
+    places = sum(row["reject_count"] for row in overview.answers["rejects_summary"])
+    if not places:
+        return _headline(overview)
+    return f"{_headline(overview)} ({counted(places, 'place')} could not be read)"
+
+
+def _headline(overview: Overview) -> str:
     name = overview.run.name
     reports = overview.answers["oom_summary"]
     if reports:
@@ -54,13 +61,12 @@ def headline(overview: Overview) -> str:
 def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     """Return all sections; `programs` are described, with `top` rows a table."""
     spaces = memory_spaces(overview)
-    sections = [_log(row, overview, top) for row in overview.answers["oom_summary"]]
+    sections = [] if overview.is_whole else [Section("Not read", _rejects(overview))]
+    sections += [_log(row, overview, top) for row in overview.answers["oom_summary"]]
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
     described = [space for space in spaces if is_described(space)][:programs]
     sections += [_space(overview, space, top) for space in described]
-    if not overview.is_whole:
-        sections.append(Section("Not read", _rejects(overview)))
     sections.append(Section("More", _more(overview, described)))
     return sections
 
@@ -70,7 +76,7 @@ def _rejects(overview: Overview) -> list[Block]:
         (f"{row['reject_count']:,}", row["example"], row["message"] or row["code"])
         for row in overview.answers["rejects_summary"]
     ]
-    text = "These places could not be read; what is said above lacks them."
+    text = "These places could not be read: all figures below lack them."
     header = ("places", "first", "why")
     return [Paragraph(text), table(header, rows, numeric=(0,))]
 
