@@ -68,8 +68,9 @@ def test_every_size_has_its_place_on_an_axis(sizes: list[int]) -> None:
     axis = byte_axis(sizes, 500, 20)
     names = [name for _, name in axis.ticks]
     assert len(set(names)) == len(names) >= 2
-    assert axis.low <= min(sizes)
-    assert axis.high >= max(sizes)
+    # Axes count in floats, which are coarser than bytes from 2^53 on.
+    assert axis.low <= float(min(sizes))
+    assert axis.high >= float(max(sizes))
     for smaller, larger in pairwise(sorted(sizes)):
         assert 500 >= axis.at(smaller) >= axis.at(larger) >= 20
 
