@@ -23,6 +23,9 @@ TPU_CHIPS: dict[tuple[str, str], str] = {
     ("TPU_VERSION_VIPERFISH", ""): "TPU v5p",
     ("TPU_VERSION_VIPERFISH", "lite"): "TPU v5e",
     ("TPU_VERSION_GHOSTLITE", ""): "TPU v6e",
+    # As libtpu 0.0.42 writes it. Each of the two chiplets is a device of its own, with
+    # half of the published 192 GiB.
+    ("TPU_VERSION_6acc60406", ""): "TPU7x",
     # What libtpu called VIPERFISH until jax 0.8.0.
     ("TPU_VERSION_2093c6a02", ""): "TPU v5p",
     ("TPU_VERSION_2093c6a02", "lite"): "TPU v5e",

@@ -135,6 +135,7 @@ def test_no_device_is_published_twice(reading: Connection) -> None:
         ("TPU v5e", V5E, f"{source}v5e"),
         ("TPU v5p", V5P, f"{source}v5p"),
         ("TPU v6e", 32 * 2**30, f"{source}v6e"),
+        ("TPU7x", 96 * 2**30, f"{source}tpu7x"),
     ]
 
 

@@ -41,6 +41,7 @@ def test_target_arguments() -> None:
             'version: TPU_VERSION_2093c6a02 variant: "lite"',
             "TPU v5e",
         ),
+        ("version: TPU_VERSION_6acc60406", "TPU7x"),
         ("version: TPU_VERSION_NEW", "TPU_VERSION_NEW"),
     ],
 )
