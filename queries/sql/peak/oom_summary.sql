@@ -3,12 +3,13 @@
 --   it?
 -- definition: Reports of running out of memory in the logs of a run.
 --   needed_bytes is what the program needs of the memory space: what the
---   report says is used, else its total, else the request that failed.
---   over_bytes is needed_bytes minus capacity_bytes. Sizes are printed to a
---   few digits. padding_bytes adds up the buffers that the report lists, which
---   are the largest only. program is the program that has the most of these
---   buffers, by instruction and shape: of the same run, else of any run, such
---   as the dump of the job that wrote the log; NULL where none has any.
+--   report says is used, else its total, else the request that failed, else
+--   the temporaries. over_bytes is needed_bytes minus capacity_bytes. Sizes
+--   are printed to a few digits. padding_bytes adds up the buffers that the
+--   report lists, which are the largest only. program is the program that has
+--   the most of these buffers, by instruction and shape: of the same run,
+--   else of any run, such as the dump of the job that wrote the log; NULL
+--   where none has any.
 -- grain: report of a log
 -- leading: program, space_name, needed_bytes, capacity_bytes, over_bytes,
 --   path, line, largest
@@ -79,8 +80,10 @@ sums AS (
 reports AS (
   SELECT
     r.run AS run_name, o.*,
-    coalesce(o.used_bytes, o.total_bytes, o.program_bytes, o.requested_bytes)
-      AS needed_bytes
+    coalesce(
+      o.used_bytes, o.total_bytes, o.program_bytes, o.requested_bytes,
+      o.temp_bytes
+    ) AS needed_bytes
   FROM selected_run() AS r
   JOIN oom_reports AS o USING (run_id)
 )

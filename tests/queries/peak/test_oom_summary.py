@@ -101,3 +101,17 @@ def test_the_program_is_found_in_the_dump_of_another_run(tmp_path: Path) -> None
         asked = {"run": "job"}
         [summary] = run_query(connection, "oom_summary", asked).dicts()
     assert (summary["program"], summary["program_run"]) == ("jit_update", "dump")
+
+
+def test_temporaries_alone_are_what_is_needed(tmp_path: Path) -> None:
+    """As libtpu 0.0.42 writes it for a TPU7x that would need 128 GiB."""
+    text = (
+        "Ran out of memory on HBM, the total memory required for HLO temporaries"
+        " (128.00G) exceeds available HBM (94.75G)."
+    )
+    with connect(warehouse(tmp_path, text)) as connection:
+        [summary] = run_query(connection, "oom_summary").dicts()
+    assert (summary["needed_bytes"], summary["over_bytes"]) == (
+        128 * GIB,
+        133 * GIB // 4,
+    )
