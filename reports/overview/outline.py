@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph, table
 from hlodb.reports.outline.outline import Section
@@ -205,7 +204,7 @@ def _space(overview: Overview, space: Row, top: int) -> Section:
 
 
 def _roles(roles: Sequence[Row], top: int) -> list[Block]:
-    rows = [(*_owned(row), row["role"].replace("_", " ")) for row in _merged(roles)]
+    rows = [(*_owned(row), row["role"].replace("_", " ")) for row in roles]
     return _holders("What holds the peak:", ("role",), rows, top)
 
 
@@ -269,16 +268,6 @@ def _reserved(space: Row) -> str:
         return text
     share = space["reserved_bytes"] / limit
     return f"{text}, {share:.1%} of its {plain_bytes(limit)}"
-
-
-def _merged(roles: Sequence[Row]) -> list[Row]:
-    """Return a row per role: the query has one for each rule that gave it."""
-    merged: dict[str, dict[str, Any]] = {}
-    for row in roles:
-        into = merged.setdefault(row["role"], {"role": row["role"]})
-        for name in ("owned_bytes", "peak_ratio"):
-            into[name] = into.get(name, 0) + (row[name] or 0)
-    return sorted(merged.values(), key=lambda row: (-row["owned_bytes"], row["role"]))
 
 
 def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:

@@ -29,7 +29,7 @@ _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "headroom": {},
     "peak_by_space": {},
     "live_timeline": {"points": TIMELINE_POINTS},
-    "peak_by_role": {},
+    "peak_by_role": {"by_rule": False},
     "peak_by_source_line": {},
     "peak_contents": {},
     "remedies": {},

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.ingest.formats.logs.test_oom_log import TPU
@@ -50,7 +50,10 @@ def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> N
     assert (done.returncode, done.stderr) == (0, "")
     [found] = json.loads(done.stdout)["runs"]
     assert found["run"] == run
-    asked = {"live_timeline": {"points": 60}}
+    asked: dict[str, dict[str, Value]] = {
+        "live_timeline": {"points": 60},
+        "peak_by_role": {"by_rule": False},
+    }
     with connect(demo_warehouse) as connection:
         for query, rows in found["answers"].items():
             more = asked.get(query, {})

@@ -10,6 +10,8 @@
 -- param run
 -- param program
 -- param color
+-- param by_rule BOOLEAN = true: A row for each rule that gave the role; false
+--   for a row per role.
 -- column run
 -- column program
 -- column module_number
@@ -19,7 +21,8 @@
 -- column role VARCHAR name neutral: Role, such as weights; unclassified if no
 --   rule applies.
 -- column rule_id VARCHAR name neutral: Rule that decided the role, with the
---   prefix copy_of_ for a copy of a parameter; NULL if none did.
+--   prefix copy_of_ for a copy of a parameter; NULL if none did, or without
+--   by_rule.
 -- column owned_bytes BIGINT bytes lower_is_better: Bytes of the live peak.
 -- column peak_ratio DOUBLE ratio neutral: Share of live_peak_bytes.
 -- column value_count BIGINT count neutral: Number of values.
@@ -27,7 +30,7 @@
 --   most bytes.
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role,
-  g.rule_id,
+  CASE WHEN $by_rule THEN g.rule_id END AS rule_id,
   CAST(sum(g.owned_bytes) AS BIGINT) AS owned_bytes,
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
@@ -40,7 +43,8 @@ LEFT JOIN store.instructions AS i
   AND i.instruction_id = g.instruction_id
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  m.occurrence, m.live_peak_bytes, g.role, g.rule_id
+  m.occurrence, m.live_peak_bytes, g.role,
+  CASE WHEN $by_rule THEN g.rule_id END
 ORDER BY
   m.live_peak_bytes DESC, m.program, m.module_number, m.rank, m.occurrence,
-  m.color, owned_bytes DESC, g.role, g.rule_id
+  m.color, owned_bytes DESC, g.role, rule_id
