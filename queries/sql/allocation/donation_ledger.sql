@@ -4,10 +4,7 @@
 -- definition: One row per alias of an output with a parameter: realised if the
 --   output's value lies in the parameter's allocation, else declared_only. A
 --   donated parameter without an output (donor) is realised if its allocation
---   is live-out. missed: an output array without an alias, in an allocation of
---   its own, and a parameter of the same shape that is neither donated nor
---   live-out; the n-th such output of a shape is paired with the n-th such
---   parameter.
+--   is live-out. missed: a pair of missed_donations.
 -- grain: module occurrence, alias or pair
 -- leading: program, status, parameter_number, op_name, output_index,
 --   donated_bytes, shape, reason
@@ -38,14 +35,6 @@
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT module_id
   FROM selected_modules()
-),
--- Fixed before it is joined by number: else a table is made of all values.
-shapes AS MATERIALIZED (
-  SELECT
-    v.module_id, v.value_id,
-    regexp_replace(v.shape, '\{[^}]*\}', '', 'g') AS shape
-  FROM chosen
-  JOIN store."values" AS v USING (module_id)
 ),
 parameters AS (
   SELECT
@@ -79,49 +68,6 @@ declared AS (
     ON o.module_id = a.module_id
     AND o.output_index = a.output_index
 ),
-free_parameters AS (
-  SELECT
-    p.*,
-    row_number() OVER (
-      PARTITION BY p.module_id, p.shape, p.size_bytes, p.space_color
-      ORDER BY
-        p.parameter_number,
-        list_transform(
-          regexp_extract_all(p.parameter_index, '[0-9]+'),
-          lambda x: CAST(x AS INTEGER)
-        )
-    ) AS ordinal
-  FROM parameters AS p
-  ANTI JOIN aliases AS a
-    ON a.module_id = p.module_id
-    AND a.parameter_number = p.parameter_number
-    AND coalesce(a.parameter_index, '{}') = p.parameter_index
-  WHERE NOT coalesce(p.is_live_out, FALSE)
-    AND p.size_bytes > 0
-),
-free_outputs AS (
-  SELECT
-    o.module_id, o.output_index, a.size_bytes, a.color AS space_color,
-    v.shape,
-    row_number() OVER (
-      PARTITION BY o.module_id, v.shape, a.size_bytes, a.color
-      ORDER BY list_transform(
-        regexp_extract_all(o.output_index, '[0-9]+'),
-        lambda x: CAST(x AS INTEGER)
-      )
-    ) AS ordinal
-  FROM outputs AS o
-  JOIN allocations AS a
-    ON a.module_id = o.module_id
-    AND a.allocation_id = o.allocation_id
-  JOIN shapes AS v
-    ON v.module_id = o.module_id
-    AND v.value_id = o.value_id
-  ANTI JOIN aliases AS d
-    ON d.module_id = o.module_id
-    AND d.output_index = o.output_index
-  WHERE a.kind = 'live_out'
-),
 entries AS (
   SELECT
     module_id, CASE WHEN is_realised THEN 'realised' ELSE 'declared_only' END
@@ -138,12 +84,10 @@ entries AS (
   FROM declared
   UNION ALL
   SELECT
-    p.module_id, 'missed', p.parameter_number, p.parameter_index,
-    o.output_index, NULL, p.size_bytes, p.space_color, p.shape,
+    d.module_id, 'missed', d.parameter_number, d.parameter_index,
+    d.output_index, NULL, d.size_bytes, d.color, d.shape,
     'an output of the same shape has memory of its own'
-  FROM free_parameters AS p
-  JOIN free_outputs AS o
-    USING (module_id, shape, size_bytes, space_color, ordinal)
+  FROM missed_donations() AS d
 )
 SELECT
   m.run, m.program, m.module_number, m.rank, m.module_id, e.status,

@@ -1,6 +1,6 @@
 -- title: Peak memory that donations would save
 -- question: How far would the peak fall if an input were donated?
--- definition: For every missed pair of donation_ledger: the fall of the live
+-- definition: For every pair of missed_donations: the fall of the live
 --   peak if the output lay in the parameter's allocation and needed none of
 --   its own. is_possible: no copy is needed, because the parameter is last
 --   read no later than the output's allocation is first in use.
@@ -36,25 +36,13 @@
 WITH tenants AS (
   SELECT * FROM value_places()
 ),
-pairs AS (
-  SELECT DISTINCT
-    d.module_id, d.color AS space_color, d.parameter_number,
-    d.parameter_index, d.output_index, d.shape, o.allocation_id AS output_id,
-    p.allocation_id AS parameter_id, a.size_bytes AS output_bytes
-  FROM donation_ledger() AS d
-  JOIN result_places() AS o
-    ON o.module_id = d.module_id
-    AND o.output_index = d.output_index
-  JOIN allocations AS a
-    ON a.module_id = o.module_id
-    AND a.allocation_id = o.allocation_id
-    AND a.color = d.color
-    AND a.kind = 'live_out'
-  JOIN allocations AS p
-    ON p.module_id = d.module_id
-    AND p.parameter_number = d.parameter_number
-    AND coalesce(p.parameter_shape_index, '{}') = d.parameter_index
-  WHERE d.status = 'missed'
+pairs AS MATERIALIZED (
+  SELECT
+    d.*, d.color AS space_color, u.last_use_step
+  FROM missed_donations() AS d
+  LEFT JOIN argument_last_uses() AS u
+    ON u.module_id = d.module_id
+    AND u.allocation_id = d.parameter_id
 ),
 held AS (
   SELECT
@@ -87,32 +75,6 @@ levels AS (
   GROUP BY module_id, output_id, step
   WINDOW same_output AS (PARTITION BY module_id, output_id ORDER BY step)
 ),
--- Readers and steps are fixed, of these modules alone: else all uses meet all
--- instructions.
-readers AS MATERIALIZED (
-  SELECT DISTINCT
-    p.module_id, p.parameter_id, u.instruction_id AS reader_id
-  FROM (SELECT DISTINCT module_id, parameter_id FROM pairs) AS p
-  JOIN tenants AS t
-    ON t.module_id = p.module_id
-    AND t.allocation_id = p.parameter_id
-  JOIN store.value_uses AS u
-    ON u.module_id = t.module_id
-    AND u.value_id = t.value_id
-),
-scheduled AS MATERIALIZED (
-  SELECT i.module_id, i.instruction_id, i.schedule_step
-  FROM selected_contents() AS c
-  JOIN store.instructions AS i USING (module_id)
-),
-uses AS (
-  SELECT r.module_id, r.parameter_id, max(i.schedule_step) AS last_use_step
-  FROM readers AS r
-  JOIN scheduled AS i
-    ON i.module_id = r.module_id
-    AND i.instruction_id = r.reader_id
-  GROUP BY r.module_id, r.parameter_id
-),
 starts AS (
   SELECT module_id, output_id, min(start_step) AS output_step
   FROM held
@@ -127,10 +89,10 @@ lowered AS (
   SELECT
     p.module_id, p.output_id,
     max(
-      l.live_bytes - CASE WHEN l.is_held THEN p.output_bytes ELSE 0 END
+      l.live_bytes - CASE WHEN l.is_held THEN p.size_bytes ELSE 0 END
     ) AS new_peak_bytes
   FROM (
-    SELECT DISTINCT module_id, output_id, space_color, output_bytes FROM pairs
+    SELECT DISTINCT module_id, output_id, space_color, size_bytes FROM pairs
   ) AS p
   JOIN ends AS e USING (module_id, space_color)
   JOIN levels AS l USING (module_id, output_id)
@@ -140,14 +102,14 @@ lowered AS (
 SELECT
   m.run, m.program, m.module_number, m.rank, p.space_color AS color,
   m.space_name, p.parameter_number, p.parameter_index, n.op_name,
-  p.output_index, p.shape, p.output_bytes, u.last_use_step, f.output_step,
-  coalesce(u.last_use_step, -1) <= f.output_step AS is_possible,
+  p.output_index, p.shape, p.size_bytes AS output_bytes, p.last_use_step,
+  f.output_step,
+  coalesce(p.last_use_step, -1) <= f.output_step AS is_possible,
   m.live_peak_bytes,
   m.live_peak_bytes - l.new_peak_bytes AS saved_at_peak_bytes,
   s.source_file, s.source_line
 FROM pairs AS p
 JOIN lowered AS l USING (module_id, output_id)
-LEFT JOIN uses AS u USING (module_id, parameter_id)
 LEFT JOIN starts AS f USING (module_id, output_id)
 JOIN selected_memory() AS m
   ON m.module_id = p.module_id
@@ -160,5 +122,5 @@ LEFT JOIN instruction_sources() AS s
   AND s.locations_id = m.locations_id
   AND s.instruction_id = n.instruction_id
 ORDER BY
-  saved_at_peak_bytes DESC, p.output_bytes DESC, m.program, m.module_number,
+  saved_at_peak_bytes DESC, p.size_bytes DESC, m.program, m.module_number,
   m.rank, p.parameter_number, p.parameter_index, p.output_index

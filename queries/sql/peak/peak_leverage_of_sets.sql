@@ -47,7 +47,7 @@ ranked AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
     m.space_name, m.module_id, m.live_peak_bytes, s.set_name, s.value_count,
-    s.owned_bytes, s.new_peak_bytes, s.new_peak_step, s.half_peak_bytes,
+    s.owned_bytes, s.new_peak_bytes, s.new_peak_step, s.part_peak_bytes,
     row_number() OVER (
       PARTITION BY m.occurrence, m.color
       ORDER BY s.new_peak_bytes, s.owned_bytes DESC, s.set_name
@@ -71,7 +71,7 @@ SELECT
   r.live_peak_bytes - r.new_peak_bytes AS leverage_bytes,
   (r.live_peak_bytes - r.new_peak_bytes) / nullif(r.live_peak_bytes, 0)
     AS leverage_ratio,
-  r.live_peak_bytes - r.half_peak_bytes AS half_leverage_bytes,
+  r.live_peak_bytes - r.part_peak_bytes AS half_leverage_bytes,
   r.live_peak_bytes, r.new_peak_bytes, r.new_peak_step,
   i.name AS new_peak_instruction
 FROM ranked AS r

@@ -1,9 +1,10 @@
 -- title: Leverage of every set of values
--- question: How high is the live peak without these values, or with half of
+-- question: How high is the live peak without these values, or with a part of
 --   their bytes?
--- definition: The live peak as peak_leverage_of_sets defines it, for sets that
---   alone use some bytes at the peak; removing any other set does not change
---   the peak.
+-- definition: The live peak as peak_leverage_of_sets defines it, for sets
+--   that alone use some bytes at the peak; removing any other set does not
+--   change the peak. It is the same for sets whose neighbours move apart. Of
+--   a set there is one part, one whole and one is_apart.
 -- grain: module content, source locations, memory space, set
 -- param run
 -- param program
@@ -14,6 +15,15 @@
 --   order.
 -- param member_sets VARCHAR[] = NULL: The set that each is in.
 -- param member_values BIGINT[] = NULL: Their value_id.
+-- param member_parts BIGINT[] = NULL: Of so many of the freed bytes,
+-- param member_wholes BIGINT[] = NULL: divided by so many, part_peak_bytes is
+--   without; NULL for 1 of 2.
+-- param member_apart BIGINT[] = NULL: 1 where other values of an allocation
+--   that is not temporary get memory of their own, so that all of it is freed.
+-- param member_from BIGINT[] = NULL: First step at which each is freed; NULL
+--   for its first.
+-- param member_until BIGINT[] = NULL: Last step at which each is; NULL for its
+--   last.
 -- column module_id
 -- column locations_id
 -- column color
@@ -24,8 +34,8 @@
 --   they own.
 -- column new_peak_bytes
 -- column new_peak_step
--- column half_peak_bytes BIGINT bytes lower_is_better: Live peak with half of
---   the bytes that the set frees.
+-- column part_peak_bytes BIGINT bytes lower_is_better: Live peak if a part of
+--   the bytes goes.
 WITH chosen AS MATERIALIZED (
   SELECT DISTINCT
     m.module_id, m.locations_id, m.color AS space_color, m.peak_step,
@@ -37,24 +47,31 @@ members AS MATERIALIZED (
   SELECT
     unnest($member_modules) AS module_id,
     unnest($member_locations) AS locations_id,
-    unnest($member_sets) AS name_of_set, unnest($member_values) AS value_id
+    unnest($member_sets) AS name_of_set, unnest($member_values) AS value_id,
+    coalesce(unnest($member_parts), 1) AS part,
+    coalesce(unnest($member_wholes), 2) AS whole,
+    coalesce(unnest($member_apart), 0) AS is_apart,
+    unnest($member_from) AS from_step, unnest($member_until) AS until_step
 ),
 owners AS MATERIALIZED (
   SELECT
     c.module_id, c.locations_id, c.space_color, c.peak_step,
-    m.name_of_set, count(*) AS values_there,
-    CAST(sum(v.owned_bytes) AS BIGINT) AS bytes_there,
+    m.name_of_set, count(v.value_id) AS values_there,
+    CAST(coalesce(sum(v.owned_bytes), 0) AS BIGINT) AS bytes_there,
+    min(m.part) AS part, min(m.whole) AS whole, min(m.is_apart) AS is_apart,
     row_number() OVER () AS set_id
   FROM chosen AS c
-  JOIN peak_values() AS v
-    ON v.module_id = c.module_id
-    AND v.color = c.space_color
   JOIN members AS m
     ON m.module_id = c.module_id
     AND m.locations_id IS NOT DISTINCT FROM c.locations_id
-    AND m.value_id = v.value_id
+  LEFT JOIN peak_values() AS v
+    ON v.module_id = c.module_id
+    AND v.color = c.space_color
+    AND v.value_id = m.value_id
   GROUP BY
     c.module_id, c.locations_id, c.space_color, c.peak_step, m.name_of_set
+  HAVING count(v.value_id) > 0
+    OR max(m.is_apart) = 1
 ),
 curves AS MATERIALIZED (
   SELECT
@@ -81,7 +98,11 @@ placed AS MATERIALIZED (
 removed AS MATERIALIZED (
   SELECT
     o.set_id, v.module_id, v.allocation_id, v.value_id, v.kind,
-    v.offset_bytes, v.size_bytes, v.start_step, v.end_step
+    v.allocation_bytes, v.offset_bytes, v.size_bytes,
+    v.start_step AS first_step,
+    v.end_step AS final_step,
+    greatest(v.start_step, m.from_step) AS start_step,
+    least(v.end_step, m.until_step) AS end_step
   FROM owners AS o
   JOIN members AS m
     ON m.module_id = o.module_id
@@ -119,11 +140,16 @@ shared AS (
     SELECT *, ending_id AS value_id, starting_id AS other_id FROM meetings
     UNION ALL
     SELECT *, starting_id, ending_id FROM meetings
-  ) AS m USING (module_id, allocation_id, value_id)
+  ) AS m
+    ON m.module_id = r.module_id
+    AND m.allocation_id = r.allocation_id
+    AND m.value_id = r.value_id
+    AND m.step BETWEEN r.start_step AND r.end_step
   LEFT JOIN removed AS o
     ON o.set_id = r.set_id
     AND o.allocation_id = r.allocation_id
     AND o.value_id = m.other_id
+    AND m.step BETWEEN o.start_step AND o.end_step
   WHERE o.value_id IS NULL
     OR o.value_id > r.value_id
 ),
@@ -145,22 +171,30 @@ kept AS (
   GROUP BY set_id, step
 ),
 -- Parameters, constants and results go where nothing else is in their place.
+standing_sets AS MATERIALIZED (
+  SELECT DISTINCT
+    r.set_id, o.is_apart, r.module_id, r.allocation_id, r.allocation_bytes,
+    c.last_step
+  FROM removed AS r
+  JOIN owners AS o USING (set_id)
+  JOIN curves AS c
+    ON c.module_id = o.module_id
+    AND c.space_color = o.space_color
+  WHERE r.kind <> 'temp'
+),
 holders AS (
   SELECT
-    s.set_id, v.allocation_id, v.allocation_bytes,
-    CASE WHEN v.is_standing THEN 0 ELSE v.start_step END AS start_step,
-    CASE WHEN v.is_standing THEN s.last_step ELSE v.end_step END AS end_step,
+    s.set_id, s.is_apart, v.allocation_id, v.allocation_bytes, v.size_bytes,
+    CASE
+      WHEN v.is_standing THEN 0
+      ELSE coalesce(r.start_step, v.start_step)
+    END AS start_step,
+    CASE
+      WHEN v.is_standing THEN s.last_step
+      ELSE coalesce(r.end_step, v.end_step)
+    END AS end_step,
     r.value_id IS NULL AS is_other
-  FROM (
-    SELECT DISTINCT
-      r.set_id, r.module_id, r.allocation_id, c.last_step
-    FROM removed AS r
-    JOIN owners AS o USING (set_id)
-    JOIN curves AS c
-      ON c.module_id = o.module_id
-      AND c.space_color = o.space_color
-    WHERE r.kind <> 'temp'
-  ) AS s
+  FROM standing_sets AS s
   JOIN placed AS v
     ON v.module_id = s.module_id
     AND v.allocation_id = s.allocation_id
@@ -168,26 +202,41 @@ holders AS (
     ON r.set_id = s.set_id
     AND r.allocation_id = v.allocation_id
     AND r.value_id = v.value_id
+  UNION ALL
+  -- What is freed for a part of its time only, in the rest of it.
+  SELECT
+    r.set_id, s.is_apart, r.allocation_id, s.allocation_bytes, r.size_bytes,
+    unnest([r.first_step, r.end_step + 1]),
+    unnest([r.start_step - 1, r.final_step]), TRUE
+  FROM removed AS r
+  JOIN standing_sets AS s USING (set_id, allocation_id)
 ),
 held AS (
   SELECT
     set_id, allocation_id, allocation_bytes, step,
-    sum(sum(own)) OVER in_place > 0 AND sum(sum(other)) OVER in_place = 0
-      AS is_freed
+    CASE
+      WHEN sum(sum(other)) OVER in_place > 0 AND is_apart = 1
+        THEN allocation_bytes - sum(sum(other_bytes)) OVER in_place
+      WHEN sum(sum(other)) OVER in_place > 0 THEN 0
+      WHEN sum(sum(own)) OVER in_place > 0 THEN allocation_bytes
+      ELSE 0
+    END AS freed_bytes
   FROM (
     SELECT
-      set_id, allocation_id, allocation_bytes, start_step AS step,
-      CAST(NOT is_other AS TINYINT) AS own, CAST(is_other AS TINYINT) AS other
+      set_id, is_apart, allocation_id, allocation_bytes, start_step AS step,
+      CAST(NOT is_other AS TINYINT) AS own, CAST(is_other AS TINYINT) AS other,
+      CASE WHEN is_other THEN size_bytes ELSE 0 END AS other_bytes
     FROM holders
-    WHERE start_step IS NOT NULL
+    WHERE start_step <= end_step
     UNION ALL
     SELECT
-      set_id, allocation_id, allocation_bytes, end_step + 1,
-      -CAST(NOT is_other AS TINYINT), -CAST(is_other AS TINYINT)
+      set_id, is_apart, allocation_id, allocation_bytes, end_step + 1,
+      -CAST(NOT is_other AS TINYINT), -CAST(is_other AS TINYINT),
+      CASE WHEN is_other THEN -size_bytes ELSE 0 END
     FROM holders
-    WHERE start_step IS NOT NULL
+    WHERE start_step <= end_step
   )
-  GROUP BY set_id, allocation_id, allocation_bytes, step
+  GROUP BY set_id, is_apart, allocation_id, allocation_bytes, step
   WINDOW in_place AS (
     PARTITION BY set_id, allocation_id ORDER BY step
   )
@@ -196,12 +245,12 @@ changes AS (
   SELECT set_id, start_step AS step, size_bytes AS change
   FROM removed
   WHERE kind = 'temp'
-    AND start_step IS NOT NULL
+    AND start_step <= end_step
   UNION ALL
   SELECT set_id, end_step + 1, -size_bytes
   FROM removed
   WHERE kind = 'temp'
-    AND start_step IS NOT NULL
+    AND start_step <= end_step
   UNION ALL
   SELECT set_id, step, -kept_bytes FROM kept
   UNION ALL
@@ -209,9 +258,9 @@ changes AS (
   UNION ALL
   SELECT
     set_id, step,
-    allocation_bytes * (CAST(is_freed AS TINYINT) - lag(
-      CAST(is_freed AS TINYINT), 1, 0
-    ) OVER (PARTITION BY set_id, allocation_id ORDER BY step))
+    freed_bytes - lag(freed_bytes, 1, 0) OVER (
+      PARTITION BY set_id, allocation_id ORDER BY step
+    )
   FROM held
 ),
 freed AS (
@@ -270,11 +319,12 @@ levels AS (
 ),
 remaining AS (
   SELECT
-    set_id, max(live_bytes - freed_bytes) AS new_peak,
-    arg_max(step, (live_bytes - freed_bytes, -step)) AS new_step,
-    max(live_bytes - freed_bytes // 2) AS half_peak
-  FROM levels
-  GROUP BY set_id
+    l.set_id, max(l.live_bytes - l.freed_bytes) AS new_peak,
+    arg_max(l.step, (l.live_bytes - l.freed_bytes, -l.step)) AS new_step,
+    max(l.live_bytes - l.freed_bytes * o.part // o.whole) AS part_peak
+  FROM levels AS l
+  JOIN owners AS o USING (set_id)
+  GROUP BY l.set_id
 )
 SELECT
   o.module_id, o.locations_id, o.space_color AS color,
@@ -282,6 +332,6 @@ SELECT
   o.bytes_there AS owned_bytes,
   CAST(r.new_peak AS BIGINT) AS new_peak_bytes,
   CAST(r.new_step AS INTEGER) AS new_peak_step,
-  CAST(r.half_peak AS BIGINT) AS half_peak_bytes
+  CAST(r.part_peak AS BIGINT) AS part_peak_bytes
 FROM owners AS o
 JOIN remaining AS r USING (set_id)
