@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes oracle proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,9 @@ bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1
 
 bench-causes: $(VENV)/run  ## Score the causes that reports name of single edits
 	$(BIN)/python -m bench.causes
+
+bench-remedies: $(VENV)/run  ## Compare what remedies promise with programs compiled with them
+	$(BIN)/python -m bench.remedies
 
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle

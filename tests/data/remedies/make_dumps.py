@@ -1,0 +1,66 @@
+"""Compiles the programs of programs.py for a v5e, ahead of time, one edit a folder.
+
+    pip install "jax[tpu]==0.10.2" && python make_dumps.py
+
+Gives an archive for each program here; each edit is compiled by a process of its own,
+as XLA takes the folder of its dump when it starts. pairs.json says which edit is the
+remedy of which: `python -m bench.remedies` compares them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+from importlib import import_module
+from pathlib import Path
+
+HERE = Path(__file__).parent
+KEPT = ("after_optimizations", "-buffer-assignment", "-live-range", "-values")
+
+
+def compile_one(name: str, edit: str, folder: str) -> None:
+    """Dump one program after one edit."""
+    os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
+    os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+    import jax
+    from jax.experimental import topologies
+    from jax.sharding import SingleDeviceSharding
+
+    programs = import_module("programs")
+    devices = topologies.get_topology_desc("v5e:2x2", platform="tpu").devices
+    given = {**programs.PROGRAMS[name], **programs.EDITS[name][edit]}
+    if name == "mesh":
+        function, arguments = programs.mesh(given, devices)
+    else:
+        function, arguments = getattr(programs, name)(given)
+        place = SingleDeviceSharding(devices[0])
+        arguments = jax.tree.map(
+            lambda a: jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=place), arguments
+        )
+    function.lower(*arguments).compile()
+
+
+def main() -> None:
+    """Compile every edit, and pack the texts of each program."""
+    if len(sys.argv) > 1:
+        compile_one(*sys.argv[1:])
+        return
+    programs = import_module("programs")
+    for name, edits in programs.EDITS.items():
+        with tempfile.TemporaryDirectory() as folder:
+            for edit in edits:
+                dump = Path(folder) / name / edit
+                command = [sys.executable, __file__, name, edit, str(dump)]
+                subprocess.run(command, check=True)
+                for file in dump.iterdir():
+                    if "jit_" not in file.name or not file.stem.endswith(KEPT):
+                        file.unlink()
+            with tarfile.open(HERE / f"{name}.tar.xz", "w:xz") as packed:
+                packed.add(Path(folder) / name, name)
+
+
+if __name__ == "__main__":
+    main()
