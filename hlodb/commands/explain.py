@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, mkstemp
 
 import click
 
@@ -45,6 +47,12 @@ _STANDARD_INPUT = "-"
     show_default=True,
     help="Format of the answer.",
 )
+@click.option(
+    "--open",
+    "is_opened",
+    is_flag=True,
+    help="Write an HTML page and show it in the browser.",
+)
 @output_option
 @click.option(
     "--top",
@@ -67,6 +75,7 @@ def command(
     run: str | None,
     program: str | None,
     form: str,
+    is_opened: bool,
     output: Path | None,
     top: int,
     programs: int,
@@ -85,15 +94,21 @@ def command(
     hlodb explain /tmp/xla_dump
     hlodb explain job.log /tmp/xla_dump
     kubectl logs trainer-0 | hlodb explain -
+    hlodb explain /tmp/xla_dump --open
     hlodb explain --run nightly-7 --program jit_train_step --top 20
     """
     if paths and run is not None:
         raise UsageError("pass PATH or --run, not both")
     with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
         found = [read_overview(connection, name, program) for name in names or [run]]
+    if is_opened:
+        form, output = "html", output or _page()
     shown = Shown(programs, top, text_width(output), wants_color(output, color))
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())
+    if is_opened and output is not None:
+        webbrowser.open(output.absolute().as_uri())
+        narrate(f"the page is {output}")
     if empty := [each.run.name for each in found if each.is_empty]:
         raise DataQualityError(
             f"{', '.join(empty)} holds neither a program with a buffer assignment nor a"
@@ -130,6 +145,13 @@ def _sources(paths: Sequence[str]) -> list[RunSource]:
                 f"{error} There is no report of running out of memory in it, either"
             ) from error
         raise
+
+
+def _page() -> Path:
+    """Return the path of a new file for a page, which stays for the browser to read."""
+    handle, path = mkstemp(prefix="hlodb-explain-", suffix=".html")
+    os.close(handle)
+    return Path(path)
 
 
 def _saved(folder: Path) -> str:

@@ -64,10 +64,25 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     sections += [_log(row, overview, top) for row in overview.answers["oom_summary"]]
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
-    described = [space for space in spaces if is_described(space)][:programs]
-    sections += [_space(overview, space, top) for space in described]
-    sections.append(Section("More", _more(overview, described)))
+    described = described_spaces(overview, programs)
+    sections += [
+        Section(title, _space(overview, space, top))
+        for title, space in described.items()
+    ]
+    sections.append(Section("More", _more(overview, list(described.values()))))
     return sections
+
+
+def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
+    """Return the memory spaces with a section of their own, by its title."""
+    found = [space for space in memory_spaces(overview) if is_described(space)]
+    titled: dict[str, Row] = {}
+    for space in found[:programs]:
+        title = f"{space['program']}: {space['space_name']}"
+        if title in titled:
+            title = f"{title} (module {space['module_number']}, rank {space['rank']})"
+        titled[title] = space
+    return titled
 
 
 def _rejects(overview: Overview) -> list[Block]:
@@ -188,7 +203,7 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
     return blocks
 
 
-def _space(overview: Overview, space: Row, top: int) -> Section:
+def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     blocks: list[Block] = [Paragraph(_measured(space))]
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
@@ -200,7 +215,7 @@ def _space(overview: Overview, space: Row, top: int) -> Section:
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
     blocks += _remedies(rows_of(overview, "remedies", space), top)
-    return Section(f"{space['program']}: {space['space_name']}", blocks)
+    return blocks
 
 
 def _roles(roles: Sequence[Row], top: int) -> list[Block]:

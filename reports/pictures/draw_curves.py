@@ -26,9 +26,13 @@ _TOP, _BOTTOM = 70, 270
 _SIDES = ("base", "candidate")
 
 
-def draw_curves(curve: Curve, who: str) -> Picture:
-    """Draw the schedules of a finding about `who`, and mark the peak of each."""
+def draw_curves(curve: Curve, who: str, alone: str = "candidate") -> Picture:
+    """Draw the schedules of a finding about `who`, and mark the peak of each.
+
+    `alone` is what the candidate is called where nothing is compared.
+    """
     sides = [(n, s) for n in _SIDES if (s := getattr(curve, n)) is not None]
+    names = {"base": "base", "candidate": alone}
     longest = max(len(schedule.points) for _, schedule in sides)
     across_axis = count_axis(longest * curve.steps, "step", _LEFT, _RIGHT)
     sizes = [0, *(schedule.peak_bytes for _, schedule in sides)]
@@ -37,8 +41,8 @@ def draw_curves(curve: Curve, who: str) -> Picture:
     drawing += across(across_axis, "step of the schedule", _BOTTOM, _BOTTOM)
     for place, (name, schedule) in enumerate(sides):
         drawing += _path(schedule, curve.steps, name, across_axis, up_axis)
-        drawing += _key(_LEFT + 330 * place, name, schedule)
-    peaks = "; ".join(f"the {name} has its {_peak(s)}" for name, s in sides)
+        drawing += _key(_LEFT + 330 * place, name, names[name], schedule)
+    peaks = "; ".join(f"the {names[n]} has its {_peak(s)}" for n, s in sides)
     text = f"{who}: live memory over the schedule, {peaks}."
     return Picture(
         f"curve-{curve.finding_id}",
@@ -46,7 +50,7 @@ def draw_curves(curve: Curve, who: str) -> Picture:
         text,
         _BOTTOM + 42,
         drawing,
-        _figures(curve),
+        _figures(curve, alone),
     )
 
 
@@ -54,8 +58,8 @@ def _peak(schedule: Schedule) -> str:
     return f"peak of {plain_bytes(schedule.peak_bytes)} at step {schedule.peak_step}"
 
 
-def _key(x: float, name: str, schedule: Schedule) -> str:
-    sample = line(x, 12, x + 28, 12, f"curve {name}")
+def _key(x: float, side: str, name: str, schedule: Schedule) -> str:
+    sample = line(x, 12, x + 28, 12, f"curve {side}")
     return sample + label(x + 36, 16, f"{name}, {_peak(schedule)}")
 
 
@@ -70,7 +74,7 @@ def _path(s: Schedule, steps: int, name: str, across: Axis, up: Axis) -> str:
     return path + mark + element("circle", cx=x, cy=y, r=4, class_=f"mark {name}")
 
 
-def _figures(curve: Curve) -> Table:
+def _figures(curve: Curve, alone: str) -> Table:
     """Return the level of every stretch, those that follow with the same as one row."""
     base = curve.base.points if curve.base else []
     candidate = curve.candidate.points if curve.candidate else []
@@ -81,5 +85,7 @@ def _figures(curve: Curve) -> Table:
         first, last = numbers[0] * curve.steps, (numbers[-1] + 1) * curve.steps - 1
         steps = str(first) if first == last else f"{first} to {last}"
         rows.append([steps, plain_bytes(b), plain_bytes(c)])
-    header = ["steps", "most live, base", "most live, candidate"]
+    header = ["steps", "most live, base", f"most live, {alone}"]
+    if curve.base is None and alone != "candidate":
+        return table([header[0], header[2]], [[r[0], r[2]] for r in rows], numeric=(1,))
     return table(header, rows, numeric=(1, 2))

@@ -33,8 +33,28 @@ def render(report: Report) -> str:
 
 def _page(report: Report) -> Iterator[str]:
     sections = outline(report, TOP)
+    is_unjudged = report.verdict == "pass" and unjudged_growth(report)
+    yield from page(
+        report.headline,
+        sections,
+        pictures_of_sections(report),
+        pictures_of_findings(report),
+        "nothing" if is_unjudged else report.verdict,
+        f"hlodb {report.hlodb_version}, report {report.report_id}",
+    )
+
+
+def page(
+    title: str,
+    sections: Sequence[Section],
+    of_sections: Pictures,
+    of_findings: Pictures,
+    shade: str,
+    footer: str,
+) -> Iterator[str]:
+    """Yield the lines of a page; pictures are by title of a section, or by finding."""
     style = (files("hlodb.reports") / "report.css").read_text(encoding="utf-8")
-    headline = html(report.headline)
+    headline = html(title)
     yield "<!DOCTYPE html>"
     yield '<html lang="en">'
     yield '<head><meta charset="utf-8">'
@@ -43,15 +63,12 @@ def _page(report: Report) -> Iterator[str]:
     yield '<meta name="color-scheme" content="light dark">'
     yield f"<title>{headline}</title>"
     yield f"<style>\n{style}</style></head>"
-    is_unjudged = report.verdict == "pass" and unjudged_growth(report)
-    shade = "nothing" if is_unjudged else report.verdict
     yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
     yield from _contents(sections)
     yield "</header>"
     yield "<main>"
-    yield from _sections(report, sections)
+    yield from _sections(sections, of_sections, of_findings)
     yield "</main>"
-    footer = f"hlodb {report.hlodb_version}, report {report.report_id}"
     yield f"<footer><p>{html(footer)}</p></footer></body></html>"
 
 
@@ -63,12 +80,12 @@ def _contents(sections: Sequence[Section]) -> Iterator[str]:
 
 
 def _slug(section: Section) -> str:
-    return section.title.lower().replace(" ", "-")
+    return html(section.title.lower().replace(" ", "-"))
 
 
-def _sections(report: Report, sections: Sequence[Section]) -> Iterator[str]:
-    of_findings = pictures_of_findings(report)
-    of_sections = pictures_of_sections(report)
+def _sections(
+    sections: Sequence[Section], of_sections: Pictures, of_findings: Pictures
+) -> Iterator[str]:
     for section in sections:
         slug = _slug(section)
         yield f'<section aria-labelledby="{slug}">'

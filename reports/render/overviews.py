@@ -1,4 +1,4 @@
-"""Every form of an overview of runs: text, Markdown or JSON."""
+"""Every form of an overview of runs: text, Markdown, HTML or JSON."""
 
 from __future__ import annotations
 
@@ -6,10 +6,16 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from hlodb.reports.outline.outline import Section
-from hlodb.reports.overview.outline import headline, outline
+from hlodb.reports.overview.outline import (
+    described_spaces,
+    headline,
+    outline,
+)
 from hlodb.reports.overview.overview import OVERVIEW_SCHEMA, Overview
+from hlodb.reports.overview.timeline import curve_of
 from hlodb.reports.render import markdown, text
 from hlodb.text import json_text
+from hlodb.version import __version__
 
 
 class Shown(NamedTuple):
@@ -55,6 +61,33 @@ def _json(overviews: Sequence[Overview], shown: Shown) -> str:
     return json_text({"overview_schema": OVERVIEW_SCHEMA, "runs": runs}, indent=1)
 
 
+def _html(overviews: Sequence[Overview], shown: Shown) -> str:
+    """Return one page of all runs, with a picture of each described memory space."""
+    # Pictures take a while to load, and no other form has any.
+    from hlodb.reports.pictures.draw_curves import draw_curves
+    from hlodb.reports.pictures.picture import Picture
+    from hlodb.reports.render import html
+
+    sections: list[Section] = []
+    drawn: dict[str, list[Picture]] = {}
+    for each in overviews:
+        # Runs may have programs of one name.
+        run = f"{each.run.name}, " if len(overviews) > 1 else ""
+        sections += [
+            section._replace(title=run + section.title)
+            for section in _sections(each, shown)
+        ]
+        for title, space in described_spaces(each, shown.programs).items():
+            curve = curve_of(each, space, str(len(drawn) + 1))
+            if curve is not None:
+                drawn[run + title] = [draw_curves(curve, title, "program")]
+    title = "; ".join(headline(each) for each in overviews)
+    is_bad = any(each.answers["oom_summary"] for each in overviews)
+    shade = "fail" if is_bad else "nothing"
+    lines = html.page(title, sections, drawn, {}, shade, f"hlodb {__version__}")
+    return "".join(f"{line}\n" for line in lines)
+
+
 def _sections(overview: Overview, shown: Shown) -> list[Section]:
     return outline(overview, shown.programs, shown.top)
 
@@ -62,5 +95,6 @@ def _sections(overview: Overview, shown: Shown) -> list[Section]:
 FORMATS: dict[str, Callable[[Sequence[Overview], Shown], str]] = {
     "text": _text,
     "markdown": _markdown,
+    "html": _html,
     "json": _json,
 }
