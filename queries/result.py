@@ -29,7 +29,8 @@ class Result:
 
     def dicts(self) -> list[dict[str, Any]]:
         """Return every row as a dictionary by column name."""
-        return [dict(zip(self.names, row, strict=True)) for row in self.rows]
+        names = self.names
+        return [dict(zip(names, row, strict=True)) for row in self.rows]
 
     def column(self, name: str) -> list[Any]:
         """Return the values of one column."""

@@ -40,7 +40,8 @@ def steps(
     settings: Settings,
 ) -> list[Step]:
     """Return every step of the series, each with the run that it is in."""
-    asked = list(pairs)
+    # Equal contents need equal memory.
+    asked = [(pair, run) for pair, run in pairs if not _is_unchanged(pair)]
     runs = {id(pair): run for pair, run in asked}
     verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], (0, 0.0))
     return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
@@ -76,6 +77,15 @@ def absences(
             pairs.append(pair)
     verdicts = judge(connection, pairs, profiles, (), (0, 0.0))
     return [Step(v, runs[id(v.pair)]) for v in verdicts]
+
+
+def _is_unchanged(pair: Pair) -> bool:
+    base, candidate = pair.base, pair.candidate
+    return (
+        base is not None
+        and candidate is not None
+        and (base.module_id == candidate.module_id)
+    )
 
 
 def _is_step(verdict: Verdict, settings: Settings) -> bool:

@@ -95,17 +95,19 @@ class Divergence(NamedTuple):
 def read_differences(
     connection: Connection, pairs: Sequence[Modules]
 ) -> list[list[Difference]]:
-    """Return the differences of every pair, by colour."""
+    """Return the differences of every pair, by colour; of equal contents the same."""
     if not pairs:
         return []
+    asked = {_contents(pair): pair for pair in pairs}
     found: dict[tuple[int, int], list[Row]] = defaultdict(list)
-    for row in run_query(connection, "buffer_changes", _ids(pairs)).dicts():
+    for row in run_query(connection, "buffer_changes", _ids(asked.values())).dicts():
         found[row["pair"], row["color"]].append(row)
-    differences: list[list[Difference]] = [[] for _ in pairs]
+    differences: dict[tuple[int, int], list[Difference]] = {each: [] for each in asked}
+    contents = list(asked)
     for (pair, color), rows in sorted(found.items()):
         rows.sort(key=lambda row: row["place"])
-        differences[pair - 1].append(_difference(color, rows))
-    return differences
+        differences[contents[pair - 1]].append(_difference(color, rows))
+    return [differences[_contents(pair)] for pair in pairs]
 
 
 def read_divergences(
@@ -161,8 +163,13 @@ def colors_of(pair: Modules, profiles: Profiles) -> set[int]:
     return {color for m in pair for color in profiles.get(m.module_id, {})}
 
 
+def _contents(pair: Modules) -> tuple[int, int]:
+    base, candidate = pair
+    return base.module_id, candidate.module_id
+
+
 def _ids(pairs: Iterable[Modules]) -> dict[str, list[int]]:
-    both = [(b.module_id, c.module_id) for b, c in pairs]
+    both = [_contents(pair) for pair in pairs]
     return {
         "base_ids": [base for base, _ in both],
         "candidate_ids": [candidate for _, candidate in both],

@@ -380,15 +380,17 @@ rows_of_profiles AS (
     ) AS change
   FROM spaces AS s
 ),
-found AS (
+-- Few columns: each window carries all that there are.
+found AS MATERIALIZED (
   SELECT
     m.pair, r.number, r.space_color, r.kind, r.part, r.delta, r.note,
-    r.status, r.base_held, r.own_held, m.method, m.confidence,
-    m.base_value_id, m.base_instruction, m.base_opcode, m.base_op_path,
-    m.base_shape, m.base_shape_index, m.base_parameter, m.base_bytes,
-    m.candidate_value_id, m.candidate_instruction, m.candidate_opcode,
-    m.candidate_op_path, m.candidate_shape, m.candidate_shape_index,
-    m.candidate_parameter, m.candidate_bytes
+    r.status, r.base_held, r.own_held, m.confidence,
+    coalesce(
+      CASE
+        WHEN m.candidate_bytes IS NULL THEN m.base_instruction
+        ELSE m.candidate_instruction
+      END, ''
+    ) AS own_name
   FROM rows_of_buffers AS r
   JOIN matched AS m USING (number)
   JOIN spaces AS s
@@ -405,21 +407,38 @@ found AS (
       WHEN 'whole' THEN 'details of a run are pruned'
       ELSE ''
     END AS note,
-    'profile' AS method, 1.0 AS confidence
+    1.0 AS confidence, '' AS own_name
   FROM rows_of_profiles AS r
   WHERE r.change.delta <> 0
     OR r.change.part = 'same'
 ),
-summed AS (
+part_sums AS MATERIALIZED (
+  SELECT
+    f.pair, f.space_color, f.part, f.kind, sum(f.delta) AS part_delta,
+    count(*) AS part_count
+  FROM found AS f
+  GROUP BY f.pair, f.space_color, f.part, f.kind
+),
+explained AS (
+  SELECT p.pair, p.space_color, sum(p.part_delta) AS delta
+  FROM part_sums AS p
+  GROUP BY p.pair, p.space_color
+),
+placed AS (
   SELECT
     f.*,
-    sum(f.delta) OVER (PARTITION BY f.pair, f.space_color) AS explained,
-    sum(f.delta) OVER (
-      PARTITION BY f.pair, f.space_color, f.part, f.kind
-    ) AS part_delta,
-    count(*) OVER (
-      PARTITION BY f.pair, f.space_color, f.part, f.kind
-    ) AS part_count
+    row_number() OVER (
+      PARTITION BY f.pair, f.space_color
+      ORDER BY abs(f.delta) DESC, f.part, f.kind, f.own_name, f.number
+    ) AS place,
+    CASE WHEN f.status IS NOT NULL THEN
+      dense_rank() OVER (
+        PARTITION BY f.pair, f.space_color
+        ORDER BY
+          greatest(coalesce(f.base_held, 0), coalesce(f.own_held, 0)) DESC,
+          f.status, f.own_name, f.number, f.kind
+      )
+    END AS held
   FROM found AS f
 ),
 -- Decimals: sums do not depend on the order of rows.
@@ -461,52 +480,30 @@ mains AS (
   ) = 1
 )
 SELECT
-  f.pair, f.space_color AS color,
-  row_number() OVER (
-    PARTITION BY f.pair, f.space_color
-    ORDER BY
-      abs(f.delta) DESC, f.part, f.kind,
-      coalesce(
-        CASE
-          WHEN f.candidate_bytes IS NULL THEN f.base_instruction
-          ELSE f.candidate_instruction
-        END, ''
-      ),
-      f.number
-  ) AS place,
-  f.part, f.kind, CAST(f.delta AS BIGINT) AS delta_bytes, f.note, f.status,
-  CASE WHEN f.status IS NOT NULL THEN
-    dense_rank() OVER (
-      PARTITION BY f.pair, f.space_color
-      ORDER BY
-        greatest(coalesce(f.base_held, 0), coalesce(f.own_held, 0))
-          DESC,
-        f.status,
-        coalesce(
-          CASE
-            WHEN f.candidate_bytes IS NULL THEN f.base_instruction
-            ELSE f.candidate_instruction
-          END, ''
-        ),
-        f.number, f.kind
-    )
-  END AS held,
+  f.pair, f.space_color AS color, f.place, f.part, f.kind,
+  CAST(f.delta AS BIGINT) AS delta_bytes, f.note, f.status, f.held,
   f.base_held AS base_held_bytes, f.own_held AS candidate_held_bytes,
-  f.method, CAST(f.confidence AS DOUBLE) AS confidence,
-  f.base_value_id, f.base_instruction, f.base_opcode, f.base_op_path,
-  f.base_shape, f.base_shape_index, f.base_parameter, f.base_bytes,
-  f.candidate_value_id, f.candidate_instruction, f.candidate_opcode,
-  f.candidate_op_path, f.candidate_shape, f.candidate_shape_index,
-  f.candidate_parameter, f.candidate_bytes,
+  coalesce(b.method, 'profile') AS method,
+  CAST(f.confidence AS DOUBLE) AS confidence,
+  b.base_value_id, b.base_instruction, b.base_opcode, b.base_op_path,
+  b.base_shape, b.base_shape_index, b.base_parameter, b.base_bytes,
+  b.candidate_value_id, b.candidate_instruction, b.candidate_opcode,
+  b.candidate_op_path, b.candidate_shape, b.candidate_shape_index,
+  b.candidate_parameter, b.candidate_bytes,
   CAST(s.total_delta AS BIGINT) AS total_delta_bytes,
-  CAST(s.total_delta - f.explained AS BIGINT) AS residual_bytes,
-  CAST(f.part_delta AS BIGINT) AS part_delta_bytes,
-  f.part_count AS part_buffer_count,
+  CAST(s.total_delta - e.delta AS BIGINT) AS residual_bytes,
+  CAST(p.part_delta AS BIGINT) AS part_delta_bytes,
+  p.part_count AS part_buffer_count,
   coalesce(m.part, 'none') AS main_part,
   coalesce(f.part = m.part AND f.kind = coalesce(m.own_kind, f.kind), FALSE)
     AS is_main,
   m.share AS main_share_ratio, coalesce(m.confidence, 1.0) AS main_confidence,
   s.is_detailed
-FROM summed AS f
+FROM placed AS f
 JOIN spaces AS s USING (pair, space_color)
-LEFT JOIN mains AS m USING (pair, space_color)
+JOIN explained AS e USING (pair, space_color)
+JOIN part_sums AS p USING (pair, space_color, part, kind)
+LEFT JOIN matched AS b ON b.number = f.number
+LEFT JOIN mains AS m
+  ON m.pair = f.pair
+  AND m.space_color = f.space_color

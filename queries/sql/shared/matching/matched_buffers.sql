@@ -162,34 +162,36 @@ sure_climb AS (
     CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS own_place
   FROM surely AS t
   UNION ALL
-  SELECT
-    n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.keys,
-    CASE WHEN bool_or(n.is_counted) OVER nth_of_key
-      THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_of_key
-    END,
-    CASE WHEN bool_or(n.is_counted) OVER nth_of_key
-      THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_of_key
-    END
-  FROM (
+  (
     SELECT
-      k.*,
-      row_number() OVER (
-        PARTITION BY k.pair, k.is_candidate, k.key
-        ORDER BY k.is_counted DESC, k.place
-      ) AS ordinal
+      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.keys,
+      CASE WHEN bool_or(n.is_counted) OVER nth_of_key
+        THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_of_key
+      END,
+      CASE WHEN bool_or(n.is_counted) OVER nth_of_key
+        THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_of_key
+      END
     FROM (
-      SELECT w.*, w.keys[w.rung] AS key
+      SELECT
+        w.*, w.keys[w.rung] AS key,
+        row_number() OVER (
+          PARTITION BY w.pair, w.is_candidate, w.keys[w.rung]
+          ORDER BY w.is_counted DESC, w.place
+        ) AS ordinal
       FROM sure_climb AS w
-      WHERE w.rung <= len(w.keys)
+      WHERE w.keys[w.rung] IS NOT NULL
         AND (w.base_place IS NULL OR w.own_place IS NULL)
-    ) AS k
-  ) AS n
-  WINDOW
-    nth_of_key AS (
-      PARTITION BY
-        n.pair, n.key, n.ordinal,
-        CASE WHEN n.key IS NULL THEN n.is_candidate END
-    )
+    ) AS n
+    WINDOW nth_of_key AS (PARTITION BY n.pair, n.key, n.ordinal)
+    UNION ALL
+    SELECT
+      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.keys,
+      NULL, NULL
+    FROM sure_climb AS w
+    WHERE w.rung <= len(w.keys)
+      AND w.keys[w.rung] IS NULL
+      AND (w.base_place IS NULL OR w.own_place IS NULL)
+  )
 ),
 sure_matches AS MATERIALIZED (
   SELECT c.pair, c.base_place, c.own_place, c.rung - 1 AS rung
