@@ -4,6 +4,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from tests import one_thread  # noqa: F401 -- before what opens a database
+
+# isort: split
 import duckdb
 import pytest
 from hypothesis import HealthCheck, settings
