@@ -56,7 +56,7 @@ demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what c
 test: $(VENV)/dev  ## Run the tests
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-test-slow: $(VENV)/dev  ## Run the tests that take minutes, as before a release
+test-slow: $(VENV)/dev  ## Run the tests that take longer, as before a release
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow
 
 check: $(VENV)/dev  ## Lint, format, types, import directions

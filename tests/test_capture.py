@@ -116,6 +116,7 @@ def test_text_and_analysis(tmp_path: Path) -> None:
     ) == [("jit_cg", 1050624, 6192, 0, 4272, None)]
 
 
+@pytest.mark.slow
 def test_programs_gather_in_one_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

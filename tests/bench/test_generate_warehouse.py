@@ -28,6 +28,7 @@ def warehouse(generated: Path) -> duckdb.DuckDBPyConnection:
     return open_connection(generated)
 
 
+@pytest.mark.slow
 def test_checks_find_no_fault(warehouse: duckdb.DuckDBPyConnection) -> None:
     found = {row[0]: row[1] for row in run_query(warehouse, "check_results").rows}
     assert found
@@ -76,6 +77,7 @@ def test_no_table_is_empty_that_the_dumps_fill(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_shorter_history_has_the_same_nights(
     warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:
@@ -86,6 +88,7 @@ def test_a_shorter_history_has_the_same_nights(
         assert other.execute(sql).fetchall() == warehouse.execute(sql).fetchall()
 
 
+@pytest.mark.slow
 def test_nights_without_change_add_no_content(tmp_path: Path) -> None:
     path = tmp_path / "quiet.duckdb"
     generate_warehouse(path, ALWAYS._replace(changed=0.0, moved=0.0), RELEASES)

@@ -39,6 +39,7 @@ def db(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_what_is_as_the_dumps_say(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, [row], said = deep_rows(db, capfd)
     assert (code, row["status"], row["checked_count"]) == (0, "ok", 3)
@@ -48,6 +49,7 @@ def test_what_is_as_the_dumps_say(db: Path, capfd: pytest.CaptureFixture[str]) -
     assert deep_rows(db, capfd)[0] == 0
 
 
+@pytest.mark.slow
 def test_dumps_that_are_gone(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
     next((db.parent / "copy").iterdir()).write_text("changed")
     code, [row], said = deep_rows(db, capfd)
@@ -57,6 +59,7 @@ def test_dumps_that_are_gone(db: Path, capfd: pytest.CaptureFixture[str]) -> Non
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gone", ["nothing", "folder", "run"])
 def test_a_dump_that_adds_to_what_another_brought(
     gone: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -40,6 +40,7 @@ def checked(
     return code, rows, err.partition("\n")[0]
 
 
+@pytest.mark.slow
 def test_queries_of_this_hlodb(db: Path, capfd: pytest.CaptureFixture[str]) -> None:
     code, [row], said = checked(db, capfd)
     assert (code, row["status"], row["checked_count"], said) == (0, "ok", ALL, "")
@@ -89,6 +90,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("change", CHANGES)
 def test_queries_that_somebody_changed(
     db: Path, capfd: pytest.CaptureFixture[str], change: str
@@ -103,6 +105,7 @@ def test_queries_that_somebody_changed(
     )
 
 
+@pytest.mark.slow
 def test_queries_of_another_hlodb_until_the_next_ingest(
     db: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -80,6 +80,7 @@ def test_a_process_ends_with_the_code_of_its_command(
     assert hlodb(*arguments).returncode == code
 
 
+@pytest.mark.slow
 def test_pandas_is_never_imported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -277,6 +278,7 @@ def test_a_query_of_ones_own(
     assert capfd.readouterr().out.startswith("large: Large allocations\n")
 
 
+@pytest.mark.slow
 def test_a_sound_query_of_ones_own(
     ours: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -285,6 +287,7 @@ def test_a_sound_query_of_ones_own(
     assert capfd.readouterr().out == f"{count} queries, 0 faults\n"
 
 
+@pytest.mark.slow
 def test_a_faulty_query_of_ones_own(
     ours: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

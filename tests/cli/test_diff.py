@@ -37,6 +37,7 @@ def test_nothing_is_too_small_for_a_diff(
     )
 
 
+@pytest.mark.slow
 def test_a_diff_of_unsound_data_is_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,6 +54,7 @@ def test_a_diff_of_unsound_data_is_unknown(
     assert headline(capsys) == unsound
 
 
+@pytest.mark.slow
 def test_a_diff_of_one_program_and_of_two(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -95,6 +97,7 @@ def test_a_diff_of_a_program_that_its_run_does_not_hold(
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.slow
 def test_commands_that_are_told_can_be_typed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -5,11 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import DATA
 
 DUCKDB = Path(sys.executable).parent / "duckdb"
 
 
+@pytest.mark.slow
 def test_a_canned_query_in_the_bare_duckdb(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     dump = DATA / "moved_lines" / "before"

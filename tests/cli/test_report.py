@@ -53,6 +53,7 @@ def test_exit_codes(nights: Path, arguments: list[str], code: int) -> None:
     assert main(["report", "--no-record", *arguments]) == code
 
 
+@pytest.mark.slow
 def test_a_budget_fails_where_nothing_else_does(nights: Path) -> None:
     configure('[[budget]]\nprogram = "jit_eval"\nspace = "host"\nbytes = "4 MiB"\n')
     assert main(["report", "--fail-on", "budget"]) == 1
@@ -60,6 +61,7 @@ def test_a_budget_fails_where_nothing_else_does(nights: Path) -> None:
     assert main(["report", "--fail-on", "budget"]) == 0
 
 
+@pytest.mark.slow
 def test_limits_hold_on_the_first_night(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +100,7 @@ def test_limits_hold_on_the_first_night(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("limit", "said"),
     [
@@ -257,6 +260,7 @@ def test_a_mistake_in_the_settings_names_its_line(
     )
 
 
+@pytest.mark.slow
 def test_rejected_data_leaves_the_verdict_unknown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,6 +277,7 @@ def test_a_locked_warehouse(nights: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert main(["report"]) == 5
 
 
+@pytest.mark.slow
 def test_what_is_staged_is_told_to_be_missing(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -288,6 +293,7 @@ def test_what_is_staged_is_told_to_be_missing(
     )
 
 
+@pytest.mark.slow
 def test_every_form_to_its_file_in_one_go(nights: Path, tmp_path: Path) -> None:
     forms = (*FORMATS, *BINARY_FORMATS)
     wanted = [f"--write={form}={tmp_path}/out.{form}" for form in forms]
@@ -297,6 +303,7 @@ def test_every_form_to_its_file_in_one_go(nights: Path, tmp_path: Path) -> None:
     assert (tmp_path / "out.main").read_text() == (tmp_path / "out.text").read_text()
 
 
+@pytest.mark.slow
 def test_a_report_is_the_same_before_and_after_it_is_recorded(
     nights: Path, tmp_path: Path
 ) -> None:
@@ -305,6 +312,7 @@ def test_a_report_is_the_same_before_and_after_it_is_recorded(
     assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
 
 
+@pytest.mark.slow
 def test_two_schedulers_record_a_finding_once(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -315,6 +323,7 @@ def test_two_schedulers_record_a_finding_once(
     assert (finding["program"], finding["delta_bytes"]) == ("jit_step", 2 * MIB)
 
 
+@pytest.mark.slow
 def test_a_proposed_budget_is_what_is_needed_and_never_more(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -330,6 +339,7 @@ def test_a_proposed_budget_is_what_is_needed_and_never_more(
     assert capsys.readouterr().out == nothing
 
 
+@pytest.mark.slow
 def test_proposed_budgets_are_added_to_those_that_are_there(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -350,6 +360,7 @@ def test_proposed_budgets_are_added_to_those_that_are_there(
     assert read_settings(tmp_path / "hlodb.toml").budgets
 
 
+@pytest.mark.slow
 def test_a_dash_is_the_standard_output(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -364,6 +375,7 @@ def test_a_dash_is_the_standard_output(
     assert not Path("-").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "space", "said"),
     [

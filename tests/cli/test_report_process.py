@@ -60,6 +60,7 @@ def nights(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "arguments", "code"),
     [
@@ -84,6 +85,7 @@ def test_the_exit_code(
     assert code_of(nights, *arguments) == code
 
 
+@pytest.mark.slow
 def test_a_dump_that_was_cut_off(tmp_path: Path) -> None:
     shutil.copytree(DUMPS / "dropped", tmp_path / "cut")
     text = (DUMPS / "dropped" / NAME).read_text()
@@ -98,6 +100,7 @@ def test_somebody_writes(nights: Path) -> None:
         assert code_of(nights) == 5
 
 
+@pytest.mark.slow
 def test_two_schedulers_at_once(nights: Path) -> None:
     (nights / "hlodb.toml").write_text(FLOOR)
     together = {**environment(), "HLODB_LOCK_TIMEOUT": "60"}

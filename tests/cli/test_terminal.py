@@ -41,6 +41,7 @@ def test_a_query(columns: int, demo_warehouse: Path, tmp_path: Path) -> None:
     assert max(map(cell_len, lines)) <= columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("columns", SIZES)
 def test_a_report(columns: int, demo_warehouse: Path, tmp_path: Path) -> None:
     command = ["diff", *RUNS, "--db", str(demo_warehouse)]
@@ -54,6 +55,7 @@ def test_a_report(columns: int, demo_warehouse: Path, tmp_path: Path) -> None:
     assert "explains 97 %" in " ".join(line.strip() for line in lines)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "variables", "is_coloured"),
     [
@@ -76,6 +78,7 @@ def test_colours(
     assert bool(ESCAPE.search(text)) == is_coloured
 
 
+@pytest.mark.slow
 def test_progress_has_a_total(tmp_path: Path) -> None:
     dumps = DATA / "changes" / "donation"
     paths = [str(dumps / name) for name in ("base", "dropped")]

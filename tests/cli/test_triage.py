@@ -18,6 +18,7 @@ def decide(finding: str, *arguments: str) -> int:
     return main(["triage", finding, *arguments])
 
 
+@pytest.mark.slow
 def test_accepted_is_the_new_normal(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -30,6 +31,7 @@ def test_accepted_is_the_new_normal(
     assert main(["report"]) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("decision", ["acknowledge", "fixed"])
 def test_a_decision_that_allows_nothing_leaves_a_regression_one(
     nights: Path, capsys: pytest.CaptureFixture[str], decision: str
@@ -43,6 +45,7 @@ def test_a_decision_that_allows_nothing_leaves_a_regression_one(
     assert before.startswith("❌ 1 regression (1 gate failed): jit_step host +2.00 MiB")
 
 
+@pytest.mark.slow
 def test_a_duplicate_is_counted(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -53,6 +56,7 @@ def test_a_duplicate_is_counted(
     assert headline(capsys) == "✅ no regression; 1 duplicate; 1 same"
 
 
+@pytest.mark.slow
 def test_what_still_stands_is_told_until_somebody_decides(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -68,6 +72,7 @@ def test_what_still_stands_is_told_until_somebody_decides(
     assert "Still open" not in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_rise_that_was_undone_is_not_open(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -82,6 +87,7 @@ def test_a_rise_that_was_undone_is_not_open(
     assert statuses == {"night-2": ("undone", 1), "night-3": ("noted", 1)}
 
 
+@pytest.mark.slow
 def test_a_decision_holds_for_what_it_was_about(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -117,6 +123,7 @@ def test_a_decision_holds_for_what_it_was_about(
     assert status() == "accepted"
 
 
+@pytest.mark.slow
 def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -143,6 +150,7 @@ def test_a_decision_follows_its_finding_to_a_night_that_comes_late(
     assert "Still open" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -169,6 +177,7 @@ def test_a_decision_does_not_cover_a_rise_before_it_that_came_late(
     assert told == {"night-2": ("open", None), "night-3": ("accepted", "needed")}
 
 
+@pytest.mark.slow
 def test_a_waiver_of_triage_ends_on_its_day(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -186,6 +195,7 @@ def test_a_waiver_of_triage_ends_on_its_day(
         assert told == [status, "a kernel is coming", "2027-02-01", "me"]
 
 
+@pytest.mark.slow
 def test_report_and_triage_say_alike_that_a_waiver_is_over(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -216,6 +226,7 @@ def test_report_and_triage_say_alike_that_a_waiver_is_over(
     assert f"{finding['finding_id']} (waiver expired on 2027-01-04)." in said
 
 
+@pytest.mark.slow
 def test_only_what_needs_a_decision_is_open(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -245,6 +256,7 @@ def test_only_what_needs_a_decision_is_open(
     assert statuses()[2:] == [("night-4", "changed", "noted")]
 
 
+@pytest.mark.slow
 def test_a_finding_keeps_its_id_while_the_difference_stands(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -287,6 +299,7 @@ def test_findings_are_a_table_like_any_other(nights: Path) -> None:
     assert rows == [("jit_step", "worse", "fusion/new/exp", "seen")]
 
 
+@pytest.mark.slow
 def test_what_was_decided_about_is_undone_all_the_same(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,

@@ -32,6 +32,7 @@ def test_the_first_run_of_a_series(
     assert "[[budget]]" in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_growth_with_other_inputs_is_never_green(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -51,6 +52,7 @@ def test_growth_with_other_inputs_is_never_green(
     assert '<header class="warn">' in capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_growth_with_other_inputs_fails_where_the_settings_say_so(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

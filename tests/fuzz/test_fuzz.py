@@ -57,6 +57,7 @@ def test_every_target_has_seeds() -> None:
     assert {path.name for path in FOUND.glob("*")} <= TARGETS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ONCE_HARMFUL)
 def test_what_once_did_harm(name: str) -> None:
     target, data = ONCE_HARMFUL[name]
@@ -78,6 +79,7 @@ def test_mutated_dumps(name: str) -> None:
         assert attempt(TARGETS[name], data) == "", data[:2000]
 
 
+@pytest.mark.slow
 @settings(max_examples=INPUTS)
 @given(st.one_of(st.binary(max_size=300), st.text(max_size=300).map(str.encode)))
 def test_anything_at_all(data: bytes) -> None:

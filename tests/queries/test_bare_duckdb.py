@@ -65,6 +65,7 @@ def test_dumps_of_all_kinds(tmp_path: Path) -> None:
             assert_equal(call, rows, answer)
 
 
+@pytest.mark.slow
 def test_a_warehouse_without_runs(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     with transaction(db) as connection:

@@ -79,6 +79,7 @@ def test_every_number_says_where_it_begins() -> None:
     assert unsaid == set(UNBOUNDED)
 
 
+@pytest.mark.slow
 def test_the_least_and_the_greatest_numbers_have_an_answer(
     gold_warehouse: Path,
 ) -> None:

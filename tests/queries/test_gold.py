@@ -55,6 +55,7 @@ def test_every_query_that_finds_something_has_a_gold_file() -> None:
         assert len(lines) > 2 * headers, path.name
 
 
+@pytest.mark.slow
 def test_all_others_find_nothing(answered: Answered) -> None:
     assert [n for n in WITHOUT_ROWS if any(a.rows for a in answered(n))] == []
 
@@ -69,6 +70,7 @@ def gold(name: str) -> str:
     return (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", sorted(QUERIES.keys() - IN_SMALLER.keys() - WITHOUT_ROWS)
 )
@@ -77,6 +79,7 @@ def test_gold(name: str, answered: Answered) -> None:
     assert gold_text(query, calls(query), answered(name)) == gold(name)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_SMALLER)
 def test_gold_of_smaller_dumps(name: str, smaller: duckdb.DuckDBPyConnection) -> None:
     asked = IN_SMALLER[name]
@@ -84,6 +87,7 @@ def test_gold_of_smaller_dumps(name: str, smaller: duckdb.DuckDBPyConnection) ->
     assert gold_text(QUERIES[name], [asked], [result]) == gold(name)
 
 
+@pytest.mark.slow
 def test_the_bare_duckdb_gives_the_same_rows(
     gold_warehouse: Path, answered: Answered
 ) -> None:
@@ -94,6 +98,7 @@ def test_the_bare_duckdb_gives_the_same_rows(
         assert_equal(call, rows, answer)
 
 
+@pytest.mark.slow
 def test_the_bare_duckdb_gives_the_same_rows_of_smaller_dumps(
     smaller_gold_warehouse: Path, smaller: duckdb.DuckDBPyConnection
 ) -> None:
@@ -103,6 +108,7 @@ def test_the_bare_duckdb_gives_the_same_rows_of_smaller_dumps(
         assert_equal((query, call), rows, run_query(smaller, query.name, call))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LIMITED)
 def test_no_limit_gives_every_row(
     name: str, connection: duckdb.DuckDBPyConnection

@@ -38,6 +38,7 @@ def damage(sound: Path, path: Path, percent: int) -> None:
     path.write_bytes(data)
 
 
+@pytest.mark.slow
 def test_a_damaged_warehouse_replaces_no_backup(sound: Path, tmp_path: Path) -> None:
     """Room that is not in use may hold anything; then the copy is as good."""
     db, copy = tmp_path / "w.duckdb", tmp_path / "copy.duckdb"

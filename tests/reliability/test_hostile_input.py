@@ -46,6 +46,7 @@ def test_the_page_is_what_happens() -> None:
     assert page(outcomes()) == PAGE.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("limit", LIMITS_THAT_REFUSE)
 def test_every_limit_can_be_set_and_refuses(limit: str, tmp_path: Path) -> None:
     dump = str(INPUTS[LIMITS_THAT_REFUSE[limit]](tmp_path))

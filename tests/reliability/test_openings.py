@@ -68,6 +68,7 @@ def carry_out(folder: Path, *lines: str) -> tuple[list[int], str]:
     return json.loads(done.stdout), report.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_command_opens_the_file_once(tmp_path: Path) -> None:
     assert {line.split(" ")[0] for line, _ in LINES} == COMMANDS.keys()
     codes, noticed = carry_out(tmp_path, *(line for line, _ in LINES))

@@ -95,6 +95,7 @@ def carry_out(
             held[run] = (held[run][0], False)
 
 
+@pytest.mark.slow
 @settings(max_examples=3)
 @given(st.data())
 def test_what_is_left_is_as_if_the_rest_had_never_been(

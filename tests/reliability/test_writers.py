@@ -42,6 +42,7 @@ WRITERS, RUNS = 4, 2
 """`make torture` has 10 writers of 20 runs."""
 
 
+@pytest.mark.slow
 def test_writers_together_and_in_turn_store_the_same(tmp_path: Path) -> None:
     dumps, db, turns = tmp_path / "d", tmp_path / "w.duckdb", tmp_path / "t.duckdb"
     made = make_dumps(dumps, WRITERS, RUNS)

@@ -79,6 +79,7 @@ def _meaning(tree: Any) -> Any:
     return found | {k: sorted(found[k], key=repr) for k in _UNORDERED if k in found}
 
 
+@pytest.mark.slow
 def test_everything_is_kept_in_a_smaller_file(warehouse: Path) -> None:
     rows, schema = all_rows(warehouse), _schema(warehouse)
     warehouse.chmod(0o640)
@@ -145,6 +146,7 @@ def test_what_fails_on_the_way_changes_nothing(
     assert sorted(warehouse.parent.iterdir()) == [warehouse, lock_path(warehouse)]
 
 
+@pytest.mark.slow
 def test_killed_at_any_step_leaves_one_file_or_the_other(warehouse: Path) -> None:
     rows = all_rows(warehouse)
     for step in ("_write_anew", "settle", "shutil.copymode", "sync", "time.sleep"):

@@ -257,6 +257,7 @@ def test_memory_reports_of_two_nights_are_one_module(tmp_path: Path) -> None:
     assert rows(db, "SELECT count(DISTINCT module_id) FROM modules") == [(2,)]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 def test_memory_analyses_agree(full_warehouse: Path) -> None:
     """Every size of every program, on CPU and TPU, but what libtpu calls temp."""

@@ -108,6 +108,7 @@ def test_text_and_proto_give_equal_rows(archive: Path, tmp_path: Path) -> None:
     assert check(archive, tmp_path) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "modules"),

@@ -116,6 +116,7 @@ def test_ranks_that_come_one_by_one(tmp_path: Path) -> None:
     assert found == [("job", 0, 2), ("job", 1, 2), ("job", 2, 2)]
 
 
+@pytest.mark.slow
 def test_files_of_a_folder_named_one_by_one(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     for path in sorted(BEFORE.iterdir()):

@@ -80,6 +80,7 @@ def test_arguments_of_jax_are_named_as_in_their_texts(
     assert (name, None, None) in shown
 
 
+@pytest.mark.slow
 def test_arguments_of_pytorch_have_a_line(framework_warehouse: Path) -> None:
     archive = DATA / "frameworks" / "pytorch-2.9.0" / "first.tar.xz"
     with connect(framework_warehouse) as connection:

@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +59,7 @@ def describe(connection: Connection, modules: list[list[Constant]]) -> None:
                 )
 
 
+@pytest.mark.slow
 @examples
 @given(
     modules=st.lists(

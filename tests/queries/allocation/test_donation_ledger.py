@@ -6,6 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -185,6 +186,7 @@ def ledger(program: Program) -> list[tuple[Any, ...]]:
     return rows
 
 
+@pytest.mark.slow
 @examples
 @given(program=programs())
 def test_donation(empty_warehouse: Connection, program: Program) -> None:

@@ -33,6 +33,7 @@ def answer(database: Path, query: str, *columns: str, **asked: Value) -> Rows:
     return [tuple(row[name] for name in columns) for row in rows]
 
 
+@pytest.mark.slow
 def test_a_difference_is_compared_with_its_own_figure(tmp_path: Path) -> None:
     """A seventh less is reserved, and a fifteenth more is live."""
 
@@ -316,6 +317,7 @@ def test_a_donation_that_one_of_two_compilations_lost(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_outputs_in_another_order_lose_no_donation(tmp_path: Path) -> None:
     """One parameter's result is where it was, the other's is not."""
     database = tmp_path / "w.duckdb"

@@ -80,6 +80,7 @@ def foretold(row: Row, size: int) -> float:
     return constant + linear * size + quadratic * size * size
 
 
+@pytest.mark.slow
 @examples
 @given(
     bytes_of=st.dictionaries(

@@ -8,6 +8,8 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value
 from hlodb.warehouse import open as open_warehouse
@@ -28,6 +30,7 @@ def give_ranks(folder: Path, night: str, ranks: int, called: str = "rank_") -> P
     return folder / night
 
 
+@pytest.mark.slow
 def test_a_program_counts_once_however_many_ranks_compile_it(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     for night in NIGHTS:
@@ -44,6 +47,7 @@ def test_a_program_counts_once_however_many_ranks_compile_it(tmp_path: Path) -> 
     ]
 
 
+@pytest.mark.slow
 def test_hosts_without_ranks_are_counted(tmp_path: Path) -> None:
     """What equal modules of theirs have in common is one row."""
     db = tmp_path / "w.duckdb"
@@ -59,6 +63,7 @@ def test_hosts_without_ranks_are_counted(tmp_path: Path) -> None:
     assert tuple(cause[name] for name in counts) == (1, 3, 7_789_504)
 
 
+@pytest.mark.slow
 def test_hosts_that_grew_by_other_bytes_are_not_added_up(tmp_path: Path) -> None:
     """Two arenas of 16 KiB became 32 and, as if packed worse, 40."""
     tensor, db = DATA / "changes" / "tensor", tmp_path / "w.duckdb"
@@ -84,6 +89,7 @@ def test_hosts_that_grew_by_other_bytes_are_not_added_up(tmp_path: Path) -> None
     assert tuple(cause[name] for name in counts) == (1, 2, 24 << 10, 24 << 10)
 
 
+@pytest.mark.slow
 def test_buffers_of_modules_that_share_a_name_have_their_numbers(
     training_warehouse: Path,
 ) -> None:
@@ -105,6 +111,7 @@ def test_buffers_of_modules_that_share_a_name_have_their_numbers(
     assert len(expected) > 1
 
 
+@pytest.mark.slow
 def test_what_is_the_same_is_left_out_and_nothing_else(tmp_path: Path) -> None:
     """A content of a pair that differs stands in one that doesn't, too."""
     db = tmp_path / "w.duckdb"

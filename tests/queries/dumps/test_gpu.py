@@ -136,6 +136,7 @@ def test_a_report_holds_programs_against_the_memory_that_a_dump_says(
     ]
 
 
+@pytest.mark.slow
 def test_a_gpu_is_the_same_when_a_release_begins_to_name_it(
     gpu_warehouse: Path,
 ) -> None:

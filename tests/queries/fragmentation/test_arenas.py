@@ -70,6 +70,7 @@ def test_peak_by_space(empty_warehouse: Connection, assignment: Assignment) -> N
     assert sorted(rows) == expected
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments(), points=st.integers(1, 4))
 def test_live_timeline(
@@ -99,6 +100,7 @@ def test_live_timeline(
 # --- Fragmentation and holes ----------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_fragmentation(empty_warehouse: Connection, assignment: Assignment) -> None:
@@ -139,6 +141,7 @@ def test_fragmentation(empty_warehouse: Connection, assignment: Assignment) -> N
     ]
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_anatomy(empty_warehouse: Connection, assignment: Assignment) -> None:
@@ -178,6 +181,7 @@ def part_of(arena: Allocation, byte: int, step: int) -> str:
     return "alignment_gap" if is_gap else "never_used"
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments(), at=st.none() | st.integers(0, 8))
 def test_holes(
@@ -213,6 +217,7 @@ def longest_run(numbers: set[int]) -> int:
 # --- Reuse ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_reuse(empty_warehouse: Connection, assignment: Assignment) -> None:
@@ -241,6 +246,7 @@ def test_reuse(empty_warehouse: Connection, assignment: Assignment) -> None:
     assert sorted(rows) == expected
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_values_that_share_bytes(
@@ -286,6 +292,7 @@ ORDERS: dict[str, Callable[[Block], int]] = {
 }
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_other_packings(empty_warehouse: Connection, assignment: Assignment) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -123,6 +124,7 @@ def distances(edges: set[tuple[int, int]], start: int) -> dict[int, int]:
     return found
 
 
+@pytest.mark.slow
 @examples
 @given(graph=graphs(), depth=st.integers(0, 12), data=st.data())
 def test_walks_and_paths(

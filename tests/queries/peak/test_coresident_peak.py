@@ -7,6 +7,7 @@ from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -96,6 +97,7 @@ def together(chosen: list[Assignment]) -> dict[int, tuple[int, ...]]:
     return found
 
 
+@pytest.mark.slow
 @examples
 @given(
     pattern=st.sampled_from(PATTERNS),

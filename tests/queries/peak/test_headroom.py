@@ -94,6 +94,7 @@ def on_a_tpu(warehouse: Path, folder: Path) -> Path:
     return copy
 
 
+@pytest.mark.slow
 def test_what_is_compiled_for_the_host_is_not_held_against_the_device(
     demo_warehouse: Path, tmp_path: Path
 ) -> None:
@@ -107,6 +108,7 @@ def test_what_is_compiled_for_the_host_is_not_held_against_the_device(
     assert {c.space: c.limit_bytes for c in report.capacity} == {"host": None}
 
 
+@pytest.mark.slow
 def test_a_share_of_the_device_is_no_budget_of_the_host(
     demo_warehouse: Path, tmp_path: Path
 ) -> None:

@@ -50,6 +50,7 @@ def test_stated_assignments_are_counted_right(
         assert_leverage(connection, assignment)
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_every_byte_of_the_peak_has_one_owner(
@@ -59,6 +60,7 @@ def test_every_byte_of_the_peak_has_one_owner(
         assert_owned_bytes(connection, assignment)
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_arena_timeline_is_the_union_of_addresses(
@@ -68,6 +70,7 @@ def test_arena_timeline_is_the_union_of_addresses(
         assert_arena_curves(connection, assignment)
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_leverage_is_the_peak_without_the_value(

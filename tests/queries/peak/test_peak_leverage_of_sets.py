@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+import pytest
 from hypothesis import example, given
 
 from tests.queries.assignments import (
@@ -72,6 +73,7 @@ def expected_rows(
     return found
 
 
+@pytest.mark.slow
 @examples
 @example(assignment=IN_PLACE)
 @given(assignment=assignments())

@@ -43,6 +43,7 @@ def saved(path: Path, run: str) -> dict[str, tuple[str, int]]:
     return {r["rule_id"]: (r["subject"], r["saved_bytes"]) for r in reversed(rows)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("pair", "arguments"),
     [("donation", "v"), ("zoo-donation", "p[0][0], p[0][1], p[1][0] and 3 more")],

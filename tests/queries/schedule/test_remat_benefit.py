@@ -195,6 +195,7 @@ def stored_module(connection: Connection) -> Module:
     )
 
 
+@pytest.mark.slow
 def test_a_program_of_which_a_tpu_holds_too_few_layers(recomputing: Connection) -> None:
     found = set(recomputing.execute(ROWS).fetchall())
     assert len(found) == 9
@@ -239,6 +240,7 @@ def test_what_is_recomputed_whole_has_its_results_and_its_work(
 NAMES = ("a", "a.remat", "a.remat.1", "b.remat", "b", "b.remat2", "c", "d.remat")
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments(), data=st.data())
 def test_it_is_the_peak_that_keeping_the_values_would_give(

@@ -163,6 +163,7 @@ def test_of_equal_names_the_most_alike_go_together(ladder: Ladder) -> None:
     assert len(found) == 2
 
 
+@pytest.mark.slow
 def test_of_many_of_one_name_those_nearby_are_compared(ladder: Ladder) -> None:
     """Each is most like that of its place; those far away are not even looked at."""
 

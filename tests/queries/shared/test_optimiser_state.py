@@ -88,6 +88,7 @@ def test_readers_tell_what_names_tell(reading: duckdb.DuckDBPyConnection) -> Non
     assert seen > 900
 
 
+@pytest.mark.slow
 def test_programs_without_names_have_the_state_of_those_with(
     reading: duckdb.DuckDBPyConnection,
 ) -> None:

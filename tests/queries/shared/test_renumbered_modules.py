@@ -7,6 +7,7 @@ import tarfile
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
@@ -80,6 +81,7 @@ def test_what_does_not_fit_is_not_joined(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_real_module_is_followed_from_number_to_number(tmp_path: Path) -> None:
     """Through all its snapshots, in the order in which they were made."""
     path = tmp_path / "w.duckdb"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import duckdb
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def kernels(draw: st.DrawFn) -> tuple[Assignment, dict[int, int]]:
     return assignment, draw(st.dictionaries(steps, st.integers(1, 15), max_size=3))
 
 
+@pytest.mark.slow
 @examples
 @given(made=kernels())
 def test_what_is_in_use_beside_values(

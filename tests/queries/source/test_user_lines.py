@@ -35,6 +35,7 @@ def files_named(connection: duckdb.DuckDBPyConnection, query: str) -> set[str]:
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_no_answer_names_a_line_of_a_framework(
     query: str, steps_warehouse: Path, training_warehouse: Path

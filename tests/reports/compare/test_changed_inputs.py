@@ -68,6 +68,7 @@ def told(report: Report) -> Told:
     )
 
 
+@pytest.mark.slow
 def test_a_longer_cache_is_never_green(pairs: Path) -> None:
     report = report_on(pairs, "decoder_base", "gen_capacity")
     assert told(report) == ("warn", 0, "changed", "other_inputs", 69_206_016)
@@ -80,6 +81,7 @@ def test_a_longer_cache_is_never_green(pairs: Path) -> None:
     assert (gate.status, gate.limit, gate.value) == ("warn", 93_915_496, 163_121_512)
 
 
+@pytest.mark.slow
 def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
     asked = (pairs, "decoder_base", "gen_capacity")
     fail = report_on(*asked, settings="[gates]\nchanged_inputs = 'fail'")
@@ -98,6 +100,7 @@ def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
     assert told(report_on(*asked, settings=waiver))[:2] == ("pass", 0)
 
 
+@pytest.mark.slow
 def test_inputs_are_named_by_what_they_mean(pairs: Path) -> None:
     def changes(base: str, candidate: str) -> list[tuple[object, ...]]:
         (finding,) = report_on(pairs, base, candidate).findings
@@ -126,6 +129,7 @@ def _short(each: InputChange) -> tuple[object, ...]:
     )
 
 
+@pytest.mark.slow
 def test_donation_and_sharding_are_judged(pairs: Path) -> None:
     """Of the same inputs: what became of them is of the program's making."""
     donation = report_on(pairs, "decoder_base", "gen_donation")
@@ -134,6 +138,7 @@ def test_donation_and_sharding_are_judged(pairs: Path) -> None:
     assert told(sharding) == ("fail", 1, "worse", "more_bytes", 24_117_264)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("candidate", PROGRAMS["decoder"])
 def test_queries_and_reports_agree(pairs: Path, candidate: str) -> None:
     (program,) = report_on(pairs, "decoder_base", candidate).programs

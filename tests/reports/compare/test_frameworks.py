@@ -100,6 +100,7 @@ KERAS = "_one_step_on_data_"
 SCRIPT = "/opt/programs/frameworks/train.py"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("framework", "moved"),
     [

@@ -59,6 +59,7 @@ def report(case: Case, tmp_path_factory: pytest.TempPathFactory) -> Report:
         return build_report(connection, Request(baseline="first"), EXACT)
 
 
+@pytest.mark.slow
 def test_the_host_that_is_as_it_was_is_the_same(report: Report, case: Case) -> None:
     found = {p.path.split("/")[0]: p for p in report.programs}
     rows = {h: (p.change, p.state, p.rule, p.delta_bytes) for h, p in found.items()}

@@ -46,6 +46,7 @@ def report_of(db: Path, candidate: str, baseline: str = "night-1") -> Report:
         return build_report(connection, request, EXACT)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "candidate", "rank"),
     [("", "rank_0", 0), ("", "host-3", 3), ("rank_0", "", None)],
@@ -69,6 +70,7 @@ def test_its_programs_are_compared(
     assert pair["rank"] == rank
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("query", QUERIES)
 def test_queries_answer_as_without_the_rank(tmp_path: Path, query: str) -> None:
     def answer(folder: Path, place: str) -> list[dict[str, object]]:
@@ -82,6 +84,7 @@ def test_queries_answer_as_without_the_rank(tmp_path: Path, query: str) -> None:
     assert answer(tmp_path / "ranked", "rank_0") == expected
 
 
+@pytest.mark.slow
 def test_other_ranks_are_other_hosts(tmp_path: Path) -> None:
     nights = (("tensor/base", "rank_0"), ("tensor/doubled", "rank_1"))
     db = warehouse(tmp_path, *nights)
@@ -95,6 +98,7 @@ def test_other_ranks_are_other_hosts(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_its_findings_keep_their_ids(tmp_path: Path) -> None:
     db = warehouse(
         tmp_path,
@@ -107,6 +111,7 @@ def test_its_findings_keep_their_ids(tmp_path: Path) -> None:
     assert (after.id, after.first_run) == (before.id, "night-2")
 
 
+@pytest.mark.slow
 def test_what_is_back_in_the_folder_of_a_rank_is_no_longer_missing(
     tmp_path: Path,
 ) -> None:

@@ -45,6 +45,7 @@ def report_of(folder: Path, nights: Sequence[Night], kind: str = "report") -> Re
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("release", "cnn"),
     [
@@ -67,6 +68,7 @@ def test_a_lost_assignment_is_as_a_lost_program(
     assert (found.base_run, found.change, found.delta_ratio) == cnn
 
 
+@pytest.mark.slow
 def test_what_modules_lack_is_noted(tmp_path: Path) -> None:
     """Also of the base; sources only where the run has others."""
     lost = f"{ASSIGNMENT}|mlp_step.*before_optimizations"

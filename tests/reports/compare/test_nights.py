@@ -6,6 +6,8 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
@@ -42,6 +44,7 @@ def rows(report: Report) -> list[tuple[str, str, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
     def ranks(*sizes: int) -> list[Program]:
         return [sized(size, rank=rank) for rank, size in enumerate(sizes)]
@@ -60,6 +63,7 @@ def test_one_odd_rank_alerts_and_silences_nobody(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_one_more_compilation_that_is_larger_is_followed(tmp_path: Path) -> None:
     """Until it is as small as the first, or not there."""
     path = tmp_path / "hlodb.duckdb"
@@ -82,6 +86,7 @@ def test_one_more_compilation_that_is_larger_is_followed(tmp_path: Path) -> None
     assert states == {"undone"}
 
 
+@pytest.mark.slow
 def test_one_odd_compile_of_several_does_not_excuse_itself(tmp_path: Path) -> None:
     """What the runs before did is noise; the night after, the rise still stands."""
     path = tmp_path / "hlodb.duckdb"
@@ -102,6 +107,7 @@ def test_one_odd_compile_of_several_does_not_excuse_itself(tmp_path: Path) -> No
     assert report_of(path, *noisy).findings == []
 
 
+@pytest.mark.slow
 def test_a_program_that_each_rank_compiles_is_no_recompilation(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     each = [sized(5, rank=rank) for rank in range(4)]
@@ -116,6 +122,7 @@ def test_a_program_that_each_rank_compiles_is_no_recompilation(tmp_path: Path) -
     assert found == [("pass", 0), ("fail", 2)]
 
 
+@pytest.mark.slow
 def test_a_difference_counts_alike_from_either_side(tmp_path: Path) -> None:
     """At the floors: 1 MiB, and half a percent of the smaller."""
     path = tmp_path / "hlodb.duckdb"
@@ -131,6 +138,7 @@ def test_a_difference_counts_alike_from_either_side(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     nights = [night(1, sized(4), sized(5, "jit_eval")), night(2, sized(4))]
@@ -148,6 +156,7 @@ def test_what_comes_back_larger_is_worse(tmp_path: Path) -> None:
     assert (standing.id, standing.stands) == (finding.id, True)
 
 
+@pytest.mark.slow
 def test_a_namesake_of_other_shapes_is_missed(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     small = sized(3)
@@ -190,6 +199,7 @@ def missing(path: Path, before: list[Program], after: list[Program]) -> list[str
         ]
 
 
+@pytest.mark.slow
 def test_new_namesakes_may_be_what_became_of_those_that_are_gone(
     tmp_path: Path,
 ) -> None:
@@ -203,6 +213,7 @@ def test_new_namesakes_may_be_what_became_of_those_that_are_gone(
     assert missing(path, [a, b], [a, elsewhere]) == ["(f32[2])->f32[8]"]
 
 
+@pytest.mark.slow
 def test_what_vanished_is_named_until_it_is_back_or_decided(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     step, evaluation = sized(3), sized(5, "jit_eval")
@@ -231,6 +242,7 @@ def test_what_vanished_is_named_until_it_is_back_or_decided(tmp_path: Path) -> N
     assert report_of(path, *nights).findings == []
 
 
+@pytest.mark.slow
 def test_what_vanished_is_one_finding_whatever_the_base(tmp_path: Path) -> None:
     """Also where a base is held for many nights, and the program had changed since."""
     step, evaluation = sized(3), sized(5, "jit_eval")
@@ -270,6 +282,7 @@ def test_what_the_base_never_had_is_not_missing(tmp_path: Path) -> None:
     assert report_of(path, *nights, baseline="night-1").findings == []
 
 
+@pytest.mark.slow
 def test_the_window_looks_at_what_is_comparable(tmp_path: Path) -> None:
     def wide(mebibytes: int) -> Program:
         shapes = "(f32[16]{0})->f32[8]{0}"
@@ -286,6 +299,7 @@ def test_the_window_looks_at_what_is_comparable(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_window_has_a_base_for_every_memory_space(tmp_path: Path) -> None:
     def spaces(*mebibytes: int) -> Program:
         work = [
@@ -305,6 +319,7 @@ def test_the_window_has_a_base_for_every_memory_space(tmp_path: Path) -> None:
     assert (report.comparison.matched, report.comparison.identical) == (1, 0)
 
 
+@pytest.mark.slow
 def test_main_knows_nothing_of_branches(tmp_path: Path) -> None:
     """Their runs are no bases of it, and no steps of its history."""
     nights = [
@@ -320,6 +335,7 @@ def test_main_knows_nothing_of_branches(tmp_path: Path) -> None:
     assert [(f.first_run, f.stands) for f in report.findings] == [("night-3", True)]
 
 
+@pytest.mark.slow
 def test_an_unsound_night_is_neither_base_nor_step(tmp_path: Path) -> None:
     """What is lost of a night looks like a gain, and a rise after it."""
     step = sized(5)
@@ -339,6 +355,7 @@ def test_an_unsound_night_is_neither_base_nor_step(tmp_path: Path) -> None:
     assert report.comparison.series_runs == ["night-1", "night-3"]
 
 
+@pytest.mark.slow
 def test_where_no_night_is_sound_the_verdict_is_unknown(tmp_path: Path) -> None:
     nights = [night(1, sized(1, printed=5)), night(2, sized(5))]
     report = report_of(tmp_path / "hlodb.duckdb", *nights)

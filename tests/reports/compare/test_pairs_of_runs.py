@@ -79,6 +79,7 @@ def names_of(path: Path) -> list[str]:
         return [run.name for run in read_runs(connection)]
 
 
+@pytest.mark.slow
 def test_a_run_is_the_same_as_itself(demo_warehouse: Path) -> None:
     for name in names_of(demo_warehouse):
         report = diff(demo_warehouse, name, name)
@@ -87,6 +88,7 @@ def test_a_run_is_the_same_as_itself(demo_warehouse: Path) -> None:
         assert (report.findings, report.exit_code) == ([], 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("base", "candidate"),
     [

@@ -57,6 +57,7 @@ def printed_steps(path: Path) -> set[tuple[str, str, int]]:
     }
 
 
+@pytest.mark.slow
 def test_every_step_of_the_printed_totals_is_found_and_no_other(
     series: Path, report: Report
 ) -> None:
@@ -131,6 +132,7 @@ until = 2030-01-01
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
@@ -150,6 +152,7 @@ def test_budgets_and_waivers_decide_the_exit_code(
     assert found.exit_code == code
 
 
+@pytest.mark.slow
 def test_the_window_takes_the_best_of_each_program(series: Path) -> None:
     with connect(series) as connection:
         request = Request(series="releases", baseline="window")
@@ -164,6 +167,7 @@ def test_the_window_takes_the_best_of_each_program(series: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_same_warehouse_gives_the_same_report(series: Path, report: Report) -> None:
     with connect(series) as connection:
         again = build_report(connection, Request(series="releases"), Settings())

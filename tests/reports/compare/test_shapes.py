@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings
@@ -39,6 +41,7 @@ def told(report: Report) -> list[tuple[str, str, str | None, bool]]:
     return [(f.scope, f.change, f.first_run, f.stands) for f in report.findings]
 
 
+@pytest.mark.slow
 def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     around = [sized(4), wide(5), sized(8)]
@@ -70,6 +73,7 @@ def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
     assert (report.findings, report.notes[1:]) == ([], [f"jit_step: {which}."])
 
 
+@pytest.mark.slow
 def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     around = [sized(4), wide(6), wide(6), sized(5)]
     settings = WINDOW_OF_TWO + "baseline = 'window'\n"
@@ -83,6 +87,7 @@ def test_a_window_of_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_other_shapes_neither_hold_nor_undo_a_rise(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     risen = [sized(4), sized(8), wide(16)]
@@ -100,6 +105,7 @@ def test_other_shapes_neither_hold_nor_undo_a_rise(tmp_path: Path) -> None:
     assert [f.state for f in fixed.findings] == ["fixed", "undone"]
 
 
+@pytest.mark.slow
 def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
     """What other shapes hold is on no side of it, and no commit of theirs is good."""
     path = tmp_path / "hlodb.duckdb"
@@ -126,6 +132,7 @@ def test_the_shapes_of_now_begin_where_others_end(tmp_path: Path) -> None:
     assert (finding.change, finding.first_run) == ("changed", "night-3")
 
 
+@pytest.mark.slow
 def test_what_undoes_no_rise_is_not_fixed(tmp_path: Path) -> None:
     """Nor what undoes one below the floors, or one that was undone before."""
     path = tmp_path / "hlodb.duckdb"

@@ -53,6 +53,7 @@ def title(finding: Finding) -> str:
     return finding.cause.title
 
 
+@pytest.mark.slow
 def test_one_tensor_doubled(warehouse: Path) -> None:
     finding = change(warehouse, "tensor", "doubled")
     assert parts(finding) == {("resized", "temp"): 16 * KIB}
@@ -77,6 +78,7 @@ def donation_report(warehouse: Path, settings: Settings) -> Report:
         return build_report(connection, DONATION, settings)
 
 
+@pytest.mark.slow
 def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
     """Not the whole difference, half of which something else made up for."""
     report = donation_report(warehouse, EXACT)
@@ -89,6 +91,7 @@ def test_the_gate_of_donations_says_what_was_lost(warehouse: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) -> None:
     report = donation_report(warehouse, Settings())
     (row,) = [p for p in report.programs if p.program == "jit_zoo_mlp"]
@@ -114,6 +117,7 @@ def test_a_donation_gained_is_the_opposite_of_one_lost(warehouse: Path) -> None:
     assert [dict(each) for each in lost] == [{}, {0: 1_077_288}, {0: -1_077_288}]
 
 
+@pytest.mark.slow
 def test_one_dtype_widened(warehouse: Path) -> None:
     finding = change(warehouse, "dtype", "widened")
     assert parts(finding) == {
@@ -167,6 +171,7 @@ IN_THE_ZOO = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("what", "how"), IN_THE_ZOO)
 def test_the_same_changes_in_programs_of_the_zoo(
     warehouse: Path, what: str, how: str
@@ -188,6 +193,7 @@ def test_the_source_line_is_named(warehouse: Path) -> None:
 AFTER_LAYOUT = "HLO_passes_after_layout_assignment"
 
 
+@pytest.mark.slow
 def test_the_pass_that_only_the_base_ran(warehouse: Path) -> None:
     finding = change(warehouse, "fusion", "off", base="on")
     assert finding.divergence == Divergence(
@@ -200,6 +206,7 @@ def test_the_pass_that_only_the_base_ran(warehouse: Path) -> None:
     assert finding.cause.blame == "fusion"
 
 
+@pytest.mark.slow
 def test_the_pass_that_only_the_candidate_ran(warehouse: Path) -> None:
     found = change(warehouse, "fusion", "on", base="off").divergence
     assert found is not None
@@ -209,6 +216,7 @@ def test_the_pass_that_only_the_candidate_ran(warehouse: Path) -> None:
     assert found.blame == "fusion"
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
     finding = change(warehouse, "sharding", "whole", base="split")
     assert finding.divergence == Divergence(

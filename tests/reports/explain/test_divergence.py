@@ -347,6 +347,7 @@ def test_opcodes_whose_number_changed(connection: duckdb.DuckDBPyConnection) -> 
     assert sorted(rows) == [(1, "add", 1, 5), (1, "exp", 3, 0), (1, "sort", 0, 1)]
 
 
+@pytest.mark.slow
 def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
     tmp_path: Path,
 ) -> None:
@@ -361,6 +362,7 @@ def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
     assert reasons == {"the sources are 87 % alike, the results 95 %"}
 
 
+@pytest.mark.slow
 def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
     tmp_path: Path,
 ) -> None:

@@ -46,6 +46,7 @@ def by_kind(finding: Finding) -> dict[str, int]:
     return {kind: size for kind, size in sums.items() if size}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pruned", [["base"], ["base", "dropped"]])
 def test_kinds_are_told_and_nothing_is_made_up(
     pruned: list[str], warehouse: Path
@@ -68,6 +69,7 @@ def test_kinds_are_told_and_nothing_is_made_up(
     assert (finding.divergence, finding.buffers, finding.op_mix) == (None, [], [])
 
 
+@pytest.mark.slow
 def test_a_run_that_comes_again_is_explained_again(
     warehouse: Path, tmp_path: Path
 ) -> None:

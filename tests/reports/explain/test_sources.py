@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from pathlib import Path
 
+import pytest
+
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
 from hlodb.reports.judge.sentences import dominating_source
@@ -54,6 +56,7 @@ def source(change: BufferChange) -> Source:
     return change.attribution, change.source_file, change.source_line
 
 
+@pytest.mark.slow
 def test_sources_are_those_of_the_sql_library(
     diffs: list[Report], demo_warehouse: Path
 ) -> None:

@@ -233,6 +233,7 @@ def modules(draw: st.DrawFn) -> Module:
     return Module(tuple(buffers))
 
 
+@pytest.mark.slow
 @given(st.lists(modules(), min_size=2, max_size=5))
 @settings(max_examples=40, deadline=None, suppress_health_check=QUIET)
 def test_every_byte_falls_into_a_part_and_mirrors(
@@ -259,6 +260,7 @@ def test_every_byte_falls_into_a_part_and_mirrors(
                 assert {row["part"] for row in rows} == {"same"}
 
 
+@pytest.mark.slow
 @given(assignments(), assignments())
 @settings(max_examples=25, deadline=None, suppress_health_check=QUIET)
 def test_assignments_of_a_warehouse_close(

@@ -52,6 +52,7 @@ def sized(*sizes: int) -> list[World]:
     return [night(number, program) for number, program in enumerate(programs, 1)]
 
 
+@pytest.mark.slow
 def test_a_rise_that_was_undone_once_does_not_stand_again(report_on: Build) -> None:
     """Another rise to its level is another finding, and told as such."""
     report = report_on(*sized(3, 5, 3, 5, 3, 9, 9))
@@ -80,6 +81,7 @@ def namesakes(*sizes: int) -> tuple[Program, ...]:
     )
 
 
+@pytest.mark.slow
 def test_namesakes_of_equal_shapes_keep_an_id_each(report_on: Build) -> None:
     sizes = [(3, 4), (6, 9), (6, 9)]
     nights = [night(number, *namesakes(*of)) for number, of in enumerate(sizes, 1)]
@@ -90,6 +92,7 @@ def test_namesakes_of_equal_shapes_keep_an_id_each(report_on: Build) -> None:
     assert {f.module_number: f.id for f in standing} == ids
 
 
+@pytest.mark.slow
 def test_an_id_does_not_depend_on_which_namesakes_moved(report_on: Build) -> None:
     """A rise of 0.7 % is a finding, not a step of the history."""
     nights = [
@@ -120,6 +123,7 @@ def alerts(report: Report) -> dict[str, tuple[str, str]]:
     }
 
 
+@pytest.mark.slow
 def test_an_alert_stays_open_while_the_rise_stands(report_on: Build) -> None:
     nights = sized(3, 5, 5)
     assert list(alerts(report_on(*nights[:2])).values()) == [("regression", "new")]
@@ -146,6 +150,7 @@ def in_two_spaces(name: str, hbm: int, vmem: int) -> Program:
     return Program(name, buffers, text=f"{name} {hbm} {vmem}")
 
 
+@pytest.mark.slow
 def test_causes_add_up_no_bytes_of_several_spaces(report_on: Build) -> None:
     report = report_on(
         night(1, in_two_spaces("jit_step", 100, 10), platform="tpu", device="TPU v5e"),
@@ -158,6 +163,7 @@ def test_causes_add_up_no_bytes_of_several_spaces(report_on: Build) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
     nights = [
         night(
@@ -195,6 +201,7 @@ def test_a_cause_is_a_share_of_what_goes_its_way(diffs: list[Report]) -> None:
     assert against
 
 
+@pytest.mark.slow
 def test_a_headline_names_the_figure_that_rose(report_on: Build) -> None:
     """Fewer bytes are reserved, and more are live at once: no regression of -3 MiB."""
     loose = replace(WORK, name="far", size=MIB, offset=8 * MIB)

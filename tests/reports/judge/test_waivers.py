@@ -40,6 +40,7 @@ def alone(beginning: str, ids: list[str]) -> bool:
     return sum(each.startswith(beginning) for each in ids) == 1
 
 
+@pytest.mark.slow
 def test_the_beginning_of_an_id_is_enough(waive: Waive) -> None:
     ids = [f.id for f in waive("no such").findings]
     assert len(ids) == len(NAMES)
@@ -50,6 +51,7 @@ def test_the_beginning_of_an_id_is_enough(waive: Waive) -> None:
         assert [w.status for w in report.waivers] == ["used"]
 
 
+@pytest.mark.slow
 def test_of_several_that_begin_so_none_is_waived(waive: Waive) -> None:
     ids = sorted(f.id for f in waive("no such").findings)
     first = next(i[0] for i in ids if sum(j[0] == i[0] for j in ids) > 1)

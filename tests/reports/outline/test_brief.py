@@ -74,6 +74,7 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
     """It has both; a report whose base was named may be told another."""
     elsewhere = replace(night(2, GROWN), platform="gpu")
@@ -109,6 +110,7 @@ def test_a_waiver_covers_what_is_still_missing(tmp_path: Path) -> None:
     assert json.loads(renderer("sarif")(report))["runs"][0]["results"] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SITUATIONS)
 def test_situations(reported: Callable[[str], Report], name: str) -> None:
     assert lines(brief(reported(name))) == SITUATIONS[name]
@@ -154,6 +156,7 @@ def test_a_limit_says_what_it_is_about(
     assert lines(brief(report))[0] == why
 
 
+@pytest.mark.slow
 def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
     owners = parse_codeowners("* @everybody\n/model/ @training\n")
     report = report_of(tmp_path, Settings(source_owners=owners))
@@ -169,6 +172,7 @@ def test_owner_and_commits_of_a_regression(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_the_owner_of_a_program_comes_first(tmp_path: Path) -> None:
     owners = parse_codeowners("* @everybody\n")
     settings = Settings(source_owners=owners, owners=(("jit_s*", "step-team"),))
@@ -176,6 +180,7 @@ def test_the_owner_of_a_program_comes_first(tmp_path: Path) -> None:
     assert {f.owner for f in findings} == {"step-team"}
 
 
+@pytest.mark.slow
 def test_whose_it_is_is_told_by_the_users_line(tmp_path: Path) -> None:
     """Not by the framework's, from which XLA was called."""
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, GROWN))

@@ -48,6 +48,7 @@ def report_of(path: Path) -> Report:
         return build_report(connection, Request(), EVERYTHING)
 
 
+@pytest.mark.slow
 def test_a_map_says_where_every_value_lies_and_what_became_of_it(
     tmp_path: Path,
 ) -> None:
@@ -58,6 +59,7 @@ def test_a_map_says_where_every_value_lies_and_what_became_of_it(
     ]
 
 
+@pytest.mark.slow
 def test_what_moved_to_the_peak_is_told_from_what_stayed(tmp_path: Path) -> None:
     """At step 1 `exp` is live, but not `copy`; at step 7 both are."""
     later = replace(EXP, start=7, end=8, offset=3 * MIB)
@@ -74,6 +76,7 @@ def test_what_moved_to_the_peak_is_told_from_what_stayed(tmp_path: Path) -> None
     assert statuses == ["at peak before", "same", "same"]
 
 
+@pytest.mark.slow
 def test_small_values_are_left_out_unless_a_large_one_is_matched_with_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -97,6 +100,7 @@ def test_small_values_are_left_out_unless_a_large_one_is_matched_with_them(
     assert drawn.candidate and drawn.candidate.value_count == 2
 
 
+@pytest.mark.slow
 def test_a_space_that_one_side_uses_has_one_map(tmp_path: Path) -> None:
     other = replace(MASK, color=1, offset=0)
     report = report_of(warehouse(tmp_path, BASE, (*BASE, other)))
@@ -105,6 +109,7 @@ def test_a_space_that_one_side_uses_has_one_map(tmp_path: Path) -> None:
     assert drawn.values == [MappedValue("new", None, PlacedValue("mask", 0, MIB, 4, 9))]
 
 
+@pytest.mark.slow
 def test_the_largest_of_several_arenas_is_drawn(tmp_path: Path) -> None:
     path = warehouse(tmp_path, BASE, CANDIDATE)
     with connect(path, read_only=False) as connection:
@@ -117,6 +122,7 @@ def test_the_largest_of_several_arenas_is_drawn(tmp_path: Path) -> None:
     assert drawn.candidate == replace(CANDIDATE_ARENA, arena_count=2)
 
 
+@pytest.mark.slow
 def test_a_pruned_run_has_no_map(tmp_path: Path) -> None:
     path = warehouse(tmp_path, BASE, CANDIDATE)
     with connect(path, read_only=False) as connection:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import Value, run_query
@@ -68,6 +69,7 @@ def schedules(
     return found
 
 
+@pytest.mark.slow
 def test_a_pruned_run_has_no_curve(tmp_path: Path) -> None:
     grown = replace(STEP, buffers=(WORK, EXTRA))
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, grown))

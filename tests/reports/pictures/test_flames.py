@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from hlodb.ingest.load.delete import prune_runs
 from hlodb.reports.build import build_report
@@ -44,6 +45,7 @@ def report_of(path: Path) -> Report:
         return build_report(connection, Request(), settings)
 
 
+@pytest.mark.slow
 def test_buffers_are_summed_up_along_their_paths(tmp_path: Path) -> None:
     up = Buffer("up", 2 * MIB, "f32[7]", "jit(f)/net/up/dot", offset=0)
     norm = Buffer("norm", MIB, "f32[5]", "jit(f)/net/norm", offset=2 * MIB)
@@ -58,6 +60,7 @@ def test_buffers_are_summed_up_along_their_paths(tmp_path: Path) -> None:
     assert report.flames == [FlamePair(finding.id, FRAMES)]
 
 
+@pytest.mark.slow
 def test_paths_of_any_depth(tmp_path: Path) -> None:
     """Each of many calls within one another holds something itself."""
     nested = [
@@ -175,6 +178,7 @@ def test_a_wide_model_is_drawn_by_its_largest_parts() -> None:
     assert len(svg(picture)) < 60_000
 
 
+@pytest.mark.slow
 def test_nothing_is_drawn_of_a_pruned_run(demo_warehouse: Path, tmp_path: Path) -> None:
     copy = tmp_path / "pruned.duckdb"
     copy.write_bytes(demo_warehouse.read_bytes())

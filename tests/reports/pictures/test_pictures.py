@@ -88,6 +88,7 @@ def boxes(picture: Picture, *kinds: str) -> list[tuple[float, float]]:
     ]
 
 
+@pytest.mark.slow
 def test_a_waterfall_leads_from_base_to_candidate(
     reported: Callable[[str], Report],
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_waterfall_leads_from_base_to_candidate(
     ]  # fmt: skip
 
 
+@pytest.mark.slow
 def test_bars_that_do_not_begin_at_zero_are_marked(
     reported: Callable[[str], Report],
 ) -> None:

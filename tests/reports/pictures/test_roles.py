@@ -51,6 +51,7 @@ def every_series(demo_warehouse: Path) -> Report:
         return report_of(demo_warehouse)
 
 
+@pytest.mark.slow
 def test_roles_add_up_to_the_series(
     every_series: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -69,6 +70,7 @@ def test_roles_add_up_to_the_series(
     assert {len(trend.points) for trend in moved} == {9}
 
 
+@pytest.mark.slow
 def test_roles_are_what_the_query_says_run_by_run(
     every_series: Report, demo_warehouse: Path
 ) -> None:
@@ -101,6 +103,7 @@ def by_role(
     return found
 
 
+@pytest.mark.slow
 def test_contents_of_many_runs_have_the_roles_of_each(
     demo_warehouse: Path, framework_warehouse: Path, gpu_warehouse: Path
 ) -> None:
@@ -142,6 +145,7 @@ def report(demo_warehouse: Path) -> Report:
     return report_of(demo_warehouse)
 
 
+@pytest.mark.slow
 def test_no_more_is_read_than_is_drawn(report: Report) -> None:
     moved = drawn_trends.drawn_trends(report.trends, report.findings)
     names = [(trend.program, trend.color) for trend in moved]
@@ -151,6 +155,7 @@ def test_no_more_is_read_than_is_drawn(report: Report) -> None:
     assert ids == ["trend-1", "roles-1", "trend-2", "roles-2", "trend-3", "roles-3"]
 
 
+@pytest.mark.slow
 def test_a_pruned_run_is_a_gap(
     report: Report, demo_warehouse: Path, tmp_path: Path
 ) -> None:
@@ -174,6 +179,7 @@ def test_a_pruned_run_is_a_gap(
     assert "role gap" in [p.attributes["class"] for p in drawn(picture).all("path")]
 
 
+@pytest.mark.slow
 def test_memory_without_live_ranges_has_no_roles(tmp_path: Path) -> None:
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, GROWN))
     with connect(path, read_only=False) as connection:
@@ -184,6 +190,7 @@ def test_memory_without_live_ranges_has_no_roles(tmp_path: Path) -> None:
     assert [p.id for p in pictures_of_sections(report)["History"]] == ["trend-1"]
 
 
+@pytest.mark.slow
 def test_a_diff_has_no_history(demo_warehouse: Path) -> None:
     request = Request("jaxlib-0.10.2", "run:jaxlib-0.9.2", kind="diff")
     assert report_of(demo_warehouse, request).role_histories == []

@@ -61,6 +61,7 @@ def parsed(text: str) -> tuple[EmailMessage, str, Page]:
     return message, text, Page(page)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(SITUATIONS.keys() - {LARGE}))
 def test_both_parts_say_what_the_report_says(reported: Reported, name: str) -> None:
     report = reported(name)

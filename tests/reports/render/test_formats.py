@@ -109,6 +109,7 @@ def junit_cases(report: Report) -> list[tuple[str | None, str]]:
     ]
 
 
+@pytest.mark.slow
 def test_junit_has_a_case_for_every_rank_and_namesake(tmp_path: Path) -> None:
     """What fails on one hides nothing that passes on another."""
     other = replace(STEP, source="other", text="other")

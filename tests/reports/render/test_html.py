@@ -144,6 +144,7 @@ def test_a_page_is_not_too_large(report: Report) -> None:
     assert len(renderer("html")(report).encode()) < MOST_BYTES
 
 
+@pytest.mark.slow
 def test_names_cannot_leave_their_place(tmp_path: Path) -> None:
     """A page of hostile names has the elements of a page of plain ones."""
     plain, hostile = (_page_of_names(tmp_path, name) for name in ("plain", HOSTILE))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings
@@ -13,6 +15,7 @@ from tests.reports.situations import SITUATIONS
 from tests.reports.worlds import make
 
 
+@pytest.mark.slow
 def test_tables_do_not_pay_for_pictures(tmp_path: Path) -> None:
     """The id is the same, whatever form a report is read for."""
     situation = SITUATIONS["mixed"]

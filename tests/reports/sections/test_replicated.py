@@ -61,6 +61,7 @@ def test_what_is_replicated_counts_once_however_many_runs_share_it(
         assert {m.program: found.get(m.earliest_id, 0) for m in modules} == sizes
 
 
+@pytest.mark.slow
 def test_a_source_that_other_runs_share_has_not_grown(
     dump: Path, tmp_path: Path
 ) -> None:

@@ -63,6 +63,7 @@ def report_on(
     return build_report(connection, Request(candidate=run), settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("run", "platform", "limits"),
     [("cpu", "cpu", {0: GIB}), ("v5e", "tpu", {0: None, 1: 128 * MIB, 2: None})],
@@ -165,6 +166,7 @@ def at_size(size: int, more: int = 0) -> Program:
     return Program("jit_step", buffers, shapes=shapes, text=f"{size} {more}")
 
 
+@pytest.mark.slow
 def test_what_comes_after_the_candidate_is_no_point(tmp_path: Path) -> None:
     """Nor what only another series compiled."""
     nights = (

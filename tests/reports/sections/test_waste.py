@@ -61,6 +61,7 @@ def test_a_donation_that_needs_a_copy_saves_nothing(
     assert places(demo_warehouse, run, "donation") == DONATIONS[run]
 
 
+@pytest.mark.slow
 def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> None:
     fewer = "not split over all partitions, first"
     assert places(demo_warehouse, CPU, "replicated") == []
@@ -97,6 +98,7 @@ def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> None:
     note = "unused at the peak of the main memory, which could use it"
     assert places(demo_warehouse, CPU, "idle") == []
