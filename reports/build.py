@@ -16,6 +16,7 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
 from hlodb.reports.compare.environment import environment_changes, run_facts
 from hlodb.reports.compare.scene import Request, Scene, read_scene
 from hlodb.reports.config.settings import Settings
@@ -32,7 +33,13 @@ from hlodb.reports.model.report import (
     Report,
     plain,
 )
-from hlodb.reports.model.sections import Capacity, Health, QualityRow, Waste
+from hlodb.reports.model.sections import (
+    Capacity,
+    Health,
+    Metric,
+    QualityRow,
+    Waste,
+)
 from hlodb.reports.model.series import ScalingLaw
 from hlodb.reports.sections import capacity_and_health as sections
 from hlodb.reports.sections.notes import notes
@@ -82,7 +89,7 @@ def build_report(
         quality=beside.quality,
         waivers=judged.waivers,
         settings=settings.described(),
-        metrics=list(METRICS),
+        metrics=[*METRICS, *_parts(connection)],
         notes=notes(scene, settings, judged.programs),
         curves=judged.curves,
         arenas=judged.arenas,
@@ -123,6 +130,12 @@ def _sections_beside(
         else [],
         quality(connection, scene.compared, catalogue, settings),
     )
+
+
+def _parts(connection: Connection) -> list[Metric]:
+    """Return what each part of a difference means, as the query says it."""
+    rows = run_query(connection, "difference_parts", catalogue=load_catalogue()).rows
+    return [Metric(part, "bytes", "neutral", f"{text}.") for part, text in rows]
 
 
 def _today(request: Request, scene: Scene) -> date | None:

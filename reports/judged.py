@@ -87,6 +87,7 @@ def judge_scene(
         read_flames(connection, drawn, findings if drawn else []),
     )
     if not is_report:
+        findings = [_of_a_diff(f) for f in findings]
         return Judged(findings, programs, trends, [], [], [], *pictured)
     roles = (
         read_role_histories(connection, scene.tracks, lines, findings, scene.profiles)
@@ -110,6 +111,12 @@ def judge_scene(
     programs = without_scoped(program_rows(verdicts, findings), scoped)
     waivers = waiver_rows([*gates, *standing], settings, today)
     return Judged(findings, programs, trends, roles, gates, waivers, *pictured)
+
+
+def _of_a_diff(finding: Finding) -> Finding:
+    """Return a finding of a diff without the command of the diff that it is in."""
+    kept = [c for c in finding.commands if not c.startswith("hlodb diff ")]
+    return replace(finding, commands=kept)
 
 
 def _hidden_losses(

@@ -133,9 +133,9 @@ def command(
 ) -> int:
     """Compare a run with its base, and apply the gates.
 
-    The base is an earlier run, by default the latest comparable one. Gates are limits:
-    unless hlodb.toml says otherwise, no program may grow by 1 MiB and 0.5 %, disappear
-    or lose a donation of 1 MiB. Exit codes: 0 no gate failed, 1 a gate failed, 2 wrong
+    The base is an earlier run, by default the latest comparable one. Gates are limits.
+    Unless hlodb.toml says otherwise, a program fails that grows by at least 1 MiB and
+    also by at least 0.5 %, is missing, or loses a donation of 1 MiB. Exit codes: 0 no gate failed, 1 a gate failed, 2 wrong
     usage or a mistake in hlodb.toml, 3 the data is not sound, 4 nothing to compare,
     5 the warehouse is locked or of another version.
 

@@ -99,7 +99,12 @@ def _health_amount(value: int, unit: str) -> str:
 
 
 def history(report: Report, top: int) -> list[Block]:
-    """Return the steps of the series, the latest first, and every series that moved."""
+    """Return the steps of the series, the latest first, and every series that moved.
+
+    A diff has no series: its findings are all there is.
+    """
+    if report.kind == "diff":
+        return []
     places = {run: i for i, run in enumerate(report.comparison.series_runs)}
     steps = sorted(
         (f for f in report.findings if _is_step(f)),

@@ -20,6 +20,9 @@ WIDEST_CELL = 96
 _LEAST_WIDTH = 40
 _LEAST_CELL = 12
 
+_SIZES = {"reserved_bytes": "reserved", "live_peak_bytes": "live peak"}
+"""How cards of findings call the sizes that they begin with."""
+
 _GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
 _VERDICTS = {"pass": _GREEN, "warn": _YELLOW, "fail": _RED, "unknown": _YELLOW}
 _STATES = {
@@ -73,7 +76,22 @@ def _color(match: re.Match[str]) -> str:
 def _text(report: Report, width: int | None) -> str:
     sections = outline(report, TOP)
     shown = [section for section in sections if section.title != "Definitions"]
+    if words := _words(report):
+        shown.append(Section("Words", words))
     return document(report.headline, shown, width)
+
+
+def _words(report: Report) -> list[Block]:
+    """Return what the words of the findings mean: sizes, and parts of differences."""
+    parts = {p.part for f in report.findings[:TOP] for p in f.parts}
+    if not parts:
+        return []
+    used = {*parts, "reserved_bytes", "live_peak_bytes"}
+    return [
+        Paragraph(f"{_SIZES.get(m.name, m.name)}: {m.definition}")
+        for m in report.metrics
+        if m.name in used
+    ]
 
 
 def document(headline: str, sections: Iterable[Section], width: int | None) -> str:
