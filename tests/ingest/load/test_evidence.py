@@ -293,6 +293,7 @@ def test_memory_analyses_agree(full_warehouse: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_what_the_peak_of_a_memory_analysis_is(full_warehouse: Path) -> None:
     """Parameters, constants and live-outs, and on TPU the fullest space beside them."""
     found = rows(

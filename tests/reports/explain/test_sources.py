@@ -77,6 +77,7 @@ def test_sources_are_those_of_the_sql_library(
     assert min(counts["defined"], counts["read"], counts[None]) > 20, counts
 
 
+@pytest.mark.slow
 def test_what_the_compiler_adds_is_blamed_on_the_line_that_reads_it(
     diffs: list[Report],
 ) -> None:
