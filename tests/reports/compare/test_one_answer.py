@@ -261,6 +261,7 @@ def test_every_series_of_the_demo(demo_warehouse: Path) -> None:
 
 
 @pytest.mark.shared
+@pytest.mark.slow
 def test_pairs_of_the_full_dumps(full_warehouse: Path) -> None:
     """Stand for every pair: other chips, and snapshots of every pass."""
     pairs = [
