@@ -1,6 +1,7 @@
 """hlodb: XLA compiler dumps of many runs as one DuckDB warehouse.
 
 hlodb.capture(compiled, run=…)    a compiled JAX program in
+hlodb.fit(function, shapes)       the largest batch, sequence or width that fits
 hlodb.open(database).query(name)  canned questions
 hlodb.open(database).sql(text)    questions of your own
 hlodb.engine(database)            SQLAlchemy; its tables: import hlodb.schema.tables
@@ -13,11 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from hlodb.version import __version__
 
-__all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "open"]
+__all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "fit", "open"]
 
 if TYPE_CHECKING:
     from hlodb import errors
     from hlodb.jax_capture import capture
+    from hlodb.jax_fit import fit
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
 
@@ -25,6 +27,7 @@ _HOMES = {
     "Warehouse": "hlodb.warehouse",
     "capture": "hlodb.jax_capture",
     "engine": "hlodb.schema.engine",
+    "fit": "hlodb.jax_fit",
     "open": "hlodb.warehouse",
 }
 

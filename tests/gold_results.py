@@ -86,6 +86,7 @@ IN_SMALLER: dict[str, Parameters] = {
     "gathered_weights_at_peak": {"run": "asynchronous"},
     "incomplete_modules": {"run": "seeds"},
     "judged_pairs": _PLACES,
+    "largest_fit": {"series": "sizes"},
     "matched_buffers": _CONTENTS,
     "module_faults": {"run": "cut"},
     "module_ladder": {"base_ids": [7], "candidate_ids": [8]},

@@ -214,3 +214,39 @@ def test_jax_itself(tmp_path: Path) -> None:
     )
     assert (name, arguments, version) == ("jit_step", 32768, jax.__version__)
     assert main(["check", "--db", str(db)]) == 0
+
+
+def test_the_largest_batch_of_jax_itself() -> None:
+    """The largest batch fits, and one row more does not; neither was in the law."""
+    jax = pytest.importorskip("jax")
+
+    def shape(*dims: int) -> Any:
+        return jax.ShapeDtypeStruct(dims, jax.numpy.float32)
+
+    def step(w: Any, v: Any, x: Any) -> Any:
+        return jax.grad(lambda w, v: (jax.numpy.tanh(x @ w) @ v).sum(), (0, 1))(w, v)
+
+    def arguments(rows: int) -> tuple[Any, ...]:
+        return shape(1024, 4096), shape(4096, 1024), shape(rows, 1024)
+
+    def needed(rows: int) -> int:
+        found = jax.jit(step).lower(*arguments(rows)).compile().memory_analysis()
+        return int(
+            found.argument_size_in_bytes
+            + found.output_size_in_bytes
+            + found.temp_size_in_bytes
+        )
+
+    limit = 72 * 2**20
+    [row] = hlodb.fit(step, map(arguments, (64, 128, 256)), limit="72 MiB").dicts()
+    assert (row["axis"], row["growing_part"], row["is_checked"]) == (
+        "2[0]",
+        "temp",
+        True,
+    )
+    assert needed(row["largest_size"]) <= limit < needed(row["largest_size"] + 1)
+
+
+def test_one_size_is_not_enough() -> None:
+    with pytest.raises(UsageError, match="two sizes"):
+        hlodb.fit(Compiled("", None), [()])

@@ -7,7 +7,7 @@
 --   quadratic_bytes * size * size, with no negative coefficient. Of the
 --   possible subsets of terms, the one with the least residual variance (sum
 --   of squares divided by sizes minus terms) is chosen, with fewer terms in a
---   tie; three terms need four sizes. largest_size is the greatest size for
+--   tie; three terms need four sizes, and two sizes give a straight line. largest_size is the greatest size for
 --   which the law of reserved_bytes stays within the limit: limit_bytes, or
 --   else the limit of color 0 as in headroom. Beyond max_size it is an
 --   extrapolation: compilers may decide otherwise for larger sizes. Dumps for
@@ -178,11 +178,13 @@ best AS (
   SELECT f.*
   FROM fitted AS f
   JOIN sums AS s USING (law)
-  WHERE s.n > f.terms
+  -- Two sizes leave nothing over: a straight line fits, and is taken.
+  WHERE (s.n > f.terms OR (s.size_count = 2 AND f.terms = 2))
     AND s.size_count >= $min_sizes
   QUALIFY row_number() OVER (
     PARTITION BY f.law
-    ORDER BY round(f.squares / (s.n - f.terms), 12), f.terms, f.c, f.b
+    ORDER BY
+      round(f.squares / greatest(s.n - f.terms, 1), 12), f.terms, f.c, f.b
   ) = 1
 ),
 subjects AS (

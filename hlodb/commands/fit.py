@@ -1,0 +1,104 @@
+"""`hlodb fit`: the largest batch, sequence or width that fits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+from hlodb.commands.options import (
+    db_option,
+    format_option,
+    open_for_reading,
+    output_option,
+    write_result,
+)
+from hlodb.errors import NothingToCompare, UsageError
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.result import Result
+from hlodb.queries.run import Value, run_query
+from hlodb.terminal.narration import narrate
+from hlodb.text import parse_size
+
+MAIN_SPACE = 0
+
+
+@click.command("fit")
+@click.argument("paths", nargs=-1, metavar="[PATH…]")
+@click.option(
+    "--limit",
+    metavar="SIZE",
+    help="Memory that there is, such as 16GiB  [default: that of the device]",
+)
+@click.option("--program", metavar="P", help="Only this program.")
+@click.option("--series", metavar="S", help="Only the runs of this series.")
+@click.option(
+    "--color",
+    type=click.IntRange(0),
+    default=MAIN_SPACE,
+    show_default=True,
+    help="Memory space; 0 is the main memory.",
+)
+@db_option
+@format_option
+@output_option
+def command(
+    paths: tuple[str, ...],
+    limit: str | None,
+    program: str | None,
+    series: str | None,
+    color: int,
+    db: Path,
+    form: str,
+    output: Path | None,
+) -> None:
+    """Find the largest batch, sequence or width that fits.
+
+    PATH are dumps of one program, compiled at two sizes or more; nothing is kept.
+    Without PATH the warehouse is asked. A law is fitted to each size that varies: two
+    sizes give a straight line, three or more also show whether it holds. Compile the
+    largest size once before you rely on it. Exit code 4: no program was compiled at
+    two sizes that differ in one axis only.
+
+    \b
+    hlodb fit dump_batch_8 dump_batch_16 dump_batch_32 --limit 16GiB
+    hlodb fit all_sizes.tar.xz --limit 16GiB --format json
+    hlodb fit --series sizes --program jit_train_step
+    """
+    asked: dict[str, Value] = {"program": program, "series": series, "color": color}
+    if limit is not None:
+        asked["limit_bytes"] = _size(limit)
+    if not paths:
+        result = _asked(db, asked)
+    else:
+        if series is not None:
+            raise UsageError("pass PATH or --series, not both")
+        with TemporaryDirectory(prefix="hlodb-fit-") as folder:
+            file = Path(folder) / "fit.duckdb"
+            for path in paths:
+                ingest([path], file)
+            result = _asked(file, asked)
+    if not result.rows:
+        raise NothingToCompare(
+            "no program was compiled at two sizes that differ in one axis only."
+            " Compile it at another size, with everything else as it is"
+        )
+    rows = result.dicts()
+    if all(row["usable_bytes"] is None for row in rows):
+        narrate("the memory of the device is unknown: pass --limit")
+    elif not all(row["is_checked"] for row in rows):
+        narrate("two sizes give a straight line: a third one would check it")
+    write_result(result, form, output)
+
+
+def _size(text: str) -> int:
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise UsageError(f"--limit: {error}") from error
+
+
+def _asked(file: Path, asked: dict[str, Value]) -> Result:
+    with open_for_reading(file) as connection:
+        return run_query(connection, "largest_fit", asked)

@@ -1,0 +1,97 @@
+-- title: Largest size that fits
+-- question: What is the largest batch, sequence or width that fits, and which
+--   part of memory grows with it?
+-- definition: The law of reserved_bytes of scaling_law for each axis, with two
+--   sizes or more. growing_part is the part of the memory (parameter,
+--   constant, live_out or temp) that grows most from the smallest compiled
+--   size to largest_size, or else to the greatest compiled size; by their own
+--   laws. Two sizes give a straight line only: is_checked says whether a third
+--   size agrees with the law.
+-- grain: program, platform, device, compiler version, memory space, axis,
+--   other axes
+-- empty: no program was compiled at two sizes that differ in one axis only.
+--   Compile it at another size; `hlodb query size_axes` lists the known sizes.
+-- leading: program, space_name, axis, other_axes, largest_size, max_size,
+--   growing_part, growing_bytes
+-- param program
+-- param series
+-- param color
+-- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
+--   memory space, color 0 unless color is set; NULL for the limit in the dump
+--   or the published memory of the chip.
+-- param module_ids
+-- param min_sizes BIGINT = 2 from 2: Least number of sizes for a law.
+-- column program
+-- column platform
+-- column device VARCHAR name neutral: Chip or GPU architecture.
+-- column compiler_version VARCHAR name neutral: XLA release.
+-- column color
+-- column space_name
+-- column axis VARCHAR name neutral: Dimensions that change together, as in
+--   scaling_law.
+-- column other_axes VARCHAR text neutral: Sizes of the other axes; NULL if
+--   there are none.
+-- column size_count BIGINT count neutral: Number of compiled sizes.
+-- column min_size BIGINT count neutral: Smallest compiled size.
+-- column max_size BIGINT count neutral: Greatest compiled size.
+-- column largest_size BIGINT count higher_is_better: Largest size that fits;
+--   NULL without a limit, or if the memory does not grow.
+-- column usable_bytes BIGINT bytes neutral: The limit.
+-- column constant_bytes BIGINT bytes lower_is_better: Bytes that don't depend
+--   on the size.
+-- column linear_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
+--   size.
+-- column quadratic_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
+--   squared size.
+-- column max_residual_bytes BIGINT bytes lower_is_better: Largest distance of
+--   a compiled size from the law.
+-- column is_checked BOOLEAN flag neutral: Whether there are more sizes than
+--   the law needs.
+-- column growing_part VARCHAR name neutral: Part of the memory that grows
+--   most; NULL if none does.
+-- column growing_bytes BIGINT bytes lower_is_better: By how much.
+WITH laws AS MATERIALIZED (
+  SELECT * FROM scaling_law()
+),
+growing AS (
+  SELECT
+    t.subject, t.color AS space_color, t.axis, t.other_axes, p.part,
+    CAST(round(
+      p.linear_bytes * (coalesce(t.largest_size, t.max_size) - t.min_size)
+      + p.quadratic_bytes * (
+        coalesce(t.largest_size, t.max_size) ** 2 - t.min_size ** 2
+      )
+    ) AS BIGINT) AS bytes
+  FROM laws AS t
+  JOIN laws AS p
+    ON p.subject = t.subject
+    AND p.color = t.color
+    AND p.axis = t.axis
+    AND p.other_axes IS NOT DISTINCT FROM t.other_axes
+  WHERE t.part = 'reserved'
+    AND p.part IN ('parameter', 'constant', 'live_out', 'temp')
+),
+most AS (
+  SELECT
+    g.subject, g.space_color, g.axis, g.other_axes,
+    arg_max(g.part, (g.bytes, g.part)) AS part, max(g.bytes) AS bytes
+  FROM growing AS g
+  WHERE g.bytes > 0
+  GROUP BY g.subject, g.space_color, g.axis, g.other_axes
+)
+SELECT
+  t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
+  t.axis, t.other_axes, t.size_count, t.min_size, t.max_size, t.largest_size,
+  t.usable_bytes, t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
+  t.max_residual_bytes, t.size_count > 2 AS is_checked,
+  m.part AS growing_part, m.bytes AS growing_bytes
+FROM laws AS t
+LEFT JOIN most AS m
+  ON m.subject = t.subject
+  AND m.space_color = t.color
+  AND m.axis = t.axis
+  AND m.other_axes IS NOT DISTINCT FROM t.other_axes
+WHERE t.part = 'reserved'
+ORDER BY
+  t.program, t.platform, t.device, t.compiler_version, t.color, t.axis,
+  t.other_axes, t.subject

@@ -1,0 +1,66 @@
+"""`hlodb fit`: the largest size that fits, against sizes that the law has not seen."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.cli import main
+from tests.conftest import DATA
+
+SIZES = DATA / "sizes"
+DONATION = DATA / "changes" / "donation" / "base"
+
+
+def fitted(
+    capsys: pytest.CaptureFixture[str], *arguments: str
+) -> tuple[int, list[dict[str, Any]], str]:
+    code = main(["fit", *arguments, "--format", "json"])
+    out, narration = capsys.readouterr()
+    return code, json.loads(out or "[]"), narration
+
+
+def test_sizes_that_were_not_compiled_are_foretold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """JAX's memory analysis has arguments and temporaries of three other sizes."""
+    _, rows, _ = fitted(capsys, str(SIZES / "cpu.tar.xz"), "--limit", "500MiB")
+    laws = {(row["axis"], row["other_axes"]): row for row in rows}
+    for asked in json.loads((SIZES / "cpu.json").read_text()):
+        batch, length = asked["batch"], asked["length"]
+        if length == 256:
+            law, size = laws["4[0], 5[0]", "4[1], 5[1] = 256"], batch
+        else:
+            law, size = laws["4[1], 5[1]", "4[0], 5[0] = 16"], length
+        needed = asked["argument_bytes"] + asked["temp_bytes"]
+        promised = (
+            law["constant_bytes"]
+            + law["linear_bytes"] * size
+            + law["quadratic_bytes"] * size**2
+        )
+        assert promised == pytest.approx(needed, rel=0.02), asked
+        assert law["growing_part"] == "temp"
+    assert laws["4[0], 5[0]", "4[1], 5[1] = 256"]["largest_size"] == 71
+
+
+def test_nothing_to_fit(capsys: pytest.CaptureFixture[str]) -> None:
+    code, rows, narration = fitted(capsys, str(DONATION))
+    assert (code, rows) == (4, [])
+    assert "Compile it at another size" in narration
+
+
+def test_the_limit_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, narration = fitted(capsys, str(DONATION), "--limit", "much")
+    assert code == 2
+    assert "--limit: 'much' is no size" in narration
+
+
+def test_nothing_is_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    fitted(capsys, str(DONATION))
+    assert list(tmp_path.iterdir()) == []
