@@ -40,7 +40,8 @@ class Pair:
     """A base, a candidate, and what is true of them.
 
     `delta_bytes` are of memory space 0, as XLA's own text adds up; `lines` are the
-    edited lines of base and candidate.
+    edited lines of base and candidate. `operation` is a pattern of what the edit is of,
+    where no compiler sees that line: arguments of another size, or not donated.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Pair:
     delta_bytes: int
     causes: tuple[str, ...]
     lines: frozenset[str]
+    operation: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,8 @@ def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
     root = folder / archive.name.removesuffix(".tar.xz")
     base = root / "base"
     truths = json.loads((root / "truth.json").read_text())
+    operations = json.loads((PAIRS / "operations.json").read_text())
+    of_program = operations[root.name.rpartition("-")[0]]
     for name, truth in truths.items():
         candidate = root / name
         before, after = _reserved(base), _reserved(candidate)
@@ -80,7 +84,16 @@ def unpacked(archive: Path, folder: Path) -> Iterator[Pair]:
             verdict = _expected(before, after)
         causes = tuple(truth["causes"])
         lines = frozenset(_edited(base, candidate))
-        yield Pair(name, base, candidate, verdict, after - before, causes, lines)
+        yield Pair(
+            name,
+            base,
+            candidate,
+            verdict,
+            after - before,
+            causes,
+            lines,
+            of_program.get(name),
+        )
 
 
 def _reserved(folder: Path) -> int:
@@ -104,8 +117,8 @@ def _expected(before: int, after: int) -> str:
 def _edited(base: Path, candidate: Path) -> Iterator[str]:
     """Yield `lm.py:57` for every line that was edited, in either version."""
     (file,) = candidate.glob("*.py")
-    sides = [(d / file.name).read_text().split("\n") for d in (base, candidate)]
-    matcher = SequenceMatcher(None, *sides, autojunk=False)
+    before, after = ((d / file.name).read_text().split("\n") for d in (base, candidate))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
     for tag, *spans in matcher.get_opcodes():
         if tag != "equal":
             for low, high in (spans[:2], spans[2:]):
@@ -128,11 +141,12 @@ def score(pair: Pair, report: Report) -> Score:
     is_moved = pair.verdict != "same"
     causes = [bool(re.search(c, top, re.IGNORECASE)) for c in pair.causes]
     lines = {line for line in pair.lines if re.search(rf"{re.escape(line)}\b", top)}
+    is_named = pair.operation is not None and bool(re.search(pair.operation, top))
     alerts = [f for f in report.findings if f.change in ("worse", "mixed")]
     return Score(
         verdict=is_right and (may_be_green or not is_green),
         bytes=delta == pair.delta_bytes,
-        line=bool(lines) if is_moved and pair.lines else None,
+        line=bool(lines) or is_named if is_moved and pair.lines else None,
         cause=sum(causes) / len(causes) if is_moved and causes else None,
         is_alone=all(f.color == 0 for f in alerts) and (is_moved or not alerts),
     )

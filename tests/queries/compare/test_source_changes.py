@@ -1,0 +1,229 @@
+"""What is said of compiled pairs with one edit, or two, whose truth is known."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.causes import PAIRS, unpacked
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.connection import Connection
+from hlodb.schema.warehouse import connect
+
+Edit = tuple[str | None, int | None, int | None, str | None, str]
+"""Path, line of base and candidate, function, and what was edited there."""
+
+CLASSIFIER: dict[str, list[Edit]] = {
+    "cnn_again": [],
+    "cnn_batch": [],
+    "cnn_order": [],
+    "cnn_unrolled": [
+        ("classifier.py", 73, None, "accumulated",
+         "loop of 4 steps unrolled in accumulated"),
+    ],
+    "cnn_fewer_steps": [
+        ("classifier.py", 73, 73, "accumulated", "loop steps 4 → 2 in accumulated"),
+    ],
+    "cnn_donation": [
+        (None, None, None, None,
+         "state[0].trace.stages[0].first.weight and 19 more arguments no longer"
+         " donated"),
+    ],
+    "cnn_activations_kept": [
+        ("classifier.py", None, 80, "fit_step",
+         "new output f32[32,32,32,32] of relu"),
+    ],
+    "two_accumulation_checkpoint": [
+        ("classifier.py", 78, None, "fit_step",
+         "loop of 4 steps removed from accumulated: no gradient accumulation"),
+        ("classifier.py", 49, 49, "Classifier.__call__",
+         "remat removed (126 operations were recomputed)"),
+    ],
+}  # fmt: skip
+
+DECODER: dict[str, list[Edit]] = {
+    "gen_again": [],
+    "gen_renamed": [],
+    "gen_capacity": [],
+    "gen_prompt": [],
+    "gen_layers": [],
+    "gen_concatenated": [
+        ("decoder.py", 40, 40, "attend",
+         "cache copied: slice, concatenate for dynamic_update_slice"),
+    ],
+    "gen_cache_f32": [
+        ("decoder.py", 45, 40, "attend", "bf16 → f32 in 5 operations"),
+        ("decoder.py", None, 53, "layer", "f32 → bf16 in 1 operation"),
+    ],
+    "gen_unrolled": [
+        ("decoder.py", 62, None, "generate", "loop of 4 steps unrolled in generate"),
+    ],
+    "gen_donation": [
+        (None, None, None, None, "cache[0] and 1 more argument no longer donated"),
+    ],
+    "gen_all_logits": [
+        ("decoder.py", 63, None, "generate", "removed: squeeze, slice"),
+        ("decoder.py", 65, 65, "generate",
+         "output f32[8,2048] → f32[8,64,2048] of log_softmax"),
+    ],
+    "gen_constant": [
+        ("decoder.py", None, 60, "generate", "constant f32[8192,256] captured"),
+    ],
+    "gen_promotion": [
+        ("decoder.py", None, 33, "normalise", "bf16 → f32 in 45 operations"),
+    ],
+    "gen_callback": [
+        ("decoder.py", None, 63, "generate",
+         "callback to Python added (debug_callback)"),
+    ],
+    "two_donation_logits": [
+        (None, None, None, None, "cache[0] and 1 more argument no longer donated"),
+        ("decoder.py", 63, None, "generate", "removed: squeeze, slice"),
+        ("decoder.py", 65, 65, "generate",
+         "output f32[8,2048] → f32[8,64,2048] of log_softmax"),
+    ],
+    "two_capacity_constant": [
+        ("decoder.py", None, 60, "generate", "constant f32[8192,256] captured"),
+    ],
+}  # fmt: skip
+
+SHARDED: dict[str, list[Edit]] = {
+    "mesh_again": [],
+    "mesh_batch": [],
+    "mesh_width": [],
+    "mesh_devices": [],
+    "mesh_replicated": [
+        ("sharded.py", 26, 26, "forward",
+         "sharding constraint 2x2 → 1x2, 2 copies: replicated"),
+    ],
+    "mesh_hidden": [
+        ("sharded.py", 26, 26, "forward",
+         "sharding constraint 2x2 → 2x1, 2 copies: replicated"),
+    ],
+    "mesh_weights": [
+        (None, None, None, None,
+         "params['up'][0] and 8 more arguments sharded otherwise: 1x2, 2 copies →"
+         " replicated"),
+    ],
+    "mesh_donation": [
+        (None, None, None, None,
+         "params['down'][0] and 5 more arguments no longer donated"),
+    ],
+}  # fmt: skip
+
+LANGUAGE_MODEL: dict[str, list[Edit]] = {
+    "lm_again": [],
+    "lm_renamed_block": [],
+    "lm_refactoring": [],
+    "lm_batch": [],
+    "lm_vocabulary": [],
+    "lm_layers": [],
+    "lm_no_remat": [
+        ("lm.py", 55, 55, "LanguageModel.__call__",
+         "remat removed (304 operations were recomputed)"),
+    ],
+    "lm_dots_policy": [
+        ("lm.py", 55, 55, "LanguageModel.__call__",
+         "remat saves more, recomputes less (304 → 294 operations)"),
+    ],
+    "lm_one_hot": [
+        ("lm.py", 62, 63, "loss_fn", "one-hot array materialised"),
+    ],
+    "lm_mask": [
+        ("lm.py", 27, 27, "Attention.__call__",
+         "mask materialised, bf16 → f32 in 104 operations"),
+    ],
+    "lm_norm_f32": [
+        ("lm.py", 57, 57, "LanguageModel.__call__", "bf16 → f32 in 11 operations"),
+    ],
+    "two_remat_constant": [
+        ("lm.py", 55, 55, "LanguageModel.__call__",
+         "remat removed (304 operations were recomputed)"),
+        ("lm.py", None, 53, "LanguageModel.__call__",
+         "constant f32[2048,512] captured"),
+    ],
+    "two_output_promotion": [
+        ("lm.py", None, 38, "Mlp.__call__", "bf16 → f32 in 2 operations"),
+        ("lm.py", None, 57, "LanguageModel.__call__",
+         "new output bf16[8,128,4096] of Dense_0/add"),
+    ],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("archive", "expected"),
+    [
+        ("classifier-cpu", CLASSIFIER),
+        ("decoder-cpu", DECODER),
+        ("sharded-cpu", SHARDED),
+        pytest.param("lm-cpu", LANGUAGE_MODEL, marks=pytest.mark.slow),
+    ],
+)
+def test_edits_of_pairs_are_told_at_their_lines(
+    tmp_path: Path, archive: str, expected: dict[str, list[Edit]]
+) -> None:
+    pairs = {p.name: p for p in unpacked(PAIRS / f"{archive}.tar.xz", tmp_path)}
+    warehouse = tmp_path / "pairs.duckdb"
+    first, *_ = pairs.values()
+    folders = {"base": first.base, **{n: pairs[n].candidate for n in expected}}
+    for name, folder in folders.items():
+        ingest([str(folder)], warehouse, request=RunRequest(name=name), jobs=1)
+    with connect(warehouse) as connection:
+        assert _edits(connection, expected) == expected
+
+
+def _edits(connection: Connection, names: Iterable[str]) -> dict[str, list[Edit]]:
+    """Return the edits of all candidates, from one call as reports make it."""
+    sources = {
+        name: (run_id, module_id)
+        for name, run_id, module_id in connection.execute(
+            "SELECT r.name, m.run_id, m.module_id FROM modules AS m"
+            " JOIN runs AS r USING (run_id) WHERE m.stage = 'before_optimizations'"
+        ).fetchall()
+    }
+    asked = {
+        "base_runs": [sources["base"][0] for _ in names],
+        "base_ids": [sources["base"][1] for _ in names],
+        "candidate_runs": [sources[name][0] for name in names],
+        "candidate_ids": [sources[name][1] for name in names],
+    }
+    rows = run_query(connection, "source_edits", asked).dicts()
+    rows.sort(key=lambda row: row["place"])
+    return {
+        name: [_told(row) for row in rows if row["pair"] == pair]
+        for pair, name in enumerate(names, 1)
+    }
+
+
+def _told(row: dict[str, Any]) -> Edit:
+    return (
+        row["source_path"],
+        row["base_line"],
+        row["candidate_line"],
+        row["function_name"],
+        row["sentence"],
+    )
+
+
+@pytest.mark.parametrize(
+    ("candidate", "expected"),
+    [
+        ("mesh_again", ["equal"]),
+        ("mesh_batch", ["different"]),
+        ("mesh_weights", ["different"]),
+    ],
+)
+def test_source_changes_say_whether_sources_are_equal(
+    tmp_path: Path, candidate: str, expected: list[str]
+) -> None:
+    pairs = {p.name: p for p in unpacked(PAIRS / "sharded-cpu.tar.xz", tmp_path)}
+    warehouse = tmp_path / "pairs.duckdb"
+    pair = pairs[candidate]
+    for name, folder in (("base", pair.base), ("candidate", pair.candidate)):
+        ingest([str(folder)], warehouse, request=RunRequest(name=name), jobs=1)
+    with connect(warehouse) as connection:
+        rows = run_query(connection, "source_changes").dicts()
+    assert [row["sources"] for row in rows] == expected
