@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from hlodb.reports.explain.differences import (
     PACKING,
@@ -13,7 +14,7 @@ from hlodb.reports.explain.differences import (
     Difference,
     Divergence,
 )
-from hlodb.reports.model.findings import Cause
+from hlodb.reports.model.findings import Cause, SourceEdit
 from hlodb.text import bytes_from_to, counted, signed_bytes
 
 _NOTICED = 0.2
@@ -22,8 +23,46 @@ _NOTICED = 0.2
 _NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
 
 
-def name_cause(difference: Difference, parting: Divergence) -> Cause:
-    """Return the cause of a difference, which has changes."""
+SHOWN_EDITS = 3
+
+
+def name_cause(
+    difference: Difference, parting: Divergence, edits: Sequence[SourceEdit]
+) -> Cause:
+    """Return the cause of a difference, which has changes.
+
+    Where the source was edited, that is the cause, and no pass of the compiler.
+    """
+    cause = _of_compiler(difference, parting)
+    if not edits:
+        return cause
+    first = edits[0]
+    at = f"{first.source_path or '-'}:{first.function_name or first.subject or '-'}"
+    key = f"framework/{first.rule_id or first.change}/{at}"
+    return replace(
+        cause,
+        key=key,
+        title=edit_words(edits),
+        blame="framework",
+        effect=cause.title,
+    )
+
+
+def edit_words(edits: Sequence[SourceEdit]) -> str:
+    """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits."""
+    shown = "; ".join(_edit_text(each) for each in edits[:SHOWN_EDITS])
+    rest = len(edits) - SHOWN_EDITS
+    return f"{shown}; {counted(rest, 'more edit')}" if rest > 0 else shown
+
+
+def _edit_text(edit: SourceEdit) -> str:
+    line = edit.candidate_line or edit.base_line
+    if edit.source_path is None or line is None:
+        return edit.sentence
+    return f"{edit.source_path}:{line} {edit.function_name}: {edit.sentence}"
+
+
+def _of_compiler(difference: Difference, parting: Divergence) -> Cause:
     part, changes = difference.main_part, difference.main_changes
     title = _title(part, changes, difference.delta_bytes)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"

@@ -16,6 +16,7 @@ from hlodb.reports.explain.differences import (
     read_divergences,
     read_op_mixes,
 )
+from hlodb.reports.explain.edits import read_source_edits
 from hlodb.reports.explain.inputs import read_input_changes
 from hlodb.reports.explain.sources import UNKNOWN, Place, Sources, read_sources
 from hlodb.reports.model.facts import Module
@@ -28,6 +29,7 @@ from hlodb.reports.model.findings import (
     HeldBuffer,
     InputChange,
     Part,
+    SourceEdit,
 )
 from hlodb.schema.connection import Connection
 
@@ -48,9 +50,10 @@ class Explanation(NamedTuple):
     contents: Contents | None
     op_mix: list[Count]
     inputs: list[InputChange]
+    edits: list[SourceEdit]
 
 
-UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [])
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [], [])
 """What is said of a program that only one run holds."""
 
 
@@ -78,6 +81,8 @@ def explain(
         asked = [(pair, difference.main_part) for pair, difference in detailed]
         partings = read_divergences(connection, asked)
         inputs = read_input_changes(connection, batch)
+        edited = list(dict.fromkeys(pair for pair, _ in detailed))
+        edits = read_source_edits(connection, edited)
         mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
@@ -85,7 +90,7 @@ def explain(
                     found[pair, each.color] = _explained_by_profiles(each)
         for (pair, each), parting in zip(detailed, partings, strict=True):
             found[pair, each.color] = _explanation(
-                pair, each, parting, sources, top
+                pair, each, parting, sources, edits.get(pair, []), top
             )._replace(op_mix=mixes[pair], inputs=inputs.get(pair, []))
     return found
 
@@ -95,11 +100,12 @@ def _explanation(
     difference: Difference,
     parting: differences.Divergence,
     sources: Sources,
+    edits: list[SourceEdit],
     top: int,
 ) -> Explanation:
     shown, rest = difference.changes[:top], difference.changes[top:]
     return Explanation(
-        name_cause(difference, parting) if difference.changes else None,
+        name_cause(difference, parting, edits) if difference.changes else None,
         Divergence(
             parting.last_equal_stage,
             parting.first_different_stage,
@@ -114,6 +120,7 @@ def _explanation(
         _contents(difference.held, top),
         [],
         [],
+        edits,
     )
 
 

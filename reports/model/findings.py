@@ -97,7 +97,8 @@ class Count:
 class Cause:
     """Why a figure moved: a stable key to group by, and a sentence.
 
-    `share_ratio` is what it is of all parts that go the same way, 0 to 1.
+    `share_ratio` is what it is of all parts that go the same way, 0 to 1. `effect` is
+    what the compiler made of it, where the title names edits of the source.
     """
 
     key: str
@@ -105,6 +106,7 @@ class Cause:
     blame: str
     share_ratio: float
     confidence: float
+    effect: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +124,27 @@ class InputChange:
     argument_count: int
     arguments: str
     delta_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdit:
+    """One edit between the sources of base and candidate, as `source_edits` has it.
+
+    `delta_bytes` is by how much the results of its operations grew, in the source.
+    """
+
+    change: str
+    rule_id: str | None
+    sentence: str
+    advice: str | None
+    subject: str | None
+    operation_count: int
+    delta_bytes: int | None
+    source_file: str | None
+    source_path: str | None
+    function_name: str | None
+    base_line: int | None
+    candidate_line: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +208,7 @@ class Finding:
     contents: Contents | None
     op_mix: list[Count]
     inputs: list[InputChange]
+    edits: list[SourceEdit]
     triage: Triage | None
     history: list[str]
     commands: list[str]

@@ -15,6 +15,7 @@ from hlodb.reports.judge.sentences import (
     dominating_source,
     gate_sentence,
     input_words,
+    moved,
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
@@ -96,8 +97,12 @@ def _unsound(report: Report) -> list[Block]:
 
 def _finding(report: Report, f: Finding) -> list[Block]:
     blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
-    # Whoever gave the program other inputs needs no pass of the compiler to blame.
-    if f.change != "changed":
+    if f.edits and f.edits[0].advice:
+        blocks.append(Paragraph(f"To undo: {f.edits[0].advice}"))
+    if f.cause is not None and f.cause.effect is not None:
+        blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
+    # Whoever gave the program other inputs, or edited it, needs no pass to blame.
+    if f.change != "changed" and not f.edits:
         blocks.append(Paragraph(_likely_cause(f)))
     if f.first_run not in (None, f.candidate_run):
         blocks.append(Paragraph(f"Since: {f.first_run}."))
@@ -174,7 +179,18 @@ def _since(found: Sequence[Finding]) -> str:
 
 
 def _ratchet(report: Report) -> list[Block]:
-    if report.kind != "report" or not report.counts.get("improved"):
-        return []
-    text = "Next: keep the gain, with budgets at the present size."
-    return [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
+    """Return why memory fell, or moved little with other inputs, and what to keep."""
+    quiet = [
+        f
+        for f in report.findings
+        if f.scope == "candidate" and f.change in ("improved", "fixed", "changed")
+    ]
+    largest = max(quiet, key=lambda f: abs(f.delta_bytes or 0), default=None)
+    blocks: list[Block] = []
+    if largest is not None and largest.delta_bytes:
+        who = f"{called(largest, shared_names(report))} {largest.space}"
+        blocks.append(Paragraph(f"{who} {moved(largest)}: {_why(largest)}."))
+    if report.kind == "report" and report.counts.get("improved"):
+        text = "Next: keep the gain, with budgets at the present size."
+        blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
+    return blocks
