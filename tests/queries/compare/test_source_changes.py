@@ -148,7 +148,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
     "two_output_promotion": [
         ("lm.py", None, 38, "Mlp.__call__", "bf16 → f32 in 2 operations"),
         ("lm.py", None, 57, "LanguageModel.__call__",
-         "new output bf16[8,128,4096] of Dense_0/add"),
+         "new output bf16[8,128,4096] of LanguageModel/Dense_0/add"),
     ],
 }  # fmt: skip
 

@@ -49,8 +49,41 @@ def parts(finding: Finding) -> dict[tuple[str, str], int]:
 
 
 def title(finding: Finding) -> str:
+    """Return what the compiler made of a change."""
     assert finding.cause is not None
-    return finding.cause.title
+    return finding.cause.effect or finding.cause.title
+
+
+EDITS = {
+    ("tensor", "doubled"): (
+        "make_changes.py:47 compile_variant.<locals>.tensor.<locals>.step:"
+        " f32[64,64] → f32[128,64] in 4 operations"
+    ),
+    ("donation", "dropped"): "v no longer donated",
+    ("donation", "reordered"): (
+        "make_changes.py:86 compile_variant.<locals>.donation: new output f32[] of"
+        " reduce_sum"
+    ),
+    ("dtype", "widened"): (
+        "make_changes.py:63 compile_variant.<locals>.dtype.<locals>.step:"
+        " s16[64,128] → s32[64,128] in 8 operations"
+    ),
+    ("remat", "extra"): (
+        "make_changes.py:75 compile_variant.<locals>.remat.<locals>.loss: remat saves"
+        " less, recomputes more (15 → 30 operations)"
+    ),
+    ("zoo-donation", "dropped"): "p[0][0] and 5 more arguments no longer donated",
+    ("zoo-dtype", "widened"): "zoo.py:65 moe: bf16 → f32 in 2 operations",
+}
+
+
+@pytest.mark.parametrize(("what", "how"), EDITS)
+def test_the_cause_is_the_edit_at_its_line(
+    warehouse: Path, what: str, how: str
+) -> None:
+    cause = change(warehouse, what, how).cause
+    assert cause is not None
+    assert cause.title == EDITS[what, how]
 
 
 @pytest.mark.slow

@@ -162,18 +162,29 @@ innermost AS MATERIALIZED (
   FROM chains
   GROUP BY pair, is_own, frame_id
 ),
--- Paths, with what only one side says left open.
+-- Paths without wrappers, with what only one side says left open:
+-- transpose(jvp(Model))/jvp(Model)/checkpoint/Dense_0 is Model/Dense_0.
 paths AS MATERIALIZED (
   SELECT
     d.pair, d.is_own, d.op_name,
-    list_filter(string_split(d.op_name, '/'), lambda p: NOT regexp_full_match(
-      p, 'checkpoint|remat\d*|rematted_computation|while|body|cond|.*[()].*'
-    )) AS parts
+    list_filter(d.parts, lambda p, i: i = 1 OR p <> d.parts[i - 1]) AS parts
   FROM (
-    SELECT DISTINCT t.pair, t.is_own, f.op_name
-    FROM there AS t
-    JOIN forms AS f USING (form_id)
-    WHERE f.op_name <> ''
+    SELECT
+      n.*, list_filter(
+        string_split(regexp_replace(
+          regexp_replace(n.op_name, 'p?jit\([^()]*\)', '', 'g'),
+          '\w+\(|\)', '', 'g'
+        ), '/'),
+        lambda p: NOT regexp_full_match(
+          p, '|checkpoint|remat\d*|rematted_computation|while|body|cond'
+        )
+      ) AS parts
+    FROM (
+      SELECT DISTINCT t.pair, t.is_own, f.op_name
+      FROM there AS t
+      JOIN forms AS f USING (form_id)
+      WHERE f.op_name <> ''
+    ) AS n
   ) AS d
 ),
 shared_parts AS (
