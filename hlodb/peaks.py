@@ -96,9 +96,9 @@ class Peaks:
     ) -> Peak:
         """Return the peak of `program` in a dump directory, else in the warehouse.
 
-        `run` is the latest unless named. Of several modules the largest counts. Raises
-        UsageError where the program is not there, or where it uses several memory
-        spaces and none is named: bytes of different spaces are never added up.
+        `run` is the latest unless named. Of several modules the largest counts, and of
+        several memory spaces the device's main memory (HBM of a TPU), unless one is
+        named. Raises UsageError where the program, or that space, is not there.
         """
         database = self.database if dump is None else self._ingested(Path(dump))
         with connect(database) as connection:
@@ -136,8 +136,11 @@ def _largest(
         raise UsageError(f"no program {program!r} with a buffer assignment{hint}")
     spaces = {row["space_name"] for row in found}
     if space is None and len(spaces) > 1:
-        names = ", ".join(sorted(spaces))
-        raise UsageError(f"{program} uses {names}: name one with space=")
+        main = [row["space_name"] for row in found if row["color"] == 0]
+        if not main:
+            names = ", ".join(sorted(spaces))
+            raise UsageError(f"{program} uses {names}: name one with space=")
+        space = main[0]
     mine = [row for row in found if space in (None, row["space_name"])]
     if not mine:
         raise UsageError(f"{program} uses no {space!r}{nearest(space or '', spaces)}")

@@ -115,7 +115,7 @@ WITHOUT_ROWS = frozenset(
         *("check_report_allocations", "check_report_totals", "check_report_values"),
         *("check_uses", "check_value_bounds", "check_value_sizes"),
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
-        *("environment_changes", "input_changes", "opcode_changes"),
+        *("environment_changes", "input_changes", "opcode_changes", "source_edits"),
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_summary"),
         *("owner_rules", "rank_skew", "set_leverage", "suspect_keys"),

@@ -37,8 +37,7 @@ def test_of_several_modules_the_largest_counts(peaks: Peaks) -> None:
 
 def test_the_run_and_the_space_that_are_named(peaks: Peaks) -> None:
     assert peaks("jit_step", run="night-1").reserved_bytes == 12 * MIB
-    with pytest.raises(UsageError, match="uses color_1, host: name one with space="):
-        peaks("jit_twofold")
+    assert peaks("jit_twofold").space == "host"
     assert peaks("jit_twofold", space="color_1").reserved_bytes == MIB
     with pytest.raises(UsageError, match="uses no 'color_2'; did you mean color_1"):
         peaks("jit_twofold", space="color_2")

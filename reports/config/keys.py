@@ -96,6 +96,7 @@ SECTIONS: dict[str, dict[str, tuple[str, Check]]] = {
         "changed_inputs": ("changed_inputs", _level),
         "missing_program": ("missing_program", _flag),
         "donation_loss": ("donation_loss", _flag),
+        "managed_ratio": ("managed_ratio", _ratio),
         "fragmentation_ratio": ("fragmentation_ratio", _ratio),
         "padding_ratio": ("padding_ratio", _ratio),
         "recompiles": ("recompiles", _count),

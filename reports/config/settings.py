@@ -79,6 +79,7 @@ class Settings:
     changed_inputs: str = "warn"
     missing_program: bool = True
     donation_loss: bool = True
+    managed_ratio: float = 0.95
     fragmentation_ratio: float | None = None
     padding_ratio: float | None = None
     recompiles: int | None = None

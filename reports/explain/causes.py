@@ -59,7 +59,8 @@ def _edit_text(edit: SourceEdit) -> str:
     line = edit.candidate_line or edit.base_line
     if edit.source_path is None or line is None:
         return edit.sentence
-    return f"{edit.source_path}:{line} {edit.function_name}: {edit.sentence}"
+    at = f"{edit.source_path}:{line} {edit.function_name or ''}".rstrip()
+    return f"{at}: {edit.sentence}"
 
 
 def _of_compiler(difference: Difference, parting: Divergence) -> Cause:

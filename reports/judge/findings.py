@@ -12,7 +12,7 @@ from hlodb.reports.compare.pairs import Pair, Verdict, tags
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.explain.explain import UNEXPLAINED, Explanation
 from hlodb.reports.judge.finding_ids import METRIC
-from hlodb.reports.judge.sentences import dominating_source
+from hlodb.reports.judge.sentences import cause_line
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.findings import CauseGroup, Finding
 
@@ -100,8 +100,8 @@ def make_finding(m: Movement, settings: Settings, limit_bytes: int | None) -> Fi
 
 
 def _owned(finding: Finding, settings: Settings) -> Finding:
-    source = dominating_source(finding)
-    path = source.source_file if source else None
+    at = cause_line(finding)
+    path = at[0] if at else None
     return replace(finding, owner=settings.owner_of(finding.program, path))
 
 

@@ -92,6 +92,27 @@ def absence(finding: Finding) -> str:
     return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
 
 
+def cause_line(finding: Finding | None) -> tuple[str, int] | None:
+    """Return the line to look at: the first edited one, else the largest buffer's."""
+    for edit in finding.edits if finding is not None else []:
+        line = edit.candidate_line or edit.base_line
+        if edit.source_file is not None and line is not None:
+            return edit.source_file, line
+    at = dominating_source(finding)
+    if at is None or at.source_file is None or at.source_line is None:
+        return None
+    return at.source_file, at.source_line
+
+
+def shown_path(finding: Finding, path: str) -> str:
+    """Return a path without the folder that all of the user's files have."""
+    for edit in finding.edits:
+        if edit.source_file and edit.source_path:
+            prefix = edit.source_file.removesuffix(edit.source_path)
+            return path.removeprefix(prefix)
+    return path
+
+
 def dominating_source(finding: Finding | None) -> BufferChange | None:
     """Return the largest change in the direction of the finding with a user's line."""
     if finding is None:

@@ -11,8 +11,8 @@ from hlodb.reports.judge.outcome import unjudged_growth, warned_finding, worst_f
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
+    cause_line,
     changed_inputs,
-    dominating_source,
     gate_sentence,
     input_words,
     moved,
@@ -127,8 +127,8 @@ def _why(f: Finding) -> str:
 
 def _likely_cause(f: Finding) -> str:
     blame = BLAMES.get(f.cause.blame) if f.cause else None
-    at = dominating_source(f)
-    source = f"{at.source_file}:{at.source_line}" if at else None
+    at = cause_line(f)
+    source = f"{at[0]}:{at[1]}" if at else None
     known = ", ".join(part for part in (blame, source) if part)
     if not (known or f.owner):
         return "No owner: see [owners] in hlodb.toml."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from hlodb.reports.judge.sentences import changed_inputs, input_words
+from hlodb.reports.judge.sentences import changed_inputs, input_words, shown_path
 from hlodb.reports.model.findings import (
     BufferChange,
     Cause,
@@ -113,7 +113,7 @@ def _waterfall(f: Finding) -> Table:
 
 
 def _buffers(f: Finding, most: int) -> Table:
-    rows = [_buffer_row(b) for b in f.buffers[:most]]
+    rows = [_buffer_row(f, b) for b in f.buffers[:most]]
     rest = f.buffers[most:]
     count = len(rest) + f.other_buffer_count
     if count:
@@ -150,11 +150,12 @@ def _contents(contents: Contents, most: int) -> Table:
     return table(header, rows, numeric=(3, 5))
 
 
-def _buffer_row(b: BufferChange) -> list[str]:
+def _buffer_row(f: Finding, b: BufferChange) -> list[str]:
     shape = b.candidate_shape or b.base_shape or "-"
     if b.base_shape and b.candidate_shape and b.base_shape != b.candidate_shape:
         shape = f"{b.base_shape} → {b.candidate_shape}"
-    source = f"{b.source_file}:{b.source_line}" if b.source_file else "-"
+    path = shown_path(f, b.source_file) if b.source_file else None
+    source = f"{path}:{b.source_line}" if path else "-"
     if b.attribution == "read":
         source += " (read)"
     return [

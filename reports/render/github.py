@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from hlodb.reports.judge.sentences import dominating_source, gate_sentence
-from hlodb.reports.model.findings import BufferChange, Finding
+from hlodb.reports.judge.sentences import cause_line, gate_sentence
+from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, shared_names
 from hlodb.reports.model.report import Gate, Report
 from hlodb.reports.outline.escape import workflow_message, workflow_property
@@ -40,12 +40,13 @@ def render(report: Report) -> str:
 def _gate(level: str, gate: Gate, finding: Finding | None, shared: Names) -> str:
     title = f"hlodb {gate.gate}" + (" waived" if gate.status == "waived" else "")
     text = gate_sentence(gate, finding, shared)
-    return _command(level, title, text, dominating_source(finding))
+    return _command(level, title, text, cause_line(finding))
 
 
-def _command(level: str, title: str, message: str, at: BufferChange | None) -> str:
+def _command(level: str, title: str, message: str, at: tuple[str, int] | None) -> str:
     properties = {"title": title}
     if at is not None:
-        properties |= {"file": at.source_file or "", "line": str(at.source_line)}
+        file, line = at
+        properties |= {"file": file, "line": str(line)}
     listed = ",".join(f"{k}={workflow_property(v)}" for k, v in properties.items())
     return f"::{level} {listed}::{workflow_message(message)}"

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from hlodb.reports.judge.findings import ALERTING, undecided
-from hlodb.reports.judge.sentences import dominating_source, gate_sentence
+from hlodb.reports.judge.sentences import cause_line, gate_sentence
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Gate, Report
@@ -221,8 +221,7 @@ def _location(
     finding: Finding | None, program: str | None, path: str
 ) -> dict[str, Any]:
     """Return the user's line, else the module's file in the dump."""
-    source = dominating_source(finding)
-    uri, line = (source.source_file, source.source_line) if source else (path, 1)
+    uri, line = cause_line(finding) or (path, 1)
     return {
         "logicalLocations": [{"name": program or "run", "kind": "module"}],
         "physicalLocation": {

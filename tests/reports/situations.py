@@ -168,6 +168,7 @@ SITUATIONS = {
                 device="TPU v5e",
             ),
         ),
+        "[gates]\nmanaged_ratio = 0\n"
         '[[device]]\ndevice = "TPU v5*"\nspace = "hbm"\nbytes = "16 GiB"\n',
     ),
     "hostile_names": Situation(

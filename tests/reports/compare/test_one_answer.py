@@ -123,7 +123,7 @@ def answered(rows: Iterable[Row]) -> Counter[tuple[Any, ...]]:
 
 Pairs = Sequence[tuple[str, str]]
 
-EVERY_BUFFER = Settings(floor_bytes=0, floor_ratio=0.0, top=1_000_000)
+EVERY_BUFFER = Settings(floor_bytes=0, floor_ratio=0.0, top=1_000_000, managed_ratio=0)
 
 EXPLAINED = {
     "delta_waterfall": ("parts", PART),

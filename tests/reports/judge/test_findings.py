@@ -150,11 +150,45 @@ def in_two_spaces(name: str, hbm: int, vmem: int) -> Program:
     return Program(name, buffers, text=f"{name} {hbm} {vmem}")
 
 
+EVERY_SPACE = Settings(managed_ratio=0)
+
+LIMIT = """
+[[device]]
+device = "TPU v5e"
+space = "VMEM"
+bytes = "{} MiB"
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "change"),
+    [
+        ("", "same"),
+        (LIMIT.format(128), "same"),
+        (LIMIT.format(21), "worse"),
+        ("[gates]\nmanaged_ratio = 0\n", "worse"),
+    ],
+)
+def test_vmem_alerts_near_its_limit_only(
+    report_on: Build, settings: str, change: str
+) -> None:
+    report = report_on(
+        night(1, in_two_spaces("jit_step", 100, 10), platform="tpu", device="TPU v5e"),
+        night(2, in_two_spaces("jit_step", 100, 20), platform="tpu", device="TPU v5e"),
+        settings=parse_settings(settings),
+    )
+    rows = {p.space: (p.change, p.delta_bytes) for p in report.programs}
+    assert rows == {"HBM": ("same", 0), "VMEM": (change, 10 * MIB)}
+    assert len(report.findings) == (change == "worse")
+    assert report.exit_code == (change == "worse")
+
+
 @pytest.mark.slow
 def test_causes_add_up_no_bytes_of_several_spaces(report_on: Build) -> None:
     report = report_on(
         night(1, in_two_spaces("jit_step", 100, 10), platform="tpu", device="TPU v5e"),
         night(2, in_two_spaces("jit_step", 150, 20), platform="tpu", device="TPU v5e"),
+        settings=EVERY_SPACE,
     )
     assert {g.key for g in report.causes} == {"fusion/resized/dot"}
     assert [(g.color, g.space, g.sum_delta_bytes) for g in report.causes] == [
@@ -174,7 +208,8 @@ def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
         )
         for number, sizes in enumerate([(100, 10), (150, 20)], 1)
     ]
-    sections = {s.title: s.blocks for s in outline(report_on(*nights), 1)}
+    report = report_on(*nights, settings=EVERY_SPACE)
+    sections = {s.title: s.blocks for s in outline(report, 1)}
     assert sections["Findings"][-1] == Paragraph(
         "[3 others] HBM +50.00 MiB, VMEM +20.00 MiB"
     )

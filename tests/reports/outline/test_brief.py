@@ -41,6 +41,7 @@ def lines(blocks: list[Block]) -> list[str]:
 SITUATIONS = {
     "no_change": [],
     "improvement_only": [
+        "jit_eval host -2.00 MiB (-40.0 %): 1 buffer of exp is gone (-2.00 MiB).",
         "Next: keep the gain, with budgets at the present size.",
         "$ hlodb report --propose-budgets",
     ],
@@ -53,7 +54,9 @@ SITUATIONS = {
         "Still missing: jit_eval since night-2, finding f58a243efecd (not triaged).",
         "$ hlodb triage",
     ],
-    "fixed": [],
+    "fixed": [
+        "jit_step host -2.00 MiB (-33.3 %): 1 buffer of exp is gone (-2.00 MiB).",
+    ],
     "missing_program": [
         "Why: night-1 has the program, night-2 has not.",
         "No owner: see [owners] in hlodb.toml.",

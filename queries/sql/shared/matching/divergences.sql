@@ -496,7 +496,12 @@ ruled AS (
         AND f.likeness >= 0.95 THEN 'scheduler'
       ELSE 'fusion'
     END AS compiler,
-    format('the sources are {:.0f} % alike', 100 * f.source_likeness)
+    -- Sources that differ are not 100 % alike, however little.
+    format('the sources are {:.0f} % alike',
+      CASE
+        WHEN f.source_likeness < 1 THEN least(100 * f.source_likeness, 99)
+        ELSE 100
+      END)
     || CASE
       WHEN f.typed_likeness < f.source_likeness
         THEN format(' ({:.0f} % with their shapes)', 100 * f.typed_likeness)

@@ -13,7 +13,10 @@
 --   own are donations, outputs, constants of at least 4 KiB, callbacks,
 --   shardings of arguments, loops that are gone, new or of other trip counts,
 --   and operations that are no longer or newly recomputed (of checkpoints).
---   What starts below such a loop or checkpoint belongs to its edit.
+--   What starts below such a loop or checkpoint belongs to its edit. Where all
+--   calls of the user are at the same lines and columns on both sides, and
+--   outputs are the same, operations that are added, removed or replaced are
+--   those of another release of a library, and no edit.
 -- grain: pair of snapshots, edit
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
@@ -102,20 +105,38 @@ calls AS MATERIALIZED (
   FROM sides AS s
   JOIN called_computations AS c USING (module_id)
 ),
--- Frames: the user's, and who calls them.
+-- Frames: the user's, and who calls them. Older releases say a line alone.
+all_frames AS MATERIALIZED (
+  SELECT
+    s.locations_id, f.stack_frame_id, f.parent_id, f.user_frame_id,
+    f.function_name, f.file_name, f.line, f."column" AS place_in_line
+  FROM (SELECT DISTINCT locations_id FROM sides) AS s
+  JOIN store.location_sets AS t USING (locations_id)
+  JOIN store.stack_frames AS f USING (frames_id)
+  UNION ALL
+  SELECT
+    s.locations_id, -1 - l.location_number, NULL, -1 - l.location_number, '',
+    l.source_file, l.source_line, NULL
+  FROM (SELECT DISTINCT locations_id FROM sides) AS s
+  JOIN store.location_sets AS t USING (locations_id)
+  JOIN store.location_lists AS l USING (list_id)
+  WHERE l.stack_frame_id IS NULL
+    AND l.source_file IS NOT NULL
+    AND l.source_line IS NOT NULL
+    AND l.source_file <> 'dummy_file_name'
+),
 frames AS MATERIALIZED (
   SELECT
     s.pair, s.is_own, f.stack_frame_id AS frame_id, f.parent_id,
     f.user_frame_id, f.function_name AS frame_function, f.file_name,
-    f.line AS frame_line,
+    f.line AS frame_line, f.place_in_line,
     f.user_frame_id = f.stack_frame_id
     AND k.file_name IS NULL AS is_user
   FROM sides AS s
-  JOIN store.location_sets AS t USING (locations_id)
-  JOIN store.stack_frames AS f USING (frames_id)
+  JOIN all_frames AS f USING (locations_id)
   LEFT JOIN (
     SELECT DISTINCT d.file_name
-    FROM store.stack_frames AS d
+    FROM all_frames AS d
     JOIN framework_files() AS p ON contains(d.file_name, p.fragment)
   ) AS k ON k.file_name = f.file_name
 ),
@@ -147,14 +168,38 @@ chains AS MATERIALIZED (
 ),
 lines AS MATERIALIZED (
   SELECT
-    s.pair, s.is_own, n.instruction_id, l.stack_frame_id AS frame_id
+    s.pair, s.is_own, n.instruction_id,
+    coalesce(l.stack_frame_id, -1 - l.location_number) AS frame_id
   FROM sides AS s
   JOIN store.location_sets AS t USING (locations_id)
   JOIN store.location_numbers AS n USING (numbering_id)
   JOIN store.location_lists AS l
     ON l.list_id = t.list_id
     AND l.location_number = n.location_number
-  WHERE l.stack_frame_id IS NOT NULL
+),
+-- Where no line of the user's was edited, as far as calls say, operations
+-- that are new, gone or replaced are those of another release of a library.
+edited_pairs AS MATERIALIZED (
+  SELECT
+    c.pair, bool_or(c.frame_function = '') <> bool_and(c.frame_function = '')
+      AS has_other_frames
+  FROM (
+    SELECT
+      f.pair, f.frame_function, f.is_own,
+      count(*) OVER (
+        PARTITION BY
+          f.pair, f.file_name, f.frame_function, f.frame_line, f.place_in_line
+      ) AS side_count
+    FROM (
+      SELECT DISTINCT
+        pair, is_own, file_name, frame_function, frame_line, place_in_line
+      FROM frames
+      WHERE is_user
+        AND frame_function <> '<module>'
+    ) AS f
+  ) AS c
+  GROUP BY c.pair
+  HAVING bool_or(c.side_count = 1)
 ),
 innermost AS MATERIALIZED (
   SELECT
@@ -861,7 +906,8 @@ argument_edits AS (
     arg_min(a.argument, a.number), NULL, count(*), sum(a.logical_bytes)
   FROM argument_pairs AS a
   JOIN partitions AS p USING (pair)
-  WHERE a.base_sharding IS DISTINCT FROM a.own_sharding
+  WHERE coalesce(a.base_sharding, '{replicated}')
+    <> coalesce(a.own_sharding, '{replicated}')
     AND p.has_same_count
   GROUP BY ALL
 ),
@@ -1158,12 +1204,22 @@ written AS (
     )
   FROM (
     SELECT
-      e.*, max(abs(e.delta_bytes)) OVER (PARTITION BY e.pair) AS most_bytes
+      e.*, max(abs(e.delta_bytes)) OVER (PARTITION BY e.pair) AS most_bytes,
+      bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
+        AS has_other_outputs
     FROM edits AS e
   ) AS e
+  LEFT JOIN edited_pairs AS p USING (pair)
   -- What is little beside another edit may be a trace of it.
-  WHERE coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
+  WHERE (
+    coalesce(NOT p.has_other_frames, e.has_other_outputs)
+    OR e.change NOT IN ('added', 'removed', 'replaced')
+    AND NOT (e.change = 'loop' AND coalesce(p.has_other_frames, FALSE))
+  )
+  AND (
+    coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
     OR e.change NOT IN ('added', 'removed', 'replaced', 'retyped', 'reshaped')
+  )
 ),
 -- How many letters the folder of all files of the user has.
 folders AS (
@@ -1238,6 +1294,6 @@ SELECT
   CAST(e.operation_count AS BIGINT) AS operation_count,
   CAST(e.delta_bytes AS BIGINT) AS delta_bytes, e.source_file,
   substr(e.source_file, 1 + coalesce(d.width, 0)) AS source_path,
-  e.function_name, e.base_line, e.candidate_line
+  nullif(e.function_name, '') AS function_name, e.base_line, e.candidate_line
 FROM ruled AS e
 LEFT JOIN folders AS d USING (pair)
