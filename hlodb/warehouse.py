@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
+from hlodb.page import Page
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
@@ -30,6 +31,38 @@ class Warehouse:
     def sql(self, statement: str) -> Result:
         """Run SQL of your own; files outside the warehouse can't be reached."""
         return run_sql(self._connection, statement)
+
+    def explain(
+        self, run: str | None = None, program: str | None = None, *, top: int = 5
+    ) -> Page:
+        """Explain what fills the memory of a run, the latest unless named.
+
+        A notebook shows the page with its pictures, as `hlodb explain` writes it.
+        """
+        from hlodb.reports.overview.overview import read_overview
+        from hlodb.reports.render.overviews import Shown, rendered
+
+        found = [read_overview(self._connection, run, program)]
+        shown = Shown(programs=3, top=top)
+        return Page(rendered(found, "html", shown), rendered(found, "text", shown))
+
+    def report(self, run: str | None = None, baseline: str | None = None) -> Page:
+        """Compare a run with its baseline, as `hlodb report` does without settings."""
+        from hlodb.reports.build import build_report
+        from hlodb.reports.compare.scene import Request
+        from hlodb.reports.config.settings import Settings
+        from hlodb.reports.render.forms import renderer
+
+        request = Request(run, baseline)
+        report = build_report(self._connection, request, Settings())
+        return Page(renderer("html")(report), renderer("text")(report))
+
+    def figure(self, program: str, run: str | None = None, *, color: int = 0) -> Page:
+        """Draw the live memory of a program over its schedule, in one memory space."""
+        from hlodb.reports.render.figures import timeline_page
+
+        html, text = timeline_page(self._connection, run, program, color)
+        return Page(html, text)
 
     def close(self) -> None:
         """Close the file, so that others may write; what still runs is given up."""

@@ -32,7 +32,7 @@ def write_table(result: Result, stream: BinaryIO) -> None:
     """Write the leading columns as an aligned table, fitted to the terminal's width."""
     terminal = stream.isatty()
     width = shutil.get_terminal_size().columns if terminal else _UNBOUNDED
-    shown = _leading(result)
+    shown = leading_columns(result)
     hidden = len(result.columns) - len(shown.columns)
     cells = [_human_row(row, shown.columns) for row in shown.rows]
     names = [visible(name) for name in shown.names]
@@ -81,7 +81,8 @@ def human(value: Any, column: Column) -> str:
     return visible(plain(value))
 
 
-def _leading(result: Result) -> Result:
+def leading_columns(result: Result) -> Result:
+    """Return a result of the leading columns alone; all where none are named."""
     if not result.leading:
         return result
     places = [result.names.index(name) for name in result.leading]

@@ -44,6 +44,12 @@ class Result:
 
         return arrow_table(self)
 
+    def _repr_html_(self) -> str:
+        """Return a table for notebooks."""
+        from hlodb.queries.render_html import html_table
+
+        return html_table(self)
+
     def df(self) -> Any:
         """Return a pandas.DataFrame; needs pandas."""
         return self.arrow().to_pandas()

@@ -1,0 +1,48 @@
+"""The example notebook runs cell by cell, and shows pages and tables."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+NOTEBOOK = Path(__file__).parents[2] / "examples" / "explain.ipynb"
+
+
+def run_cell(text: str, names: dict[str, Any]) -> Any:
+    """Run a cell as a notebook does, and return its last expression's value."""
+    *before, last = ast.parse(text).body
+    if not isinstance(last, ast.Expr):
+        before, value = [*before, last], None
+    else:
+        value = ast.Expression(last.value)
+    exec(compile(ast.Module(before, []), "cell", "exec"), names)
+    return value and eval(compile(value, "cell", "eval"), names)
+
+
+def test_every_cell_runs(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HLODB_DB", str(demo_warehouse))
+    names: dict[str, Any] = {}
+    cells = json.loads(NOTEBOOK.read_text())["cells"]
+    texts = ["".join(c["source"]) for c in cells if c["cell_type"] == "code"]
+    _, explained, drawn, remedies, sharded, reported = (
+        run_cell(text, names) for text in texts
+    )
+    names["warehouse"].close()
+    assert str(explained).startswith("v5e-jax-0.10.2: jit_gpt_fsdp, 48.59 MiB reserved")
+    assert explained.html.count("<svg") == drawn.html.count("<svg") == 1
+    assert str(drawn) == (
+        "jit_gpt_fsdp: HBM: live memory over the schedule, the program has its peak of"
+        " 41.80 MiB at step 546."
+    )
+    table = remedies._repr_html_()
+    assert '<td style="text-align: left">m[&#x27;emb&#x27;]</td>' in table
+    assert "15.77 MiB" in table
+    assert sharded == 3 * 2**21
+    frame = reported._repr_html_()
+    assert frame.startswith("<iframe srcdoc=")
+    assert "<svg" not in frame, "the page is quoted"
+    assert "jit_cnn" in reported.text
