@@ -64,7 +64,11 @@ _SHOWN = {
 @click.command("ingest")
 @click.argument("paths", nargs=-1, metavar="PATH…")
 @click.option(
-    "--run", "name", type=UTF8, metavar="NAME", help="Name of the run (one path only)."
+    "--run",
+    "name",
+    type=UTF8,
+    metavar="NAME",
+    help="Name of the run: one dump, and the logs of its job if PATH names any.",
 )
 @click.option(
     "--series",
@@ -86,7 +90,7 @@ _SHOWN = {
     "--started-at",
     metavar="TIME",
     type=Moment(),
-    help="Time of the dump, UTC without a zone  [default: of the newest file]",
+    help="Time of the dump; UTC unless it names a zone  [default: of the newest file]",
 )
 @click.option(
     "--jobs",

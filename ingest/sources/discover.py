@@ -19,6 +19,7 @@ from hlodb.errors import UsageError
 from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, READ_KINDS
 from hlodb.ingest.recognise.recognition import Recognised, is_rank_folder, recognise
+from hlodb.ingest.recognise.sniff import looks_like_text
 from hlodb.ingest.sources.archives import Refuse, archive_form, is_archive_name
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.sources.local_files import entry_at, expand, files_below, local_entry
@@ -121,11 +122,13 @@ def discover(
     A directory is a run with all files below it; archives in it are runs of their own.
     An archive is a run. Loose files (also `.gz`, `.xz`, `.zst`, `.bz2`) named together
     are one run, called after their folder. Globs and URLs may stand for any of these.
-    A path named twice counts once. `run_name` renames the run, if it is only one.
+    A path named twice counts once. `run_name` renames the run, if it is only one; with
+    it, loose files beside one dump belong to that, such as the log of the job.
     Raises UsageError: missing path, nothing that is a dump, several runs for one name.
     """
     found: list[_Found] = []
     loose: list[Path] = []
+    folders: list[Path] = []
     named = False
     for path in paths:
         if _URL.match(path):
@@ -133,6 +136,7 @@ def discover(
             continue
         for local in expand(path):
             if local.is_dir():
+                folders.append(local)
                 found.extend(_find_in_directory(local, limits))
             elif _is_archive(local, limits):
                 found.append(
@@ -141,10 +145,29 @@ def discover(
             elif local not in loose:
                 loose.append(local)
                 named = named or not has_magic(path)
+    loose = [p for p in loose if not any(p.is_relative_to(f) for f in folders)]
     if loose:
         # A pattern for dumps may well match a README beside them.
-        found.extend(_find_loose(loose, limits, required=named or not found))
+        beside = list(_find_loose(loose, limits, required=named or not found))
+        found = _joined(found, beside) if run_name is not None else found + beside
     return _named(found, run_name)
+
+
+def _joined(found: list[_Found], beside: list[_Found]) -> list[_Found]:
+    """Return one dump with the loose files beside it, or all that there are."""
+    if len(found) != 1 or len(beside) != 1:
+        return found + beside
+    (dump,), (files,) = found, beside
+
+    def read(refuse: Refuse) -> Iterator[Unit]:
+        yield from dump.read(refuse)
+        yield from files.read(refuse)
+
+    counts = (dump.file_count, files.file_count)
+    count = None if None in counts else sum(filter(None, counts))
+    is_known = dump.entries and files.entries
+    entries = [*dump.entries, *files.entries] if is_known else ()
+    return [_Found(dump.origin, read, count, entries)]
 
 
 def _remote_entries(url: str, limits: Limits) -> list[Entry]:
@@ -160,7 +183,7 @@ def _named(found: Iterable[_Found], run_name: str | None) -> list[RunSource]:
     if run_name is not None and len(runs) > 1:
         raise UsageError(
             f"{len(runs)} runs were found ({', '.join(names)}), which cannot all be "
-            f"called {run_name!r}. Name one path, or leave the name out."
+            f"called {run_name!r}. Name one dump, or leave the name out."
         )
     if run_name == "":
         raise UsageError("the name of a run is empty; leave it out, or give it one")
@@ -237,10 +260,15 @@ def _look(entry: Entry, limits: Limits) -> Recognised:
         return by_name
     try:
         with closing(entry.open()) as raw:
-            head = LimitedReader(raw, limits).take(HEAD_BYTES)
+            reader = LimitedReader(raw, limits)
+            head = reader.take(HEAD_BYTES)
+            found = recognise(entry.path, head)
+            if found.kind == "unknown" and looks_like_text(head):
+                # A job runs out of memory at the end of its log.
+                found = recognise(entry.path, head + reader.take(limits.file_bytes))
     except (OSError, Refusal) as error:
         return Recognised("unknown", str(error))
-    return recognise(entry.path, head)
+    return found
 
 
 def _no_dump(

@@ -196,7 +196,7 @@ def test_a_name_for_one_run(dump: Path, tmp_path: Path) -> None:
         discover([str(dump), str(archive)], run_name="nightly")
     assert str(error.value) == (
         "2 runs were found (dump, x), which cannot all be called 'nightly'."
-        " Name one path, or leave the name out."
+        " Name one dump, or leave the name out."
     )
 
 
@@ -329,3 +329,33 @@ def test_real_archives_equal_their_directories(archive: Path, tmp_path: Path) ->
     assert unpacked == contents(packed)
     zipped = write(tmp_path, {"d.zip": packed_zip(files)}) / "d.zip"
     assert contents(only(zipped)) == unpacked
+
+
+def test_the_log_of_a_job_belongs_to_the_dump_beside_it(tmp_path: Path) -> None:
+    dump = tmp_path / "dump"
+    dump.mkdir()
+    text = "HloModule m\n\nENTRY e {\n  ROOT a = f32[] parameter(0)\n}\n"
+    (dump / "module_0001.m.txt").write_text(text)
+    inside, beside = dump / "job.log", tmp_path / "train.log"
+    for log in (inside, beside):
+        log.write_text("Out of memory while trying to allocate 68719476736 bytes.\n")
+    paths = [str(dump), str(beside), str(inside)]
+    (run,) = discover(paths, run_name="oom")
+    assert (run.name, run.origin, run.file_count) == ("oom", str(dump), 3)
+    files = [file.path for unit in run.units() for file in unit.files]
+    assert sorted(files) == ["job.log", "module_0001.m.txt", "train.log"]
+    assert sorted(e.path for e in run.entries) == sorted(files)
+    assert [run.name for run in discover(paths)] == ["dump", tmp_path.name]
+
+
+def test_a_job_runs_out_of_memory_at_the_end_of_its_log(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    end = (
+        "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 68719476736 bytes."
+    )
+    log.write_text("step 17, loss 0.25\n" * 20_000 + end)
+    (file,) = (file for unit in only(log).units() for file in unit.files)
+    assert (file.recognised.kind, file.recognised.description) == (
+        "log",
+        "log of running out of memory",
+    )
