@@ -85,10 +85,10 @@ def command(
     """Explain what fills the memory of one dump, and what to do about it.
 
     PATH is a dump directory, an archive, single files or the log of a job that ran out
-    of memory, with its dump beside it if there is one; - is a log on the standard
-    input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest run of
-    the warehouse is explained. Exit code 3: something could not be read, or there is
-    neither a program nor a report of running out of memory.
+    of memory; name its dump as a second PATH if there is one. - is a log on the
+    standard input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest
+    run of the warehouse is explained. Exit code 3: something could not be read, or
+    there is neither a program nor a report of running out of memory.
 
     \b
     hlodb explain /tmp/xla_dump

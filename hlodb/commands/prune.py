@@ -54,8 +54,8 @@ def command(
 
     Kept: runs, modules, files, rejects, flags, memory_profile, memory_timeline.
     Deleted: instructions, allocations, values, live ranges, source lines, unless a
-    kept run has the same module. A run is kept whole if --keep or --keep-days says
-    so. Ingest a pruned run again to restore it.
+    kept run has the same module. Pass --keep, --keep-days or both: a run is kept whole
+    if one of them says so. Ingest a pruned run again to restore it.
 
     \b
     hlodb prune --keep 30

@@ -137,8 +137,8 @@ def command(
     Unless hlodb.toml says otherwise, a program fails that grows by at least 1 MiB and
     also by at least 0.5 %, is missing, or loses a donation of 1 MiB. Exit codes:
     0 no gate failed, 1 a gate failed, 2 wrong usage or a mistake in hlodb.toml, 3 the
-    data is not sound, 4 nothing to compare, 5 the warehouse is locked or of another
-    version.
+    data is not sound, 4 no earlier run is comparable (0 for the first run of a series),
+    5 the warehouse is locked or of another version.
 
     \b
     hlodb report

@@ -7,9 +7,9 @@
 --   quadratic_bytes * size * size, with no negative coefficient. Of the
 --   possible subsets of terms, the one with the least residual variance (sum
 --   of squares divided by sizes minus terms) is chosen, with fewer terms in a
---   tie; three terms need four sizes, and two sizes give a straight line. largest_size is the greatest size for
---   which the law of reserved_bytes stays within the limit: limit_bytes, or
---   else the limit of color 0 as in headroom. Beyond max_size it is an
+--   tie; three terms need four sizes, and two sizes give a straight line.
+--   largest_size is the greatest size for which the law of reserved_bytes
+--   stays within the limit: limit_bytes, or else the limit of color 0 as in headroom. Beyond max_size it is an
 --   extrapolation: compilers may decide otherwise for larger sizes. Dumps for
 --   CPU and GPU do not contain the compiler's version: use series to select
 --   runs of one version.
