@@ -11,7 +11,7 @@ of those that these call: what a query reads has to be there, and had better be 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from weakref import WeakSet
+from weakref import WeakKeyDictionary, WeakSet
 
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import Catalogue, load_catalogue
@@ -23,6 +23,9 @@ from hlodb.schema.stored import public_tables
 
 _HIDING: WeakSet[Connection] = WeakSet()
 """Connections with macros of a user, which may hide those of the warehouse."""
+
+_MADE: WeakKeyDictionary[Connection, set[str]] = WeakKeyDictionary()
+"""Built-in queries that connections have as macros of their own."""
 
 _FEW = 4
 """Making so many takes no longer than looking whether they are there."""
@@ -56,8 +59,29 @@ def install_temporary(
         return
     if not all(each.is_built_in for each in needed):
         _HIDING.add(connection)
+        _MADE.pop(connection, None)
+    made = _MADE.get(connection) or set()
     for each in needed:
-        connection.execute(macro_sql(each, catalogue, temporary=True))
+        if each.name not in made:
+            connection.execute(macro_sql(each, catalogue, temporary=True))
+
+
+def install_together(
+    connection: Connection, names: Iterable[str], catalogue: Catalogue
+) -> None:
+    """Make all these queries, and those they read, at once, for one that asks them all.
+
+    Each is made while what it reads is a row of nulls, which takes half of the time.
+    """
+    needed = in_order((catalogue[name] for name in names), catalogue)
+    if not all(each.is_built_in for each in needed) or _are_there(connection, needed):
+        return
+    read = {other.name: other for query in needed for other in reads(query, catalogue)}
+    for query in read.values():
+        connection.execute(_macro_sql(query, _nulls(query), temporary=True))
+    for query in reversed(needed):
+        connection.execute(macro_sql(query, catalogue, temporary=True))
+    _MADE.setdefault(connection, set()).update(query.name for query in needed)
 
 
 def _are_there(connection: Connection, queries: list[Query]) -> bool:

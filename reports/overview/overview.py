@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlodb.errors import UsageError
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_together
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.model.facts import Run
@@ -73,6 +75,8 @@ def read_overview(
     if not runs:
         raise UsageError("the warehouse holds no run: pass the PATH of a dump")
     run = runs[-1] if name is None else find_run(runs, name)
+    catalogue = load_catalogue()
+    install_together(connection, (*_OF_RUNS, *_OF_PROGRAMS), catalogue)
     asked: dict[str, Value] = {"run": run.name}
     answers = {
         query: run_query(connection, query, {**asked, **more}).dicts()

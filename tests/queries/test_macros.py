@@ -107,3 +107,23 @@ def test_rules_of_a_user_hide_ours_in_no_later_answer(
     assert warehouse.execute("FROM owner_rules()").fetchall() == [("models/", "vision")]
     run_query(warehouse, "peak_by_owner")
     assert warehouse.execute("FROM owner_rules()").fetchall() == []
+
+
+def test_what_was_made_together_is_not_made_again(
+    warehouse: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    macros.install_together(warehouse, ["peak_by_owner"], load_catalogue())
+    monkeypatch.setattr(macros, "macro_sql", None)
+    assert run_query(warehouse, "peak_by_owner").rows == []
+
+
+def test_what_was_made_together_gives_way_to_rules_of_a_user(
+    warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
+) -> None:
+    macros.install_together(warehouse, ["peak_by_owner"], load_catalogue())
+    assert warehouse.execute("FROM owner_rules()").fetchall() == []
+    (tmp_path / "owner_rules.sql").write_text(OWNERS)
+    run_query(warehouse, "peak_by_owner", catalogue=load_catalogue([tmp_path]))
+    assert warehouse.execute("FROM owner_rules()").fetchall() == [("models/", "vision")]
+    run_query(warehouse, "peak_by_owner")
+    assert warehouse.execute("FROM owner_rules()").fetchall() == []
