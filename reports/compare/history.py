@@ -92,7 +92,11 @@ def _is_step(verdict: Verdict, settings: Settings) -> bool:
     if verdict.change not in ("worse", "improved", "mixed"):
         return False
     delta, base = abs(verdict.delta_bytes or 0), verdict.base_bytes or 0
-    return delta >= settings.step_bytes and delta >= settings.step_ratio * base
+    least = settings.step_bytes
+    if verdict.color != 0:
+        # Beside the main memory a percent is a few bytes, and no news.
+        least = max(least, settings.floor_bytes)
+    return delta >= least and delta >= settings.step_ratio * base
 
 
 def first_run(

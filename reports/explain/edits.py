@@ -11,6 +11,9 @@ from hlodb.reports.explain.differences import Modules
 from hlodb.reports.model.findings import SourceEdit
 from hlodb.schema.connection import Connection
 
+_BATCH = 20
+"""How many pairs are compared at once: bounds memory, not results."""
+
 
 def read_source_edits(
     connection: Connection, pairs: Sequence[Modules]
@@ -24,14 +27,16 @@ def read_source_edits(
     if not asked:
         return {}
     found: dict[Modules, list[SourceEdit]] = defaultdict(list)
-    given: dict[str, Any] = {
-        "base_runs": [b.run_id for b, _ in asked],
-        "base_ids": [b.source_id for b, _ in asked],
-        "candidate_runs": [c.run_id for _, c in asked],
-        "candidate_ids": [c.source_id for _, c in asked],
-    }
-    rows = run_query(connection, "source_edits", given).dicts()
-    for row in sorted(rows, key=lambda row: row["place"]):
-        edit = SourceEdit(*(row[name] for name in SourceEdit.__slots__))
-        found[asked[row["pair"] - 1]].append(edit)
+    for start in range(0, len(asked), _BATCH):
+        batch = asked[start : start + _BATCH]
+        given: dict[str, Any] = {
+            "base_runs": [b.run_id for b, _ in batch],
+            "base_ids": [b.source_id for b, _ in batch],
+            "candidate_runs": [c.run_id for _, c in batch],
+            "candidate_ids": [c.source_id for _, c in batch],
+        }
+        rows = run_query(connection, "source_edits", given).dicts()
+        for row in sorted(rows, key=lambda row: row["place"]):
+            edit = SourceEdit(*(row[name] for name in SourceEdit.__slots__))
+            found[batch[row["pair"] - 1]].append(edit)
     return found
