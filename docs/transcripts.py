@@ -86,7 +86,7 @@ def _is_complete(text: str) -> bool:
 
 
 def python_blocks(page: str) -> list[str]:
-    """Return the Python programs of a page."""
+    """Return the Python programs of a page; blocks of `py` are fragments of others."""
     return _PYTHON.findall(page)
 
 

@@ -46,12 +46,13 @@ def test_when_it_grew(warehouse: Warehouse) -> None:
     assert shown == ["18.17"] * 4 + ["25.60"] * 5
     grown = sizes["jaxlib-0.5.3"] - sizes["jaxlib-0.4.35"]
     ratio = grown / sizes["jaxlib-0.4.35"]
-    assert (
-        f"25.60 MiB from jaxlib 0.5.3 on: {grown:,} bytes, {ratio:.1%}".replace(
-            "%", " %"
-        )
-        in PAGE
+    text = f"25.60 MiB from jaxlib 0.5.3 on: {grown / MIB:.2f} MiB or {ratio:.1%}"
+    assert text.replace("%", " %") in PAGE
+    peaks = dict(
+        zip(history.column("run"), history.column("live_peak_bytes"), strict=True)
     )
+    risen = (peaks["jaxlib-0.5.3"] - peaks["jaxlib-0.4.35"]) / MIB
+    assert f"at one step, rose by {risen:.2f} MiB" in PAGE
 
 
 def test_which_kind_of_memory(warehouse: Warehouse) -> None:
@@ -59,7 +60,8 @@ def test_which_kind_of_memory(warehouse: Warehouse) -> None:
     deltas = {row["part"]: row["delta_bytes"] for row in parts}
     expected = {"lifetime": 7593344, "allocation_kind": 195980, "fragmentation": 180}
     assert deltas == expected
-    assert f"{deltas['lifetime']:,} bytes are `lifetime`" in PAGE
+    assert f"{deltas['lifetime'] / MIB:.2f} MiB are `lifetime`" in PAGE
+    assert f"{deltas['allocation_kind'] / 1024:.0f} KiB are `allocation_kind`" in PAGE
     assert f"{deltas['fragmentation']} bytes are fragmentation" in PAGE
 
 
@@ -73,6 +75,9 @@ def test_which_buffers(warehouse: Warehouse) -> None:
     assert found["iota", "s32[16,16,16,64]"] == 4 * MIB
     assert found["iota", "s32[16,8,8,128]"] == 2 * MIB
     assert found["broadcast", ""] == 3.5 * MIB
+    less = sum(size for size in found.values() if size < 0)
+    assert sum(found.values()) - less == 9.5 * MIB
+    assert f"Six other values no longer are, {-less / MIB:.2f} MiB less" in PAGE
 
 
 def test_from_which_line(warehouse: Warehouse) -> None:
@@ -86,4 +91,5 @@ def test_from_which_line(warehouse: Warehouse) -> None:
         "jaxlib-0.4.35": ("zoo.py", 56, "10.75"),
         "jaxlib-0.5.3": ("zoo.py", 56, "20.00"),
     }
-    assert "owned 10.75 MiB of the old peak and owns 20.00 MiB of the new" in PAGE
+    assert "owns 20.00 MiB of the new peak" in PAGE
+    assert "`run=jaxlib-0.4.35`, the same query says 10.75 MiB" in PAGE
