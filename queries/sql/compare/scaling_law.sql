@@ -9,10 +9,10 @@
 --   of squares divided by sizes minus terms) is chosen, with fewer terms in a
 --   tie; three terms need four sizes, and two sizes give a straight line.
 --   largest_size is the greatest size for which the law of reserved_bytes
---   stays within the limit: limit_bytes, or else the limit of color 0 as in headroom. Beyond max_size it is an
---   extrapolation: compilers may decide otherwise for larger sizes. Dumps for
---   CPU and GPU do not contain the compiler's version: use series to select
---   runs of one version.
+--   stays within the limit: limit_bytes, or else the limit of color 0 as in
+--   headroom. Beyond max_size it is an extrapolation: compilers may decide
+--   otherwise for larger sizes. Dumps for CPU and GPU do not contain the
+--   compiler's version: use series to select runs of one version.
 -- grain: program, platform, device, compiler version, memory space, axis,
 --   other axes, part
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
