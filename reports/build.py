@@ -117,11 +117,15 @@ def _sections_beside(
 ) -> _Beside:
     catalogue = load_catalogue()
     base, candidate, top = scene.baseline.run, scene.candidate, settings.top
+    asked = request.program
+    present = [m for m in scene.present if asked in (None, m.program)]
     return _Beside(
-        sections.capacity(
-            connection, scene.present, scene.profiles, candidate, settings
-        ),
-        waste(connection, programs, candidate, catalogue, settings)
+        sections.capacity(connection, present, scene.profiles, candidate, settings),
+        [
+            each
+            for each in waste(connection, programs, candidate, catalogue, settings)
+            if asked in (None, each.program)
+        ]
         if "waste" in request.shown
         else [],
         sections.health(connection, base, candidate, scene.modules, scene.noise, top),

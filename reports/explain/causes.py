@@ -113,7 +113,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
     buffers = f"{counted(count, 'buffer')} of {leaders}"
     first = with_it[0] if with_it else None
     others = f" and {count - 1} more" if count > 1 else ""
-    moved = signed_bytes(sum(change.delta_bytes for change in changes))
+    moved = _sums(with_it, changes)
     match part:
         case "new":
             text = f"{counted(count, 'new buffer')} of {leaders}"
@@ -141,6 +141,17 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case _:
             text = part
     return f"{text} ({moved})"
+
+
+def _sums(with_it: Sequence[Change], changes: Sequence[Change]) -> str:
+    """Return what changes bring, and where others go the other way what remains."""
+    brought = sum(change.delta_bytes for change in with_it)
+    net = sum(change.delta_bytes for change in changes)
+    others = len([c for c in changes if c.delta_bytes * brought < 0])
+    if not others:
+        return signed_bytes(net)
+    less = f"{counted(others, 'other')} {signed_bytes(net - brought)}"
+    return f"{signed_bytes(brought)}, {less}, net {signed_bytes(net)}"
 
 
 def _leading(changes: Sequence[Change]) -> str | None:

@@ -35,6 +35,9 @@ BLAMES = {
 }
 """What likely caused a change, by the blame of its cause."""
 
+_NO_PASS = ("framework", "environment")
+_SOURCE = "before_optimizations"
+
 
 def brief(report: Report) -> list[Block]:
     """Return the worst finding in short; nothing where all is well."""
@@ -109,9 +112,11 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     commands = list(f.commands)
     if f.rule == "only_in_base":
         commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
+    blocks.append(Commands(tuple(commands)))
     if report.kind == "report" and f.change in (*OPEN, "same"):
-        commands.append(f"hlodb triage {f.id} accept --reason '…'")
-    return [*blocks, Commands(tuple(commands))]
+        blocks.append(Paragraph("If this is wanted:"))
+        blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))
+    return blocks
 
 
 def _why(f: Finding) -> str:
@@ -127,13 +132,20 @@ def _why(f: Finding) -> str:
 
 def _likely_cause(f: Finding) -> str:
     blame = BLAMES.get(f.cause.blame) if f.cause else None
+    if blame is not None and _is_unproven(f):
+        blame += " (not proven: the sources differ, too)"
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
-    known = ", ".join(part for part in (blame, source) if part)
-    if not (known or f.owner):
+    if not (blame or source or f.owner):
         return "No owner: see [owners] in hlodb.toml."
-    cause = [f"Likely cause: {known}."] if known else []
-    return " ".join([*cause, *([f"Owner: {f.owner}."] if f.owner else [])])
+    said = {"Likely cause": blame, "Line of the buffers": source, "Owner": f.owner}
+    return " ".join(f"{what}: {text}." for what, text in said.items() if text)
+
+
+def _is_unproven(f: Finding) -> bool:
+    """Return whether a pass of XLA is blamed although it was given something else."""
+    differs = f.divergence is not None and f.divergence.first_different == _SOURCE
+    return differs and f.cause is not None and f.cause.blame not in _NO_PASS
 
 
 def _gate(report: Report, gate: Gate) -> list[Block]:

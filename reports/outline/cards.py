@@ -33,7 +33,7 @@ def finding_card(
     if f.buffers:
         blocks.append(_buffers(f, buffers))
     if f.contents is not None and f.contents.held:
-        blocks.append(Paragraph("Largest values at the peak, base and candidate:"))
+        blocks.append(Paragraph("Largest of what is reserved, base and candidate:"))
         blocks.append(_contents(f.contents, buffers))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
@@ -87,7 +87,7 @@ def _cause(f: Finding, cause: Cause) -> str:
     if added and freed:
         share += f" ({signed_bytes(added)} added, {signed_bytes(freed)} freed,"
         share += f" net {signed_bytes(f.delta_bytes)})"
-    confidence = f"confidence {_percent(cause.confidence)}"
+    confidence = f"buffers are matched with {_percent(cause.confidence)} confidence"
     return f"Cause ({cause.blame}): {cause.title}; {share}; {confidence}."
 
 

@@ -75,7 +75,7 @@ def _donations(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste
                 spaces.get(row["color"]),
                 row["output_bytes"],
                 row["saved_at_peak_bytes"],
-                f"parameter {row['parameter_number']}{index}: donate it to an output",
+                f"HLO parameter {row['parameter_number']}{index}: donate its argument",
             )
 
 
