@@ -42,6 +42,7 @@ def test_every_query_that_is_timed_runs(warehouse: duckdb.DuckDBPyConnection) ->
             run_query(warehouse, query.name)
 
 
+@pytest.mark.slow
 def test_nights_have_as_many_modules(warehouse: duckdb.DuckDBPyConnection) -> None:
     rows = warehouse.execute(
         "SELECT series, count(DISTINCT run_id), count(*) FROM modules"

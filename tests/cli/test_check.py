@@ -217,6 +217,7 @@ def checked(
     return code, json.loads(captured.out), captured.err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ALTERATIONS)
 def test_an_alteration_is_found(
     tmp_path: Path, capfd: pytest.CaptureFixture[str], name: str
@@ -250,6 +251,7 @@ def test_a_sound_dump(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None
     assert counts["files"] == 14
 
 
+@pytest.mark.slow
 def test_only_one_run_is_asked_for(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

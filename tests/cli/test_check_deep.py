@@ -93,6 +93,7 @@ CHANGES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", CHANGES)
 def test_rows_that_were_changed(
     table: str, db: Path, capfd: pytest.CaptureFixture[str]

@@ -174,6 +174,7 @@ def test_the_catalogue_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert [query["name"] for query in listed] == named
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "said"),
     [
@@ -317,6 +318,7 @@ def test_explained_sql_gives_the_same_rows_in_the_bare_duckdb(
     assert json.loads(done.stdout) == rows != []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [["runs"], ["diff", "base", "dropped"], ["report"], ["query", "run_list"]],

@@ -14,6 +14,7 @@ from tests.cli.nights import build, headline
 from tests.reports.situations import EXTRA, GROWN, MIB, STEP, WORK, night
 
 
+@pytest.mark.slow
 def test_a_diff_explains_and_does_not_judge(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -24,6 +25,7 @@ def test_a_diff_explains_and_does_not_judge(
     )
 
 
+@pytest.mark.slow
 def test_nothing_is_too_small_for_a_diff(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

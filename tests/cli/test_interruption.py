@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ENDLESS = (
     "SELECT count(*) FROM instructions AS a, instructions AS b, instructions AS c"
     " WHERE a.name < b.shape AND b.shape < c.name"
@@ -43,11 +45,13 @@ def interrupted(
     )
 
 
+@pytest.mark.slow
 def test_a_query(demo_warehouse: Path) -> None:
     done = interrupted(SCRIPT, demo_warehouse, "sql", ENDLESS)
     assert (done.returncode, done.stdout) == (130, "")
     assert done.stderr == "hlodb: interrupted\n"
 
 
+@pytest.mark.slow
 def test_a_transaction(demo_warehouse: Path) -> None:
     assert "KeyboardInterrupt" in interrupted(WRITING, demo_warehouse).stderr

@@ -18,6 +18,7 @@ from tests.reports.situations import EXTRA, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, World
 
 
+@pytest.mark.slow
 def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["report"]) == 1
     assert headline(capsys) == (

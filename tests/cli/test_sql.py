@@ -32,6 +32,7 @@ def test_rows_are_those_of_the_last_statement(
     assert capsys.readouterr() == ("one\n1\n", told)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "command",
     [

@@ -53,6 +53,7 @@ def ended(
     return done.returncode, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_reader_that_has_enough(
     arguments: list[str], demo_warehouse: Path, no_reader: int
@@ -76,6 +77,7 @@ def test_what_is_said_beside_the_output_changes_no_code(
     assert ended(["nothing"], demo_warehouse, pipe, no_reader) == (2, None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", COMMANDS, ids=" ".join)
 def test_a_closed_output_is_no_failure(
     arguments: list[str], demo_warehouse: Path

@@ -289,6 +289,7 @@ def test_triage_says_what_it_needs(nights: Path, arguments: list[str]) -> None:
     assert main(["triage", *arguments]) == 2
 
 
+@pytest.mark.slow
 def test_findings_are_a_table_like_any_other(nights: Path) -> None:
     main(["report"])
     with duckdb.connect(str(nights), read_only=True) as connection:

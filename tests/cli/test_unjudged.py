@@ -14,6 +14,7 @@ from tests.reports.situations import EVAL, GROWN, STEP, night
 OTHER_INPUTS = replace(GROWN, source=None, shapes="(f32[16]{0})->f32[8]{0}")
 
 
+@pytest.mark.slow
 def test_the_first_run_of_a_series(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -201,6 +201,7 @@ def test_a_channel_hears_of_what_changes(
     assert set(posted.read_text().split()) == {"https://hooks.example/T0"}
 
 
+@pytest.mark.slow
 def test_nights_that_went_wrong(
     tmp_path: Path, dumps: Path, commands: dict[str, str]
 ) -> None:
@@ -241,6 +242,7 @@ def test_nights_that_were_forgotten_stay_so(
     assert found == [("2027-01-02", True), ("2027-01-03", False)]
 
 
+@pytest.mark.slow
 def test_the_cron_line(tmp_path: Path, dumps: Path, commands: dict[str, str]) -> None:
     assert dumps.is_dir()
     lines = (EXAMPLES / "hlodb.cron").read_text().splitlines()
@@ -270,6 +272,7 @@ def test_unknown(hlodb_peak):
 """
 
 
+@pytest.mark.slow
 def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> None:
     for variant in ("base", "dropped"):
         ingest = [

@@ -59,6 +59,7 @@ def test_what_is_taken(value: object) -> None:
     require_within(parameter("DOUBLE", 0, 1), value)
 
 
+@pytest.mark.slow
 def test_a_number_that_is_refused_is_a_mistake_of_usage(
     gold_warehouse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -73,6 +73,7 @@ def test_leading_columns_name_programs_and_instructions(name: str) -> None:
     assert len(query.leading) == min(len(query.columns), len(query.leading), 8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", QUERIES)
 def test_a_table_cuts_nothing(
     name: str, connection: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch

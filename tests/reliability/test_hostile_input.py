@@ -89,6 +89,7 @@ def answer(db: Path, form: str, capfd: pytest.CaptureFixture[str]) -> str:
     return capfd.readouterr().out
 
 
+@pytest.mark.slow
 def test_names_on_a_terminal(hostile: Path, capfd: pytest.CaptureFixture[str]) -> None:
     text = answer(hostile, "table", capfd)
     assert "evil" in text

@@ -245,6 +245,7 @@ def test_prune_wants_to_know_what_to_keep(
 # --- passes ---------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passes", ["metrics", "none"])
 def test_passes_left_out_come_with_the_same_dump_in_full(
     passes: Passes, tmp_path: Path
@@ -279,6 +280,7 @@ def test_passes_left_out_go_again_with_the_run_that_has_them(
 # --- retry --------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_rejected_files_are_read_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -339,12 +341,14 @@ def misread_and_pruned(
     return differences(content(only), content(db))
 
 
+@pytest.mark.slow
 def test_what_a_pruned_run_had_misread_is_not_taken_up_again(
     misread_and_pruned: dict[str, tuple[object, object]],
 ) -> None:
     assert misread_and_pruned.keys() & {"modules", "instructions", "operands"} == set()
 
 
+@pytest.mark.slow
 def test_files_name_no_module_that_a_pruned_run_had_misread(
     misread_and_pruned: dict[str, tuple[object, object]],
 ) -> None:

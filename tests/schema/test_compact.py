@@ -96,6 +96,7 @@ def test_everything_is_kept_in_a_smaller_file(warehouse: Path) -> None:
         )
 
 
+@pytest.mark.slow
 def test_a_compacted_warehouse_takes_another_run(warehouse: Path) -> None:
     compact(warehouse)
     [summary] = ingest([str(DATA / "moved_lines" / "after")], warehouse)

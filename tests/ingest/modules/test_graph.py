@@ -108,6 +108,7 @@ def plain_operands(module: Module) -> list[tuple[int, int, int]]:
     return edges
 
 
+@pytest.mark.slow
 @given(modules())
 def test_calls_are_resolved_by_name(module: Module) -> None:
     assert read(module).calls() == plain_calls(module)
@@ -124,6 +125,7 @@ def test_a_root_is_the_first_that_is_marked_or_the_last(module: Module) -> None:
     ]
 
 
+@pytest.mark.slow
 @given(modules())
 def test_operands_are_looked_up_in_their_computation(module: Module) -> None:
     names = [instruction.name for instruction in module.instructions]

@@ -3,6 +3,7 @@
 import json
 from hashlib import blake2b
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -66,6 +67,7 @@ def test_many_short_strings_are_kept() -> None:
     assert stored_attributes(NO_ATTRIBUTES) is NO_ATTRIBUTES
 
 
+@pytest.mark.slow
 @given(st.recursive(st.text(max_size=1500), lambda t: st.dictionaries(st.text(), t)))
 def test_json_stays_json(value: object) -> None:
     config = json.dumps(value)

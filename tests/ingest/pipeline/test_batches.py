@@ -55,6 +55,7 @@ def test_many_small_units_are_several_batches(tmp_path: Path) -> None:
     assert sum(found) > 2 * batch.BATCH_BYTES
 
 
+@pytest.mark.slow
 def test_workers_and_one_process_give_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,7 @@ def check(archive: Path, tmp_path: Path) -> int:
     return summaries[0].modules
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archive", ARCHIVES, ids=lambda p: p.name)
 def test_text_and_proto_give_equal_rows(archive: Path, tmp_path: Path) -> None:
     assert check(archive, tmp_path) > 0

@@ -319,6 +319,7 @@ def test_limits_of_files(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda path: path.name)
 def test_real_archives_equal_their_directories(archive: Path, tmp_path: Path) -> None:

@@ -40,6 +40,7 @@ def faults(
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("table", TABLES)
 @examples
 @given(

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import duckdb
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -70,6 +71,7 @@ def nearly_sound(draw: st.DrawFn) -> tuple[list[Value], list[Value]]:
     return values + more_values, places[lost:] + more_places
 
 
+@pytest.mark.slow
 @settings(examples, max_examples=2 * examples.max_examples)
 @given(rows=nearly_sound())
 def test_every_value_that_lies_elsewhere_is_found(

@@ -43,6 +43,7 @@ def of_batches(bytes_of: dict[int, int]) -> list[Assignment]:
     return [compiled({"b": b}, size, b) for b, size in bytes_of.items()]
 
 
+@pytest.mark.slow
 @examples
 @given(
     coefficients=st.tuples(

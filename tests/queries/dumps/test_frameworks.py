@@ -29,6 +29,7 @@ OF_ASSIGNMENTS = (
 OF_SCHEDULES = ("live_ranges", "schedule")
 
 
+@pytest.mark.slow
 def test_every_line_is_understood(framework_warehouse: Path) -> None:
     with connect(framework_warehouse) as connection:
         files = connection.execute("SELECT status, lines_unclaimed FROM dump_files")
@@ -191,6 +192,7 @@ def by_role(rows: Iterable[dict[str, Value]]) -> Counter[str]:
     return found
 
 
+@pytest.mark.slow
 def test_a_training_step_tells_its_state_from_its_weights(
     steps_warehouse: Path,
 ) -> None:

@@ -29,6 +29,7 @@ def files(
     return Counter(found.fetchall())
 
 
+@pytest.mark.slow
 def test_every_file_is_known(gpu_warehouse: Path) -> None:
     with connect(gpu_warehouse) as connection:
         assert connection.execute("FROM rejects").fetchall() == []

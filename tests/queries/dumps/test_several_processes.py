@@ -101,6 +101,7 @@ def test_each_process_has_the_memory_analysis_beside_it(tmp_path: Path) -> None:
     assert Counter(two) == Counter(alone + alone)
 
 
+@pytest.mark.slow
 def test_processes_with_the_same_program_have_lines_of_their_own(
     tmp_path: Path,
 ) -> None:

@@ -27,6 +27,7 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Warehouse]:
         yield opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_arguments_are_found_by_name_behind_one_more(
     warehouse: Warehouse, target: str

@@ -48,6 +48,7 @@ def arena_peak(assignment: Assignment, arena: Allocation) -> tuple[int, int]:
 # --- Peak and timeline --------------------------------------------------------------
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_peak_by_space(empty_warehouse: Connection, assignment: Assignment) -> None:

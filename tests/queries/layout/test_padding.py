@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -83,6 +84,7 @@ def test_padding_of_a_tiled_array(
     assert rows == ([expected] if size > logical else [])
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_padding_of_every_value(
@@ -115,6 +117,7 @@ def test_a_value_is_padded_by_its_own_logical_bytes(
     assert rows == [("v0", 4, 4), ("v1", 3, 3)]
 
 
+@pytest.mark.slow
 @examples
 @given(assignment=assignments())
 def test_padding_at_the_peak(

@@ -57,6 +57,7 @@ def test_a_lost_donation_is_priced_to_the_byte(
     assert "donate" not in saved(changed, f"{pair}/base")
 
 
+@pytest.mark.slow
 def test_recomputing_saves_at_most_what_is_said(changed: Path) -> None:
     """What a layer recomputes is held while it is used: a sixth of the fall here."""
     fall = peak(changed, "zoo-remat/base") - peak(changed, "zoo-remat/extra")

@@ -97,6 +97,7 @@ def test_the_fork_point_of_a_branch(path: Path) -> None:
     assert chosen(path, runs) == ("r2", "main_branch")
 
 
+@pytest.mark.slow
 def test_main_follows_no_branch(path: Path) -> None:
     runs: list[Facts] = [
         {"branch": "main"},
@@ -112,6 +113,7 @@ def test_main_follows_no_branch(path: Path) -> None:
     assert chosen(path, runs[1:]) == (None, None)
 
 
+@pytest.mark.slow
 def test_a_branch_follows_main_and_itself(path: Path) -> None:
     runs: list[Facts] = [
         {"branch": "main"},

@@ -152,6 +152,7 @@ def test_queries_and_reports_agree(pairs: Path, candidate: str) -> None:
     )
 
 
+@pytest.mark.slow
 def test_forms_warn(pairs: Path) -> None:
     report = report_on(pairs, "decoder_base", "gen_capacity")
     assert '"verdict": "warn"' in renderer("json")(report)

@@ -146,6 +146,7 @@ def test_what_moved(
     assert {f.residual_bytes for f in report.findings} <= {0, None}
 
 
+@pytest.mark.slow
 def test_a_line_of_tensorflow_itself_is_nobodys(reports: dict[str, Report]) -> None:
     """Releases since 2.15 name one for whatever the user wrote."""
     lines = {}

@@ -69,6 +69,7 @@ def test_the_host_that_is_as_it_was_is_the_same(report: Report, case: Case) -> N
     assert report.counts == {"same": 1, "worse": 1}
 
 
+@pytest.mark.slow
 def test_the_history_is_of_the_host_that_grew(report: Report) -> None:
     (finding,) = report.findings
     assert finding.history == ["first 82251", "second 98635 ▲"]

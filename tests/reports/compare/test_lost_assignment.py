@@ -84,6 +84,7 @@ def test_what_modules_lack_is_noted(tmp_path: Path) -> None:
     assert report_of(tmp_path / "three", nights).quality == noted[1:]
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     """The program is there: nothing says that it is not, nor asks for its memory."""
     report = report_of(tmp_path / "nights", [("0.4.35", ""), ("0.4.35", ASSIGNMENT)])
@@ -105,6 +106,7 @@ def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_diff_does_not_call_what_has_no_assignment_absent(tmp_path: Path) -> None:
     nights = [("0.4.35", ASSIGNMENT), ("0.4.35", "")]
     report = report_of(tmp_path / "nights", nights, kind="diff")

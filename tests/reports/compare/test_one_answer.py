@@ -249,6 +249,7 @@ def test_every_pair_of_the_demo(demo_warehouse: Path) -> None:
     assert check(demo_warehouse, pairs, EVERY_BUFFER, more=True) > 50_000
 
 
+@pytest.mark.slow
 def test_a_series_of_the_demo(demo_warehouse: Path) -> None:
     """What the base lacks is compared with an earlier run, in both."""
     assert check(demo_warehouse, [DEVICES], Settings(), "report") > 10
@@ -284,6 +285,7 @@ KINDS = ("missing_program", "noise_outside", "renamed_program", "two_spaces")
 """Situations that stand for the others, which take minutes."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", KINDS)
 def test_a_situation(name: str, tmp_path: Path) -> None:
     situation = SITUATIONS[name]
@@ -361,5 +363,6 @@ def test_a_renamed_program_is_followed_everywhere(renamed: Path) -> None:
     assert (parting["base_program"], parting["delta_reserved_bytes"]) == (OLD, delta)
 
 
+@pytest.mark.slow
 def test_a_renamed_program_is_explained_alike(renamed: Path) -> None:
     assert check(renamed, [("B", "A")], EVERY_BUFFER, more=True) > 400

@@ -63,6 +63,7 @@ def test_a_night_with_other_shapes_hides_no_rise(tmp_path: Path) -> None:
     assert after.findings[0].id == finding.id
 
 
+@pytest.mark.slow
 def test_what_is_as_before_other_shapes_is_the_same(tmp_path: Path) -> None:
     """The notes say which run it was compared with, as no finding does."""
     report = report_on(tmp_path / "hlodb.duckdb", sized(4), wide(5), sized(4))
@@ -123,6 +124,7 @@ def test_a_rise_begins_where_its_shapes_have_it(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_shapes_of_now_begin_where_others_end(tmp_path: Path) -> None:
     path = tmp_path / "hlodb.duckdb"
     programs = [wide(9), sized(4), wide(1), wide(9), wide(9)]

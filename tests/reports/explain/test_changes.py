@@ -93,6 +93,7 @@ def test_one_tensor_doubled(warehouse: Path) -> None:
     assert title(finding) == "resized: slice f32[64,64] to f32[128,64] (+16.00 KiB)"
 
 
+@pytest.mark.slow
 def test_one_donation_dropped(warehouse: Path) -> None:
     finding = change(warehouse, "donation", "dropped")
     assert parts(finding) == {("alias", "live_out"): 32 * KIB}
@@ -163,6 +164,7 @@ def test_one_dtype_widened(warehouse: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_one_more_block_recomputed(warehouse: Path) -> None:
     finding = change(warehouse, "remat", "extra")
     assert parts(finding) == {("lifetime", "temp"): -16 * KIB}

@@ -131,6 +131,7 @@ def test_an_alert_stays_open_while_the_rise_stands(report_on: Build) -> None:
     assert alerts(report_on(*nights)) == {alert: ("regression", "unchanged")}
 
 
+@pytest.mark.slow
 def test_a_waiver_of_the_settings_covers_what_still_stands(report_on: Build) -> None:
     report = report_on(*sized(3, 5, 5), settings=parse_settings(WAIVER))
     assert [(f.stands, f.state) for f in report.findings] == [(True, "waived")]

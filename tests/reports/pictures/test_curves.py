@@ -24,6 +24,7 @@ from tests.reports.worlds import make
 EVERYTHING = Settings(floor_bytes=0, floor_ratio=0.0)
 
 
+@pytest.mark.slow
 def test_curves_of_real_dumps_keep_peak_and_schedule(
     diffs: list[Report], demo_warehouse: Path
 ) -> None:

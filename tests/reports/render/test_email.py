@@ -85,6 +85,7 @@ def test_both_parts_say_what_the_report_says(reported: Reported, name: str) -> N
     assert render(report) == written
 
 
+@pytest.mark.slow
 def test_it_can_be_sent(reported: Reported) -> None:
     """As `{ echo To: …; cat FILE; } | sendmail -t` reads it, and SMTP wants it."""
     written = "To: team@ci.example\n" + render(reported("one_regression"))

@@ -59,6 +59,7 @@ def test_the_published_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(schema)
 
 
+@pytest.mark.slow
 def test_json_holds_to_the_published_schema(report: Report) -> None:
     found = json.loads(renderer("json")(report))
     jsonschema.Draft202012Validator(json_schema()).validate(found)

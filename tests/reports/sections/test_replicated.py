@@ -46,6 +46,7 @@ def bytes_in_text(dump: Path) -> dict[str, int]:
     }
 
 
+@pytest.mark.slow
 def test_what_is_replicated_counts_once_however_many_runs_share_it(
     dump: Path, tmp_path: Path
 ) -> None:

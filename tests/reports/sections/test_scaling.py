@@ -100,6 +100,7 @@ def test_laws_are_those_of_the_query(
         assert ends == (row["min_size"], row["max_size"])
 
 
+@pytest.mark.slow
 def test_points_are_the_programs_that_were_compiled(
     sizes: duckdb.DuckDBPyConnection,
 ) -> None:

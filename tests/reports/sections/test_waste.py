@@ -28,7 +28,7 @@ def places(path: Path, run: str, kind: str) -> list[Place]:
 
 
 def _donate(parameter: int) -> str:
-    return f"parameter {parameter}: donate it to an output"
+    return f"HLO parameter {parameter}: donate its argument"
 
 
 DONATIONS: dict[str, list[Place]] = {

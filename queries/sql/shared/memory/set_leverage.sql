@@ -15,15 +15,16 @@
 --   order.
 -- param member_sets VARCHAR[] = NULL: The set that each is in.
 -- param member_values BIGINT[] = NULL: Their value_id.
--- param member_parts BIGINT[] = NULL: Of so many of the freed bytes,
--- param member_wholes BIGINT[] = NULL: divided by so many, part_peak_bytes is
---   without; NULL for 1 of 2.
--- param member_apart BIGINT[] = NULL: 1 where other values of an allocation
---   that is not temporary get memory of their own, so that all of it is freed.
--- param member_from BIGINT[] = NULL: First step at which each is freed; NULL
---   for its first.
--- param member_until BIGINT[] = NULL: Last step at which each is; NULL for its
---   last.
+-- param member_parts BIGINT[] = NULL from 0: Of so many of the freed bytes,
+-- param member_wholes BIGINT[] = NULL from 1: divided by so many,
+--   part_peak_bytes is without; NULL for 1 of 2.
+-- param member_apart BIGINT[] = NULL from 0 to 1: 1 where other values of an
+--   allocation that is not temporary get memory of their own, so that all of
+--   it is freed.
+-- param member_from BIGINT[] = NULL from 0: First step at which each is
+--   freed; NULL for its first.
+-- param member_until BIGINT[] = NULL from 0: Last step at which each is; NULL
+--   for its last.
 -- column module_id
 -- column locations_id
 -- column color

@@ -76,6 +76,7 @@ def test_three_files_in_any_order_equal_one(order: tuple[int, ...]) -> None:
     assert join_assignments(parts) == SMALL_RECORDS
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(st.sampled_from(sorted(STYLES)), assignments())
 def test_what_is_printed_is_read(style_name: str, records: BufferAssignment) -> None:

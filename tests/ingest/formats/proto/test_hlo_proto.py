@@ -62,6 +62,7 @@ def test_a_message_says_what_the_text_says(name: str) -> None:
     check_pair(ALL[name])
 
 
+@pytest.mark.slow
 @pytest.mark.shared
 @pytest.mark.parametrize("name", SETS)
 def test_every_message_of_the_full_dumps_says_what_its_text_says(name: str) -> None:
