@@ -173,7 +173,7 @@ def test_the_nights_of_a_timer(
     assert [(f["scope"], f["first_run"]) for f in report["findings"]] == [
         ("history", "2027-01-02")
     ]
-    assert report["notes"][1].startswith("Run 2027-01-02 came late")
+    assert report["notes"][1].startswith("Run 2027-01-02 was ingested after later runs")
 
 
 @pytest.mark.slow

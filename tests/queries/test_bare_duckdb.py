@@ -31,7 +31,7 @@ DUMPS = [
 """Kinds of dumps that the demo has not."""
 
 ANSWERED = {
-    "argument_arrays", "buffer_rungs", "check_list", "check_results",
+    "argument_arrays", "buffer_rungs", "cause_rules", "check_list", "check_results",
     "dedup_ratio", "difference_parts", "differing_keys", "framework_files",
     "line_marks", "match_rungs", "path_marks",
     "program_names", "referential_integrity", "remedy_rules", "role_rules",

@@ -38,6 +38,7 @@ LINES: tuple[tuple[str, int], ...] = (
     ("check --deep", 0),
     ("check --queries", 0),
     ("diff b c", 0),
+    ("fit", 4),
     ("report --series s --allow-empty --write html=page.html --format json", 0),
     ("triage", 0),
     ("explain --run b", 0),
