@@ -559,12 +559,12 @@ looped AS MATERIALIZED (
     max(l.trip_count) FILTER (WHERE NOT l.is_own) AS base_trips,
     max(l.trip_count) FILTER (WHERE l.is_own) AS own_trips,
     bool_or(NOT l.is_own) AS is_in_base, bool_or(l.is_own) AS is_in_own,
-    any_value(p.source_file) AS source_file,
-    any_value(p.site_function) AS site_function,
+    min(p.source_file) AS source_file,
+    min(p.site_function) AS site_function,
     max(p.site_line) FILTER (WHERE NOT l.is_own) AS base_line,
     max(p.site_line) FILTER (WHERE l.is_own) AS own_line,
-    any_value(i.source_file) AS own_file,
-    any_value(i.site_function) AS own_function
+    min(i.source_file) AS own_file,
+    min(i.site_function) AS own_function
   FROM loops_alone AS l
   LEFT JOIN placed AS p USING (pair, is_own, frame_id)
   LEFT JOIN (
@@ -839,7 +839,7 @@ output_edits AS MATERIALIZED (
     o.pair, 'output' AS change,
     max(o.shape) FILTER (WHERE NOT o.is_own) AS base_text,
     max(o.shape) FILTER (WHERE o.is_own) AS candidate_text,
-    any_value(coalesce(
+    min(coalesce(
       nullif(o.core, '*'), nullif(ltrim(regexp_replace(
         string_split(o.op_name, '/')[-1], '\w+\(|\)', '', 'g'
       ), '_'), ''), o.op_name
@@ -847,8 +847,8 @@ output_edits AS MATERIALIZED (
     CAST(NULL AS VARCHAR) AS operations, count(*) AS operation_count,
     sum(CASE WHEN o.is_own THEN o.logical_bytes ELSE -o.logical_bytes END)
       AS delta_bytes,
-    any_value(p.source_file) AS source_file,
-    any_value(p.site_function) AS function_name,
+    min(p.source_file) AS source_file,
+    min(p.site_function) AS function_name,
     max(p.site_line) FILTER (WHERE NOT o.is_own) AS base_line,
     max(p.site_line) FILTER (WHERE o.is_own) AS candidate_line
   FROM (
@@ -1076,14 +1076,15 @@ key_texts AS (
 ),
 group_sums AS (
   SELECT
-    pair, source_file, site_function, any_value(base_line) AS base_line,
-    any_value(candidate_line) AS candidate_line, count(*) AS operation_count,
+    pair, source_file, site_function, min(base_line) AS base_line,
+    min(candidate_line) AS candidate_line, count(*) AS operation_count,
     min(instruction_id) FILTER (WHERE is_start) AS first_id,
     sum(CASE WHEN is_own THEN size_bytes ELSE -size_bytes END) AS delta_bytes,
-    arg_min(coalesce(nullif(core, '*'), operation), instruction_id)
-      FILTER (WHERE is_start) AS subject,
-    string_agg(DISTINCT op_name, ' ') FILTER (WHERE is_own AND is_start)
-      AS operations,
+    arg_min(
+      coalesce(nullif(core, '*'), operation), (instruction_id, is_own)
+    ) FILTER (WHERE is_start) AS subject,
+    string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
+      FILTER (WHERE is_own AND is_start) AS operations,
     list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
       FILTER (WHERE NOT is_own)) AS base_operations,
     list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
