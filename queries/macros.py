@@ -10,7 +10,7 @@ of those that these call: what a query reads has to be there, and had better be 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from weakref import WeakKeyDictionary, WeakSet
 
 from hlodb.errors import UsageError
@@ -32,18 +32,27 @@ _FEW = 4
 
 
 def install_macros(connection: Connection) -> None:
-    """Write every built-in query into the warehouse as a table macro.
-
-    Each is made while what it reads is a row of nulls, which takes half of the time.
-    """
+    """Write every built-in query into the warehouse as a table macro."""
     catalogue = load_catalogue()
     ordered = in_order(catalogue.values(), catalogue)
+    _make(connection, ordered, catalogue, temporary=False)
+    for query in ordered:
+        connection.execute(_comment_sql(query))
+
+
+def _make(
+    connection: Connection,
+    ordered: Sequence[Query],
+    catalogue: Catalogue,
+    *,
+    temporary: bool,
+) -> None:
+    """Make macros while what each reads is a row of nulls: half of the time."""
     read = {other.name: other for query in ordered for other in reads(query, catalogue)}
     for query in read.values():
-        connection.execute(_macro_sql(query, _nulls(query)))
+        connection.execute(_macro_sql(query, _nulls(query), temporary=temporary))
     for query in reversed(ordered):
-        connection.execute(macro_sql(query, catalogue))
-        connection.execute(_comment_sql(query))
+        connection.execute(macro_sql(query, catalogue, temporary=temporary))
 
 
 def install_temporary(
@@ -69,18 +78,11 @@ def install_temporary(
 def install_together(
     connection: Connection, names: Iterable[str], catalogue: Catalogue
 ) -> None:
-    """Make all these queries, and those they read, at once, for one that asks them all.
-
-    Each is made while what it reads is a row of nulls, which takes half of the time.
-    """
+    """Make all these queries, and those they read, for one that asks them all."""
     needed = in_order((catalogue[name] for name in names), catalogue)
     if not all(each.is_built_in for each in needed) or _are_there(connection, needed):
         return
-    read = {other.name: other for query in needed for other in reads(query, catalogue)}
-    for query in read.values():
-        connection.execute(_macro_sql(query, _nulls(query), temporary=True))
-    for query in reversed(needed):
-        connection.execute(macro_sql(query, catalogue, temporary=True))
+    _make(connection, needed, catalogue, temporary=True)
     _MADE.setdefault(connection, set()).update(query.name for query in needed)
 
 
