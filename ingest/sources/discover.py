@@ -146,28 +146,29 @@ def discover(
                 loose.append(local)
                 named = named or not has_magic(path)
     loose = [p for p in loose if not any(p.is_relative_to(f) for f in folders)]
-    if loose:
+    if loose and run_name is not None and len(found) == 1:
+        found = [_with_files(found[0], loose, limits)]
+    elif loose:
         # A pattern for dumps may well match a README beside them.
-        beside = list(_find_loose(loose, limits, required=named or not found))
-        found = _joined(found, beside) if run_name is not None else found + beside
+        found.extend(_find_loose(loose, limits, required=named or not found))
     return _named(found, run_name)
 
 
-def _joined(found: list[_Found], beside: list[_Found]) -> list[_Found]:
-    """Return one dump with the loose files beside it, or all that there are."""
-    if len(found) != 1 or len(beside) != 1:
-        return found + beside
-    (dump,), (files,) = found, beside
+def _with_files(dump: _Found, paths: list[Path], limits: Limits) -> _Found:
+    """Return a dump with loose files beside it, whatever they are."""
+    refused: list[RefusedFile] = []
+    folder = os.path.commonpath([path.parent for path in paths])
+    beside = _entries([str(path) for path in paths], folder, refused)
 
     def read(refuse: Refuse) -> Iterator[Unit]:
         yield from dump.read(refuse)
-        yield from files.read(refuse)
+        yield from _read_loose(beside, refused, limits, refuse)
 
-    counts = (dump.file_count, files.file_count)
-    count = None if None in counts else sum(filter(None, counts))
-    is_known = dump.entries and files.entries
-    entries = [*dump.entries, *files.entries] if is_known else ()
-    return [_Found(dump.origin, read, count, entries)]
+    count = None if dump.file_count is None else dump.file_count + len(beside)
+    is_known = dump.entries and not refused
+    return _Found(
+        dump.origin, read, count, [*dump.entries, *beside] if is_known else ()
+    )
 
 
 def _remote_entries(url: str, limits: Limits) -> list[Entry]:

@@ -338,13 +338,15 @@ def test_the_log_of_a_job_belongs_to_the_dump_beside_it(tmp_path: Path) -> None:
     text = "HloModule m\n\nENTRY e {\n  ROOT a = f32[] parameter(0)\n}\n"
     (dump / "module_0001.m.txt").write_text(text)
     inside, beside = dump / "job.log", tmp_path / "train.log"
+    other = tmp_path / "notes.txt"
+    other.write_text("a log that says nothing of memory\n")
     for log in (inside, beside):
         log.write_text("Out of memory while trying to allocate 68719476736 bytes.\n")
-    paths = [str(dump), str(beside), str(inside)]
+    paths = [str(dump), str(beside), str(inside), str(other)]
     (run,) = discover(paths, run_name="oom")
-    assert (run.name, run.origin, run.file_count) == ("oom", str(dump), 3)
+    assert (run.name, run.origin, run.file_count) == ("oom", str(dump), 4)
     files = [file.path for unit in run.units() for file in unit.files]
-    assert sorted(files) == ["job.log", "module_0001.m.txt", "train.log"]
+    assert sorted(files) == ["job.log", "module_0001.m.txt", "notes.txt", "train.log"]
     assert sorted(e.path for e in run.entries) == sorted(files)
     assert [run.name for run in discover(paths)] == ["dump", tmp_path.name]
 
