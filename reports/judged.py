@@ -26,7 +26,6 @@ from hlodb.reports.judge.decisions import decided, read_decisions
 from hlodb.reports.judge.finding_ids import former_ids
 from hlodb.reports.judge.findings import in_order
 from hlodb.reports.judge.gate_rows import GateFacts, gate_rows, standing_rows
-from hlodb.reports.judge.managed_spaces import is_settled, settle
 from hlodb.reports.judge.waivers import waiver_rows, with_whole_ids
 from hlodb.reports.model.arenas import ArenaMap
 from hlodb.reports.model.facts import Module
@@ -68,8 +67,6 @@ def judge_scene(
     """Judge every pair of a scene; `today` decides which waivers hold."""
     is_report = request.kind == "report"
     verdicts = scene.verdicts
-    if is_report:
-        verdicts = settle(verdicts, scene.candidate, settings)
     steps, lines = _history(connection, scene, settings) if is_report else ([], {})
     trends = list(lines.values())
     has_base = scene.baseline.run is not None
@@ -148,11 +145,7 @@ def _history(
     """Return steps and absences of the series, and every program's line through it."""
     tracks, profiles = scene.tracks, scene.profiles
     pairs = history.pairs_of(tracks)
-    steps = [
-        step
-        for step in history.steps(connection, pairs, profiles, scene.line, settings)
-        if not is_settled(step.verdict, step.run, settings)
-    ]
+    steps = history.steps(connection, pairs, profiles, scene.line, settings)
     lines = history.trends(tracks, profiles, steps, scene.candidate)
     if settings.missing_program and scene.baseline.run is not None:
         base = scene.baseline.run

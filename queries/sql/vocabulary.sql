@@ -25,6 +25,13 @@
 --   counts, in bytes.
 -- param min_delta_ratio DOUBLE = 0.005 from 0: Smallest difference that
 --   counts, as a share of the smaller side; both limits must be reached.
+-- param managed_ratio DOUBLE = 0.95 from 0 to 1: In memory spaces that the
+--   compiler fills as a cache (managed_spaces), a difference counts only where
+--   at least this share of the limit is in use; 0 judges them as any other.
+-- param limit_devices VARCHAR[] = NULL: Devices with a limit, as patterns such
+--   as TPU v5*; the first that fits device and memory space holds.
+-- param limit_spaces VARCHAR[] = NULL: Name of the memory space of each limit.
+-- param limit_bytes BIGINT[] = NULL from 0: Bytes of each limit.
 -- param follow BOOLEAN = true: If the base lacks a program, or has it with
 --   other shapes, use the latest earlier run with a comparable one, as reports
 --   do; false compares the two runs only, as diffs do.

@@ -43,7 +43,8 @@ def steps(
     # Equal contents need equal memory.
     asked = [(pair, run) for pair, run in pairs if not _is_unchanged(pair)]
     runs = {id(pair): run for pair, run in asked}
-    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], (0, 0.0))
+    every = {**settings.judging(), "min_delta_bytes": 0, "min_delta_ratio": 0.0}
+    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], every)
     return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
 
 
@@ -75,7 +76,7 @@ def absences(
             pair = Pair(module, None, run, "missing")
             runs[id(pair)] = missing_in
             pairs.append(pair)
-    verdicts = judge(connection, pairs, profiles, (), (0, 0.0))
+    verdicts = judge(connection, pairs, profiles, (), {})
     return [Step(v, runs[id(v.pair)]) for v in verdicts]
 
 

@@ -116,9 +116,12 @@ def judge(
     pairs: Sequence[Pair],
     profiles: Profiles,
     earlier: Iterable[Run],
-    floors: tuple[int, float],
+    judging: Mapping[str, Any],
 ) -> list[Verdict]:
-    """Return the verdicts on pairs, in their order; `earlier` is the latest first."""
+    """Return the verdicts on pairs, in their order; `earlier` is the latest first.
+
+    `judging` holds the floors and limits, see `Settings.judging`.
+    """
     bases, candidates = [p.base for p in pairs], [p.candidate for p in pairs]
     asked: dict[str, Any] = {
         "base_runs": [m and m.run_id for m in bases],
@@ -126,8 +129,7 @@ def judge(
         "candidate_runs": [m and m.run_id for m in candidates],
         "candidate_places": [m and m.place for m in candidates],
         "earlier_ids": [run.run_id for run in earlier],
-        "min_delta_bytes": floors[0],
-        "min_delta_ratio": floors[1],
+        **judging,
     }
     if not pairs:
         return []

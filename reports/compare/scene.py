@@ -136,12 +136,15 @@ def _verdicts(
     """
     request, settings = asked
     _, modules, profiles = known
-    floors = settings.floor_bytes, settings.floor_ratio
+    judging = settings.judging()
+    if request.kind == "diff":
+        # A diff shows what differs, wherever it is.
+        judging["managed_ratio"] = 0.0
     earlier = baseline.line[-2::-1]
     present = [m for m in modules.values() if m.run_id == candidate.run_id]
     if baseline.run is None:
         alone = [Pair(None, m, None, "new") for m in present if m.has_assignment]
-        return alone, judge(connection, alone, profiles, earlier, floors)
+        return alone, judge(connection, alone, profiles, earlier, judging)
     base = [m for m in modules.values() if m.run_id == baseline.run.run_id]
     _require_program(baseline.run, base, request.base_program)
     _require_program(candidate, present, request.program)
@@ -149,8 +152,7 @@ def _verdicts(
     parameters: dict[str, Any] = {
         "program": program,
         "base_program": request.base_program or program,
-        "min_delta_bytes": floors[0],
-        "min_delta_ratio": floors[1],
+        **judging,
         # A diff is of the two runs that it names.
         "follow": request.kind != "diff",
         "earlier_ids": [run.run_id for run in earlier],

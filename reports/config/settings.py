@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import date
 from fnmatch import fnmatchcase
+from typing import Any
 
 from hlodb.reports.config.codeowners import Rules, owner_of_file
 from hlodb.reports.model.facts import Run
@@ -133,6 +134,17 @@ class Settings:
         limit = self.limit_of(run, color, space, platform)
         is_of_device = color == 0 and platform != "cpu"
         return run.chip_memory_bytes if limit is None and is_of_device else limit
+
+    def judging(self) -> dict[str, Any]:
+        """Return the parameters of verdicts, see the query `judged_pairs`."""
+        return {
+            "min_delta_bytes": self.floor_bytes,
+            "min_delta_ratio": self.floor_ratio,
+            "managed_ratio": self.managed_ratio,
+            "limit_devices": [known.device for known in self.devices],
+            "limit_spaces": [known.space for known in self.devices],
+            "limit_bytes": [known.bytes for known in self.devices],
+        }
 
     def described(self) -> dict[str, str]:
         """Return the plain settings as text, for the report."""

@@ -14,6 +14,10 @@
 --   program on at least one side; NULL for all.
 -- param min_delta_bytes
 -- param min_delta_ratio
+-- param managed_ratio
+-- param limit_devices
+-- param limit_spaces
+-- param limit_bytes
 -- param follow
 -- column base
 -- column candidate
@@ -63,6 +67,8 @@ WITH judged AS MATERIALIZED (
   FROM judged_modules(
     base := $base, candidate := $candidate, program := $program,
     min_delta_bytes := $min_delta_bytes, min_delta_ratio := $min_delta_ratio,
+    managed_ratio := $managed_ratio, limit_devices := $limit_devices,
+    limit_spaces := $limit_spaces, limit_bytes := $limit_bytes,
     follow := $follow
   ) AS m
   WHERE m.color IS NOT NULL

@@ -57,6 +57,42 @@ def test_a_difference_is_compared_with_its_own_figure(tmp_path: Path) -> None:
     }
 
 
+def test_a_cache_of_the_compiler_counts_near_its_limit_only(tmp_path: Path) -> None:
+    def in_vmem(mebibytes: int) -> Program:
+        near = replace(WORK, name="near", size=mebibytes * MIB, color=1)
+        return replace(STEP, buffers=(WORK, near), text=f"{mebibytes}")
+
+    nights = (
+        night(n, in_vmem(size), platform="tpu", device="TPU v5e")
+        for n, size in ((1, 10), (2, 20))
+    )
+    database = make(tmp_path / "w.duckdb", *nights)
+
+    def vmem(**asked: Value) -> tuple[Any, ...]:
+        shown = "space_name", "verdict", "rule", "delta_reserved_bytes"
+        rows = answer(database, "peak_regressions", *shown, **asked)
+        (row,) = (row[1:] for row in rows if row[0] == "VMEM")
+        return row
+
+    def limited(*limits: tuple[str, str, int]) -> dict[str, Value]:
+        devices, spaces, sizes = (list(column) for column in zip(*limits, strict=True))
+        return {
+            "limit_devices": devices,
+            "limit_spaces": spaces,
+            "limit_bytes": [size * MIB for size in sizes],
+        }
+
+    settled = ("same", "managed_space", 10 * MIB)
+    worse = ("worse", "more_bytes", 10 * MIB)
+    narrow = ("TPU v5*", "VMEM", 21)
+    assert vmem() == settled
+    assert vmem(managed_ratio=0.0) == worse
+    assert vmem(**limited(narrow)) == worse
+    assert vmem(**limited(narrow), managed_ratio=1.0) == settled
+    assert vmem(**limited(("TPU v4", "VMEM", 16), ("TPU v5e", "HBM", 16))) == settled
+    assert vmem(**limited(("*", "VMEM", 128), narrow)) == settled
+
+
 def test_new_modules_of_a_program_come_in_the_order_of_their_numbers(
     tmp_path: Path,
 ) -> None:

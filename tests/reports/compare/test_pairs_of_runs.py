@@ -28,6 +28,7 @@ from tests.reports.made_buffers import (
 from tests.reports.matching import Match, match_modules
 
 EXACT = Settings(floor_bytes=0, floor_ratio=0.0, top=3)
+EVERY = {"min_delta_bytes": 0, "min_delta_ratio": 0.0, "managed_ratio": 0.0}
 OPPOSITE = {"worse": "improved", "improved": "worse", "new": "failed", "failed": "new"}
 
 Rows = set[tuple[object, ...]]
@@ -145,7 +146,7 @@ def changes(world: World, matches: Sequence[Match]) -> list[list[tuple[int, str]
     """Return memory space and change of every match."""
     pairs = [Pair(m.base, m.candidate, None, "matched") for m in matches]
     found: dict[int, list[tuple[int, str]]] = {id(pair): [] for pair in pairs}
-    for v in judge(world.connection, pairs, world.profiles, (), (0, 0.0)):
+    for v in judge(world.connection, pairs, world.profiles, (), EVERY):
         found[id(v.pair)].append((v.color, v.change))
     return list(found.values())
 

@@ -17,6 +17,10 @@
 --   names.
 -- param min_delta_bytes
 -- param min_delta_ratio
+-- param managed_ratio
+-- param limit_devices
+-- param limit_spaces
+-- param limit_bytes
 -- param follow
 -- param earlier_ids
 -- param window_ids

@@ -10,7 +10,9 @@
 --   (identical_artefact), equal reserved_bytes (equal_bytes), a difference
 --   inside the noise band (inside_noise_band) or below a floor (below_floor):
 --   less than min_delta_bytes, or less than min_delta_ratio of the smaller
---   side. mixed: reserved bytes and live peak move in opposite directions,
+--   side, or of a memory space that the compiler fills as a cache, less than
+--   managed_ratio of whose limit is in use, or whose limit nobody names
+--   (managed_space). mixed: reserved bytes and live peak move in opposite directions,
 --   both above the floors (live_peak_opposite). worse (more_bytes) or improved
 --   (fewer_bytes). A memory space that only one side uses counts as 0 bytes on
 --   the other. The noise band is the widest of noise_bands for the source of
@@ -27,6 +29,10 @@
 -- param earlier_ids
 -- param min_delta_bytes
 -- param min_delta_ratio
+-- param managed_ratio
+-- param limit_devices
+-- param limit_spaces
+-- param limit_bytes
 -- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column color
 -- column space_name
@@ -73,9 +79,23 @@ compiled AS MATERIALIZED (
     FROM asked
   )) AS c
 ),
+limited AS MATERIALIZED (
+  SELECT r.run_id, l.space AS limited_space, l.bytes AS space_limit
+  FROM (
+    SELECT
+      unnest($limit_devices) AS pattern, unnest($limit_spaces) AS space,
+      unnest($limit_bytes) AS bytes,
+      unnest(range(1, len($limit_bytes) + 1)) AS ordinal
+  ) AS l
+  JOIN runs AS r ON coalesce(r.device, '') GLOB l.pattern
+  WHERE r.run_id IN (SELECT own_run_id FROM asked)
+  QUALIFY row_number()
+    OVER (PARTITION BY r.run_id, l.space ORDER BY l.ordinal) = 1
+),
 pairs AS MATERIALIZED (
   SELECT
     a.pair, nullif(b.run_id, a.own_run_id) AS base_run_id,
+    a.own_run_id,
     b.module_id AS base_id,
     b.program AS base_program, b.rank AS base_rank,
     b.source_exact AS base_source,
@@ -160,6 +180,8 @@ sides AS (
     p.*, c.space_color,
     coalesce(s.space_name, 'color_' || c.space_color) AS space_name,
     coalesce(n.noise_band_bytes, 0) AS noise_band_bytes,
+    e.space_name IS NOT NULL AND $managed_ratio > 0 AS is_managed,
+    l.space_limit,
     coalesce(b.reserved_bytes, 0) AS base_bytes,
     coalesce(d.reserved_bytes, 0) AS own_bytes,
     CASE WHEN b.module_id IS NULL THEN 0 ELSE b.live_peak_bytes END
@@ -195,6 +217,12 @@ sides AS (
         WHEN d.module_id IS NULL THEN p.base_platform ELSE p.own_platform
       END
     AND s.color = c.space_color
+  LEFT JOIN managed_spaces() AS e
+    ON e.platform = s.platform
+    AND e.space_name = s.space_name
+  LEFT JOIN limited AS l
+    ON l.run_id = p.own_run_id
+    AND l.limited_space = s.space_name
 ),
 counted AS (
   SELECT
@@ -208,7 +236,10 @@ counted AS (
       AND abs(s.own_live - s.base_live) >= $min_delta_bytes
       AND abs(s.own_live - s.base_live)
         >= $min_delta_ratio * least(s.base_live, s.own_live), FALSE
-    ) AS is_live_counted
+    ) AS is_live_counted,
+    s.is_managed
+    AND coalesce(s.own_bytes < $managed_ratio * s.space_limit, TRUE)
+      AS is_settled
   FROM sides AS s
 ),
 ruled AS (
@@ -220,11 +251,12 @@ ruled AS (
       WHEN c.base_id IS NULL THEN 'only_in_candidate'
       WHEN NOT c.has_base THEN 'no_buffer_assignment'
       WHEN contains(c.differing_keys, 'platform') THEN 'differing_keys'
-      WHEN c.differing_keys <> '' THEN 'other_inputs'
+      WHEN c.differing_keys <> '' AND NOT c.is_settled THEN 'other_inputs'
       WHEN c.is_alike THEN 'identical_artefact'
       WHEN c.delta = 0 THEN 'equal_bytes'
       WHEN abs(c.delta) <= c.noise_band_bytes THEN 'inside_noise_band'
       WHEN NOT c.is_counted THEN 'below_floor'
+      WHEN c.is_settled THEN 'managed_space'
       WHEN c.is_live_counted AND sign(c.live_delta) <> sign(c.delta)
         THEN 'live_peak_opposite'
       WHEN c.delta > 0 THEN 'more_bytes'
