@@ -1,5 +1,7 @@
 """Compiles a program of complex numbers in two versions for a v5e, without one.
 
+And the first of them once more, sharded over the four chips of a board.
+
     pip install "jax[tpu]==0.10.2" && python make_dumps.py FOLDER
 
 TPU compilers give such a program a new number on the way. Each version is dumped after
@@ -16,7 +18,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-POWERS = {"base": 2, "candidate": 3}
+VERSIONS = {"base": (2, 1), "candidate": (3, 1), "sharded": (2, 4)}
+"""The exponent and the number of chips of each."""
 KEPT = (
     ".after_optimizations.txt",
     "-buffer-assignment.txt",
@@ -26,14 +29,18 @@ KEPT = (
 )
 
 
-def compile_power(exponent: int) -> None:
+def compile_power(exponent: int, chips: int) -> None:
     """Compile the absolute value of a product of complex numbers."""
     import jax
     import jax.numpy as jnp
+    import numpy as np
     from jax.experimental import topologies
-    from jax.sharding import SingleDeviceSharding
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
-    chip = topologies.get_topology_desc("v5e:2x2", "tpu").devices[0]
+    board = topologies.get_topology_desc("v5e:2x2", "tpu").devices
+    mesh = Mesh(np.array(board[:chips]), ("x",))
+    over_all = NamedSharding(mesh, PartitionSpec("x"))
+    sharding = over_all if chips > 1 else SingleDeviceSharding(board[0])
 
     def power(x: Any) -> Any:
         product = x
@@ -41,9 +48,7 @@ def compile_power(exponent: int) -> None:
             product = product * x
         return jnp.abs(product)
 
-    array = jax.ShapeDtypeStruct(
-        (64,), jnp.complex64, sharding=SingleDeviceSharding(chip)
-    )
+    array = jax.ShapeDtypeStruct((64,), jnp.complex64, sharding=sharding)
     jax.jit(power).trace(array).lower(lowering_platforms=("tpu",)).compile()
 
 
@@ -61,12 +66,12 @@ def pack(dump: Path, target: Path) -> None:
 
 def main(target: Path) -> None:
     """Compile each version in a process of its own, with dumps on."""
-    for name, exponent in POWERS.items():
+    for name, (exponent, chips) in VERSIONS.items():
         with tempfile.TemporaryDirectory() as folder:
             flags = f"--xla_dump_to={folder} --xla_dump_hlo_pass_re=.*"
             settings = {"XLA_FLAGS": flags, "TPU_SKIP_MDS_QUERY": "1"}
             subprocess.run(
-                [sys.executable, __file__, "--compile", str(exponent)],
+                [sys.executable, __file__, "--compile", f"{exponent}", f"{chips}"],
                 env={**os.environ, **settings},
                 check=True,
             )
@@ -75,6 +80,6 @@ def main(target: Path) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "--compile":
-        compile_power(int(sys.argv[2]))
+        compile_power(int(sys.argv[2]), int(sys.argv[3]))
     else:
         main(Path(sys.argv[1]))

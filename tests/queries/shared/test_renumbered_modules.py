@@ -81,6 +81,30 @@ def test_what_does_not_fit_is_not_joined(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
+def test_partitions_of_another_program_are_not_joined(tmp_path: Path) -> None:
+    """Which have another rank, element type or number of partitions."""
+    layouts = [
+        (0, BEFORE, "(f32[8]{0})->f32[8]{0}", 2),
+        (1, AFTER, "(f32[4,1]{1,0})->f32[4,1]{1,0}", 2),
+        (2, AFTER, "(s32[4]{0})->s32[4]{0}", 2),
+        (3, AFTER, "(f32[4]{0})->f32[4]{0}", 4),
+        (4, AFTER, "(f32[4]{0})->f32[4]{0}", 2),
+    ]
+    body = TEXT.format(name="f", size=8, opcode="sine").partition("\n")[2]
+    files = {
+        f"module_{number:04}.jit_f.cl_7.{stage}.txt": (
+            f"HloModule jit_f, entry_computation_layout={{{layout}}}, "
+            f"num_partitions={count}\n{body}"
+        ).encode()
+        for number, stage, layout, count in layouts
+    }
+    path = tmp_path / "w.duckdb"
+    ingest([str(write(tmp_path / "dump", files))], path, jobs=1)
+    with connect(path) as connection:
+        (row,) = run_query(connection, "renumbered_modules").dicts()
+    assert (row["module_number"], row["next_number"]) == (0, 4)
+
+
 @pytest.mark.slow
 def test_a_real_module_is_followed_from_number_to_number(tmp_path: Path) -> None:
     """Through all its snapshots, in the order in which they were made."""
@@ -106,6 +130,28 @@ def test_a_real_module_is_followed_from_number_to_number(tmp_path: Path) -> None
     assert counts == {2}
     are_same = {row["run"]: row["is_same_graph"] for row in asked["backend_compare"]}
     assert sorted(are_same.values()) == [False, True]
+
+
+def test_a_partitioned_program_is_followed_to_other_shapes(tmp_path: Path) -> None:
+    """What is sharded over four chips has a quarter of each array afterwards."""
+    path, archive = tmp_path / "w.duckdb", DATA / "renumbered" / "sharded.tar.xz"
+    ingest([str(archive)], path, jobs=1)
+    with connect(path) as connection:
+        (module,) = read_modules(connection, read_runs(connection)).popitem()[1]
+        told = run_query(connection, "pass_history").dicts()
+        (source,) = connection.execute(
+            f"SELECT module_id, entry_layout FROM modules WHERE stage = '{BEFORE}'"
+        ).fetchall()
+        (result,) = connection.execute(
+            f"SELECT entry_layout FROM modules WHERE stage = '{AFTER}'"
+        ).fetchall()
+    assert (source[1], *result) == (
+        "(c64[64]{0:T(128)})->f32[64]{0:T(128)}",
+        "(c64[16]{0:T(128)})->f32[16]{0:T(128)}",
+    )
+    assert (module.module_number, module.source_id) == (3, source[0])
+    pipelines = ["", *_passes(archive), ""]
+    assert [row["pipeline"] or "" for row in told] == pipelines
 
 
 def _passes(archive: Path) -> list[str]:
