@@ -42,7 +42,7 @@ class Warehouse:
         from hlodb.reports.overview.overview import read_overview
         from hlodb.reports.render.overviews import Shown, rendered
 
-        found = [read_overview(self._connection, run, program)]
+        found = [read_overview(self._connection, run, program, points=0)]
         shown = Shown(programs=3, top=top)
         return Page(rendered(found, "html", shown), rendered(found, "text", shown))
 

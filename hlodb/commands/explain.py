@@ -23,7 +23,7 @@ from hlodb.commands.report_text import color_option, text_width, wants_color
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.sources.discover import RunSource, discover
-from hlodb.reports.overview.overview import read_overview
+from hlodb.reports.overview.overview import TIMELINE_POINTS, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.terminal.narration import narrate
 
@@ -99,10 +99,13 @@ def command(
     """
     if paths and run is not None:
         raise UsageError("pass PATH or --run, not both")
-    with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
-        found = [read_overview(connection, name, program) for name in names or [run]]
     if is_opened:
         form, output = "html", output or _page()
+    points = 0 if form == "html" else TIMELINE_POINTS
+    with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
+        found = [
+            read_overview(connection, name, program, points) for name in names or [run]
+        ]
     shown = Shown(programs, top, text_width(output), wants_color(output, color))
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())

@@ -182,13 +182,10 @@ def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
     Each group is of one memory space: bytes of several are no sum. What is not
     comparable, or has other inputs, is neither worse nor improved: in no group.
     """
-    groups: dict[tuple[str, str, int], list[Finding]] = {}
+    groups: dict[_GroupKey, list[Finding]] = {}
     for f in findings:
-        if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
-            continue
-        if f.cause is not None and f.delta_bytes:
-            direction = "worse" if f.delta_bytes > 0 else "improved"
-            groups.setdefault((direction, f.cause.key, f.color), []).append(f)
+        if (key := _group_key(f)) is not None:
+            groups.setdefault(key, []).append(f)
     rows = [_group(direction, found) for (direction, *_), found in groups.items()]
     return sorted(
         rows,
@@ -199,6 +196,25 @@ def cause_groups(findings: Sequence[Finding]) -> list[CauseGroup]:
             g.color,
         ),
     )
+
+
+def findings_of(group: CauseGroup, findings: Iterable[Finding]) -> list[Finding]:
+    """Return the findings of a group, the largest first."""
+    key = (group.direction, group.key, group.color)
+    found = [f for f in findings if _group_key(f) == key]
+    return sorted(found, key=lambda f: -abs(f.delta_bytes or 0))
+
+
+_GroupKey = tuple[str, str, int]
+
+
+def _group_key(f: Finding) -> _GroupKey | None:
+    """Return direction, cause and memory space; None of what is in no group."""
+    if f.scope != "candidate" or f.change in ("not_comparable", "changed"):
+        return None
+    if f.cause is None or not f.delta_bytes:
+        return None
+    return "worse" if f.delta_bytes > 0 else "improved", f.cause.key, f.color
 
 
 def _group(direction: str, findings: Sequence[Finding]) -> CauseGroup:

@@ -13,11 +13,15 @@ class Paragraph(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Rows of equal length; `numeric` columns are aligned right."""
+    """Rows of equal length; `numeric` columns are aligned right.
+
+    `findings` are the ids of what each row is about, in order; rows beyond have none.
+    """
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     numeric: tuple[int, ...] = ()
+    findings: tuple[str | None, ...] = ()
 
 
 class Commands(NamedTuple):
@@ -44,19 +48,29 @@ def table(
     *,
     numeric: Sequence[int] = (),
     others: tuple[int, str] | None = None,
+    findings: Sequence[str | None] = (),
 ) -> Table:
     """Return a table of at most `top` rows; what is cut is a last row `[N others]`.
 
-    `others` is what that row shows in one column, such as the sum of what was cut.
+    `others` is what that row shows in one column, such as the sum of what was cut;
+    `findings` are the ids of what each row is about.
     """
     shown = [tuple(row) for row in rows[:top]]
     if top is not None and len(rows) > top:
         last = [""] * len(header)
-        last[min(1, len(header) - 1)] = f"[{len(rows) - top} others]"
+        last[_named(header, numeric)] = f"[{len(rows) - top} others]"
         if others is not None:
             last[others[0]] = others[1]
         shown.append(tuple(last))
-    return Table(tuple(header), tuple(shown), tuple(numeric))
+    about = tuple(findings[:top])
+    return Table(tuple(header), tuple(shown), tuple(numeric), about)
+
+
+def _named(header: Sequence[str], numeric: Sequence[int]) -> int:
+    """Return the second column, or the first of words where that has numbers."""
+    second = min(1, len(header) - 1)
+    words = (column for column in range(len(header)) if column not in numeric)
+    return next(words, second) if second in numeric else second
 
 
 def few(names: Sequence[str], most: int) -> str:

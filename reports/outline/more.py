@@ -114,7 +114,9 @@ def history(report: Report, top: int) -> list[Block]:
     rows = [_step_row(f) for f in steps]
     if rows:
         header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
-        blocks.append(table(header, rows, max(top, 50), numeric=(3, 4)))
+        about = [f.id for f in steps]
+        most = max(top, 50)
+        blocks.append(table(header, rows, most, numeric=(3, 4), findings=about))
     moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
     shared = shared_names(report)
     lines = [_trend_row(t, called(t, shared)) for t in moved]
@@ -147,7 +149,7 @@ def _trend_row(t: Trend, who: str) -> list[str]:
     return [
         who,
         t.space,
-        _sparkline([p.bytes for p in t.points]),
+        sparkline([p.bytes for p in t.points]),
         few(steps, 6) or "-",
         plain_bytes(t.points[-1].bytes),
     ]
@@ -182,7 +184,7 @@ def waivers(report: Report, top: int) -> list[Block]:
     return [table(header, rows, max(top, 20))] if rows else []
 
 
-def _sparkline(values: Sequence[int]) -> str:
+def sparkline(values: Sequence[int]) -> str:
     """Return one character per value, from ▁ to █; ▁ if all are equal."""
     low, high = min(values, default=0), max(values, default=0)
     if high == low:

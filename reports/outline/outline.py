@@ -10,9 +10,10 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from hlodb.reports.judge.findings import findings_of
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.model.findings import CauseGroup, Finding
-from hlodb.reports.model.names import Names, called, shared_names
+from hlodb.reports.model.names import Names, called, place, shared_names
 from hlodb.reports.model.report import Gate, ProgramRow, Report, RunFacts
 from hlodb.reports.outline import more
 from hlodb.reports.outline.blocks import Block, Paragraph, few, table
@@ -110,6 +111,11 @@ def _gates(report: Report, top: int) -> list[Block]:
     findings = {f.id: f for f in report.findings}
     shared = shared_names(report)
     passed = [g.gate for g in report.gates if g.status == "pass" and g.program is None]
+    shown = [
+        g
+        for g in sorted(report.gates, key=lambda g: order[g.status])
+        if g.status != "pass" or g.program is not None
+    ]
     rows = [
         [
             g.status.upper(),
@@ -122,14 +128,16 @@ def _gates(report: Report, top: int) -> list[Block]:
             g.owner or "-",
             _gate_note(g, findings.get(g.finding_id or ""), shared),
         ]
-        for g in sorted(report.gates, key=lambda g: order[g.status])
-        if g.status != "pass" or g.program is not None
+        for g in shown
     ]
     header = ["status", "gate", "program", "space"]
     header += ["value", "limit", "margin", "owner", "what"]
     blocks: list[Block] = []
     if rows:
-        blocks.append(table(header, rows, max(top, 20), numeric=(4, 5, 6)))
+        about = [g.finding_id for g in shown]
+        blocks.append(
+            table(header, rows, max(top, 20), numeric=(4, 5, 6), findings=about)
+        )
     if passed:
         blocks.append(Paragraph(f"Passed: {', '.join(passed)}."))
     return blocks
@@ -155,7 +163,14 @@ def _causes(report: Report, direction: str, top: int) -> list[Block]:
     others = _sums((g.space, g.sum_delta_bytes) for g in groups[top:])
     if not rows:
         return []
-    return [table(header, rows, top, numeric=(4, 5), others=(4, others))]
+    found = [findings_of(g, report.findings) for g in groups]
+    name = "regression" if direction == "worse" else "improvement"
+    count = counted(sum(map(len, found)), name)
+    about = [ids[0].id if ids else None for ids in found]
+    return [
+        Paragraph(f"{count}, {counted(len(groups), 'cause')}."),
+        table(header, rows, top, numeric=(4, 5), others=(4, others), findings=about),
+    ]
 
 
 def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:
@@ -222,8 +237,16 @@ def _programs(report: Report, top: int) -> list[Block]:
         blocks.append(Paragraph(_floors(report)))
     if not cells:
         return blocks if report.programs else []
-    numeric = (3, 4, 5, 6)
-    return [table(header, cells, top, numeric=numeric, others=(5, others)), *blocks]
+    found = {place(f): f.id for f in report.findings if f.scope == "candidate"}
+    listed = table(
+        header,
+        cells,
+        top,
+        numeric=(3, 4, 5, 6),
+        others=(5, others),
+        findings=[found.get(place(p)) for p in rows],
+    )
+    return [listed, *blocks]
 
 
 def _floors(report: Report) -> str:

@@ -8,12 +8,14 @@ from collections.abc import Sequence
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph, table
 from hlodb.reports.outline.outline import Section
 from hlodb.reports.overview.overview import (
+    TIMELINE_POINTS,
     Overview,
     Row,
     is_described,
     memory_spaces,
     rows_of,
 )
+from hlodb.reports.overview.timeline import levels
 from hlodb.text import counted, plain_bytes
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -168,7 +170,7 @@ def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
             row["kind"] or "",
             row["shape"] or "",
             row["op_name"] or row["instruction"] or "",
-            _line(row),
+            line_of(row),
         )
         for row in buffers
     ]
@@ -207,7 +209,7 @@ def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     blocks: list[Block] = [Paragraph(_measured(space))]
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
-        bars = _sparkline([row["live_bytes"] for row in stretches])
+        bars = _sparkline(_levels(stretches))
         blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
     blocks += [
         *_roles(rows_of(overview, "peak_by_role", space), top),
@@ -225,7 +227,7 @@ def _roles(roles: Sequence[Row], top: int) -> list[Block]:
 
 def _lines(lines: Sequence[Row], top: int) -> list[Block]:
     rows = [
-        (*_owned(row), _line(row) or _KINDS[row["kind"]], row["function_name"] or "")
+        (*_owned(row), line_of(row) or _KINDS[row["kind"]], row["function_name"] or "")
         for row in lines
     ]
     return _holders("Which lines hold it:", ("source line", "function"), rows, top)
@@ -235,9 +237,9 @@ def _buffers(buffers: Sequence[Row], top: int) -> list[Block]:
     rows = [
         (
             *_owned(row),
-            _called(row),
+            called(row),
             row["shape"] or "",
-            _line(row) or _KINDS[row["kind"]],
+            line_of(row) or _KINDS[row["kind"]],
         )
         for row in buffers
     ]
@@ -260,8 +262,8 @@ def _holders(
     ]
 
 
-def _called(row: Row) -> str:
-    """Return what people call a value: an argument by its name in the program."""
+def called(row: Row) -> str:
+    """Return the name that people know a value by; of arguments that in the code."""
     is_argument = row["opcode"] == "parameter" and row["op_name"]
     return str(row["op_name"] if is_argument else row["instruction"] or "")
 
@@ -323,10 +325,19 @@ def _owned(row: Row) -> tuple[str, str]:
     return plain_bytes(row["owned_bytes"]), "" if ratio is None else f"{ratio:.1%}"
 
 
-def _line(row: Row) -> str:
+def line_of(row: Row) -> str:
+    """Return `FILE:LINE` of a row, nothing where no line is known."""
     if row["source_file"] is None:
         return ""
     return f"{row['source_file']}:{row['source_line']}"
+
+
+def _levels(stretches: Sequence[Row]) -> list[int]:
+    """Return live bytes of every stretch, or the most of parts of the schedule."""
+    if len(stretches) <= TIMELINE_POINTS:
+        return [row["live_bytes"] for row in stretches]
+    last = max(row["to_step"] for row in stretches)
+    return levels(stretches, last // TIMELINE_POINTS + 1)
 
 
 def _sparkline(sizes: Sequence[int]) -> str:

@@ -30,7 +30,7 @@ TIMELINE_POINTS = 60
 _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "headroom": {},
     "peak_by_space": {},
-    "live_timeline": {"points": TIMELINE_POINTS},
+    "live_timeline": {},
     "peak_by_role": {"by_rule": False},
     "peak_by_source_line": {},
     "peak_contents": {},
@@ -64,12 +64,16 @@ class Overview:
 
 
 def read_overview(
-    connection: Connection, name: str | None, program: str | None
+    connection: Connection,
+    name: str | None,
+    program: str | None,
+    points: int = TIMELINE_POINTS,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
-    `program` is the only one to read. Raises UsageError where the warehouse has no such
-    run or program.
+    `program` is the only one to read; `points` is as in `live_timeline`, 0 for every
+    stretch, of which a curve without gaps can be drawn. Raises UsageError where the
+    warehouse has no such run or program.
     """
     runs = read_runs(connection)
     if not runs:
@@ -84,7 +88,8 @@ def read_overview(
     }
     if program is not None:
         asked["program"] = program
-    for query, more in _OF_PROGRAMS.items():
+    of_programs = {**_OF_PROGRAMS, "live_timeline": {"points": points}}
+    for query, more in of_programs.items():
         # Most of the time goes into the later queries, which a log has no rows for.
         is_known = query == "headroom" or answers["headroom"]
         found = (

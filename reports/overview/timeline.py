@@ -18,12 +18,12 @@ def curve_of(overview: Overview, space: Row, name: str) -> Curve | None:
         return None
     steps = -(-(max(row["to_step"] for row in stretches) + 1) // POINTS)
     schedule = Schedule(
-        _levels(stretches, steps), space["live_peak_bytes"], space["peak_step"]
+        levels(stretches, steps), space["live_peak_bytes"], space["peak_step"]
     )
     return Curve(name, steps, None, schedule)
 
 
-def _levels(stretches: Sequence[Row], steps: int) -> list[int]:
+def levels(stretches: Sequence[Row], steps: int) -> list[int]:
     """Return the most live bytes of each point of so many steps."""
     last = max(row["to_step"] for row in stretches)
     levels = [0] * (last // steps + 1)

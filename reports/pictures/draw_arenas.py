@@ -26,6 +26,7 @@ from hlodb.reports.pictures.svg import (
     byte_axis,
     count_axis,
     element,
+    ending_at,
     label,
     line,
     upward,
@@ -63,11 +64,11 @@ def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
     sides = _sides(arenas)
     steps = max(side.arena.last_step for side in sides) + 1
     size = max(side.arena.size_bytes for side in sides)
-    x = _ending_at(steps, count_axis(steps, "step", _LEFT, _RIGHT))
+    x = ending_at(steps, count_axis(steps, "step", _LEFT, _RIGHT))
     drawing = _patterns(arenas) + _keys(arenas)
     for number, side in enumerate(sides):
         top = _KEYS + number * (_ABOVE + _MAP + _BELOW) + _ABOVE
-        y = _ending_at(size, byte_axis([0, size], top + _MAP, top))
+        y = ending_at(size, byte_axis([0, size], top + _MAP, top))
         drawing += _map(side, x, y, arenas.finding_id)
     return Picture(
         f"arenas-{arenas.finding_id}",
@@ -84,12 +85,6 @@ def _sides(arenas: ArenaMap) -> list[_Side]:
     candidate = [(v, v.candidate) for v in arenas.values if v.candidate is not None]
     both = (("base", arenas.base, base), ("candidate", arenas.candidate, candidate))
     return [_Side(name, arena, placed) for name, arena, placed in both if arena]
-
-
-def _ending_at(high: int, axis: Axis) -> Axis:
-    """Return an axis that ends with what is drawn: a map needs the room."""
-    ticks = [tick for tick in axis.ticks if tick[0] <= high]
-    return axis._replace(high=high, ticks=ticks)
 
 
 def _patterns(arenas: ArenaMap) -> str:

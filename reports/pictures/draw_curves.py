@@ -14,6 +14,7 @@ from hlodb.reports.pictures.svg import (
     byte_axis,
     count_axis,
     element,
+    ending_at,
     label,
     line,
     pixel,
@@ -34,7 +35,8 @@ def draw_curves(curve: Curve, who: str, alone: str = "candidate") -> Picture:
     sides = [(n, s) for n in _SIDES if (s := getattr(curve, n)) is not None]
     names = {"base": "base", "candidate": alone}
     longest = max(len(schedule.points) for _, schedule in sides)
-    across_axis = count_axis(longest * curve.steps, "step", _LEFT, _RIGHT)
+    steps = longest * curve.steps
+    across_axis = ending_at(steps, count_axis(steps, "step", _LEFT, _RIGHT))
     sizes = [0, *(schedule.peak_bytes for _, schedule in sides)]
     up_axis = byte_axis(sizes, _BOTTOM, _TOP)
     drawing = upward(up_axis, f"live memory ({up_axis.unit})", _LEFT, _RIGHT)

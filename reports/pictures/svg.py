@@ -70,6 +70,12 @@ def count_axis(highest: int, unit: str, start: float, end: float) -> Axis:
     return _axis(0, max(highest, 1), 1, unit, start, end)
 
 
+def ending_at(high: float, axis: Axis) -> Axis:
+    """Return an axis that ends with what is drawn, where its room is needed."""
+    ticks = [tick for tick in axis.ticks if tick[0] <= high]
+    return axis._replace(high=high, ticks=ticks)
+
+
 def _byte_unit(size: int) -> tuple[int, str]:
     power = min((size.bit_length() - 1) // 10, len(BYTE_UNITS) - 1)
     return 1024**power, BYTE_UNITS[power]

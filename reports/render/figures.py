@@ -19,7 +19,7 @@ def timeline_page(
 
     Raises UsageError where the program does not use the memory space.
     """
-    overview = read_overview(connection, run, program)
+    overview = read_overview(connection, run, program, points=0)
     spaces = [s for s in memory_spaces(overview) if s["color"] == color]
     if not spaces:
         raise UsageError(f"{program} does not use memory space {color}")
@@ -29,7 +29,6 @@ def timeline_page(
         raise DataQualityError(f"the dump of {program} holds no live ranges")
     picture = draw_curves(curve, title, "program")
     sections = [Section(title, [])]
-    lines = page(
-        title, sections, {title: [picture]}, {}, "nothing", f"hlodb {__version__}"
-    )
+    drawn, version = {title: [picture]}, f"hlodb {__version__}"
+    lines = page(title, sections, drawn, {}, "nothing", [], version)
     return "\n".join(lines), picture.text

@@ -6,15 +6,16 @@ Light or dark is the reader's choice, and what is folded is unfolded on paper.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from importlib.resources import files
-from itertools import takewhile
+from itertools import takewhile, zip_longest
 
 from hlodb.reports.judge.outcome import unjudged_growth
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
 from hlodb.reports.outline.escape import html
 from hlodb.reports.outline.outline import Section, outline
+from hlodb.reports.outline.tiles import Tile, anchor, finding_anchor, tiles
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings, pictures_of_sections
 
@@ -39,7 +40,9 @@ def _page(report: Report) -> Iterator[str]:
         sections,
         pictures_of_sections(report),
         pictures_of_findings(report),
-        "nothing" if is_unjudged else report.verdict,
+        # A diff judges nothing, whatever it shows.
+        "nothing" if is_unjudged or report.kind == "diff" else report.verdict,
+        tiles(report),
         f"hlodb {report.hlodb_version}, report {report.report_id}",
     )
 
@@ -50,9 +53,13 @@ def page(
     of_sections: Pictures,
     of_findings: Pictures,
     shade: str,
+    figures: Sequence[Tile],
     footer: str,
 ) -> Iterator[str]:
     """Yield the lines of a page; pictures are by title of a section, or by finding."""
+    cards = [b for s in sections for b in s.blocks if isinstance(b, Card)]
+    targets = {anchor(s.title) for s in sections}
+    targets |= {finding_anchor(card.finding_id) for card in cards}
     style = (files("hlodb.reports") / "report.css").read_text(encoding="utf-8")
     headline = html(title)
     yield "<!DOCTYPE html>"
@@ -64,10 +71,11 @@ def page(
     yield f"<title>{headline}</title>"
     yield f"<style>\n{style}</style></head>"
     yield f'<body><header class="{html(shade)}"><h1>{headline}</h1>'
+    yield from _tiles(figures, targets)
     yield from _contents(sections)
     yield "</header>"
     yield "<main>"
-    yield from _sections(sections, of_sections, of_findings)
+    yield from _sections(sections, of_sections, of_findings, targets)
     yield "</main>"
     yield f"<footer><p>{html(footer)}</p></footer></body></html>"
 
@@ -79,36 +87,73 @@ def _contents(sections: Sequence[Section]) -> Iterator[str]:
     yield "</ul></nav>"
 
 
+def _tiles(figures: Sequence[Tile], targets: Set[str]) -> Iterator[str]:
+    if not figures:
+        return
+    yield '<ul class="tiles">'
+    for tile in figures:
+        parts = (("name", tile.name), ("value", tile.value), ("", tile.text))
+        words = "".join(
+            f'<span class="{kind}">{html(text)}</span>' for kind, text in parts
+        ).replace(' class=""', "")
+        yield f"<li>{_linked(words, tile.target, targets)}</li>"
+    yield "</ul>"
+
+
+def _linked(markup: str, target: str | None, targets: Set[str]) -> str:
+    """Return markup as a link to a part of the page, where it has that part."""
+    if target not in targets:
+        return markup
+    return f'<a href="#{html(str(target))}">{markup}</a>'
+
+
 def _slug(section: Section) -> str:
-    return html(section.title.lower().replace(" ", "-"))
+    return html(anchor(section.title))
 
 
 def _sections(
-    sections: Sequence[Section], of_sections: Pictures, of_findings: Pictures
+    sections: Sequence[Section],
+    of_sections: Pictures,
+    of_findings: Pictures,
+    targets: Set[str],
 ) -> Iterator[str]:
     for section in sections:
         slug = _slug(section)
         yield f'<section aria-labelledby="{slug}">'
         yield f'<h2 id="{slug}">{html(section.title)}</h2>'
         drawn = of_sections.get(section.title, [])
-        yield from _blocks(section.blocks, section.title, drawn, of_findings)
+        yield from _blocks(section.blocks, section.title, drawn, of_findings, targets)
         yield "</section>"
 
 
 def _blocks(
-    blocks: Sequence[Block], title: str, drawn: Sequence[Picture], pictures: Pictures
+    blocks: Sequence[Block],
+    title: str,
+    drawn: Sequence[Picture],
+    pictures: Pictures,
+    targets: Set[str],
 ) -> Iterator[str]:
     """Yield blocks, and what is drawn of them below the text that they begin with."""
-    text = list(takewhile(lambda block: isinstance(block, Paragraph), blocks))
+    text = list(takewhile(_is_text_of_its_own, blocks))
     for block in text:
-        yield from _block(block, title, pictures)
-    for picture in drawn:
-        yield from _figure(picture)
+        yield from _block(block, title, pictures, targets)
+    if drawn:
+        yield '<div class="pictures">'
+        for picture in drawn:
+            yield from _figure(picture)
+        yield "</div>"
     for block in blocks[len(text) :]:
-        yield from _block(block, title, pictures)
+        yield from _block(block, title, pictures, targets)
 
 
-def _block(block: Block, title: str, pictures: Pictures) -> Iterator[str]:
+def _is_text_of_its_own(block: Block) -> bool:
+    """Return whether it is a paragraph that names no table below it."""
+    return isinstance(block, Paragraph) and not block.text.endswith(":")
+
+
+def _block(
+    block: Block, title: str, pictures: Pictures, targets: Set[str]
+) -> Iterator[str]:
     """Yield a block; `title` is what it stands under, for those who hear the page."""
     match block:
         case Paragraph(text):
@@ -118,16 +163,16 @@ def _block(block: Block, title: str, pictures: Pictures) -> Iterator[str]:
         case Card():
             yield from _card(block, pictures)
         case Table():
-            yield from _table(block, title)
+            yield from _table(block, title, targets)
 
 
 def _card(card: Card, pictures: Pictures) -> Iterator[str]:
     """Yield a finding: those with pictures lie open, the others are folded."""
     drawn = pictures.get(card.finding_id, [])
     is_open = " open" if card.finding_id in pictures else ""
-    yield f'<article id="finding-{html(card.finding_id)}"><details{is_open}>'
+    yield f'<article id="{html(finding_anchor(card.finding_id))}"><details{is_open}>'
     yield f"<summary><h3>{html(card.title)}</h3></summary>"
-    yield from _blocks(card.blocks, card.title, drawn, {})
+    yield from _blocks(card.blocks, card.title, drawn, {}, frozenset())
     yield "</details></article>"
 
 
@@ -141,7 +186,7 @@ def _figure(picture: Picture) -> Iterator[str]:
     yield "</figure>"
 
 
-def _table(table: Table, title: str) -> Iterator[str]:
+def _table(table: Table, title: str, targets: Set[str] = frozenset()) -> Iterator[str]:
     """Yield a table that can be scrolled where it is wider than the page."""
     texts = (i for i, name in enumerate(table.header) if name and _is_text(table, i))
     named = next(texts, None)
@@ -149,8 +194,12 @@ def _table(table: Table, title: str) -> Iterator[str]:
     yield "<table><thead><tr>"
     yield "".join(_heading(table, i) for i in range(len(table.header)))
     yield "</tr></thead><tbody>"
-    for row in table.rows:
-        cells = (_cell(table, i, text, i == named) for i, text in enumerate(row))
+    for row, finding_id in zip_longest(table.rows, table.findings):
+        target = finding_id and finding_anchor(finding_id)
+        cells = [_cell(table, i, text, i == named) for i, text in enumerate(row)]
+        if target in targets:
+            place = named or 0
+            cells[place] = _cell(table, place, row[place], True, target)
         yield f"<tr>{''.join(cells)}</tr>"
     yield "</tbody></table></div>"
 
@@ -166,10 +215,15 @@ def _heading(table: Table, column: int) -> str:
     return f'<th scope="col"{_side(table, column)}>{html(name)}</th>'
 
 
-def _cell(table: Table, column: int, text: str, is_name: bool) -> str:
+def _cell(
+    table: Table, column: int, text: str, is_name: bool, target: str | None = None
+) -> str:
     side = _side(table, column)
     if is_name and text:
-        return f'<th scope="row"{side}>{html(text)}</th>'
+        words = html(text)
+        if target is not None:
+            words = f'<a href="#{html(target)}">{words}</a>'
+        return f'<th scope="row"{side}>{words}</th>'
     return f"<td{side}>{html(text)}</td>"
 
 

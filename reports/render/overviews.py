@@ -64,6 +64,7 @@ def _json(overviews: Sequence[Overview], shown: Shown) -> str:
 def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     """Return one page of all runs, with a picture of each described memory space."""
     # Pictures take a while to load, and no other form has any.
+    from hlodb.reports.overview.tiles import tiles
     from hlodb.reports.pictures.draw_curves import draw_curves
     from hlodb.reports.pictures.picture import Picture
     from hlodb.reports.render import html
@@ -84,7 +85,10 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     title = "; ".join(headline(each) for each in overviews)
     is_bad = any(each.answers["oom_summary"] for each in overviews)
     shade = "fail" if is_bad else "nothing"
-    lines = html.page(title, sections, drawn, {}, shade, f"hlodb {__version__}")
+    # Of several runs no figure is of all.
+    figures = tiles(overviews[0]) if len(overviews) == 1 else []
+    version = f"hlodb {__version__}"
+    lines = html.page(title, sections, drawn, {}, shade, figures, version)
     return "".join(f"{line}\n" for line in lines)
 
 

@@ -84,7 +84,7 @@ ELEMENTS = {
     "h3", "nav", "ul", "li", "a", "main", "section", "article", "details", "summary",
     "p", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "figure",
     "figcaption", "svg", "desc", "text", "line", "rect", "path", "circle", "pattern",
-    "footer",
+    "footer", "span",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "open",
@@ -92,6 +92,24 @@ ATTRIBUTES = {
     "viewbox", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "d", "width",
     "height", "fill", "patternunits",
 }  # fmt: skip
+
+
+def test_the_first_figures_are_in_the_page(page: Element) -> None:
+    (tiles,) = (e for e in page.all("ul") if e.attributes.get("class") == "tiles")
+    names = [e.text for e in tiles.all("span") if e.attributes.get("class") == "name"]
+    assert names[0] == "Verdict"
+    assert names[1] in ("Largest change", "Largest program")
+    assert names[2:] == ["Headroom", "Trend"]
+    (main,) = page.all("main")
+    told = {amount for element in main.all() for amount in amounts(element.text)}
+    shown = [e for e in tiles.all("span") if e.attributes.get("class") == "value"]
+    assert {amount for element in shown for amount in amounts(element.text)} <= told
+
+
+def test_findings_are_linked_from_their_rows(page: Element) -> None:
+    cards = {e.attributes["id"] for e in page.all("article")}
+    (main,) = page.all("main")
+    assert {a.attributes["href"].removeprefix("#") for a in main.all("a")} == cards
 
 
 def test_tables_name_their_columns_and_rows(page: Element) -> None:
