@@ -104,7 +104,8 @@ def command(
     points = 0 if form == "html" else TIMELINE_POINTS
     with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
         found = [
-            read_overview(connection, name, program, points) for name in names or [run]
+            read_overview(connection, name, program, points, is_kept=not paths)
+            for name in names or [run]
         ]
     shown = Shown(programs, top, text_width(output), wants_color(output, color))
     with output_stream(output) as stream:

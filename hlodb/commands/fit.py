@@ -38,7 +38,7 @@ MAIN_SPACE = 0
     type=click.IntRange(0),
     default=MAIN_SPACE,
     show_default=True,
-    help="Memory space; 0 is the main memory.",
+    help="Number of the memory space; 0 is the main memory.",
 )
 @db_option
 @format_option
@@ -57,7 +57,9 @@ def command(
 
     PATH are dumps of one program, compiled at two sizes or more; nothing is kept.
     Without PATH the warehouse is asked. A law is fitted to each size that varies: two
-    sizes give a straight line, three or more also show whether it holds. Compile the
+    sizes give a straight line, three or more also show whether it holds. largest_size
+    is the answer, max_size the largest size that was compiled; growing_part is the part
+    of the memory that grows most up to largest_size, by growing_bytes. Compile the
     largest size once before you rely on it. Exit code 4: no program was compiled at
     two sizes that differ in one axis only.
 

@@ -51,8 +51,9 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     metavar="RULE|RUN",
     callback=_named,
     shell_complete=complete_runs,
-    help="Rule that chooses the base: auto, previous or window; or a run."
-    "  [default: hlodb.toml, or auto]",
+    help="The base: a run; auto (of a branch its fork point, else the latest run"
+    " labelled accepted, else the latest before); previous (the latest before); window"
+    " (per program the least memory of the last runs).  [default: hlodb.toml, or auto]",
 )
 @click.option(
     "--series",
@@ -135,10 +136,11 @@ def command(
 
     The base is an earlier run, by default the latest comparable one. Gates are limits.
     Unless hlodb.toml says otherwise, a program fails that grows by at least 1 MiB and
-    also by at least 0.5 %, is missing, or loses a donation of 1 MiB. Exit codes:
-    0 no gate failed, 1 a gate failed, 2 wrong usage or a mistake in hlodb.toml, 3 the
-    data is not sound, 4 no earlier run is comparable (0 for the first run of a series),
-    5 the warehouse is locked or of another version.
+    also by at least 0.5 %, is missing, or no longer reuses 1 MiB of donated arguments.
+    Exit codes: 0 no gate failed, 1 a gate failed, 2 wrong usage or a mistake in
+    hlodb.toml, 3 a file could not be read or figures contradict each other, 4 no
+    earlier run is comparable (0 for the first run of a series), 5 the warehouse is
+    locked or of another version.
 
     \b
     hlodb report

@@ -135,7 +135,7 @@ def _title(part: str, changes: Sequence[Change], delta: int) -> str:
         case "memory_space":
             text = f"{buffers} moved between memory spaces"
         case "fragmentation":
-            text = "fragmentation: temporary memory that is never live at once"
+            text = "fragmentation: more temporary memory than is ever live at once"
         case "temp":
             text = "temporary memory (no live ranges to split it by)"
         case _:

@@ -46,9 +46,24 @@ METRICS = (
         "noise_band_bytes",
         "bytes",
         "neutral",
-        "How far duplicate compiles of one source within one run differ, in the base"
-        " and the runs before the candidate. 0 where nothing was compiled twice there:"
-        " compilation is assumed deterministic.",
+        "How far the memory of one program differs where a run compiled it more than"
+        " once, in the base and the runs before the candidate; smaller differences do"
+        " not alert. 0 where nothing was compiled twice.",
+    ),
+    Metric(
+        "blame",
+        "name",
+        "neutral",
+        "Likely origin of a change: framework (your program, or what JAX and the like"
+        " make of it), environment (compiler flags), or the part of XLA that made the"
+        " difference (partitioner, fusion, layout, scheduler, packing, optimisation).",
+    ),
+    Metric(
+        "attribution",
+        "name",
+        "neutral",
+        "Whose line a buffer is shown with: its own (defined) or, where XLA names none,"
+        " that of the first instruction that reads it (read).",
     ),
     Metric(
         "relevance",

@@ -46,8 +46,7 @@ class BufferChange:
 class HeldBuffer:
     """A buffer that fills memory of base or candidate, and the bytes that it owns.
 
-    `status` is same, larger, smaller, new or gone; moved away or moved here where the
-    other side has it at other steps, in another kind of allocation or memory space.
+    `status` is as in `buffer_changes`.
     """
 
     status: str

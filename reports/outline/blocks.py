@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hlodb.text import counted
+
 
 class Paragraph(NamedTuple):
     """Running text."""
@@ -50,7 +52,7 @@ def table(
     others: tuple[int, str] | None = None,
     findings: Sequence[str | None] = (),
 ) -> Table:
-    """Return a table of at most `top` rows; what is cut is a last row `[N others]`.
+    """Return a table of at most `top` rows; what is cut is a last row `[3 others]`.
 
     `others` is what that row shows in one column, such as the sum of what was cut;
     `findings` are the ids of what each row is about.
@@ -58,7 +60,7 @@ def table(
     shown = [tuple(row) for row in rows[:top]]
     if top is not None and len(rows) > top:
         last = [""] * len(header)
-        last[_named(header, numeric)] = f"[{len(rows) - top} others]"
+        last[_named(header, numeric)] = f"[{counted(len(rows) - top, 'other')}]"
         if others is not None:
             last[others[0]] = others[1]
         shown.append(tuple(last))

@@ -133,11 +133,11 @@ def _why(f: Finding) -> str:
 def _likely_cause(f: Finding) -> str:
     blame = BLAMES.get(f.cause.blame) if f.cause else None
     if blame is not None and _is_unproven(f):
-        blame += " (not proven: the sources differ, too)"
+        blame += " (not proven: XLA's input differs, too)"
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
     if not (blame or source or f.owner):
-        return "No owner: see [owners] in hlodb.toml."
+        return "Owner unknown: add one under [owners] in hlodb.toml."
     said = {"Likely cause": blame, "Line of the buffers": source, "Owner": f.owner}
     return " ".join(f"{what}: {text}." for what, text in said.items() if text)
 

@@ -14,7 +14,7 @@ from hlodb.reports.model.findings import (
     Finding,
 )
 from hlodb.reports.outline.blocks import Card, Commands, Paragraph, Table, table
-from hlodb.text import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 SHOWN_BUFFERS = 5
 
@@ -33,11 +33,11 @@ def finding_card(
     if f.buffers:
         blocks.append(_buffers(f, buffers))
     if f.contents is not None and f.contents.held:
-        blocks.append(Paragraph("Largest of what is reserved, base and candidate:"))
+        blocks.append(Paragraph("Largest buffers, in base and candidate:"))
         blocks.append(_contents(f.contents, buffers))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
-        blocks.append(Paragraph(f"Instructions by opcode: {mix}."))
+        blocks.append(Paragraph(f"Number of instructions by opcode: {mix}."))
     if f.triage is not None:
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:
@@ -82,11 +82,12 @@ def _cause(f: Finding, cause: Cause) -> str:
         sums[p.kind if p.part == "whole" else p.part] += p.delta_bytes
     added = sum(delta for delta in sums.values() if delta > 0)
     freed = sum(delta for delta in sums.values() if delta < 0)
-    what = "growth" if (f.delta_bytes or 0) >= 0 else "saving"
-    share = f"explains {_percent(cause.share_ratio)} of the {what}"
+    grew = (f.delta_bytes or 0) >= 0
+    ways = f"{signed_bytes(added)} added", f"{signed_bytes(freed)} freed"
+    same_way, other_way = ways if grew else ways[::-1]
+    share = f"explains {_percent(cause.share_ratio)} of the {same_way}"
     if added and freed:
-        share += f" ({signed_bytes(added)} added, {signed_bytes(freed)} freed,"
-        share += f" net {signed_bytes(f.delta_bytes)})"
+        share += f" (with {other_way}, net {signed_bytes(f.delta_bytes)})"
     confidence = f"buffers are matched with {_percent(cause.confidence)} confidence"
     return f"Cause ({cause.blame}): {cause.title}; {share}; {confidence}."
 
@@ -107,7 +108,7 @@ def _waterfall(f: Finding) -> Table:
         [p.part, p.kind, str(p.buffer_count), signed_bytes(p.delta_bytes)]
         for p in f.parts
     ]
-    rows.append(["residual", "", "", signed_bytes(f.residual_bytes)])
+    rows.append(["unexplained", "", "", signed_bytes(f.residual_bytes)])
     rows.append(["total", "", "", signed_bytes(f.delta_bytes)])
     return table(["part", "kind", "buffers", "Δ"], rows, numeric=(2, 3))
 
@@ -118,8 +119,8 @@ def _buffers(f: Finding, most: int) -> Table:
     count = len(rest) + f.other_buffer_count
     if count:
         size = sum(b.delta_bytes for b in rest) + f.other_buffer_bytes
-        rows.append([signed_bytes(size), f"[{count} others]", *[""] * 5])
-    header = ["Δ", "part", "buffer", "shape", "framework path", "source", "match"]
+        rows.append([signed_bytes(size), f"[{counted(count, 'other')}]", *[""] * 5])
+    header = ["Δ", "part", "buffer", "shape", "framework path", "source", "matched by"]
     return table(header, rows, numeric=(0,))
 
 
@@ -145,7 +146,8 @@ def _contents(contents: Contents, most: int) -> Table:
             h.candidate_bytes or 0 for h in rest
         )
         sizes = plain_bytes(base), plain_bytes(candidate)
-        rows.append([f"[{count} others]", "", "", sizes[0], "", sizes[1], ""])
+        others = f"[{counted(count, 'other')}]"
+        rows.append([others, "", "", sizes[0], "", sizes[1], ""])
     header = ["", "kind", "base", "bytes", "candidate", "bytes", "framework path"]
     return table(header, rows, numeric=(3, 5))
 

@@ -51,7 +51,7 @@ def capacity(report: Report) -> list[Block]:
         for c in report.capacity
     ]
     header = ["space", "largest program", "reserved", "limit", "headroom"]
-    header += ["near the limit", "steps near the peak"]
+    header += ["above 95 % of limit", "steps above 95 % of peak"]
     if not rows:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
@@ -113,7 +113,8 @@ def history(report: Report, top: int) -> list[Block]:
     blocks: list[Block] = []
     rows = [_step_row(f) for f in steps]
     if rows:
-        header = ["run", "program", "space", "Δ", "Δ %", "cause", "id"]
+        blocks.append(Paragraph("Steps of the series, the latest run first:"))
+        header = ["run", "program", "space", "Δ", "Δ %", "cause", "finding"]
         about = [f.id for f in steps]
         most = max(top, 50)
         blocks.append(table(header, rows, most, numeric=(3, 4), findings=about))
@@ -121,7 +122,12 @@ def history(report: Report, top: int) -> list[Block]:
     shared = shared_names(report)
     lines = [_trend_row(t, called(t, shared)) for t in moved]
     if lines:
-        header = ["program", "space", "series", "steps", "now"]
+        text = (
+            "Reserved memory, run by run; ▲ a step up, ▼ a step down, x not comparable"
+            " with the run before:"
+        )
+        blocks.append(Paragraph(text))
+        header = ["program", "space", "run by run", "steps", "latest"]
         blocks.append(table(header, lines, max(top, 50), numeric=(4,)))
     return blocks
 

@@ -71,16 +71,21 @@ def outline(report: Report, top: int) -> list[Section]:
 
 def _compared(report: Report) -> list[Block]:
     c = report.comparison
-    base = c.base.name if c.base else "nothing"
-    text = f"Candidate {c.candidate.name}, base {base}: {c.rule_text}."
+    base = f"base {c.base.name}" if c.base else "no base"
+    text = f"Candidate {c.candidate.name}, {base}: {c.rule_text}."
     # Whoever names a run may name one of another series than hlodb.toml says.
     if series := c.candidate.series:
-        text += f" Series {series}, history of {counted(len(c.series_runs), 'run')}."
-    parity = (
-        f"{counted(c.matched, 'program')} matched: {c.comparable:,} comparable (same"
-        f" inputs), {c.identical:,} identical, {c.same_source:,} from the same source."
-    )
-    blocks: list[Block] = [Paragraph(text), Paragraph(parity)]
+        runs = counted(len(c.series_runs), "comparable run")
+        text += f" Series {series}: its history has {runs}, the candidate included."
+    blocks: list[Block] = [Paragraph(text)]
+    if c.matched:
+        blocks.append(
+            Paragraph(
+                f"{counted(c.matched, 'program')} in both runs: {c.comparable:,} with"
+                f" the same inputs, {c.same_source:,} handed to XLA unchanged,"
+                f" {c.identical:,} compiled to the same result."
+            )
+        )
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
     blocks.append(table(["run", "started", "commit", "compiler", "device"], facts))
     changes = [
@@ -159,7 +164,7 @@ def _margin(value: float, unit: str) -> str:
 def _causes(report: Report, direction: str, top: int) -> list[Block]:
     groups = [g for g in report.causes if g.direction == direction]
     rows = [_cause_row(g) for g in groups]
-    header = ["cause", "blame", "programs", "space", "Σ", "max", "since", "owner"]
+    header = ["cause", "blame", "programs", "space", "sum", "largest", "since", "owner"]
     others = _sums((g.space, g.sum_delta_bytes) for g in groups[top:])
     if not rows:
         return []
@@ -204,7 +209,7 @@ def _cards(report: Report, top: int) -> list[Block]:
     blocks: list[Block] = list(shown)
     if len(mine) > top:
         rest = _sums((f.space, f.delta_bytes) for f in mine[top:])
-        blocks.append(Paragraph(f"[{len(mine) - top} others] {rest}"))
+        blocks.append(Paragraph(f"[{counted(len(mine) - top, 'other')}] {rest}"))
     return blocks
 
 
@@ -232,7 +237,9 @@ def _programs(report: Report, top: int) -> list[Block]:
     header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
     others = _sums((p.space, p.delta_bytes) for p in rows[top:])
     same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
-    blocks: list[Block] = [Paragraph(f"{counted(same, 'row')} without any difference.")]
+    blocks: list[Block] = []
+    if same:
+        blocks.append(Paragraph(f"{counted(same, 'row')} without any difference."))
     if any(p.rule == "below_floor" for p in rows):
         blocks.append(Paragraph(_floors(report)))
     if not cells:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Sequence
 
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph, table
@@ -71,7 +72,8 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
         Section(title, _space(overview, space, top))
         for title, space in described.items()
     ]
-    sections.append(Section("More", _more(overview, list(described.values()))))
+    if more := _more(overview, list(described.values())):
+        sections.append(Section("More", more))
     return sections
 
 
@@ -271,7 +273,7 @@ def called(row: Row) -> str:
 def _measured(space: Row) -> str:
     text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
     if space.get("peak_instruction"):
-        text += f" at the peak, step {space['peak_step']}: {space['peak_instruction']}"
+        text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
     fragmentation = space.get("fragmentation_bytes")
     if fragmentation:
         text += f". Fragmentation takes {plain_bytes(fragmentation)}"
@@ -284,7 +286,7 @@ def _reserved(space: Row) -> str:
     if limit is None:
         return text
     share = space["reserved_bytes"] / limit
-    return f"{text}, {share:.1%} of its {plain_bytes(limit)}"
+    return f"{text}, {share:.1%} of the limit of {plain_bytes(limit)}"
 
 
 def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
@@ -308,16 +310,20 @@ def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
 
 
 def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
-    commands = ["hlodb ingest PATH          # keep it, to ask more and to compare"]
+    run = f" -p {shlex.quote(f'run={overview.run.name}')}" if overview.is_kept else ""
+    commands = []
     if described:
-        program = described[0]["program"]
+        program = shlex.quote(f"program={described[0]['program']}")
         commands += [
-            f"hlodb query peak_contents -p program={program} --wide",
-            f"hlodb query remedies -p program={program} --wide",
+            f"hlodb query peak_contents{run} -p {program} --wide",
+            f"hlodb query remedies{run} -p {program} --wide",
         ]
     if overview.answers["oom_summary"]:
-        commands.append("hlodb query oom_buffers_explained --wide")
-    return [Commands(tuple(commands))]
+        commands.append(f"hlodb query oom_buffers_explained{run} --wide")
+    if overview.is_kept:
+        return [Commands(tuple(commands))] if commands else []
+    text = "Nothing was kept. To ask more and to compare, ingest the same paths first:"
+    return [Paragraph(text), Commands(("hlodb ingest PATH…", *commands))]
 
 
 def _owned(row: Row) -> tuple[str, str]:

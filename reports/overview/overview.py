@@ -47,10 +47,14 @@ _TIGHT = frozenset({"warn", "oom"})
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """What a run holds; `answers` has the rows of each query by its name."""
+    """What a run holds; `answers` has the rows of each query by its name.
+
+    `is_kept` says whether the user's warehouse has the run, or only a temporary one.
+    """
 
     run: Run
     answers: Mapping[str, Sequence[Row]]
+    is_kept: bool = True
 
     @property
     def is_whole(self) -> bool:
@@ -68,6 +72,8 @@ def read_overview(
     name: str | None,
     program: str | None,
     points: int = TIMELINE_POINTS,
+    *,
+    is_kept: bool = True,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
@@ -96,7 +102,7 @@ def read_overview(
             run_query(connection, query, {**asked, **more}).dicts() if is_known else []
         )
         answers[query] = found
-    return Overview(run, answers)
+    return Overview(run, answers, is_kept)
 
 
 def memory_spaces(overview: Overview) -> list[Row]:

@@ -47,7 +47,7 @@ def _bars(f: Finding) -> list[_Bar]:
     bars = [_Bar("base", 0, level, plain_bytes(level), "base")]
     parts = [(f"{p.part} {p.kind}", p.delta_bytes) for p in f.parts]
     if f.residual_bytes:
-        parts.append(("residual", f.residual_bytes))
+        parts.append(("unexplained", f.residual_bytes))
     for name, delta in parts:
         kind = "worse" if delta > 0 else "better"
         bars.append(_Bar(name, level, level + delta, signed_bytes(delta), kind))

@@ -20,8 +20,14 @@ WIDEST_CELL = 96
 _LEAST_WIDTH = 40
 _LEAST_CELL = 12
 
-_SIZES = {"reserved_bytes": "reserved", "live_peak_bytes": "live peak"}
-"""How cards of findings call the sizes that they begin with."""
+_CALLED = {
+    "reserved_bytes": "reserved",
+    "live_peak_bytes": "live peak",
+    "blame": "blame",
+    "attribution": "(read)",
+    "noise_band_bytes": "noise band",
+}
+"""What cards of findings call some definitions."""
 
 _GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
 _VERDICTS = {"pass": _GREEN, "warn": _YELLOW, "fail": _RED, "unknown": _YELLOW}
@@ -86,9 +92,9 @@ def _words(report: Report) -> list[Block]:
     parts = {p.part for f in report.findings[:TOP] for p in f.parts}
     if not parts:
         return []
-    used = {*parts, "reserved_bytes", "live_peak_bytes"}
+    used = {*parts, *_CALLED}
     return [
-        Paragraph(f"{_SIZES.get(m.name, m.name)}: {m.definition}")
+        Paragraph(f"{_CALLED.get(m.name, m.name)}: {m.definition}")
         for m in report.metrics
         if m.name in used
     ]

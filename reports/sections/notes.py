@@ -19,7 +19,9 @@ def notes(
     found = []
     has_base = scene.baseline.run is not None
     if has_base and scene.pairs and not any(scene.noise.values()):
-        found.append("No compile noise observed (noise band 0 B).")
+        found.append(
+            "Noise band 0 B: no run compiled one program twice with different memory."
+        )
     if scene.baseline.passed_over:
         names = few([run.name for run in scene.baseline.passed_over], 3)
         found.append(

@@ -51,7 +51,7 @@ def waste(
 
 def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
     notes = {
-        "fragmentation": "temporary bytes that are never live at once",
+        "fragmentation": "more temporary memory than is ever live at once",
         "padding": "padding of the values live at the peak",
     }
     for p in programs:

@@ -221,11 +221,14 @@ def test_the_first_night_knows_nothing_of_a_base(
     ]
 
 
+OF_TWO = ": its history has 2 comparable runs, the candidate included."
+
+
 @pytest.mark.parametrize(
     ("series", "said"),
     [
-        ("nightly", " Series nightly, history of 2 runs."),
-        ("weekly", " Series weekly, history of 2 runs."),
+        ("nightly", " Series nightly" + OF_TWO),
+        ("weekly", " Series weekly" + OF_TWO),
         (None, ""),
     ],
 )

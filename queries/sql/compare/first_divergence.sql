@@ -30,8 +30,9 @@
 --   fusion, scheduler, layout, packing, environment or optimisation; none
 --   without a difference.
 -- column reason VARCHAR text neutral: The reason in words.
--- column difference VARCHAR name neutral: graph, in_order_only, memory or
---   none; NULL without snapshots on both sides.
+-- column difference VARCHAR name neutral: graph (the instructions or their
+--   operands), in_order_only, memory or none; NULL without snapshots on both
+--   sides.
 -- column last_equal_stage VARCHAR name neutral: Last snapshot that both have.
 -- column first_different_stage VARCHAR name neutral: The next snapshot, and
 --   which side has it if only one does.

@@ -49,7 +49,8 @@
 --   the law needs.
 -- column growing_part VARCHAR name neutral: Part of the memory that grows
 --   most; NULL if none does.
--- column growing_bytes BIGINT bytes lower_is_better: By how much.
+-- column growing_bytes BIGINT bytes lower_is_better: Bytes by which that part
+--   grows from min_size to largest_size, or else to max_size.
 WITH laws AS MATERIALIZED (
   SELECT * FROM scaling_law()
 ),

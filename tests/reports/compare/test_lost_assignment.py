@@ -98,7 +98,7 @@ def test_what_is_said_of_a_lost_assignment(tmp_path: Path) -> None:
     assert (finding.rule, finding.tags) == ("no_buffer_assignment", [])
     assert brief(report) == [
         Paragraph(f"Why: {why}."),
-        Paragraph("No owner: see [owners] in hlodb.toml."),
+        Paragraph("Owner unknown: add one under [owners] in hlodb.toml."),
         Commands((command,)),
     ]
     assert [gate_sentence(g, finding, set()) for g in report.gates if g.program] == [

@@ -235,7 +235,7 @@ def test_the_pass_that_only_the_base_ran(warehouse: Path) -> None:
         "after_layout_assignment: after pipeline-start",
         f"{AFTER_LAYOUT}: after fusion (in the base only)",
         "fusion",
-        "what goes into that pass is the same",
+        "the input of that pass is the same",
     )
     assert finding.cause is not None
     assert finding.cause.blame == "fusion"
@@ -258,8 +258,8 @@ def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
         None,
         "before_optimizations",
         "framework",
-        "the sources are 100 % alike, the results 71 %; the sources are sharded"
-        " otherwise",
+        "the programs handed to XLA are 100 % alike, the compiled ones 71 %;"
+        " the former are sharded otherwise",
     )
 
 

@@ -213,9 +213,9 @@ def test_whose_change_it_is(connection: duckdb.DuckDBPyConnection, what: str) ->
 
 
 REASONS = {
-    "the programs are the same, buffers are assigned otherwise": A,
-    "the graphs are the same, order or layouts differ": replace(A, exact=4),
-    "the source is the same": OTHER,
+    "the compiled programs are the same, their buffers are placed otherwise": A,
+    "the instructions are the same, their order or layouts differ": replace(A, exact=4),
+    "the programs handed to XLA are the same": OTHER,
 }
 
 
@@ -240,25 +240,26 @@ TOLD: dict[str, tuple[Compiled, Compiled, str]] = {
     "other types within": (
         replace(A, source={DOT: 10}),
         replace(NEW_SOURCE, result=FUSED, source={"dot bf16[8]": 6, "dot f32[8]": 4}),
-        "the sources are 100 % alike (25 % with their shapes), the results 54 %",
+        "the programs handed to XLA are 100 % alike (25 % with their shapes), the"
+        " compiled ones 54 %",
     ),
     "sharded otherwise": (
         replace(A, source={DOT: 9, PLACED: 1}),
         replace(
             NEW_SOURCE, source={DOT: 9, "add f32[8] {devices=[4]}": 1}, result=GATHERED
         ),
-        "the sources are 100 % alike, the results 82 %; the sources are sharded"
-        " otherwise",
+        "the programs handed to XLA are 100 % alike, the compiled ones 82 %;"
+        " the former are sharded otherwise",
     ),
     "one argument more, sharded like others": (
         replace(A, source={DOT: 98, PLACED: 1}),
         replace(NEW_SOURCE, source={DOT: 98, PLACED: 2}, shapes="f32[8],f32[8]"),
-        "the sources are 99 % alike, the results 100 %",
+        "the programs handed to XLA are 99 % alike, the compiled ones 100 %",
     ),
     "recomputed, and sharded once more": (
         replace(A, source={"dot f32[8] {a}": 2, "exp": 1}),
         replace(NEW_SOURCE, source={"dot f32[8] {a}": 3, "exp": 2}),
-        "the sources are 60 % alike, the results 100 %",
+        "the programs handed to XLA are 60 % alike, the compiled ones 100 %",
     ),
 }
 
@@ -359,7 +360,9 @@ def test_what_is_put_into_the_host_of_one_device_is_no_other_sharding(
         settings = Settings(floor_bytes=0, floor_ratio=0.0)
         report = build_report(connection, request, settings)
     reasons = {f.divergence.reason for f in report.findings if f.divergence}
-    assert reasons == {"the sources are 87 % alike, the results 95 %"}
+    assert reasons == {
+        "the programs handed to XLA are 87 % alike, the compiled ones 95 %"
+    }
 
 
 @pytest.mark.slow
@@ -386,8 +389,8 @@ def test_memory_that_a_kernel_has_for_itself_is_no_packing_of_the_compiler(
     assert finding.cause is not None
     assert (finding.cause.blame, finding.cause.title) == (
         "framework",
-        "scoped memory of kernels: 32.00 → 48.00 MiB: fragmentation: temporary"
-        " memory that is never live at once (+16.00 MiB)",
+        "scoped memory of kernels: 32.00 → 48.00 MiB: fragmentation: more"
+        " temporary memory than is ever live at once (+16.00 MiB)",
     )
     assert [row["max_scoped_bytes"] for row in calls] == [48 << 20]
     assert (space["fragmentation_bytes"], space["scoped_bytes"]) == (48 << 20, 48 << 20)

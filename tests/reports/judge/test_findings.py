@@ -216,7 +216,7 @@ def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
     )
     (causes,) = sections["Causes of regressions"]
     assert isinstance(causes, Table)
-    assert causes.rows[-1] == ("", "[1 others]", "", "", "+20.00 MiB", "", "", "")
+    assert causes.rows[-1] == ("", "[1 other]", "", "", "+20.00 MiB", "", "", "")
 
 
 # --- Causes ------------------------------------------------------------------

@@ -59,7 +59,7 @@ SITUATIONS = {
     ],
     "missing_program": [
         "Why: night-1 has the program, night-2 has not.",
-        "No owner: see [owners] in hlodb.toml.",
+        "Owner unknown: add one under [owners] in hlodb.toml.",
         "$ hlodb modules --run night-2",
     ],
     "rejects": [

@@ -25,9 +25,10 @@
 -- column kind VARCHAR name neutral: Kind of allocation of the bytes.
 -- column delta_bytes BIGINT bytes lower_is_better: Bytes of the part.
 -- column note VARCHAR text neutral: The change in words.
--- column status VARCHAR name neutral: State of the buffer: same, larger,
---   smaller, new, gone, moved away or moved here; NULL for rows that are not
---   buffers.
+-- column status VARCHAR name neutral: same, larger, smaller, new or gone; now
+--   at the peak or no longer at the peak; moved in or moved out (from or to
+--   another kind of allocation or memory space); now shared or no longer shared
+--   (in place, with another buffer). NULL for rows that are not buffers.
 -- column held BIGINT id neutral: Number of the buffer among all that fill the
 --   memory of either side, the largest first; NULL for rows that are not
 --   buffers. Rows of several parts share it.
@@ -332,16 +333,21 @@ rows_of_buffers AS (
       WHEN m.base_kind <> m.candidate_kind
         THEN concat(m.base_kind, ' to ', m.candidate_kind)
       WHEN m.candidate_kind = 'temp' AND m.candidate_is_counted
-        THEN 'lives at the peak now'
-      WHEN m.candidate_kind = 'temp' THEN 'lives elsewhere now'
+        THEN 'now live at the peak'
+      WHEN m.candidate_kind = 'temp' THEN 'no longer live at the peak'
       WHEN m.candidate_is_counted THEN 'has its own allocation'
       ELSE 'shares an allocation'
     END,
     CASE
       WHEN s.is_candidate AND m.base_place IS NULL THEN 'new'
-      WHEN s.is_candidate THEN 'moved here'
       WHEN m.candidate_place IS NULL THEN 'gone'
-      ELSE 'moved away'
+      WHEN m.base_color <> m.candidate_color
+        OR m.base_kind <> m.candidate_kind
+        THEN CASE WHEN s.is_candidate THEN 'moved in' ELSE 'moved out' END
+      WHEN m.candidate_kind = 'temp' AND s.is_candidate THEN 'now at the peak'
+      WHEN m.candidate_kind = 'temp' THEN 'no longer at the peak'
+      WHEN s.is_candidate THEN 'no longer shared'
+      ELSE 'now shared'
     END,
     CASE WHEN NOT s.is_candidate THEN m.base_owned_bytes END,
     CASE WHEN s.is_candidate THEN m.candidate_owned_bytes END

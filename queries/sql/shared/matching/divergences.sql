@@ -37,8 +37,8 @@
 -- column blame VARCHAR name neutral: Likely origin: framework, partitioner,
 --   fusion, scheduler, layout, packing, environment or optimisation.
 -- column reason VARCHAR text neutral: The reason in words.
--- column difference VARCHAR name neutral: graph, in_order_only or none; NULL
---   without snapshots on both sides.
+-- column difference VARCHAR name neutral: graph (the instructions or their
+--   operands), in_order_only or none; NULL without snapshots on both sides.
 -- column last_equal_stage VARCHAR name neutral: Last snapshot that both have.
 -- column first_different_stage VARCHAR name neutral: The next snapshot, and
 --   which side has it if only one does.
@@ -497,7 +497,7 @@ ruled AS (
       ELSE 'fusion'
     END AS compiler,
     -- Sources that differ are not 100 % alike, however little.
-    format('the sources are {:.0f} % alike',
+    format('the programs handed to XLA are {:.0f} % alike',
       CASE
         WHEN f.source_likeness < 1 THEN least(100 * f.source_likeness, 99)
         ELSE 100
@@ -507,7 +507,7 @@ ruled AS (
         THEN format(' ({:.0f} % with their shapes)', 100 * f.typed_likeness)
       ELSE ''
     END
-    || format(', the results {:.0f} %', 100 * f.likeness) AS likenesses,
+    || format(', the compiled ones {:.0f} %', 100 * f.likeness) AS likenesses,
     f.has_other_shardings
     AND (
       NOT (f.has_other_shapes OR f.source_likeness < 0.95)
@@ -551,15 +551,18 @@ SELECT
         r.own_aliases, r.base_aliases
       )
     WHEN 'assignment'
-      THEN 'the programs are the same, buffers are assigned otherwise'
-    WHEN 'pass' THEN 'what goes into that pass is the same'
-    WHEN 'kernels' THEN 'the graphs are the same, kernels ask for other memory'
-    WHEN 'order' THEN 'the graphs are the same, order or layouts differ'
-    WHEN 'compiler' THEN 'the source is the same'
-    WHEN 'unknown' THEN 'no source was dumped'
+      THEN
+        'the compiled programs are the same, their buffers are placed otherwise'
+    WHEN 'pass' THEN 'the input of that pass is the same'
+    WHEN 'kernels'
+      THEN 'the instructions are the same, kernels reserve other scoped memory'
+    WHEN 'order'
+      THEN 'the instructions are the same, their order or layouts differ'
+    WHEN 'compiler' THEN 'the programs handed to XLA are the same'
+    WHEN 'unknown' THEN 'no program before optimizations was dumped'
     ELSE r.likenesses
       || CASE
-        WHEN r.is_sharded_otherwise THEN '; the sources are sharded otherwise'
+        WHEN r.is_sharded_otherwise THEN '; the former are sharded otherwise'
         ELSE ''
       END
   END
