@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -91,6 +91,18 @@ bench-remedies: $(VENV)/run  ## Compare what remedies promise with programs comp
 
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
+
+# Chromium is that of the system: downloads of playwright are not used.
+page: $(VENV)/page  ## Drive the report's page in headless Chromium
+	@command -v chromium google-chrome >/dev/null || { echo "Chromium is not there: apt-get install chromium"; exit 1; }
+	$(BIN)/python -m pytest -q -m browser
+
+$(VENV)/page: Makefile | $(VENV)/dev
+	$(call install,playwright)
+	@if command -v npm >/dev/null; \
+	then mkdir -p $(VENV)/axe && npm install --silent --no-save --prefix $(VENV)/axe axe-core@4; \
+	else echo "npm is not there: pages are not checked by axe-core"; fi
+	@touch $@
 
 proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto
 	$(call install,grpcio-tools==1.73.1)

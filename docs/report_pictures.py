@@ -25,7 +25,9 @@ def pictures(warehouse: Path) -> Iterator[tuple[str, str]]:
         words, capture_output=True, text=True, check=False, env=environment()
     )
     for name, kind in PICTURES.items():
-        picture = re.search(rf'<svg [^>]*"{kind}-.*?</svg>', done.stdout, re.S)
+        # A picture has maps in it, which are of the same kind of element.
+        end = r"</svg>(?=\s*</?(?:details|figure))"
+        picture = re.search(rf'<svg [^>]*"{kind}-.*?{end}', done.stdout, re.S)
         if picture is None:
             raise ValueError(f"the report has no {kind}: {done.stderr}")
         yield name, _standalone(picture[0], done.stdout)

@@ -31,6 +31,6 @@ class Page:
     def _repr_html_(self) -> str:
         """Return a frame with the page, whose style stays inside."""
         return (
-            f'<iframe srcdoc="{escape(self.html)}" sandbox'
+            f'<iframe srcdoc="{escape(self.html)}" sandbox="allow-scripts"'
             f' style="width: 100%; height: {_HEIGHT}px; border: 0"></iframe>'
         )

@@ -13,6 +13,9 @@ from hlodb.queries.run import Value, run_query, run_sql
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import close_to_the_world, open_connection
 
+_PROGRAMS = 3
+"""How many programs an explanation describes."""
+
 
 class Warehouse:
     """A warehouse opened for reading; `open` gives one, `with` closes it."""
@@ -40,10 +43,12 @@ class Warehouse:
         A notebook shows the page with its pictures, as `hlodb explain` writes it.
         """
         from hlodb.reports.overview.overview import read_overview
+        from hlodb.reports.pictures.overview_maps import read_overview_maps
         from hlodb.reports.render.overviews import Shown, rendered
 
         found = [read_overview(self._connection, run, program, points=0)]
-        shown = Shown(programs=3, top=top)
+        maps = [read_overview_maps(self._connection, found[0], _PROGRAMS)]
+        shown = Shown(_PROGRAMS, top, maps=maps)
         return Page(rendered(found, "html", shown), rendered(found, "text", shown))
 
     def report(self, run: str | None = None, baseline: str | None = None) -> Page:

@@ -58,11 +58,14 @@ IN_EVERY_FORM = (
 def kept(report: Report, form: str) -> str:
     """Return a report in a form as it is kept: or its digest, where it is long.
 
-    Neither the version nor the style sheet is kept: they would change every file.
+    Neither the version nor style sheet, script and their digests are kept: they would
+    change every file.
     """
     text = renderer(form)(report).replace(f'"{__version__}"', '"VERSION"')
     text = text.replace(f"hlodb {__version__}", "hlodb VERSION")
     text = re.sub(r"(?s)(<style>\n).*?(</style>)", r"\1STYLE\n\2", text)
+    text = re.sub(r"(?s)(<script>\n).*?(</script>)", r"\1SCRIPT\n\2", text)
+    text = re.sub(r"'sha256-[^']+'", "'DIGEST'", text)
     if len(text) <= LONGEST:
         return text
     return f"{len(text)} characters, sha256 {sha256(text.encode()).hexdigest()}\n"

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
+from typing import TYPE_CHECKING
 
 import click
 
@@ -23,9 +24,13 @@ from hlodb.commands.report_text import color_option, text_width, wants_color
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.sources.discover import RunSource, discover
-from hlodb.reports.overview.overview import TIMELINE_POINTS, read_overview
+from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
+from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
+
+if TYPE_CHECKING:
+    from hlodb.reports.pictures.overview_maps import Maps
 
 _STANDARD_INPUT = "-"
 
@@ -107,7 +112,9 @@ def command(
             read_overview(connection, name, program, points, is_kept=not paths)
             for name in names or [run]
         ]
-    shown = Shown(programs, top, text_width(output), wants_color(output, color))
+        maps = _maps(connection, found, programs) if form == "html" else []
+    width, is_coloured = text_width(output), wants_color(output, color)
+    shown = Shown(programs, top, width, is_coloured, maps)
     with output_stream(output) as stream:
         stream.write(rendered(found, form, shown).encode())
     if is_opened and output is not None:
@@ -137,6 +144,15 @@ def _warehouse(
             for note in summary.notes:
                 narrate(note)
         yield file, [summary.name for summary in summaries]
+
+
+def _maps(
+    connection: Connection, overviews: Sequence[Overview], programs: int
+) -> list[Maps]:
+    """Return where the values of programs lie, which only pages draw."""
+    from hlodb.reports.pictures.overview_maps import read_overview_maps
+
+    return [read_overview_maps(connection, each, programs) for each in overviews]
 
 
 def _sources(paths: Sequence[str]) -> list[RunSource]:

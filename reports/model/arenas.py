@@ -2,13 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+ALONE = "live"
+"""Values of a program that is compared with none."""
 
 NOW, BEFORE = "at peak now", "at peak before"
 """Values of equal size that live at the peak of one side only."""
 
-STATUSES = ("new", "larger", NOW, "gone", "smaller", BEFORE, "same")
+STATUSES = ("new", "larger", NOW, "gone", "smaller", BEFORE, "same", ALONE)
 """The fates of a value, in the order in which they are listed."""
+
+
+@dataclass(frozen=True, slots=True)
+class ValueFacts:
+    """What a value is: `role` is known of those at the peak.
+
+    `line` is FILE:LINE where it is defined, or read where `is_read`; `readers` are the
+    first of `reader_count` instructions that read it.
+    """
+
+    shape: str | None
+    role: str | None
+    line: str | None
+    is_read: bool
+    readers: tuple[str, ...]
+    reader_count: int
+
+    @property
+    def element_type(self) -> str | None:
+        """The type of its elements; None of a tuple."""
+        name, bracket, _ = (self.shape or "").partition("[")
+        return name if bracket and name.isalnum() else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +45,7 @@ class PlacedValue:
     size_bytes: int
     start_step: int
     end_step: int
+    facts: ValueFacts | None = field(default=None, compare=False)
 
     def lives_at(self, step: int) -> bool:
         """Return whether it is live at a step."""
@@ -59,9 +85,19 @@ class Arena:
 
 
 @dataclass(frozen=True, slots=True)
+class Owner:
+    """A program of a run."""
+
+    run: str
+    program: str
+
+
+@dataclass(frozen=True, slots=True)
 class ArenaMap:
     """The arenas of a finding's base and candidate, and the values that are drawn.
 
+    Owners are what a value of each side is asked of; `is_alone` where the candidate is
+    compared with nothing.
     An arena is null where a side has none, or nothing is known of when its values live.
     """
 
@@ -69,3 +105,6 @@ class ArenaMap:
     base: Arena | None
     candidate: Arena | None
     values: list[MappedValue]
+    is_alone: bool = False
+    base_owner: Owner | None = field(default=None, compare=False)
+    candidate_owner: Owner | None = field(default=None, compare=False)

@@ -16,6 +16,14 @@ _VERDICTS = {
     "unknown": "unknown",
     "nothing": "not judged",
 }
+_STATES = {
+    "worse": ("worse", "mixed"),
+    "missing": ("failed",),
+    "improved": ("improved",),
+    "fixed": ("fixed",),
+    "new": ("new",),
+    "same": ("same",),
+}
 
 
 class Tile(NamedTuple):
@@ -44,11 +52,10 @@ def finding_anchor(finding_id: str) -> str:
 
 
 def _verdict(report: Report) -> Tile:
-    states = ("worse", "mixed", "failed", "improved", "fixed", "new", "same")
     counts = [
-        f"{count:,} {'missing' if state == 'failed' else state}"
-        for state in states
-        if (count := report.counts.get(state))
+        f"{count:,} {words}"
+        for words, states in _STATES.items()
+        if (count := sum(report.counts.get(state, 0) for state in states))
     ]
     text = ", ".join(counts) or counted(len(report.programs), "row")
     failed = sum(g.status == "fail" for g in report.gates)
@@ -95,7 +102,7 @@ def _headroom(report: Report) -> Tile:
 def _trend(report: Report) -> Tile:
     moved = [t for t in report.trends if len({p.bytes for p in t.points}) > 1]
     if not moved:
-        runs = len(report.comparison.series_runs)
+        runs = 0 if report.kind == "diff" else len(report.comparison.series_runs)
         text = f"no step in {counted(runs, 'run')}" if runs > 1 else "no series"
         return Tile("Trend", "-", text, None)
     trend = max(moved, key=lambda t: abs(t.points[-1].bytes - t.points[0].bytes))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from hlodb.reports.model.arenas import (
+    ALONE,
     NOW,
     STATUSES,
     Arena,
     ArenaMap,
     MappedValue,
     PlacedValue,
+    ValueFacts,
 )
 from hlodb.reports.outline.blocks import Table, table
 from hlodb.reports.outline.escape import middle_cut
@@ -22,7 +25,8 @@ _LONGEST_NAME = 80
 
 def sentence(arenas: ArenaMap, who: str) -> str:
     """Return a sentence on how full the arenas of a finding are, and their news."""
-    both = (("base", arenas.base), ("candidate", arenas.candidate))
+    alone = "program" if arenas.is_alone else "candidate"
+    both = (("base", arenas.base), (alone, arenas.candidate))
     free = "; ".join(_state(name, arena) for name, arena in both if arena is not None)
     parts = (
         f"{who}: when most temporary memory is live, {free}.",
@@ -40,11 +44,35 @@ def head(name: str, arena: Arena) -> str:
 
 
 def value_text(value: MappedValue, placed: PlacedValue) -> str:
-    """Return `larger by 2.00 MiB: fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40`."""
+    """Return `larger by 2.00 MiB: fusion.3, 4.00 MiB at 1.00 MiB, step 12 to 40; …`.
+
+    What follows are shape, role, source line and readers, as far as they are known.
+    """
     base, candidate = value.base, value.candidate
     delta = candidate.size_bytes - base.size_bytes if base and candidate else 0
     change = f" by {plain_bytes(abs(delta))}" if delta else ""
-    return f"{value.status}{change}: {words_of(placed)}"
+    fate = "" if value.status == ALONE else f"{value.status}{change}: "
+    return "; ".join([f"{fate}{words_of(placed)}", *_described(placed.facts)])
+
+
+def _described(facts: ValueFacts | None) -> Iterator[str]:
+    if facts is None:
+        return
+    if facts.shape:
+        yield _cut(facts.shape)
+    if facts.role:
+        yield facts.role.replace("_", " ")
+    if facts.line:
+        yield f"{'first read' if facts.is_read else 'defined'} at {facts.line}"
+    if facts.readers:
+        rest = facts.reader_count - len(facts.readers)
+        more = f" and {rest:,} more" if rest else ""
+        yield f"read by {', '.join(map(_cut, facts.readers))}{more}"
+
+
+def _cut(name: str) -> str:
+    """Return a name or shape, without its middle where it is very long."""
+    return middle_cut(name, _LONGEST_NAME)
 
 
 def words_of(placed: PlacedValue) -> str:
@@ -55,6 +83,10 @@ def words_of(placed: PlacedValue) -> str:
 
 def figures_of(arenas: ArenaMap) -> Table:
     """Return the place of every value on both sides; what one lacks is left open."""
+    if arenas.is_alone:
+        cells = [_cells(value.candidate) for value in arenas.values]
+        header = ["value", "bytes", "at byte", "steps"]
+        return table(header, cells, MOST_ROWS, numeric=(1, 2, 3))
     rows = [[v.status, *_cells(v.base), *_cells(v.candidate)] for v in arenas.values]
     side = ["bytes", "at byte", "steps"]
     header = ["", "base", *side, "candidate", *side]

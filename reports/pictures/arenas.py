@@ -14,17 +14,23 @@ from typing import Any, NamedTuple
 from hlodb.queries.run import run_query
 from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.compare.read import rows
+from hlodb.reports.explain.sources import Place
 from hlodb.reports.model.arenas import (
+    ALONE,
     BEFORE,
     NOW,
     STATUSES,
     Arena,
     ArenaMap,
     MappedValue,
+    Owner,
     PlacedValue,
+    ValueFacts,
 )
+from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.pictures.curves import drawn_verdicts
+from hlodb.reports.pictures.value_facts import read_value_facts
 from hlodb.schema.connection import Connection
 
 _SAME_SIZE = "size"
@@ -33,15 +39,27 @@ MOST_VALUES = 250
 """How many values of an arena are drawn; what they are matched with is drawn, too."""
 
 
+class Wanted(NamedTuple):
+    """A map to read: its id, a memory space, and the modules of both sides."""
+
+    id: str
+    color: int
+    base: Module | None
+    candidate: Module | None
+    runs: tuple[str | None, str | None]
+    is_alone: bool = False
+
+
 class _Side(NamedTuple):
     """An arena, and where the warehouse has it."""
 
-    module_id: int
+    module: Module
     allocation_id: int
     arena: Arena
 
 
 _Pair = tuple[PlacedValue | None, PlacedValue | None]
+Facts = Mapping[Place, ValueFacts]
 _Sides = Mapping[tuple[int, bool], _Side]
 
 
@@ -51,45 +69,69 @@ def read_arena_maps(
     findings: Iterable[Finding],
 ) -> list[ArenaMap]:
     """Return the maps of the findings that are drawn, where live ranges are known."""
-    shown = drawn_verdicts(verdicts, findings)
-    sides = _sides(connection, shown)
+    return read_maps(
+        connection,
+        [
+            Wanted(f.id, f.color, *v.pair[:2], (f.base_run, f.candidate_run))
+            for f, v in drawn_verdicts(verdicts, findings)
+        ],
+    )
+
+
+def read_maps(connection: Connection, wanted: Sequence[Wanted]) -> list[ArenaMap]:
+    """Return the maps that are wanted, where live ranges are known."""
+    sides = _sides(connection, wanted)
     pairs_of = _pairs(connection, sides)
     maps = []
-    for number, (finding, _) in enumerate(shown):
+    for number, each in enumerate(wanted):
         base, candidate = ((number, False), (number, True))
         if base in sides or candidate in sides:
             arenas = _arena(sides, base), _arena(sides, candidate)
             pairs = pairs_of[number]
-            mapped = [MappedValue(_status(*arenas, *pair), *pair) for pair in pairs]
+            mapped = [
+                MappedValue(ALONE if each.is_alone else _status(*arenas, *pair), *pair)
+                for pair in pairs
+            ]
             mapped.sort(key=_changed_first)
-            maps.append(ArenaMap(finding.id, *arenas, mapped))
+            owners = (
+                _owner(run, module)
+                for run, module in zip(
+                    each.runs, (each.base, each.candidate), strict=True
+                )
+            )
+            maps.append(ArenaMap(each.id, *arenas, mapped, each.is_alone, *owners))
     return maps
+
+
+def _owner(run: str | None, module: Module | None) -> Owner | None:
+    return Owner(run, module.program) if run is not None and module else None
 
 
 def _arena(sides: _Sides, key: tuple[int, bool]) -> Arena | None:
     return sides[key].arena if key in sides else None
 
 
-def _sides(connection: Connection, shown: Sequence[tuple[Finding, Verdict]]) -> _Sides:
-    wanted = [
-        (number, module.module_id, finding.color, is_candidate)
-        for number, (finding, verdict) in enumerate(shown)
-        for is_candidate, module in enumerate(verdict.pair[:2])
+def _sides(connection: Connection, wanted: Sequence[Wanted]) -> _Sides:
+    asked = [
+        (number, each.color, is_candidate, module)
+        for number, each in enumerate(wanted)
+        for is_candidate, module in ((False, each.base), (True, each.candidate))
         if module is not None
     ]
-    if not wanted:
+    if not asked:
         return {}
     found = rows(
         connection,
         "arenas",
-        maps=[number for number, *_ in wanted],
-        modules=[module_id for _, module_id, *_ in wanted],
-        colors=[color for *_, color, _ in wanted],
-        candidates=[bool(is_candidate) for *_, is_candidate in wanted],
+        maps=[number for number, *_ in asked],
+        modules=[module.module_id for *_, module in asked],
+        colors=[color for _, color, *_ in asked],
+        candidates=[is_candidate for *_, is_candidate, _ in asked],
     )
+    modules = {(number, side): module for number, _, side, module in asked}
     return {
-        (number, is_candidate): _Side(module_id, allocation_id, Arena(*arena))
-        for number, is_candidate, module_id, allocation_id, *arena in found
+        (number, side): _Side(modules[number, side], allocation_id, Arena(*arena))
+        for number, side, _, allocation_id, *arena in found
     }
 
 
@@ -102,15 +144,19 @@ def _pairs(connection: Connection, sides: _Sides) -> dict[int, list[_Pair]]:
     bases = [sides.get((number, False)) for number in numbers]
     candidates = [sides.get((number, True)) for number in numbers]
     asked: dict[str, Any] = {
-        "base_ids": [side and side.module_id for side in bases],
-        "candidate_ids": [side and side.module_id for side in candidates],
+        "base_ids": [side and side.module.module_id for side in bases],
+        "candidate_ids": [side and side.module.module_id for side in candidates],
         "base_arenas": [side and side.allocation_id for side in bases],
         "candidate_arenas": [side and side.allocation_id for side in candidates],
         "most": MOST_VALUES,
     }
-    for row in run_query(connection, "matched_buffers", asked).dicts():
-        pairs = found[numbers[row["pair"] - 1]]
-        base, candidate = _placed(row, "base"), _placed(row, "candidate")
+    matched = run_query(connection, "matched_buffers", asked).dicts()
+    facts = _facts(connection, matched, bases, candidates)
+    for row in matched:
+        number = row["pair"] - 1
+        pairs = found[numbers[number]]
+        base = _placed(row, "base", bases[number], facts)
+        candidate = _placed(row, "candidate", candidates[number], facts)
         if row["method"] == _SAME_SIZE:
             pairs += [(base, None), (None, candidate)]
         else:
@@ -137,12 +183,42 @@ def _status(
     return NOW if is_now else BEFORE
 
 
-def _placed(row: Mapping[str, Any], side: str) -> PlacedValue | None:
-    if row[f"{side}_place"] is None:
+def _facts(
+    connection: Connection,
+    matched: Iterable[Mapping[str, Any]],
+    bases: Sequence[_Side | None],
+    candidates: Sequence[_Side | None],
+) -> Facts:
+    shapes: dict[Place, str | None] = {}
+    for row in matched:
+        for name, sides in (("base", bases), ("candidate", candidates)):
+            if (place := _place(row, name, sides[row["pair"] - 1])) is not None:
+                shapes[place] = row[f"{name}_shape"]
+    return read_value_facts(connection, shapes)
+
+
+def _place(row: Mapping[str, Any], name: str, side: _Side | None) -> Place | None:
+    if row[f"{name}_place"] is None or side is None:
         return None
-    name = (row[f"{side}_instruction"] or "") + (row[f"{side}_shape_index"] or "")
-    fields = ("offset_bytes", "bytes", "start_step", "end_step")
-    return PlacedValue(name, *(row[f"{side}_{field}"] for field in fields))
+    module = side.module
+    return Place(module.module_id, module.locations_id or 0, row[f"{name}_value_id"])
+
+
+def _placed(
+    row: Mapping[str, Any], name: str, side: _Side | None, facts: Facts
+) -> PlacedValue | None:
+    place = _place(row, name, side)
+    if place is None:
+        return None
+    called = (row[f"{name}_instruction"] or "") + (row[f"{name}_shape_index"] or "")
+    return PlacedValue(
+        called,
+        row[f"{name}_offset_bytes"],
+        row[f"{name}_bytes"],
+        row[f"{name}_start_step"],
+        row[f"{name}_end_step"],
+        facts[place],
+    )
 
 
 def _changed_first(value: MappedValue) -> tuple[int, int, str, int, int]:

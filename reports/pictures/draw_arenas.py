@@ -7,14 +7,18 @@ full colour, and of a pale one what lives at the peak of one side only.
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import NamedTuple
 
 from hlodb.reports.model.arenas import (
+    ALONE,
     STATUSES,
     Arena,
     ArenaMap,
     MappedValue,
+    Owner,
     PlacedValue,
+    ValueFacts,
 )
 from hlodb.reports.outline.escape import html
 from hlodb.reports.pictures.arena_words import figures_of, head, sentence, value_text
@@ -29,6 +33,7 @@ from hlodb.reports.pictures.svg import (
     ending_at,
     label,
     line,
+    pixel,
     upward,
 )
 
@@ -52,11 +57,12 @@ _LEAST = 1
 
 
 class _Side(NamedTuple):
-    """One map: its arena, and what lies in it."""
+    """One map: its arena, what lies in it, and whose it is."""
 
     name: str
     arena: Arena
     placed: list[tuple[MappedValue, PlacedValue]]
+    owner: Owner | None
 
 
 def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
@@ -65,11 +71,11 @@ def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
     steps = max(side.arena.last_step for side in sides) + 1
     size = max(side.arena.size_bytes for side in sides)
     x = ending_at(steps, count_axis(steps, "step", _LEFT, _RIGHT))
-    drawing = _patterns(arenas) + _keys(arenas)
+    drawing = "" if arenas.is_alone else _patterns(arenas) + _keys(arenas)
     for number, side in enumerate(sides):
         top = _KEYS + number * (_ABOVE + _MAP + _BELOW) + _ABOVE
         y = ending_at(size, byte_axis([0, size], top + _MAP, top))
-        drawing += _map(side, x, y, arenas.finding_id)
+        drawing += _map(side, x, y, arenas)
     return Picture(
         f"arenas-{arenas.finding_id}",
         "Where values lie in the arena",
@@ -83,8 +89,16 @@ def draw_arenas(arenas: ArenaMap, who: str) -> Picture:
 def _sides(arenas: ArenaMap) -> list[_Side]:
     base = [(v, v.base) for v in arenas.values if v.base is not None]
     candidate = [(v, v.candidate) for v in arenas.values if v.candidate is not None]
-    both = (("base", arenas.base, base), ("candidate", arenas.candidate, candidate))
-    return [_Side(name, arena, placed) for name, arena, placed in both if arena]
+    alone = "program" if arenas.is_alone else "candidate"
+    both = (
+        ("base", arenas.base, base, arenas.base_owner),
+        (alone, arenas.candidate, candidate, arenas.candidate_owner),
+    )
+    return [
+        _Side(name, arena, placed, owner)
+        for name, arena, placed, owner in both
+        if arena is not None
+    ]
 
 
 def _patterns(arenas: ArenaMap) -> str:
@@ -113,37 +127,30 @@ def _kind(status: str) -> str:
 
 def _keys(arenas: ArenaMap) -> str:
     there = {value.status for value in arenas.values}
-    shown = [status for status in STATUSES if status in there]
+    shown = [status for status in STATUSES if status in there and status != ALONE]
     drawn, x = [], float(_LEFT)
     for status in shown:
-        drawn.append(_rectangle(x, 4, 22, 14, status, arenas.finding_id))
+        sample = element("rect", x=x, y=4, width=22, height=14)
+        drawn.append(_group(status, arenas.finding_id, sample))
         drawn.append(label(x + 28, 16, status))
         x += 44 + _LETTER * len(status)
-    return "".join(drawn)
+    return element("g", "".join(drawn), class_="keys") if drawn else ""
 
 
-def _rectangle(
-    x: float,
-    y: float,
-    width: float,
-    height: float,
-    status: str,
-    finding_id: str,
-    content: str = "",
-) -> str:
+def _group(status: str, finding_id: str, content: str) -> str:
+    """Return values of one status: what they share is written once."""
     is_hatched = status in _HATCHED
     fill = {"fill": f"url(#{_pattern(status, finding_id)})"} if is_hatched else {}
-    place = {"x": x, "y": y, "width": width, "height": height}
-    return element("rect", content, **place, **fill, class_=f"value {_kind(status)}")
+    return element("g", content, **fill, class_=f"value {_kind(status)}")
 
 
-def _map(side: _Side, x: Axis, y: Axis, finding_id: str) -> str:
+def _map(side: _Side, x: Axis, y: Axis, arenas: ArenaMap) -> str:
     arena = side.arena
     top, bottom = y.end, y.start
     drawing = label(_LEFT, top - 40, head(side.name, arena))
     drawing += upward(y, f"offset in the arena ({y.unit})", _LEFT, _RIGHT)
     drawing += across(x, "step of the schedule", bottom, bottom)
-    drawing += element(
+    content = element(
         "rect",
         x=x.at(0),
         y=y.at(arena.size_bytes),
@@ -151,21 +158,56 @@ def _map(side: _Side, x: Axis, y: Axis, finding_id: str) -> str:
         height=bottom - y.at(arena.size_bytes),
         class_="room",
     )
-    drawing += "".join(
-        _value(value, placed, x, y, finding_id)
-        for value, placed in reversed(side.placed)
-    )
+    for status, found in groupby(
+        reversed(side.placed), key=lambda each: each[0].status
+    ):
+        drawn = "".join(_value(value, placed, x, y) for value, placed in found)
+        content += _group(status, arenas.finding_id, drawn)
     peak = x.at(arena.peak_step + 0.5)
-    return drawing + line(peak, top - 6, peak, bottom, "moment")
+    content += line(peak, top, peak, bottom, "moment")
+    owner = side.owner
+    return drawing + element(
+        "svg",
+        content,
+        x=_LEFT,
+        y=top,
+        width=_RIGHT - _LEFT,
+        height=bottom - top,
+        viewBox=f"{_LEFT} {pixel(top)} {_RIGHT - _LEFT} {pixel(bottom - top)}",
+        preserveAspectRatio="none",
+        class_="map",
+        data_steps=str(int(x.high)),
+        data_bytes=str(int(y.high)),
+        **({"data_run": owner.run, "data_program": owner.program} if owner else {}),
+    )
 
 
-def _value(
-    value: MappedValue, placed: PlacedValue, x: Axis, y: Axis, finding_id: str
-) -> str:
+def _value(value: MappedValue, placed: PlacedValue, x: Axis, y: Axis) -> str:
     """Draw a value as a rectangle that tells its name, bytes and steps."""
     left, right = x.at(placed.start_step), x.at(placed.end_step + 1)
     low = y.at(placed.offset_bytes)
     high = y.at(placed.offset_bytes + placed.size_bytes)
     width, height = max(right - left, _LEAST), max(low - high, _LEAST)
-    title = element("title", html(value_text(value, placed)))
-    return _rectangle(left, high, width, height, value.status, finding_id, title)
+    return element(
+        "rect",
+        element("title", html(value_text(value, placed))),
+        x=left,
+        y=high,
+        width=width,
+        height=height,
+        data_name=placed.instruction,
+        data_bytes=str(placed.size_bytes),
+        **_facts(placed.facts),
+    )
+
+
+def _facts(facts: ValueFacts | None) -> dict[str, str]:
+    """Return what values can be coloured by."""
+    if facts is None:
+        return {}
+    known = (
+        ("data_role", facts.role),
+        ("data_line", facts.line),
+        ("data_type", facts.element_type),
+    )
+    return {name: text for name, text in known if text}

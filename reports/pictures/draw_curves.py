@@ -70,7 +70,16 @@ def _path(s: Schedule, steps: int, name: str, across: Axis, up: Axis) -> str:
     drawn = [f"M{pixel(across.at(0))} {pixel(up.at(s.points[0]))}"]
     for number, size in enumerate(s.points):
         drawn.append(f"V{pixel(up.at(size))}H{pixel(across.at((number + 1) * steps))}")
-    path = element("path", d="".join(drawn), class_=f"curve {name}")
+    path = element(
+        "path",
+        d="".join(drawn),
+        class_=f"curve {name}",
+        data_points=" ".join(map(str, s.points)),
+        data_width=str(steps),
+        data_from=across.start,
+        data_to=across.end,
+        data_steps=str(int(across.high)),
+    )
     x, y = across.at(s.peak_step + 0.5), up.at(s.peak_bytes)
     mark = line(x, y, x, _BOTTOM, f"peak {name}")
     return path + mark + element("circle", cx=x, cy=y, r=4, class_=f"mark {name}")

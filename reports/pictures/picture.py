@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from hlodb.reports.outline.blocks import Table
 from hlodb.reports.outline.escape import html
+from hlodb.reports.pictures.paint import ROOT
 from hlodb.reports.pictures.svg import WIDTH, element
 
 
@@ -31,7 +32,8 @@ def svg(picture: Picture) -> str:
     # An element to a line: then the difference of two pages can be read.
     content = (words + picture.drawing).replace("><", ">\n<")
     box = f"0 0 {WIDTH} {picture.height:.0f}"
+    inherited = "".join(f' {name}="{value}"' for name, value in ROOT.items())
     return (
         f'<svg role="img" aria-labelledby="{title}" aria-describedby="{text}"'
-        f' viewBox="{box}">\n{content}\n</svg>'
+        f'{inherited} viewBox="{box}">\n{content}\n</svg>'
     )

@@ -7,6 +7,7 @@ from math import ceil, floor, log10
 from typing import NamedTuple
 
 from hlodb.reports.outline.escape import html
+from hlodb.reports.pictures.paint import paint
 from hlodb.text import BYTE_UNITS, plain_bytes
 
 WIDTH = 720
@@ -104,12 +105,17 @@ def _round_step(least: float) -> float:
 def element(name: str, content: str = "", **attributes: str | float) -> str:
     """Return an element; `content` is markup, attributes are text or numbers.
 
-    A `_` in the name of an attribute stands for `-`, one at its end for nothing.
+    A `_` in the name of an attribute stands for `-`, one at its end for nothing. The
+    colours of its class are attributes, too, see `paint`.
     """
     written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{_value(value)}"'
         for key, value in attributes.items()
     )
+    painted = paint(name, str(attributes.get("class_", "")))
+    for key, colour in painted.items():
+        if key not in attributes:
+            written += f' {key}="{colour}"'
     return f"<{name}{written}>{content}</{name}>" if content else f"<{name}{written}/>"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.reports.outline.outline import Section
 from hlodb.reports.overview.outline import (
@@ -17,14 +17,21 @@ from hlodb.reports.render import markdown, text
 from hlodb.text import json_text
 from hlodb.version import __version__
 
+if TYPE_CHECKING:
+    from hlodb.reports.pictures.overview_maps import Maps
+
 
 class Shown(NamedTuple):
-    """How much is shown, and how: `width` is that of a terminal."""
+    """How much is shown, and how: `width` is that of a terminal.
+
+    `maps` are those that a page draws, of each overview.
+    """
 
     programs: int
     top: int
     width: int | None = None
     is_coloured: bool = False
+    maps: Sequence[Maps] = ()
 
 
 def rendered(overviews: Sequence[Overview], form: str, shown: Shown) -> str:
@@ -65,13 +72,15 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     """Return one page of all runs, with a picture of each described memory space."""
     # Pictures take a while to load, and no other form has any.
     from hlodb.reports.overview.tiles import tiles
+    from hlodb.reports.pictures.draw_arenas import draw_arenas
     from hlodb.reports.pictures.draw_curves import draw_curves
     from hlodb.reports.pictures.picture import Picture
     from hlodb.reports.render import html
 
     sections: list[Section] = []
     drawn: dict[str, list[Picture]] = {}
-    for each in overviews:
+    for number, each in enumerate(overviews):
+        maps = shown.maps[number] if shown.maps else {}
         # Runs may have programs of one name.
         run = f"{each.run.name}, " if len(overviews) > 1 else ""
         sections += [
@@ -80,8 +89,11 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
         ]
         for title, space in described_spaces(each, shown.programs).items():
             curve = curve_of(each, space, str(len(drawn) + 1))
+            pictures = drawn.setdefault(run + title, [])
             if curve is not None:
-                drawn[run + title] = [draw_curves(curve, title, "program")]
+                pictures.append(draw_curves(curve, title, "program"))
+            if title in maps:
+                pictures.append(draw_arenas(maps[title], title))
     title = "; ".join(headline(each) for each in overviews)
     is_bad = any(each.answers["oom_summary"] for each in overviews)
     shade = "fail" if is_bad else "nothing"

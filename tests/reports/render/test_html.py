@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -62,21 +64,35 @@ def test_what_is_referred_to_is_there_once(page: Element) -> None:
     assert wanted <= set(ids)
 
 
-def test_nothing_is_loaded_and_nothing_runs(page: Element) -> None:
+def test_nothing_is_loaded_and_our_script_alone_runs(page: Element) -> None:
     elements = list(page.all())
     assert {e.name for e in elements} <= ELEMENTS
-    assert {name for e in elements for name in e.attributes} <= ATTRIBUTES
+    names = {name for e in elements for name in e.attributes}
+    assert {name for name in names if not name.startswith("data-")} <= ATTRIBUTES
     assert {e.attributes["href"][0] for e in page.all("a")} == {"#"}
     ids = {e.attributes["id"] for e in page.all("pattern")}
-    filled = {e.attributes["fill"] for e in elements if "fill" in e.attributes}
-    assert filled <= {f"url(#{one})" for one in ids}
-    (style,) = page.all("style")
+    painted = (e for e in elements if e.attributes.get("fill", "").startswith("url"))
+    assert {e.attributes["fill"] for e in painted} <= {f"url(#{one})" for one in ids}
+    (style,), (script,) = page.all("style"), page.all("script")
     assert re.findall(r"url|import|expression|@font", style.text) == []
+    banned = (
+        r"eval|innerHTML|document\.write|new Function|fetch|XMLHttp|import\b|https?:"
+    )
+    used = script.text.replace("http://www.w3.org/2000/svg", "").split("const SVG")
+    assert re.findall(banned, "".join(used[1:])) == []
     (policy,) = (e for e in page.all("meta") if "http-equiv" in e.attributes)
     assert policy.attributes == {
         "http-equiv": "Content-Security-Policy",
-        "content": "default-src 'none'; style-src 'unsafe-inline'",
+        "content": (
+            f"default-src 'none'; style-src '{_digest(style)}';"
+            f" script-src '{_digest(script)}'"
+        ),
     }
+
+
+def _digest(element: Element) -> str:
+    digest = hashlib.sha256(element.text.encode()).digest()
+    return f"sha256-{base64.b64encode(digest).decode()}"
 
 
 ELEMENTS = {
@@ -84,13 +100,14 @@ ELEMENTS = {
     "h3", "nav", "ul", "li", "a", "main", "section", "article", "details", "summary",
     "p", "pre", "code", "div", "table", "thead", "tbody", "tr", "th", "td", "figure",
     "figcaption", "svg", "desc", "text", "line", "rect", "path", "circle", "pattern",
-    "footer", "span",
+    "footer", "span", "g", "script",
 }  # fmt: skip
 ATTRIBUTES = {
     "lang", "charset", "http-equiv", "content", "name", "class", "href", "id", "open",
     "role", "tabindex", "scope", "aria-label", "aria-labelledby", "aria-describedby",
     "viewbox", "x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "d", "width",
-    "height", "fill", "patternunits",
+    "height", "patternunits", "preserveaspectratio", "fill", "fill-opacity", "stroke",
+    "stroke-width", "stroke-dasharray", "text-anchor", "font-size", "font-family",
 }  # fmt: skip
 
 
@@ -102,7 +119,7 @@ def test_the_first_figures_are_in_the_page(page: Element) -> None:
     assert names[2:] == ["Headroom", "Trend"]
     (main,) = page.all("main")
     told = {amount for element in main.all() for amount in amounts(element.text)}
-    shown = [e for e in tiles.all("span") if e.attributes.get("class") == "value"]
+    shown = [e for e in tiles.all("span") if e.attributes.get("class") == "figure"]
     assert {amount for element in shown for amount in amounts(element.text)} <= told
 
 
@@ -124,7 +141,8 @@ def test_tables_name_their_columns_and_rows(page: Element) -> None:
 
 def test_pictures_say_what_they_show(page: Element) -> None:
     for figure in page.all("figure"):
-        (svg,) = figure.all("svg")
+        svg, *maps = figure.all("svg")
+        assert all(each.attributes["class"] == "map" for each in maps)
         (desc,) = svg.all("desc")
         title, *parts = svg.all("title")
         assert svg.attributes["role"] == "img"

@@ -1,0 +1,38 @@
+"""Where the values of one run's programs lie, for the pages of `hlodb explain`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hlodb.reports.compare.read import read_modules
+from hlodb.reports.model.arenas import ArenaMap
+from hlodb.reports.overview.outline import described_spaces
+from hlodb.reports.overview.overview import Overview
+from hlodb.reports.pictures.arenas import Wanted, read_maps
+from hlodb.schema.connection import Connection
+
+Maps = Mapping[str, ArenaMap]
+
+
+def read_overview_maps(
+    connection: Connection, overview: Overview, programs: int
+) -> Maps:
+    """Return maps by title of the memory spaces that are described, if any is known."""
+    spaces = described_spaces(overview, programs)
+    if not spaces:
+        return {}
+    run = overview.run
+    modules = {
+        (m.program, m.module_number, m.rank): m
+        for m in read_modules(connection, [run], run)[run.run_id]
+    }
+    wanted: list[Wanted] = []
+    titles: dict[str, str] = {}
+    for title, space in spaces.items():
+        place = (space["program"], space["module_number"], space["rank"])
+        if (module := modules.get(place)) is not None:
+            name = f"{run.run_id}-{len(wanted) + 1}"
+            titles[name] = title
+            runs = (None, run.name)
+            wanted.append(Wanted(name, space["color"], None, module, runs, True))
+    return {titles[found.finding_id]: found for found in read_maps(connection, wanted)}

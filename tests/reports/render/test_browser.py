@@ -1,0 +1,307 @@
+"""The page in a browser: explored by pointer and keyboard, and safe to open anywhere.
+
+Needs Chromium and playwright; axe-core, too, for what people who hear a page meet.
+`make page` installs the latter two and runs these.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.text import plain_bytes
+
+CHROMIUM = next(
+    (found for name in ("chromium", "google-chrome") if (found := shutil.which(name))),
+    None,
+)
+AXE = Path(sys.prefix) / "axe" / "node_modules" / "axe-core" / "axe.min.js"
+STRICT = "sandbox; default-src 'none'; img-src 'self'; style-src 'self'"
+
+playwright = pytest.importorskip(
+    "playwright.sync_api", reason="playwright is not installed: run `make page`"
+)
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed"),
+]
+
+Open = Callable[..., Any]
+
+
+@pytest.fixture(scope="module")
+def files(
+    demo_warehouse: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Path]:
+    """Return the page of a comparison and that of one run."""
+    folder = tmp_path_factory.mktemp("pages")
+    asked = {
+        "diff": ["diff", "jaxlib-0.4.35", "jaxlib-0.5.3"],
+        "explain": ["explain", "--run", "v5e-jax-0.10.2"],
+    }
+    for name, words in asked.items():
+        output = ["--format", "html", "--output", f"{folder / name}.html"]
+        hlodb(demo_warehouse, *words, *output)
+    return {name: folder / f"{name}.html" for name in asked}
+
+
+def hlodb(warehouse: Path, *words: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "hlodb", *words, "--db", str(warehouse)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[3])},
+    )
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as driver:
+        # A container's root has no sandbox to start one in.
+        chromium = driver.chromium.launch(
+            executable_path=CHROMIUM, args=["--no-sandbox"]
+        )
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def open_page(browser: Any, files: dict[str, Path]) -> Iterator[Open]:
+    """Return a function that opens a page; whatever it logs or loads is an error."""
+    told: list[str] = []
+    loaded: list[str] = []
+    contexts = []
+
+    def opened(name: str = "diff", hash_: str = "", **options: Any) -> Any:
+        context = browser.new_context(
+            viewport=options.pop("viewport", {"width": 1400, "height": 1000}), **options
+        )
+        contexts.append(context)
+        page = context.new_page()
+        address = f"{files[name].as_uri()}{hash_}"
+        page.on("console", lambda message: told.append(message.text))
+        page.on("pageerror", lambda error: told.append(str(error)))
+        page.on("request", lambda request: told.append(request.url))
+        page.goto(address)
+        loaded.append(address.partition("#")[0])
+        return page
+
+    yield opened
+    for context in contexts:
+        context.close()
+    assert [each.partition("#")[0] for each in told] == loaded
+
+
+LARGEST = 'figure:has(.map) >> nth=0 >> rect[data-name="broadcast.26.clone"]'
+FACTS = [
+    "at peak now: broadcast.26.clone, 2.00 MiB at 2.00 MiB, step 47 to 191",
+    "f32[16,32,32,32]",
+    "unclassified",
+    "first read at /opt/programs/zoo/zoo.py:56",
+    "read by while.5, call.39",
+]
+
+
+def told(page: Any) -> list[str]:
+    """Return the lines about the value that the first map's reader looks at."""
+    found: list[str] = (
+        page.locator("figure:has(.map)").first.locator(".told li").all_inner_texts()
+    )
+    return found
+
+
+def test_a_value_under_the_pointer_is_described(open_page: Open) -> None:
+    page = open_page()
+    page.locator(LARGEST).last.hover()
+    assert told(page) == FACTS
+    page.mouse.move(0, 0)
+    assert told(page) == []
+
+
+def test_a_click_pins_a_value_and_shows_a_command_that_works(
+    open_page: Open, demo_warehouse: Path
+) -> None:
+    page = open_page()
+    page.locator(LARGEST).last.click()
+    page.mouse.move(0, 0)
+    assert told(page) == FACTS
+    assert page.url.endswith("#buffer=broadcast.26.clone")
+    command = page.locator(".told code").inner_text().split()
+    assert command[:3] == ["hlodb", "query", "instruction_users"]
+    answer = hlodb(demo_warehouse, *command[1:], "--format", "csv")
+    assert "jaxlib-0.5.3,jit_cnn,7,,broadcast.26.clone,1," in answer
+
+
+def test_a_link_leads_to_the_value(open_page: Open) -> None:
+    page = open_page(hash_="#buffer=broadcast.26.clone")
+    assert told(page) == FACTS
+    rect = page.locator(LARGEST).last
+    assert rect.get_attribute("aria-pressed") == "true"
+    playwright.expect(rect).to_be_in_viewport()
+
+
+def test_the_keyboard_reaches_every_value(open_page: Open) -> None:
+    page = open_page()
+    figure = page.locator("figure:has(.map)").first
+    figure.locator(".step input").focus()
+    page.keyboard.press("Tab")
+    focused = "document.activeElement.dataset.name"
+    first = page.evaluate(focused)
+    assert first is not None
+    seen = {first}
+    for key in ("ArrowRight", "ArrowRight", "ArrowUp", "ArrowLeft", "ArrowDown"):
+        page.keyboard.press(key)
+        seen.add(page.evaluate(focused))
+    assert len(seen) > 3
+    assert told(page)[0].split(", ")[0].endswith(page.evaluate(focused))
+    page.keyboard.press("Enter")
+    assert page.locator(".told code").count() == 1
+    page.keyboard.press("Escape")
+    assert page.locator(".told code").count() == 0
+
+
+def test_both_maps_zoom_together(open_page: Open) -> None:
+    page = open_page()
+    figure = page.locator("figure:has(.map)").first
+    boxes = "maps => maps.map(map => map.getAttribute('viewBox').split(' ')[2])"
+    before = figure.locator(".map").evaluate_all(boxes)
+    figure.get_by_role("button", name="Zoom in").click()
+    after = figure.locator(".map").evaluate_all(boxes)
+    assert [float(width) for width in after] == [float(w) / 2 for w in before]
+    steps = int(figure.locator(".map").first.get_attribute("data-steps"))
+    quarter, rest = round(steps / 4 + 0.01), round(steps * 3 / 4 + 0.01)
+    assert (
+        figure.locator(".range").inner_text().startswith(f"Steps {quarter} to {rest}, ")
+    )
+    figure.get_by_role("button", name="Show the whole map").click()
+    assert figure.locator(".map").evaluate_all(boxes) == before
+
+
+def test_one_step_moves_on_base_and_candidate(open_page: Open) -> None:
+    page = open_page()
+    card = page.locator("article").first
+    card.locator(".step input").first.fill("59")
+    peak = "candidate 25.59 MiB"
+    outputs = card.locator(".step output").all_inner_texts()
+    assert len(outputs) == 2
+    assert all(text.startswith("step 59, base ") for text in outputs)
+    assert all(text.endswith(peak) for text in outputs)
+    lines = card.locator(".map > .cursor")
+    assert len(set(lines.evaluate_all("all => all.map(l => l.x1.baseVal.value)"))) == 1
+    assert lines.count() == 2
+
+
+def test_colours_follow_what_is_chosen(open_page: Open) -> None:
+    page = open_page()
+    figure = page.locator("figure:has(.map)").first
+    figure.locator("select").select_option("type")
+    names = figure.locator(".legend li").all_inner_texts()
+    assert set(names) >= {"f32", "s32"}
+    fill = "rect => getComputedStyle(rect).fill"
+    types = {
+        kind: figure.locator(f'rect[data-type="{kind}"]').first.evaluate(fill)
+        for kind in ("f32", "s32")
+    }
+    assert types["f32"] != types["s32"]
+
+
+def test_search_and_sort_and_filter(open_page: Open) -> None:
+    page = open_page()
+    page.get_by_role("searchbox", name="Search").fill("zoo.py:56 broadcast")
+    rows = page.locator("tbody tr:visible").all_inner_texts()
+    assert rows
+    assert all("zoo.py:56" in row and "broadcast" in row for row in rows)
+    values = page.locator(".map .value > rect:not(.aside)").count()
+    found = page.locator("header output").inner_text()
+    assert found.endswith(f"{values} values")
+    page.get_by_role("searchbox", name="Search").fill("")
+    table = page.locator('section[aria-labelledby="programs"] table')
+    heading = table.get_by_role("button", name="candidate")
+    heading.click()
+    amounts = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
+    sizes = [in_bytes(amount) for amount in amounts if amount != "-"]
+    assert sizes == sorted(sizes, reverse=True)
+    assert len({amount.split()[1] for amount in amounts if " " in amount}) > 1
+    heading.click()
+    again = table.locator("tbody tr td:nth-child(5)").all_inner_texts()
+    assert again[: len(sizes)] == amounts[: len(sizes)][::-1]
+
+
+def in_bytes(amount: str) -> float:
+    number, unit = amount.replace(",", "").split()
+    power = ("B", "KiB", "MiB", "GiB").index(unit)
+    return float(number) * float(1024**power)
+
+
+def test_the_source_line_of_the_largest_buffer_is_two_clicks_away(
+    open_page: Open,
+) -> None:
+    page = open_page()
+    page.get_by_role("link", name="Largest change").click()
+    line = page.locator("article").first.get_by_text("zoo.py:56").last
+    playwright.expect(line).to_be_visible()
+    page = open_page("explain")
+    tile = page.get_by_role("link", name="Largest buffer")
+    assert "/opt/programs/zoo/zoo.py:43" in tile.inner_text()
+    assert plain_bytes(8 << 20) in tile.inner_text()
+
+
+def test_without_scripts_everything_is_readable(open_page: Open) -> None:
+    page = open_page(java_script_enabled=False)
+    assert page.locator("button").count() == 0
+    assert page.locator("h1").inner_text() != ""
+    assert page.locator("figure > svg").count() == page.locator("figcaption").count()
+    titles = page.locator(".map .value > rect > title").all_text_contents()
+    assert "; ".join(FACTS) in titles
+
+
+def test_a_strict_policy_leaves_the_pictures_coloured(
+    browser: Any, files: dict[str, Path]
+) -> None:
+    """As Jenkins serves pages: neither style sheet nor script is allowed."""
+    page = browser.new_page()
+    headers = {"content-type": "text/html", "content-security-policy": STRICT}
+    body = files["diff"].read_text(encoding="utf-8")
+    page.route("**/*", lambda route: route.fulfill(body=body, headers=headers))
+    page.goto("http://jenkins.test/")
+    assert page.locator("button").count() == 0
+    fills = page.locator(
+        ":is(rect, circle):not(pattern *):not(:has(rect))"
+    ).evaluate_all("all => [...new Set(all.map(one => getComputedStyle(one).fill))]")
+    assert "rgb(0, 0, 0)" not in fills
+    assert len(fills) > 5
+    page.close()
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not installed: `make page`")
+@pytest.mark.parametrize(("name", "scheme"), [("diff", "light"), ("explain", "dark")])
+def test_nothing_bars_people_who_hear_the_page(
+    open_page: Open, name: str, scheme: str
+) -> None:
+    page = open_page(name, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+    page.locator(".map .value > rect").first.focus()
+    page.evaluate(AXE.read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run()")["violations"]
+    assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
+
+
+def test_a_phone_shows_the_page_without_scrolling_aside(open_page: Open) -> None:
+    page = open_page("explain", viewport={"width": 390, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_paper_shows_what_is_folded_and_no_tools(open_page: Open) -> None:
+    page = open_page()
+    page.emulate_media(media="print")
+    assert page.locator(".tools:visible").count() == 0
+    assert page.locator("article p").last.is_visible()
