@@ -57,7 +57,7 @@ _LEAST = 1
 
 
 class _Side(NamedTuple):
-    """One map: its arena, what lies in it, and whose it is."""
+    """One map: its arena, what lies in it, and its program."""
 
     name: str
     arena: Arena
