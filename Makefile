@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -55,6 +55,9 @@ demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what c
 # are not at the end.
 test: $(VENV)/dev  ## Run the tests
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
+
+test-docs: $(VENV)/dev  ## Compare README and guides with what their commands print
+	$(BIN)/python -m pytest -q -n auto -m "slow or not slow" tests/docs/test_guides.py
 
 test-slow: $(VENV)/dev  ## Run the tests that take longer, as before a release
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow

@@ -18,6 +18,7 @@ def _require_kept(effect: Effect) -> None:
     assert effect.left_bytes < effect.promised_bytes
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("archive", QUICK)
 def test_promises_are_kept(archive: str) -> None:
     chosen = [edit for edit in EDITS if edit.archive == archive]

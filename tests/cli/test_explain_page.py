@@ -32,6 +32,7 @@ def test_the_page_has_the_words_of_the_text_and_the_curve(tmp_path: Path) -> Non
     assert "src=" not in page
 
 
+@pytest.mark.slow
 def test_runs_with_programs_of_one_name_keep_their_sections_apart(
     tmp_path: Path,
 ) -> None:
@@ -47,6 +48,7 @@ def test_a_job_that_ran_out_of_memory_is_marked(tmp_path: Path) -> None:
     assert '<header class="fail">' in page
 
 
+@pytest.mark.slow
 def test_the_page_opens_in_the_browser(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

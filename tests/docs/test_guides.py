@@ -30,6 +30,7 @@ def demo(made: Made) -> Path:
     return made("demo_series", make_demo)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_outputs_are_what_the_commands_print(
     page: Path, demo: Path, tmp_path: Path
@@ -51,6 +52,7 @@ def test_python_runs(page: Path, demo: Path, tmp_path: Path) -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_pictures_are_those_of_the_report(demo: Path) -> None:
     for name, text in pictures(demo):
         kept = (FOLDER / name).read_text(encoding="utf-8")

@@ -23,6 +23,7 @@ def run_cell(text: str, names: dict[str, Any]) -> Any:
     return value and eval(compile(value, "cell", "eval"), names)
 
 
+@pytest.mark.slow
 def test_every_cell_runs(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HLODB_DB", str(demo_warehouse))
     names: dict[str, Any] = {}

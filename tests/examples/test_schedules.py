@@ -86,6 +86,7 @@ def night(folder: Path, variant: str, commands: dict[str, str]) -> list[int]:
     ]
 
 
+@pytest.mark.slow
 def test_the_workflow(tmp_path: Path, commands: dict[str, str]) -> None:
     (tmp_path / "hlodb.toml").write_text('[floors]\nbytes = "1 KiB"\n')
     assert night(tmp_path, "donation/base", commands) == [0, 0, 0, 0, 0]

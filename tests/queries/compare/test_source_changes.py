@@ -157,7 +157,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
     ("archive", "expected"),
     [
         ("classifier-cpu", CLASSIFIER),
-        ("decoder-cpu", DECODER),
+        pytest.param("decoder-cpu", DECODER, marks=pytest.mark.slow),
         ("sharded-cpu", SHARDED),
         pytest.param("lm-cpu", LANGUAGE_MODEL, marks=pytest.mark.slow),
     ],

@@ -160,6 +160,7 @@ def test_a_line_of_tensorflow_itself_is_nobodys(reports: dict[str, Report]) -> N
     }
 
 
+@pytest.mark.slow
 def test_a_recompiled_program_is_told_from_others_of_its_name(
     reports: dict[str, Report],
 ) -> None:

@@ -81,6 +81,7 @@ def test_what_the_task_knows_of_the_releases(report: Report) -> None:
     assert ups["jit_gpt_unrolled", "down"] == {"0.4.35", "0.5.3"}
 
 
+@pytest.mark.slow
 def test_every_step_has_a_named_cause_and_closes(report: Report) -> None:
     for f in report.findings:
         assert f.cause is not None

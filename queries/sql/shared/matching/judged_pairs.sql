@@ -12,12 +12,12 @@
 --   less than min_delta_bytes, or less than min_delta_ratio of the smaller
 --   side, or of a memory space that the compiler fills as a cache, less than
 --   managed_ratio of whose limit is in use, or whose limit nobody names
---   (managed_space). mixed: reserved bytes and live peak move in opposite directions,
---   both above the floors (live_peak_opposite). worse (more_bytes) or improved
---   (fewer_bytes). A memory space that only one side uses counts as 0 bytes on
---   the other. The noise band is the widest of noise_bands for the source of
---   either module, in the run of the base and the runs of earlier_ids; the
---   candidate's own run does not count.
+--   (managed_space). mixed: reserved bytes and live peak move in opposite
+--   directions, both above the floors (live_peak_opposite). worse (more_bytes)
+--   or improved (fewer_bytes). A memory space that only one side uses counts
+--   as 0 bytes on the other. The noise band is the widest of noise_bands for
+--   the source of either module, in the run of the base and the runs of
+--   earlier_ids; the candidate's own run does not count.
 -- grain: pair of modules, memory space
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base module.
 -- param base_places BIGINT[] = NULL from 0: Their places in the run, see
