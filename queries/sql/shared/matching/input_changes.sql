@@ -39,7 +39,8 @@ WITH couples AS MATERIALIZED (
     AND p.own_id IS NOT NULL
 ),
 contents AS MATERIALIZED (
-  SELECT s.module_id, s.entry_computation_id AS computation_id,
+  -- A content with other source lines is another snapshot.
+  SELECT DISTINCT s.module_id, s.entry_computation_id AS computation_id,
     s.num_partitions
   FROM (
     -- Unnested, they are taken for a few rows (final_contents).
@@ -200,7 +201,13 @@ counted AS (
       FROM arguments AS a
       WHERE a.module_id = p.base_id
         AND regexp_replace(a.argument, '\d+', '*', 'g') = p.pattern
-    ) AS base_times
+    ) AS base_times,
+    EXISTS (
+      SELECT 1
+      FROM arguments AS a
+      WHERE a.module_id = p.own_id
+        AND regexp_replace(a.argument, '\d+', '*', 'g') = p.pattern
+    ) AS is_kept
   FROM patterns AS p
 ),
 -- How many numbers stand at each place of a pattern: 2 of block_0 and block_1.
@@ -221,6 +228,7 @@ numbers AS (
   ) AS n
   WHERE c.base_times > c.fewer
     AND c.more <> c.fewer
+    AND c.is_kept
   GROUP BY c.base_id, c.own_id, c.pattern, n.nth
   HAVING base_times <> own_times
 ),
@@ -247,6 +255,7 @@ others AS (
     CAST(sum(delta) AS BIGINT)
   FROM counted
   WHERE base_times = fewer
+    OR NOT is_kept
   GROUP BY base_id, own_id, is_state, more > 0, more = 0
 ),
 devices AS (

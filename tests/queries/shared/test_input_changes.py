@@ -1,0 +1,73 @@
+"""How arguments of two programs differ, on programs made of arguments alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+
+NAMED = "SELECT r.name, m.module_id FROM modules AS m JOIN runs AS r USING (run_id)"
+
+Row = tuple[Any, ...]
+
+
+def program(arguments: Sequence[str], line: int) -> str:
+    """Return a module with these arguments that adds up the first two.
+
+    An argument that ends with block_N has 4 times as many elements as N says.
+    """
+    sizes = [4 * int(name[-3]) if "block_" in name else 4 for name in arguments]
+    types = ", ".join(f"f32[{size}]{{0}}" for size in sizes)
+    named = ", ".join(f"p{n}: f32[{size}]" for n, size in enumerate(sizes))
+    parameters = "\n".join(
+        f"  %p{n} = f32[{size}]{{0}} parameter({n}), metadata={{op_name="
+        f'"{name}" source_file="step.py" source_line={line}}}'
+        for n, (name, size) in enumerate(zip(arguments, sizes, strict=True))
+    )
+    return (
+        "HloModule jit_step, is_scheduled=true,"
+        f" entry_computation_layout={{({types})->f32[4]{{0}}}}\n\n"
+        f"ENTRY %main ({named}) -> f32[4] {{\n{parameters}\n"
+        "  ROOT %sum = f32[4]{0} add(%p0, %p1)\n}\n"
+    )
+
+
+def changes(folder: Path, base: Sequence[str], candidate: Sequence[str]) -> list[Row]:
+    """Return the changes between two programs; a third run is the base moved down."""
+    path = folder / "w.duckdb"
+    texts = {"b": program(base, 1), "c": program(candidate, 1), "d": program(base, 2)}
+    for run, text in texts.items():
+        (folder / run).mkdir()
+        file = folder / run / "module_0001.jit_step.cpu_after_optimizations.txt"
+        file.write_text(text)
+        ingest([str(folder / run)], path, request=RunRequest(name=run), jobs=1)
+    with connect(path) as connection:
+        ids = dict(connection.execute(NAMED).fetchall())
+        assert ids["b"] == ids["d"]
+        asked = {"base_ids": [ids["b"]], "candidate_ids": [ids["c"]]}
+        shown = ("change", "meaning", "base_size", "candidate_size", "argument_count")
+        rows = run_query(connection, "input_changes", asked).dicts()
+        return [tuple(row[name] for name in shown) for row in rows]
+
+
+def blocks(name: str, count: int) -> list[str]:
+    return [f"{name}['block_{n}']" for n in range(1, count + 1)]
+
+
+def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> None:
+    """Also where some of its state is taken for that of the other optimiser."""
+    base = ["x", "y", *blocks("state[0].mu", 3), *blocks("state[0].nu", 3)]
+    candidate = ["x", "y", *blocks("state[0].trace", 1)]
+    assert changes(tmp_path, base, candidate) == [
+        ("gone", "optimiser state", "5", None, 5)
+    ]
+
+
+def test_layers_are_counted_once_however_many_runs_hold_them(tmp_path: Path) -> None:
+    base, candidate = (["x", "y", *blocks("params", count)] for count in (4, 2))
+    assert changes(tmp_path, base, candidate) == [("repeated", "layers", "4", "2", 2)]
