@@ -152,7 +152,7 @@ def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None
     top = values.get("top", defaults.get("top"))
     if count and str(top) == str(count):
         narrate(
-            f"first {counted(count, 'row')}; pass `-p top=…` for more, or `-p top=`"
+            f"first {counted(count, 'row')}; pass `-p top=N` for N, `-p top=` for all"
         )
 
 

@@ -51,7 +51,7 @@ def capacity(report: Report) -> list[Block]:
         for c in report.capacity
     ]
     header = ["space", "largest program", "reserved", "limit", "headroom"]
-    header += ["above 95 % of limit", "steps above 95 % of peak"]
+    header += ["programs at 95 % of limit", "steps at 95 % of peak"]
     if not rows:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
@@ -177,7 +177,15 @@ def quality(report: Report, top: int) -> list[Block]:
     header = ["", "run", "kind", "code", "count", "example"]
     if not rows:
         return [Paragraph("All files were read, and no figures contradict each other.")]
-    return [table(header, rows, top, numeric=(4,))]
+    blocks: list[Block] = [table(header, rows, top, numeric=(4,))]
+    if any(q.is_gating for q in report.quality):
+        blocks.append(
+            Paragraph(
+                "GATING rows make the verdict unknown: ingest a sound dump under"
+                " another name."
+            )
+        )
+    return blocks
 
 
 def waivers(report: Report, top: int) -> list[Block]:

@@ -204,7 +204,7 @@ def test_a_query_that_top_cuts_says_so(
     assert err == (
         ""
         if said is None
-        else f"hlodb: first {said} rows; pass `-p top=…` for more, or `-p top=`\n"
+        else f"hlodb: first {said} rows; pass `-p top=N` for N, `-p top=` for all\n"
     )
 
 
