@@ -86,6 +86,19 @@ def install_together(
     _MADE.setdefault(connection, set()).update(query.name for query in needed)
 
 
+def redirect(connection: Connection, query: Query, table: str) -> None:
+    """Let all that read `query` on this connection read a table of its rows instead."""
+    body = f"SELECT * FROM {table}"
+    connection.execute(_macro_sql(query, body, temporary=True))
+    _MADE.setdefault(connection, set()).add(query.name)
+
+
+def restore(connection: Connection, query: Query) -> None:
+    """Undo `redirect`."""
+    connection.execute(f"DROP MACRO TABLE IF EXISTS temp.main.{query.name}")
+    _MADE.get(connection, set()).discard(query.name)
+
+
 def _are_there(connection: Connection, queries: list[Query]) -> bool:
     """Return whether the warehouse has macros of the same SQL for `queries`."""
     return (

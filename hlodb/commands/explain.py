@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 
 _STANDARD_INPUT = "-"
 
+_SMALL_BYTES = 64 << 20
+"""Of a warehouse that one thread reads."""
+
 
 @click.command("explain")
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
@@ -107,7 +110,10 @@ def command(
     if is_opened:
         form, output = "html", output or _page()
     points = 0 if form == "html" else TIMELINE_POINTS
-    with _warehouse(paths, db) as (file, names), open_for_reading(file) as connection:
+    with (
+        _warehouse(paths, db) as (file, names),
+        open_for_reading(file, _SMALL_BYTES) as connection,
+    ):
         found = [
             read_overview(connection, name, program, points, is_kept=not paths)
             for name in names or [run]

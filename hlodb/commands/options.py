@@ -173,9 +173,14 @@ output_option: Decorator = click.option(
 
 
 @contextmanager
-def open_for_reading(db: Path) -> Iterator[Connection]:
-    """Yield a read-only connection from which no other file can be reached."""
+def open_for_reading(db: Path, small_bytes: int | None = None) -> Iterator[Connection]:
+    """Yield a read-only connection from which no other file can be reached.
+
+    A file below `small_bytes` is read by one thread: more bring less than they cost.
+    """
     with connect(db, read_only=True) as connection:
+        if small_bytes is not None and db.stat().st_size < small_bytes:
+            connection.execute("SET threads = 1")
         close_to_the_world(connection)
         yield connection
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.answer_once import answered_once
+from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.macros import install_together
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.compare.read import find_run, read_runs
@@ -28,7 +29,6 @@ MAIN_SPACE = 0
 TIMELINE_POINTS = 60
 
 _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
-    "headroom": {},
     "peak_by_space": {},
     "live_timeline": {},
     "peak_by_role": {"by_rule": False},
@@ -41,6 +41,23 @@ _OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "oom_buffers_explained": {},
     "rejects_summary": {},
 }
+_SHARED = (
+    "value_places",
+    "peak_values",
+    "instruction_phases",
+    "parameter_readers",
+    "value_phases",
+    "gathered_values",
+    "copied_parameters",
+    "value_sources",
+    "entry_parameters",
+    "result_places",
+    "missed_donations",
+    "argument_last_uses",
+    "saved_values",
+)
+"""What several of the queries read, or one several times: half of the time."""
+
 # Other spaces the compiler fills on purpose: they are described where nearly full.
 _TIGHT = frozenset({"warn", "oom"})
 
@@ -86,7 +103,7 @@ def read_overview(
         raise UsageError("the warehouse holds no run: pass the PATH of a dump")
     run = runs[-1] if name is None else find_run(runs, name)
     catalogue = load_catalogue()
-    install_together(connection, (*_OF_RUNS, *_OF_PROGRAMS), catalogue)
+    install_together(connection, (*_OF_RUNS, "headroom", *_OF_PROGRAMS), catalogue)
     asked: dict[str, Value] = {"run": run.name}
     answers = {
         query: run_query(connection, query, {**asked, **more}).dicts()
@@ -94,15 +111,27 @@ def read_overview(
     }
     if program is not None:
         asked["program"] = program
+    of_programs = _answers_of_programs(connection, asked, points, catalogue)
+    return Overview(run, {**answers, **of_programs}, is_kept)
+
+
+def _answers_of_programs(
+    connection: Connection,
+    asked: Mapping[str, Value],
+    points: int,
+    catalogue: Catalogue,
+) -> dict[str, Sequence[Row]]:
     of_programs = {**_OF_PROGRAMS, "live_timeline": {"points": points}}
-    for query, more in of_programs.items():
-        # Most of the time goes into the later queries, which a log has no rows for.
-        is_known = query == "headroom" or answers["headroom"]
-        found = (
-            run_query(connection, query, {**asked, **more}).dicts() if is_known else []
-        )
-        answers[query] = found
-    return Overview(run, answers, is_kept)
+    headroom = run_query(connection, "headroom", asked).dicts()
+    if not headroom:
+        # Most of the time goes into what a log has no rows for.
+        return {query: [] for query in (*of_programs, "headroom")}
+    with answered_once(connection, _SHARED, asked, catalogue):
+        answers = {
+            query: run_query(connection, query, {**asked, **more}).dicts()
+            for query, more in of_programs.items()
+        }
+    return {**answers, "headroom": headroom}
 
 
 def memory_spaces(overview: Overview) -> list[Row]:

@@ -1,0 +1,48 @@
+"""Answers that several queries share: the same rows, and nothing left behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hlodb.queries.answer_once import answered_once
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import in_order
+from hlodb.queries.run import run_query
+from hlodb.reports.overview.overview import _OF_PROGRAMS, _SHARED
+from hlodb.schema.warehouse import connect
+
+PROGRAM = {"run": "v5e-jax-0.10.2", "program": "jit_mlp_step"}
+OTHER = {"run": "v5e-jax-0.10.2", "program": "jit_cnn"}
+
+
+def test_queries_answer_as_without_it(demo_warehouse: Path) -> None:
+    catalogue = load_catalogue()
+    with connect(demo_warehouse) as connection:
+
+        def answers(asked: dict[str, str]) -> dict[str, list[dict[str, object]]]:
+            return {
+                name: run_query(connection, name, {**asked, **more}).dicts()
+                for name, more in _OF_PROGRAMS.items()
+            }
+
+        alone = answers(PROGRAM)
+        with answered_once(connection, _SHARED, PROGRAM, catalogue):
+            assert answers(PROGRAM) == alone
+        other = answers(OTHER)
+        assert {row["program"] for row in other["peak_contents"]} == {"jit_cnn"}
+        with (
+            pytest.raises(KeyError),
+            answered_once(connection, [*_SHARED, "nothing"], PROGRAM, catalogue),
+        ):
+            pass
+        assert answers(OTHER) == other
+
+
+def test_parts_come_after_those_they_read() -> None:
+    catalogue = load_catalogue()
+
+    for place, part in enumerate(_SHARED):
+        read = {query.name for query in in_order([catalogue[part]], catalogue)}
+        assert not (read & set(_SHARED[place + 1 :])), part
