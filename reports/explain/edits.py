@@ -1,14 +1,15 @@
-"""Reads what was edited between the sources of programs: rows of `source_edits`."""
+"""Reads the edits between sources (`source_edits`) and their shares (`edit_shares`)."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hlodb.queries.run import run_query
-from hlodb.reports.explain.differences import Modules
-from hlodb.reports.model.findings import SourceEdit
+from hlodb.reports.explain.differences import Difference, Modules
+from hlodb.reports.model.findings import EditShare, SourceEdit
 from hlodb.schema.connection import Connection
 
 _BATCH = 100
@@ -42,6 +43,50 @@ def read_source_edits(
             edit = SourceEdit(*(row[name] for name in SourceEdit.__slots__))
             found[_sources(batch[row["pair"] - 1])].append(edit)
     return {pair: found[_sources(pair)] for pair in edited}
+
+
+def read_edit_shares(
+    connection: Connection, pairs: Sequence[Modules]
+) -> Mapping[tuple[Modules, int], list[EditShare]]:
+    """Return what follows from which edit by pair and colour, the greatest first.
+
+    What is unexplained comes last.
+    """
+    found: dict[tuple[Modules, int], list[EditShare]] = defaultdict(list)
+    if not pairs:
+        return found
+    given: dict[str, Any] = {
+        "base_runs": [b.run_id for b, _ in pairs],
+        "base_places": [b.place for b, _ in pairs],
+        "candidate_runs": [c.run_id for _, c in pairs],
+        "candidate_places": [c.place for _, c in pairs],
+    }
+    for row in run_query(connection, "edit_shares", given).dicts():
+        share = EditShare(
+            row["origin"], row["place"], row["delta_bytes"], row["buffer_count"]
+        )
+        found[pairs[row["pair"] - 1], row["color"]].append(share)
+    for shares in found.values():
+        shares.sort(
+            key=lambda s: (
+                s.origin == "unexplained", -abs(s.delta_bytes), s.edit or 0, s.origin
+            )
+        )  # fmt: skip
+    return found
+
+
+def in_order_of_shares(
+    edits: list[SourceEdit], shares: list[EditShare], difference: Difference
+) -> tuple[list[SourceEdit], list[EditShare]]:
+    """Put first the edit that most of a difference follows from."""
+    sign = 1 if difference.delta_bytes >= 0 else -1
+    bytes_of = {s.edit: sign * s.delta_bytes for s in shares if s.edit is not None}
+    places = range(1, len(edits) + 1)
+    order = sorted(places, key=lambda place: min(0, -bytes_of.get(place, 0)))
+    now = {place: index + 1 for index, place in enumerate(order)}
+    return [edits[place - 1] for place in order], [
+        replace(s, edit=s.edit and now[s.edit]) for s in shares
+    ]
 
 
 def _sources(pair: Modules) -> Hashable:

@@ -16,7 +16,11 @@ from hlodb.reports.explain.differences import (
     read_divergences,
     read_op_mixes,
 )
-from hlodb.reports.explain.edits import read_source_edits
+from hlodb.reports.explain.edits import (
+    in_order_of_shares,
+    read_edit_shares,
+    read_source_edits,
+)
 from hlodb.reports.explain.inputs import read_input_changes
 from hlodb.reports.explain.sources import UNKNOWN, Place, Sources, read_sources
 from hlodb.reports.model.facts import Module
@@ -26,6 +30,7 @@ from hlodb.reports.model.findings import (
     Contents,
     Count,
     Divergence,
+    EditShare,
     HeldBuffer,
     InputChange,
     Part,
@@ -51,9 +56,10 @@ class Explanation(NamedTuple):
     op_mix: list[Count]
     inputs: list[InputChange]
     edits: list[SourceEdit]
+    shares: list[EditShare]
 
 
-UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [], [])
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [], [], [])
 """What is said of a program that only one run holds."""
 
 
@@ -83,14 +89,24 @@ def explain(
         inputs = read_input_changes(connection, batch)
         edited = list(dict.fromkeys(pair for pair, _ in detailed))
         edits = read_source_edits(connection, edited)
+        # A single edit has all, unless the inputs differ, too.
+        met = [
+            p
+            for p in edited
+            if len(edits.get(p, ())) > 1 or (edits.get(p) and inputs.get(p))
+        ]
+        shares = read_edit_shares(connection, met)
         mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
         for pair, of_colors in zip(batch, of_pairs, strict=True):
             for each in of_colors:
                 if not each.is_detailed:
                     found[pair, each.color] = _explained_by_profiles(each)
         for (pair, each), parting in zip(detailed, partings, strict=True):
+            ranked = in_order_of_shares(
+                edits.get(pair, []), shares.get((pair, each.color), []), each
+            )
             found[pair, each.color] = _explanation(
-                pair, each, parting, sources, edits.get(pair, []), top
+                pair, each, parting, sources, ranked, top
             )._replace(op_mix=mixes[pair], inputs=inputs.get(pair, []))
     return found
 
@@ -100,10 +116,11 @@ def _explanation(
     difference: Difference,
     parting: differences.Divergence,
     sources: Sources,
-    edits: list[SourceEdit],
+    ranked: tuple[list[SourceEdit], list[EditShare]],
     top: int,
 ) -> Explanation:
     shown, rest = difference.changes[:top], difference.changes[top:]
+    edits, shares = ranked
     return Explanation(
         name_cause(difference, parting, edits) if difference.changes else None,
         Divergence(
@@ -121,6 +138,7 @@ def _explanation(
         [],
         [],
         edits,
+        shares,
     )
 
 

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.model.findings import BufferChange, Finding, InputChange
+from hlodb.reports.model.findings import (
+    BufferChange,
+    EditShare,
+    Finding,
+    InputChange,
+    SourceEdit,
+)
 from hlodb.reports.model.names import Names, called
 from hlodb.reports.model.report import Gate
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
@@ -90,6 +96,34 @@ def absence(finding: Finding) -> str:
     is_there = finding.rule == "no_buffer_assignment"
     what = "the program's buffer assignment" if is_there else "the program"
     return f"{finding.base_run} has {what}, {finding.candidate_run} has not"
+
+
+def share_words(finding: Finding) -> str:
+    """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where edits meet."""
+    return "; ".join(_share_text(finding, share) for share in finding.shares)
+
+
+def _share_text(finding: Finding, share: EditShare) -> str:
+    size = signed_bytes(share.delta_bytes)
+    match share.origin:
+        case "unexplained":
+            return f"{size} unexplained"
+        case "inputs":
+            return f"{size} from the inputs"
+        case "several":
+            return f"{size} from more than one of these"
+        case _:
+            assert share.edit is not None
+            return f"{size} from {_edit_name(finding.edits, share.edit - 1)}"
+
+
+def _edit_name(edits: Sequence[SourceEdit], place: int) -> str:
+    """Return `lm.py:53`, or the sentence of an edit that has no line of its own."""
+    at = [(e.source_path, e.candidate_line or e.base_line) for e in edits]
+    path, line = at[place]
+    if None in (path, line) or at.count((path, line)) > 1:
+        return edits[place].sentence
+    return f"{path}:{line}"
 
 
 def cause_line(finding: Finding | None) -> tuple[str, int] | None:

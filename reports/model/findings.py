@@ -147,6 +147,20 @@ class SourceEdit:
 
 
 @dataclass(frozen=True, slots=True)
+class EditShare:
+    """The part of a difference that follows from one edit, or from none.
+
+    `origin` is edit, inputs, several (edits, or edits and inputs) or unexplained;
+    `edit` is the position in `edits`, from 1, where it is one edit.
+    """
+
+    origin: str
+    edit: int | None
+    delta_bytes: int
+    buffer_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class Triage:
     """What somebody decided about a finding that needed `candidate_bytes` then."""
 
@@ -208,6 +222,7 @@ class Finding:
     op_mix: list[Count]
     inputs: list[InputChange]
     edits: list[SourceEdit]
+    shares: list[EditShare]
     triage: Triage | None
     history: list[str]
     commands: list[str]

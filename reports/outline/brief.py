@@ -16,6 +16,7 @@ from hlodb.reports.judge.sentences import (
     gate_sentence,
     input_words,
     moved,
+    share_words,
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
@@ -102,6 +103,8 @@ def _finding(report: Report, f: Finding) -> list[Block]:
     blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
     if f.edits and f.edits[0].advice:
         blocks.append(Paragraph(f"To undo: {f.edits[0].advice}"))
+    if f.shares:
+        blocks.append(Paragraph(f"Split: {share_words(f)}."))
     if f.cause is not None and f.cause.effect is not None:
         blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
     # Whoever gave the program other inputs, or edited it, needs no pass to blame.

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from hlodb.reports.judge.sentences import changed_inputs, input_words, shown_path
+from hlodb.reports.judge.sentences import (
+    changed_inputs,
+    input_words,
+    share_words,
+    shown_path,
+)
 from hlodb.reports.model.findings import (
     BufferChange,
     Cause,
@@ -26,6 +31,8 @@ def finding_card(
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
         blocks.append(Paragraph(_cause(f, f.cause)))
+    if f.shares:
+        blocks.append(Paragraph(f"Split: {share_words(f)}."))
     if f.divergence is not None:
         blocks.append(Paragraph(_parting(f.divergence)))
     if f.parts:

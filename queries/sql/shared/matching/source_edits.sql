@@ -23,6 +23,7 @@
 -- param candidate_runs BIGINT[] = NULL from 0: run_id of each candidate
 --   snapshot.
 -- param candidate_ids BIGINT[] = NULL: Their contents.
+-- param with_paths BOOLEAN = false: Fill base_paths and candidate_paths.
 -- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
@@ -48,6 +49,10 @@
 -- column base_line INTEGER count neutral: Line in the base, from 1; NULL where
 --   it has no such operation.
 -- column candidate_line INTEGER count neutral: The same in the candidate.
+-- column base_paths VARCHAR text neutral: Framework paths of the base that the
+--   edit is of, or that descend from it and that the candidate lacks, one per
+--   line; NULL unless with_paths.
+-- column candidate_paths VARCHAR text neutral: The same of the candidate.
 WITH RECURSIVE asked AS MATERIALIZED (
   -- Arguments are read inside of macros, where no CTE may have their names.
   SELECT
@@ -576,6 +581,47 @@ looped AS MATERIALIZED (
   ) AS i USING (pair, is_own, frame_id)
   GROUP BY l.pair, l.is_backward, l.user_function, l.nth
 ),
+nested_calls AS MATERIALIZED (
+  SELECT DISTINCT t.pair, t.is_own, t.computation_id, c.called_id
+  FROM there AS t
+  JOIN calls AS c USING (pair, is_own, instruction_id)
+  WHERE $with_paths
+),
+-- Computations that run in such a loop.
+loop_bodies AS (
+  SELECT
+    l.pair, l.is_own, n.own_file, n.own_function, c.called_id AS computation_id
+  FROM loops_alone AS l
+  JOIN (
+    SELECT
+      pair, is_own, frame_id, arg_min(file_name, distance) AS own_file,
+      arg_min(frame_function, distance) AS own_function
+    FROM chains
+    GROUP BY pair, is_own, frame_id
+  ) AS n USING (pair, is_own, frame_id)
+  JOIN calls AS c USING (pair, is_own, instruction_id)
+  WHERE $with_paths
+  UNION
+  SELECT b.pair, b.is_own, b.own_file, b.own_function, c.called_id
+  FROM loop_bodies AS b
+  JOIN nested_calls AS c USING (pair, is_own, computation_id)
+),
+-- And what is like them on a side without the loop.
+loop_paths AS (
+  SELECT
+    k.pair, k.own_file, k.own_function,
+    list(DISTINCT d.op_name) FILTER (WHERE NOT d.is_own) AS base_paths,
+    list(DISTINCT d.op_name) FILTER (WHERE d.is_own) AS candidate_paths
+  FROM (
+    SELECT DISTINCT b.pair, b.own_file, b.own_function, d.key
+    FROM loop_bodies AS b
+    JOIN described AS d USING (pair, is_own, computation_id)
+    WHERE d.core IS NOT NULL
+      AND d.is_located
+  ) AS k
+  JOIN described AS d USING (pair, key)
+  GROUP BY k.pair, k.own_file, k.own_function
+),
 loop_edits AS MATERIALIZED (
   SELECT
     l.pair, 'loop' AS change,
@@ -597,9 +643,11 @@ loop_edits AS MATERIALIZED (
     END AS candidate_text,
     l.own_function AS subject, CAST(NULL AS VARCHAR) AS operations,
     1 AS operation_count, l.source_file, l.site_function AS function_name,
-    l.base_line, l.own_line AS candidate_line
+    l.base_line, l.own_line AS candidate_line, o.base_paths,
+    o.candidate_paths
   FROM looped AS l
   JOIN inputs AS n USING (pair)
+  LEFT JOIN loop_paths AS o USING (pair, own_file, own_function)
   -- Other steps follow from other sizes.
   WHERE n.has_same_sizes
     OR NOT (l.is_in_base AND l.is_in_own)
@@ -683,6 +731,15 @@ again_site AS MATERIALIZED (
     PARTITION BY s.pair, s.is_own ORDER BY s.distance, s.times DESC, s.site
   ) = 1
 ),
+again_paths AS (
+  SELECT
+    d.pair, list(DISTINCT d.op_name) FILTER (WHERE NOT d.is_own) AS base_paths,
+    list(DISTINCT d.op_name) FILTER (WHERE d.is_own) AS candidate_paths
+  FROM described AS d
+  JOIN again_keys AS k USING (pair, key)
+  WHERE $with_paths
+  GROUP BY d.pair
+),
 again_edits AS (
   SELECT
     t.pair, 'recomputation' AS change,
@@ -696,8 +753,10 @@ again_edits AS (
     CAST(abs(t.own_again - t.base_again) AS BIGINT) AS operation_count,
     coalesce(c.file_name, b.file_name) AS source_file,
     coalesce(c.frame_function, b.frame_function) AS function_name,
-    b.frame_line AS base_line, c.frame_line AS candidate_line
+    b.frame_line AS base_line, c.frame_line AS candidate_line, o.base_paths,
+    o.candidate_paths
   FROM again_totals AS t
+  LEFT JOIN again_paths AS o ON o.pair = t.pair
   LEFT JOIN again_site AS b
     ON b.pair = t.pair
     AND NOT b.is_own
@@ -757,7 +816,9 @@ callback_edits AS (
     count(*) AS operation_count, CAST(0 AS BIGINT) AS delta_bytes,
     p.source_file, p.site_function AS function_name,
     max(p.site_line) FILTER (WHERE NOT k.is_own) AS base_line,
-    max(p.site_line) FILTER (WHERE k.is_own) AS candidate_line
+    max(p.site_line) FILTER (WHERE k.is_own) AS candidate_line,
+    list(DISTINCT k.op_name) FILTER (WHERE NOT k.is_own) AS base_paths,
+    list(DISTINCT k.op_name) FILTER (WHERE k.is_own) AS candidate_paths
   FROM (
     SELECT
       d.*, row_number() OVER (
@@ -850,7 +911,9 @@ output_edits AS MATERIALIZED (
     min(p.source_file) AS source_file,
     min(p.site_function) AS function_name,
     max(p.site_line) FILTER (WHERE NOT o.is_own) AS base_line,
-    max(p.site_line) FILTER (WHERE o.is_own) AS candidate_line
+    max(p.site_line) FILTER (WHERE o.is_own) AS candidate_line,
+    list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_own) AS base_paths,
+    list(DISTINCT o.op_name) FILTER (WHERE o.is_own) AS candidate_paths
   FROM (
     SELECT
       o.*,
@@ -896,14 +959,16 @@ argument_edits AS (
     arg_min(a.argument, a.number) AS subject,
     CAST(NULL AS VARCHAR) AS operations, count(*) AS operation_count,
     sum(CASE WHEN a.base_donated THEN 1 ELSE -1 END * a.logical_bytes)
-      AS delta_bytes
+      AS delta_bytes, CAST(NULL AS VARCHAR[]) AS base_paths,
+    CAST(NULL AS VARCHAR[]) AS candidate_paths
   FROM argument_pairs AS a
   WHERE a.base_donated <> a.own_donated
   GROUP BY ALL
   UNION ALL
   SELECT
     a.pair, 'argument_sharding', a.base_sharding, a.own_sharding,
-    arg_min(a.argument, a.number), NULL, count(*), sum(a.logical_bytes)
+    arg_min(a.argument, a.number), NULL, count(*), sum(a.logical_bytes),
+    list(a.argument), list(a.argument)
   FROM argument_pairs AS a
   JOIN partitions AS p USING (pair)
   WHERE coalesce(a.base_sharding, '{replicated}')
@@ -1074,6 +1139,40 @@ key_texts AS (
   FROM key_changes
   GROUP BY pair, source_file, site_function
 ),
+-- What descends from a group, as far as the other side lacks it.
+lacking_edges AS MATERIALIZED (
+  SELECT e.*
+  FROM edges AS e
+  SEMI JOIN lacking AS k USING (pair, is_own, instruction_id)
+  ANTI JOIN grouped AS g USING (pair, is_own, instruction_id)
+  WHERE $with_paths
+),
+reached AS (
+  SELECT
+    g.pair, g.is_own, g.instruction_id, g.source_file, g.site_function
+  FROM grouped AS g
+  WHERE $with_paths
+  UNION
+  SELECT
+    r.pair, r.is_own, e.instruction_id, r.source_file, r.site_function
+  FROM reached AS r
+  JOIN lacking_edges AS e
+    ON e.pair = r.pair
+    AND e.is_own = r.is_own
+    AND e.operand_id = r.instruction_id
+),
+group_paths AS (
+  SELECT
+    r.pair, r.source_file, r.site_function,
+    list(DISTINCT d.op_name) FILTER (WHERE NOT d.is_own) AS base_paths,
+    list(DISTINCT d.op_name) FILTER (WHERE d.is_own) AS candidate_paths
+  FROM reached AS r
+  JOIN described AS d
+    ON d.pair = r.pair
+    AND d.is_own = r.is_own
+    AND d.instruction_id = r.instruction_id
+  GROUP BY r.pair, r.source_file, r.site_function
+),
 group_sums AS (
   SELECT
     pair, source_file, site_function, min(base_line) AS base_line,
@@ -1126,8 +1225,10 @@ group_edits AS (
     CASE change WHEN 'retyped' THEN CAST(t.times AS BIGINT)
       ELSE s.operation_count END AS operation_count,
     s.delta_bytes, s.source_file, s.site_function AS function_name,
-    s.base_line, s.candidate_line, s.first_id
+    s.base_line, s.candidate_line, s.first_id, o.base_paths,
+    o.candidate_paths
   FROM group_sums AS s
+  LEFT JOIN group_paths AS o USING (pair, source_file, site_function)
   LEFT JOIN type_changes AS t USING (pair, source_file, site_function)
   LEFT JOIN key_texts AS k USING (pair, source_file, site_function)
 ),
@@ -1143,7 +1244,9 @@ told AS (
     arg_min(g.function_name, g.rank) AS function_name,
     CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
     CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
-      AS candidate_line
+      AS candidate_line,
+    list_distinct(flatten(list(g.base_paths))) AS base_paths,
+    list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
   FROM (
     SELECT
       g.*, row_number() OVER (
@@ -1295,6 +1398,11 @@ SELECT
   CAST(e.operation_count AS BIGINT) AS operation_count,
   CAST(e.delta_bytes AS BIGINT) AS delta_bytes, e.source_file,
   substr(e.source_file, 1 + coalesce(d.width, 0)) AS source_path,
-  nullif(e.function_name, '') AS function_name, e.base_line, e.candidate_line
+  nullif(e.function_name, '') AS function_name, e.base_line,
+  e.candidate_line,
+  CASE WHEN $with_paths THEN array_to_string(e.base_paths, chr(10)) END
+    AS base_paths,
+  CASE WHEN $with_paths THEN array_to_string(e.candidate_paths, chr(10)) END
+    AS candidate_paths
 FROM ruled AS e
 LEFT JOIN folders AS d USING (pair)
