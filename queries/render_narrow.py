@@ -19,7 +19,12 @@ from hlodb.queries.render_table import LEFT_UNITS, NOTHING, Cells
 from hlodb.text import visible
 
 _BETWEEN = "  "
-_BREAK = re.compile(r"[ /,_.:})\]-]+")
+_BREAK = re.compile(r"(?: (?![KMGTP]?i?B\b|%)|[/_:})\]]|[,.-](?!\d))+")
+"""Where a text folds, which keeps a number and its unit together."""
+
+_LONGEST_UNIT = len(" MiB")
+
+_ANY_BREAK = re.compile(r"[ /,_.:})\]-]+")
 _LEAST_TEXT = 16
 """Characters that a column of text keeps when it folds."""
 
@@ -91,7 +96,7 @@ def _fitted(
     for place in kept:
         column = columns[place]
         value = max((cell_len(row[place]) for row in cells), default=1)
-        parts = max(map(len, _parts(column.name)))
+        parts = max(len(part.rstrip()) for part in _parts(column.name))
         natural[place] = max(value, parts)
         least[place] = max(min(value, _least(column, least_text)), parts)
     spare = width - len(_BETWEEN) * (len(kept) - 1) - sum(least.values())
@@ -116,18 +121,17 @@ def _least(column: Column, least_text: int) -> int:
 
 def _parts(name: str) -> list[str]:
     """Return the pieces of a header, `base_` and `bytes`, a line each."""
-    words = visible(name).replace(" ", "_ ").split("_")
-    return [f"{word}_" for word in words[:-1]] + words[-1:]
+    return re.findall(r"[^ _]*[ _]|[^ _]+", visible(name)) or [""]
 
 
 def _header(name: str, width: int) -> list[str]:
     """Return a header as lines no longer than `width`, with few breaks."""
     lines = [""]
     for part in _parts(name):
-        if lines[-1] and len(lines[-1]) + len(part) > width:
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
             lines.append("")
         lines[-1] += part
-    return lines
+    return [line.rstrip() for line in lines]
 
 
 def _table(
@@ -162,12 +166,19 @@ def folded(text: str, width: int) -> list[str]:
     """Return `text` in lines of `width`, broken behind a punctuation mark if it can."""
     lines = []
     while cell_len(text) > width:
-        chopped = chop_cells(text, width)[0] or text[0]
-        marks = [m.end() for m in _BREAK.finditer(chopped)]
-        end = marks[-1] if marks and marks[-1] > width // 3 else len(chopped)
+        room = len(chop_cells(text, width)[0]) or 1
+        ends = (_last_break(pattern, text, room) for pattern in (_BREAK, _ANY_BREAK))
+        end = next((end for end in ends if end > width // 3), room)
         lines.append(text[:end].rstrip())
         text = text[end:].lstrip()
     return [*lines, text]
+
+
+def _last_break(pattern: re.Pattern[str], text: str, room: int) -> int:
+    """Return where the last break of a text within its first characters ends."""
+    found = pattern.finditer(text, 0, room + _LONGEST_UNIT)
+    ends = (min(match.end(), room) for match in found if match.start() < room)
+    return max(ends, default=0)
 
 
 def _shared(columns: tuple[Column, ...], cells: Cells) -> tuple[int, ...]:

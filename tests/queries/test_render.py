@@ -22,6 +22,7 @@ from rich.text import Text
 from hlodb.errors import UsageError
 from hlodb.queries.query import Column
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
+from hlodb.queries.render_narrow import folded, narrow
 from hlodb.queries.render_table import LEFT_UNITS, human
 from hlodb.queries.result import Result, plain_column
 from hlodb.text import visible
@@ -287,3 +288,29 @@ def test_human_numbers_by_unit() -> None:
         shown("byte_steps", 2048),
         shown("bytes_per_second", 10.0),
     ] == ["12,345", "12345", "1.500", "2.00 s", "2.00 KiB·steps", "10 B/s"]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("host +2.11 MiB (+7.5 %): dot", 14, ["host", "+2.11 MiB", "(+7.5 %): dot"]),
+        ("3 gone (-1,002.95 KiB)", 18, ["3 gone", "(-1,002.95 KiB)"]),
+        ("src/model/zoo.py", 12, ["src/model/", "zoo.py"]),
+        ("f32[16,32,32,32]", 12, ["f32[16,32,", "32,32]"]),
+    ],
+)
+def test_folded_text_keeps_numbers_with_their_units(
+    text: str, width: int, lines: list[str]
+) -> None:
+    assert folded(text, width) == lines
+
+
+def test_headers_of_two_words_fold_between_them() -> None:
+    columns = tuple(Column(n, "BIGINT", "bytes", "", "") for n in ("matched by", "Δ %"))
+    assert narrow(columns, [["1234567", "1"], ["1", "2"]], 10) == [
+        "matched  Δ",
+        "     by  %",
+        "──────────",
+        "1234567  1",
+        "      1  2",
+    ]
