@@ -104,3 +104,17 @@ def test_half_the_width_is_what_the_set_of_a_type_says(demo_warehouse: Path) -> 
     tiled = [r["subject"] for r in rows if r["rule_id"] == "fill_tile"]
     assert tiled
     assert all("," in subject.partition("[")[2].partition("]")[0] for subject in tiled)
+
+
+def test_half_a_batch_leaves_weights_and_state_as_they_are(
+    demo_warehouse: Path,
+) -> None:
+    """Embeddings that come out sharded are replaced, though by smaller arrays."""
+    asked = {"run": "v5e-jax-0.10.2", "program": "jit_gpt_fsdp"}
+    rows = ask(demo_warehouse, "remedies", **asked)
+    [half] = [row for row in rows if row["rule_id"] == "halve_batch"]
+    curve = ask(demo_warehouse, "live_timeline", color=0, **asked)
+    # Nothing else falls: at another step no temporary array is left to halve.
+    without = max(row["live_bytes"] - row["temp_live_bytes"] // 2 for row in curve)
+    assert half["saved_bytes"] <= half["live_peak_bytes"] - without
+    assert half["saved_bytes"] == 3_670_016
