@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tarfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,7 @@ from bench.measure import REPOSITORY, run
 from bench.sides import (
     HLODB,
     Figures,
+    Side,
     compare,
     copy_tables,
     ingest,
@@ -31,6 +33,7 @@ NIGHTS = 50
 MOVED_NIGHTS = 10
 """So many that room which a file keeps for blocks written anew weighs little."""
 
+EXPLAINED = REPOSITORY / "examples" / "dumps" / "cpu" / "jaxlib-0.10.2.tar.xz"
 MOVED = REPOSITORY / "tests" / "data" / "moved_lines"
 
 
@@ -201,6 +204,20 @@ def _exponent(sizes: tuple[int, ...], values: list[float]) -> float:
     return float(slope)
 
 
+def explain(bench: Bench) -> Figures:
+    """Compare a first look at a dump with its ingest: both cold, nothing kept."""
+    folder = bench.folder / "explained"
+    with tarfile.open(EXPLAINED) as archive:
+        archive.extractall(folder, filter="data")
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    database = bench.folder / "explained.duckdb"
+    looks = {
+        "ingest": Side(ingest([str(folder)], database), lambda: remove(database)),
+        "explain": Side([*HLODB, "explain", str(folder)]),
+    }
+    return {"bytes": size, "looks": compare(looks, bench.rounds)}
+
+
 CASES: dict[str, Callable[[Bench], Figures]] = {
     "passes": passes,
     "distinct": distinct,
@@ -210,5 +227,6 @@ CASES: dict[str, Callable[[Bench], Figures]] = {
     "single": single,
     "nights": nights,
     "scaling": scaling,
+    "explain": explain,
 }
 """What can be asked for by name, in the order in which all are run."""

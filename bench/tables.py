@@ -26,6 +26,7 @@ _MANY_FILES = 100
 
 _UNCHANGED_RATIO, _MOVED_RATIO = 0.005, 0.05
 _LINEAR = 1.0
+_EXPLAIN_SECONDS, _EXPLAIN_TIMES = 1.5, 2
 
 
 def tables(results: Mapping[str, Figures]) -> str:
@@ -39,6 +40,8 @@ def tables(results: Mapping[str, Figures]) -> str:
         parts.append(_nights(results["nights"]))
     if "scaling" in results:
         parts.append(_scaling(results["scaling"]))
+    if "explain" in results:
+        parts.append(_explain(results["explain"]))
     return "\n".join(parts)
 
 
@@ -177,6 +180,30 @@ def _scaling(figures: Figures) -> str:
         f"{_held(time <= _LINEAR, _LINEAR, 'at most')}\n"
         f"- memory grows with exponent {memory:.2f}"
         f"{_held(memory <= _LINEAR, _LINEAR, 'at most')}\n"
+    )
+
+
+def _explain(figures: Figures) -> str:
+    looks = figures["looks"]
+    rows = [
+        (
+            name,
+            f"{found['seconds']:.2f}",
+            f"{found['cpu_seconds']:.2f}",
+            f"{found['others_ratio']:.0%}",
+        )
+        for name, found in looks.items()
+    ]
+    heads = ("command", "seconds", "CPU seconds", "others' CPU")
+    cpu = looks["explain"]["cpu_seconds"]
+    ratio = cpu / looks["ingest"]["cpu_seconds"]
+    return (
+        f"### A first look at a dump of {figures['bytes'] / 1e6:.1f} MB\n\n"
+        f"{_table(heads, rows)}\n\n"
+        f"- CPU of an explanation: {cpu:.2f} s"
+        f"{_held(cpu < _EXPLAIN_SECONDS, _EXPLAIN_SECONDS, 'below')},"
+        f" {ratio:.2f} times that of an ingest"
+        f"{_held(ratio < _EXPLAIN_TIMES, _EXPLAIN_TIMES, 'below')}\n"
     )
 
 

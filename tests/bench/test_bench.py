@@ -155,3 +155,16 @@ def test_every_case_can_be_asked_for() -> None:
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert all(name in done.stdout for name in CASES)
+
+
+def test_a_first_look_is_compared_with_an_ingest() -> None:
+    looks = {
+        name: {"seconds": 2.0, "cpu_seconds": cpu, "others_ratio": 0.25}
+        for name, cpu in (("ingest", 1.0), ("explain", 1.4))
+    }
+    shown = tables({"explain": {"bytes": 3_845_273, "looks": looks}})
+    assert shown.splitlines()[0] == "### A first look at a dump of 3.8 MB"
+    assert shown.splitlines()[-1] == (
+        "- CPU of an explanation: 1.40 s (target: below 1.5, held),"
+        " 1.40 times that of an ingest (target: below 2, held)"
+    )
