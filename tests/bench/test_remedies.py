@@ -45,6 +45,11 @@ def test_every_promise_is_kept() -> None:
         ("remedies/decode", "base", {"donate", "halve_activation", "recompute"}),
         ("remedies/mesh", "base", {"shard", "donate", "halve_cache"}),
         ("remedies/narrow", "filled", {"fill_tile"}),
+        ("remedies/masked", "inside", {"compute_mask"}),
+        ("remedies/gathered", "later", {"gather_later"}),
+        ("remedies/gathered", "base", {"halve_batch"}),
+        ("pairs/lm-cpu", "base", {"offload"}),
+        ("remedies/train", "bf16", {"halve_element"}),
     ],
 )
 def test_what_cannot_help_is_not_listed(

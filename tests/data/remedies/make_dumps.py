@@ -1,6 +1,6 @@
 """Compiles the programs of programs.py for a v5e, ahead of time, one edit a folder.
 
-    pip install "jax[tpu]==0.10.2" && python make_dumps.py
+    pip install "jax[tpu]==0.10.2" && python make_dumps.py [NAME…]
 
 Gives an archive for each program here; each edit is compiled by a process of its own,
 as XLA takes the folder of its dump when it starts. pairs.json says which edit is the
@@ -10,6 +10,7 @@ remedy of which: `python -m bench.remedies` compares them.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -32,8 +33,8 @@ def compile_one(name: str, edit: str, folder: str) -> None:
     programs = import_module("programs")
     devices = topologies.get_topology_desc("v5e:2x2", platform="tpu").devices
     given = {**programs.PROGRAMS[name], **programs.EDITS[name][edit]}
-    if name == "mesh":
-        function, arguments = programs.mesh(given, devices)
+    if name in ("mesh", "gathered"):
+        function, arguments = getattr(programs, name)(given, devices)
     else:
         function, arguments = getattr(programs, name)(given)
         place = SingleDeviceSharding(devices[0])
@@ -45,18 +46,21 @@ def compile_one(name: str, edit: str, folder: str) -> None:
 
 def main() -> None:
     """Compile every edit, and pack the texts of each program."""
-    if len(sys.argv) > 1:
-        compile_one(*sys.argv[1:])
+    if sys.argv[1:2] == ["--one"]:
+        compile_one(*sys.argv[2:])
         return
     programs = import_module("programs")
-    for name, edits in programs.EDITS.items():
+    chosen = sys.argv[1:] or list(programs.EDITS)
+    for name, edits in ((name, programs.EDITS[name]) for name in chosen):
         with tempfile.TemporaryDirectory() as folder:
             for edit in edits:
                 dump = Path(folder) / name / edit
-                command = [sys.executable, __file__, name, edit, str(dump)]
+                command = [sys.executable, __file__, "--one", name, edit, str(dump)]
                 subprocess.run(command, check=True)
-                for file in dump.iterdir():
-                    if "jit_" not in file.name or not file.stem.endswith(KEPT):
+                for file in list(dump.iterdir()):
+                    if file.is_dir():
+                        shutil.rmtree(file)
+                    elif "jit_" not in file.name or not file.stem.endswith(KEPT):
                         file.unlink()
             with tarfile.open(HERE / f"{name}.tar.xz", "w:xz") as packed:
                 packed.add(Path(folder) / name, name)

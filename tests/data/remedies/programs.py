@@ -223,11 +223,61 @@ def narrow(given: Mapping[str, Any]) -> tuple[Any, Any]:
     return jax.jit(scaled), (jax.ShapeDtypeStruct(given["shape"], jnp.float32),)
 
 
+def masked(given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return causal attention in a scan over layers, and shapes of its arguments."""
+    batch, heads, length, width = 4, 16, 1024, 64
+
+    def causal() -> Any:
+        row = jax.lax.broadcasted_iota(jnp.int32, (length, length), 0)
+        column = jax.lax.broadcasted_iota(jnp.int32, (length, length), 1)
+        whole = (batch, heads, length, length) if given["whole"] else (length, length)
+        return jnp.broadcast_to(jnp.where(row >= column, 0.0, -1e9), whole)
+
+    def run(weights: Any, x: Any) -> Any:
+        # What is rematerialised takes its constants through such a barrier.
+        mask = jax.lax.optimization_barrier(causal()) if given["whole"] else None
+
+        def layer(x: Any, weight: Any) -> tuple[Any, None]:
+            q = jnp.einsum("bhld,de->bhle", x, weight)
+            scores = jnp.einsum("bhqd,bhkd->bhqk", q, x)
+            scores = scores + (causal() if mask is None else mask)
+            return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(scores), x), None
+
+        return jax.lax.scan(layer, x, weights)[0]
+
+    shapes = ((LAYERS, width, width), (batch, heads, length, width))
+    return jax.jit(run), [jax.ShapeDtypeStruct(s, jnp.float32) for s in shapes]
+
+
+def gathered(given: Mapping[str, Any], devices: Sequence[Any]) -> tuple[Any, Any]:
+    """Return a forward pass on four devices that gathers its weights, and shapes."""
+    grid = jax.sharding.Mesh(np.array(devices), ("data",))
+    whole = NamedSharding(grid, PartitionSpec())
+
+    def forward(params: Any, x: Any) -> Any:
+        if given["first"]:
+            params = [jax.lax.with_sharding_constraint(w, whole) for w in params]
+            params, x = jax.lax.optimization_barrier((params, x))
+        for w in params:
+            if not given["first"]:
+                w, x = jax.lax.optimization_barrier((w, x))
+                w = jax.lax.with_sharding_constraint(w, whole)
+            x = jnp.tanh(x @ w)
+        return x
+
+    place = NamedSharding(grid, PartitionSpec("data", None))
+    weight = jax.ShapeDtypeStruct((8192, 8192), jnp.float32, sharding=place)
+    x = jax.ShapeDtypeStruct((1024, 8192), jnp.float32, sharding=place)
+    return jax.jit(forward), ([weight] * LAYERS, x)
+
+
 PROGRAMS = {
     "train": BASE,
     "decode": DECODER,
     "mesh": MESH,
     "narrow": {"shape": (32_768, 33, 33)},
+    "masked": {"whole": True},
+    "gathered": {"first": True},
 }
 
 EDITS: dict[str, dict[str, dict[str, Any]]] = {
@@ -252,4 +302,6 @@ EDITS: dict[str, dict[str, dict[str, Any]]] = {
     },
     "mesh": {"base": {}, "replicated": {"weights": (None, None)}},
     "narrow": {"base": {}, "filled": {"shape": (32_768, 1089)}},
+    "masked": {"base": {}, "inside": {"whole": False}},
+    "gathered": {"base": {}, "later": {"first": False}},
 }

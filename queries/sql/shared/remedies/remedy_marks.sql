@@ -13,7 +13,7 @@
 --   kept: of these, the arrays that a loop fills with a part for each
 --   iteration, but not the loop's own state. activation: temporary arrays of
 --   programs that replace arguments, with other dimensions than any argument
---   but the inputs, and these. wide: 32-bit arrays that are not like an
+--   but the inputs, and these, without gathered_values. wide: 32-bit arrays that are not like an
 --   argument, in programs whose large arrays are mostly of 16 bits. given:
 --   constants, and temporary arrays computed from positions alone. reported:
 --   results that replace no argument, in programs that do replace some, from
@@ -423,6 +423,9 @@ marked AS (
   ANTI JOIN sizes_of_arguments AS a
     ON a.module_id = v.module_id
     AND a.sizes = list_sort(string_split(v.dimensions, ','))
+  ANTI JOIN gathered_values() AS g
+    ON g.module_id = v.module_id
+    AND g.value_id = v.value_id
   LEFT JOIN arguments AS i
     ON i.module_id = v.module_id
     AND i.allocation_id = v.allocation_id
