@@ -43,8 +43,9 @@
 --   candidate.
 -- column status VARCHAR name neutral: same, larger, smaller, new or gone; now
 --   at the peak or no longer at the peak; moved in or moved out (from or to
---   another kind of allocation or memory space); now shared or no longer shared
---   (in place, with another buffer). NULL for rows that are not buffers.
+--   another kind of allocation or memory space); now shared or no longer
+--   shared (in place, with another buffer). NULL for rows that are not
+--   buffers.
 -- column base_held_bytes BIGINT bytes lower_is_better: Bytes that it owns in
 --   the base; NULL if it owns none of this memory space there.
 -- column candidate_held_bytes BIGINT bytes lower_is_better: The same in the

@@ -264,7 +264,8 @@ def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
         None,
         "before_optimizations",
         "framework",
-        "the programs handed to XLA are 100 % alike, the compiled ones 71 %;"
+        "the programs handed to XLA have the same operations, the compiled ones are"
+        " 71 % alike;"
         " the former are sharded otherwise",
     )
 

@@ -27,8 +27,9 @@
 -- column note VARCHAR text neutral: The change in words.
 -- column status VARCHAR name neutral: same, larger, smaller, new or gone; now
 --   at the peak or no longer at the peak; moved in or moved out (from or to
---   another kind of allocation or memory space); now shared or no longer shared
---   (in place, with another buffer). NULL for rows that are not buffers.
+--   another kind of allocation or memory space); now shared or no longer
+--   shared (in place, with another buffer). NULL for rows that are not
+--   buffers.
 -- column held BIGINT id neutral: Number of the buffer among all that fill the
 --   memory of either side, the largest first; NULL for rows that are not
 --   buffers. Rows of several parts share it.

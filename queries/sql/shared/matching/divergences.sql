@@ -497,17 +497,23 @@ ruled AS (
       ELSE 'fusion'
     END AS compiler,
     -- Sources that differ are not 100 % alike, however little.
-    format('the programs handed to XLA are {:.0f} % alike',
-      CASE
-        WHEN f.source_likeness < 1 THEN least(100 * f.source_likeness, 99)
-        ELSE 100
-      END)
+    CASE
+      WHEN f.source_likeness < 1
+        THEN format('the programs handed to XLA are {:.0f} % alike',
+          least(100 * f.source_likeness, 99))
+      ELSE 'the programs handed to XLA have the same operations'
+    END
     || CASE
       WHEN f.typed_likeness < f.source_likeness
-        THEN format(' ({:.0f} % with their shapes)', 100 * f.typed_likeness)
+        THEN format(
+          ' ({:.0f} % with their shapes)', least(100 * f.typed_likeness, 99)
+        )
       ELSE ''
     END
-    || format(', the compiled ones {:.0f} %', 100 * f.likeness) AS likenesses,
+    || format(', the compiled ones {}{:.0f} %{}',
+      CASE WHEN f.source_likeness < 1 THEN '' ELSE 'are ' END,
+      100 * f.likeness,
+      CASE WHEN f.source_likeness < 1 THEN '' ELSE ' alike' END) AS likenesses,
     f.has_other_shardings
     AND (
       NOT (f.has_other_shapes OR f.source_likeness < 0.95)
@@ -552,7 +558,8 @@ SELECT
       )
     WHEN 'assignment'
       THEN
-        'the compiled programs are the same, their buffers are placed otherwise'
+        'the compiled programs are the same, their buffers are placed'
+        || ' otherwise'
     WHEN 'pass' THEN 'the input of that pass is the same'
     WHEN 'kernels'
       THEN 'the instructions are the same, kernels reserve other scoped memory'

@@ -11,12 +11,13 @@
 --   is lacking, too. These starts are grouped by the outermost call below
 --   which most operations are lacking, else by the user's line. Edits of their
 --   own are donations, outputs, constants of at least 4 KiB, callbacks,
---   shardings of arguments, loops that are gone, new or of other trip counts,
---   and operations that are no longer or newly recomputed (of checkpoints).
---   What starts below such a loop or checkpoint belongs to its edit. Where all
---   calls of the user are at the same lines and columns on both sides, and
---   outputs are the same, operations that are added, removed or replaced are
---   those of another release of a library, and no edit.
+--   shardings of arguments, other moments of an optimiser, loops that are
+--   gone, new or of other trip counts, and operations that are no longer or
+--   newly recomputed (of checkpoints). What starts below such a loop or
+--   checkpoint belongs to its edit. Where all calls of the user are at the
+--   same lines and columns on both sides, and outputs are the same, operations
+--   that are added, removed or replaced are those of another release of a
+--   library, and no edit.
 -- grain: pair of snapshots, edit
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
@@ -27,8 +28,8 @@
 -- column pair BIGINT id neutral: Position of the pair in the lists.
 -- column place BIGINT id neutral: Order of the edit, the greatest first.
 -- column change VARCHAR name neutral: donation, output, constant, callback,
---   argument_sharding, loop, recomputation, retyped, resharded, reshaped,
---   added, removed or replaced.
+--   argument_sharding, optimiser, loop, recomputation, retyped, resharded,
+--   reshaped, added, removed or replaced.
 -- column rule_id VARCHAR name neutral: Its rule of cause_rules.
 -- column sentence VARCHAR text neutral: What was edited, as the rule says it.
 -- column advice VARCHAR text neutral: What undoes it.
@@ -976,6 +977,40 @@ argument_edits AS (
     AND p.has_same_count
   GROUP BY ALL
 ),
+-- The moments that arguments are called after, without those of weights.
+moments AS (
+  SELECT
+    m.pair,
+    string_agg(DISTINCT m.moment, ', ' ORDER BY m.moment)
+      FILTER (WHERE NOT m.is_own) AS base_text,
+    string_agg(DISTINCT m.moment, ', ' ORDER BY m.moment)
+      FILTER (WHERE m.is_own) AS candidate_text,
+    count(*) FILTER (WHERE m.is_own)
+    - count(*) FILTER (WHERE NOT m.is_own) AS more,
+    sum(CASE WHEN m.is_own THEN m.logical_bytes ELSE -m.logical_bytes END)
+      AS delta_bytes
+  FROM (
+    SELECT
+      g.pair, g.is_own, g.logical_bytes,
+      regexp_extract(
+        g.argument,
+        '(?:^|[^a-z])(mu|nu|momentum|velocity|exp_avg(?:_sq)?|trace|acc_grads'
+          || '|sum_of_squares|v_row|v_col)(?:[^a-z]|$)', 1
+      ) AS moment
+    FROM arguments AS g
+    WHERE NOT regexp_matches(g.argument, '^(state\.)?params?([^a-z]|$)')
+  ) AS m
+  WHERE m.moment <> ''
+  GROUP BY m.pair
+),
+optimiser_edits AS (
+  SELECT
+    m.pair, 'optimiser' AS change, m.base_text, m.candidate_text,
+    CAST(NULL AS VARCHAR) AS subject, CAST(NULL AS VARCHAR) AS operations,
+    abs(m.more) AS operation_count, m.delta_bytes
+  FROM moments AS m
+  WHERE m.base_text IS DISTINCT FROM m.candidate_text
+),
 -- What of the rest starts an edit of its own.
 whole_keys AS (
   SELECT
@@ -1269,6 +1304,8 @@ edits AS (
   FROM output_edits
   UNION ALL BY NAME
   FROM argument_edits
+  UNION ALL BY NAME
+  FROM optimiser_edits
   UNION ALL BY NAME
   FROM loop_edits
   UNION ALL BY NAME

@@ -1,0 +1,126 @@
+"""Rules of cause_rules: each names a compiled pair, and is silent about another."""
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from bench.causes import PAIRS, unpacked
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+
+# The candidate of a pair; after ~ base and candidate change places.
+RULES = {
+    "classifier-cpu": {
+        "accumulation_removed": ("cnn_no_accumulation", "cnn_unrolled"),
+        "loop_steps": ("cnn_fewer_steps", "cnn_no_accumulation"),
+        "loop_unrolled": ("cnn_unrolled", "cnn_fewer_steps"),
+        "output_added": ("cnn_activations_kept", "cnn_order"),
+        "output_removed": ("~cnn_activations_kept", "cnn_activations_kept"),
+        "remat_added": ("~cnn_no_checkpoint", "cnn_no_checkpoint"),
+        "remat_removed": ("cnn_no_checkpoint", "cnn_unrolled"),
+    },
+    "decoder-cpu": {
+        "added": ("~gen_all_logits", "gen_all_logits"),
+        "cache_copied": ("gen_concatenated", "~gen_concatenated"),
+        "callback_added": ("gen_callback", "~gen_callback"),
+        "callback_removed": ("~gen_callback", "gen_again"),
+        "constant_captured": ("gen_constant", "gen_capacity"),
+        "constant_removed": ("~gen_constant", "gen_constant"),
+        "donation_gained": ("~gen_donation", "gen_donation"),
+        "donation_lost": ("gen_donation", "gen_renamed"),
+        "loop_added": ("gen_chunked", "~gen_chunked"),
+        "loop_removed": ("~gen_chunked", "gen_unrolled"),
+        "narrower_type": ("~gen_promotion", "gen_promotion"),
+        "output_changed": ("gen_all_logits", "gen_prompt"),
+        "promotion": ("gen_promotion", "~gen_promotion"),
+        "removed": ("gen_all_logits", "gen_constant"),
+        "replaced": ("~gen_concatenated", "gen_concatenated"),
+    },
+    "lm-cpu": {
+        "mask_materialised": ("lm_mask", "~lm_mask"),
+        "one_hot": ("lm_one_hot", "~lm_one_hot"),
+        "optimiser_added": ("~lm_optimiser", "lm_optimiser"),
+        "optimiser_changed": ("lm_optimiser", "lm_layers"),
+        "remat_saves_less": ("~lm_dots_policy", "lm_dots_policy"),
+        "remat_saves_more": ("lm_dots_policy", "lm_refactoring"),
+    },
+    "sharded-cpu": {
+        "argument_replicated": ("mesh_weights", "mesh_columns"),
+        "argument_resharded": ("mesh_columns", "mesh_devices"),
+        "argument_sharded": ("~mesh_weights", "mesh_weights"),
+        "replicated": ("mesh_replicated", "~mesh_replicated"),
+        "resharded": ("~mesh_hidden", "mesh_hidden"),
+    },
+}
+
+# Sizes that a line computes with, in the two programs without loop or remat.
+RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
+
+
+@pytest.mark.parametrize(
+    "archive",
+    [
+        "classifier-cpu",
+        "decoder-cpu",
+        "sharded-cpu",
+        pytest.param("lm-cpu", marks=pytest.mark.slow),
+    ],
+)
+def test_rules_apply_where_they_should_alone(tmp_path: Path, archive: str) -> None:
+    expected = RULES[archive]
+    asked = sorted({name for pair in expected.values() for name in pair})
+    pairs = {p.name: p for p in unpacked(PAIRS / f"{archive}.tar.xz", tmp_path)}
+    warehouse = tmp_path / "pairs.duckdb"
+    folders = {"base": next(iter(pairs.values())).base}
+    folders |= {n: pairs[n].candidate for n in (name.lstrip("~") for name in asked)}
+    for name, folder in folders.items():
+        ingest([str(folder)], warehouse, request=RunRequest(name=name), jobs=1)
+    ends = [
+        (name[1:], "base") if name.startswith("~") else ("base", name) for name in asked
+    ]
+    if archive == "classifier-cpu":
+        ends.append(RESHAPED)
+    found = _rules(warehouse, ends)
+    of_name = dict(zip(asked, found, strict=False))
+    wrong = {
+        rule: (applies, silent)
+        for rule, (applies, silent) in expected.items()
+        if rule not in of_name[applies] or rule in of_name[silent]
+    }
+    assert wrong == {}
+    assert [rules for rules in found if "reshaped" in rules] == found[len(asked) :]
+
+
+def _rules(warehouse: Path, ends: list[tuple[str, str]]) -> list[set[str]]:
+    """Return the rules that name edits between each pair of runs."""
+    with connect(warehouse) as connection:
+        sources = {
+            name: (run_id, module_id)
+            for name, run_id, module_id in connection.execute(
+                "SELECT r.name, m.run_id, m.module_id FROM modules AS m"
+                " JOIN runs AS r USING (run_id) WHERE m.stage = 'before_optimizations'"
+            ).fetchall()
+        }
+        given = {
+            "base_runs": [sources[base][0] for base, _ in ends],
+            "base_ids": [sources[base][1] for base, _ in ends],
+            "candidate_runs": [sources[candidate][0] for _, candidate in ends],
+            "candidate_ids": [sources[candidate][1] for _, candidate in ends],
+        }
+        found: dict[int, set[str]] = defaultdict(set)
+        for row in run_query(connection, "source_edits", given).dicts():
+            found[row["pair"]].add(row["rule_id"])
+    return [found[place] for place in range(1, len(ends) + 1)]
+
+
+def test_no_rule_is_without_its_pairs(tmp_path: Path) -> None:
+    ingest([str(PAIRS / "sharded-tpu.tar.xz")], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        rows = run_query(connection, "cause_rules").dicts()
+    tested = [rule for rules in RULES.values() for rule in rules]
+    assert {row["rule_id"] for row in rows} == {*tested, "reshaped"}
+    assert len(tested) == len({*tested})
+    assert [row["place"] for row in rows] == sorted({row["place"] for row in rows})
