@@ -7,13 +7,14 @@ import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from hlodb.commands.options import output_stream
-from hlodb.reports.model.report import Report
-from hlodb.reports.render.forms import rendered
+
+if TYPE_CHECKING:
+    from hlodb.reports.model.report import Report
 
 color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--color",
@@ -32,6 +33,8 @@ def write_report(report: Report, form: str, output: Path | None, color: str) -> 
 
 
 def _written(report: Report, form: str, output: Path | None, color: str) -> bytes:
+    from hlodb.reports.render.forms import rendered
+
     if form != "text":
         return rendered(report, form)
     # Loaded when needed, as every form is.

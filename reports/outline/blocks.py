@@ -43,6 +43,13 @@ class Card(NamedTuple):
 Block = Paragraph | Table | Commands | Card
 
 
+class Section(NamedTuple):
+    """A titled part of the report."""
+
+    title: str
+    blocks: list[Block]
+
+
 def table(
     header: Sequence[str],
     rows: Sequence[Sequence[str]],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from hlodb.reports.judge.findings import findings_of
 from hlodb.reports.judge.sentences import gate_sentence
@@ -16,7 +15,7 @@ from hlodb.reports.model.findings import CauseGroup, Finding
 from hlodb.reports.model.names import Names, called, place, shared_names
 from hlodb.reports.model.report import Gate, ProgramRow, Report, RunFacts
 from hlodb.reports.outline import more
-from hlodb.reports.outline.blocks import Block, Paragraph, few, table
+from hlodb.reports.outline.blocks import Block, Paragraph, Section, few, table
 from hlodb.reports.outline.brief import brief
 from hlodb.reports.outline.cards import finding_card
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
@@ -38,13 +37,6 @@ MARKS = {
     "duplicate": "w",
 }
 """One character per state, as in asv."""
-
-
-class Section(NamedTuple):
-    """A titled part of the report."""
-
-    title: str
-    blocks: list[Block]
 
 
 def outline(report: Report, top: int) -> list[Section]:

@@ -6,8 +6,7 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from hlodb.reports.outline.blocks import Block, Commands, Paragraph, table
-from hlodb.reports.outline.outline import Section
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph, Section, table
 from hlodb.reports.overview.overview import (
     TIMELINE_POINTS,
     Overview,

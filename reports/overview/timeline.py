@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from hlodb.reports.model.findings import Curve, Schedule
 from hlodb.reports.overview.overview import Overview, Row, rows_of
+
+if TYPE_CHECKING:
+    from hlodb.reports.model.findings import Curve
 
 POINTS = 120
 """Into how many points a schedule is cut at most."""
@@ -13,6 +16,8 @@ POINTS = 120
 
 def curve_of(overview: Overview, space: Row, name: str) -> Curve | None:
     """Return the curve of a program's memory space; None without live ranges."""
+    from hlodb.reports.model.findings import Curve, Schedule
+
     stretches = rows_of(overview, "live_timeline", space)
     if space.get("peak_step") is None or len(stretches) < 2:
         return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from hlodb.errors import DataQualityError, UsageError
-from hlodb.reports.outline.outline import Section
+from hlodb.reports.outline.blocks import Section
 from hlodb.reports.overview.overview import memory_spaces, read_overview
 from hlodb.reports.overview.timeline import curve_of
 from hlodb.reports.pictures.draw_curves import draw_curves

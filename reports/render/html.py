@@ -16,9 +16,16 @@ from itertools import takewhile, zip_longest
 
 from hlodb.reports.judge.outcome import unjudged_growth
 from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.outline.blocks import (
+    Block,
+    Card,
+    Commands,
+    Paragraph,
+    Section,
+    Table,
+)
 from hlodb.reports.outline.escape import html
-from hlodb.reports.outline.outline import Section, outline
+from hlodb.reports.outline.outline import outline
 from hlodb.reports.outline.tiles import Tile, anchor, finding_anchor, tiles
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings, pictures_of_sections

@@ -7,12 +7,21 @@ characters: sections are dropped from the bottom, and a line says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.outline.blocks import (
+    Block,
+    Card,
+    Commands,
+    Paragraph,
+    Section,
+    Table,
+)
 from hlodb.reports.outline.escape import html, markdown
-from hlodb.reports.outline.outline import Section, outline
 from hlodb.text import visible
+
+if TYPE_CHECKING:
+    from hlodb.reports.model.report import Report
 
 SUMMARY_BYTES = 1024 * 1024
 COMMENT_BYTES = 64 * 1000
@@ -43,6 +52,9 @@ def comment_marker(report: Report) -> str:
 
 def _document(report: Report, top: int, limit: int | None, marker: str) -> str:
     head = f"{marker}## {markdown(report.headline)}\n"
+    # Loaded when needed: an explanation is written without it.
+    from hlodb.reports.outline.outline import outline
+
     sections = [_section(section) for section in outline(report, top)]
     footer = f"\n<sub>hlodb {report.hlodb_version}, report {report.report_id}</sub>\n"
     if limit is None:

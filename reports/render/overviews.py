@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hlodb.reports.outline.outline import Section
+from hlodb.reports.outline.blocks import Section
 from hlodb.reports.overview.outline import (
     described_spaces,
     headline,

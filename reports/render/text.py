@@ -4,16 +4,25 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from hlodb.queries.query import Column
 from hlodb.queries.render_narrow import folded, narrow
-from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.outline.blocks import (
+    Block,
+    Card,
+    Commands,
+    Paragraph,
+    Section,
+    Table,
+)
 from hlodb.reports.outline.escape import middle_cut
-from hlodb.reports.outline.outline import Section, outline
 from hlodb.text import BYTE_UNITS, visible
+
+if TYPE_CHECKING:
+    from hlodb.reports.model.report import Report
 
 TOP = 10
 WIDEST_CELL = 96
@@ -80,6 +89,9 @@ def _color(match: re.Match[str]) -> str:
 
 
 def _text(report: Report, width: int | None) -> str:
+    # Loaded when needed: an explanation is written without it.
+    from hlodb.reports.outline.outline import outline
+
     sections = outline(report, TOP)
     shown = [section for section in sections if section.title != "Definitions"]
     if words := _words(report):
