@@ -96,12 +96,12 @@ oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## H
 	$(BIN)/python -m pytest -q -m oracle
 
 # Chromium is that of the system: downloads of playwright are not used.
-page: $(VENV)/page  ## Drive the report's page in headless Chromium
+page: $(VENV)/page  ## Drive the report's page in headless Chromium, and the example notebook
 	@command -v chromium google-chrome >/dev/null || { echo "Chromium is not there: apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -q -m browser
 
 $(VENV)/page: Makefile | $(VENV)/dev
-	$(call install,playwright)
+	$(call install,playwright nbclient ipykernel)
 	@if command -v npm >/dev/null; \
 	then mkdir -p $(VENV)/axe && npm install --silent --no-save --prefix $(VENV)/axe axe-core@4; \
 	else echo "npm is not there: pages are not checked by axe-core"; fi

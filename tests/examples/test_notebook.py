@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-NOTEBOOK = Path(__file__).parents[2] / "examples" / "explain.ipynb"
+from docs.notebook import NOTEBOOK, executed, kept, outputs
 
 
 def run_cell(text: str, names: dict[str, Any]) -> Any:
@@ -48,3 +48,17 @@ def test_every_cell_runs(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) 
     assert frame.startswith("<iframe srcdoc=")
     assert "<svg" not in frame, "the page is quoted"
     assert "jit_cnn" in reported.text
+
+
+@pytest.mark.browser
+@pytest.mark.filterwarnings("default")
+def test_a_kernel_gives_what_the_notebook_keeps(
+    demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("nbclient", "ipykernel"):
+        pytest.importorskip(name, reason=f"{name} is not installed: run `make page`")
+    monkeypatch.setenv("HLODB_DB", "")
+    found = outputs(executed(demo_warehouse))
+    pages = [data for data in found if "<iframe" in "".join(data.get("text/html", ""))]
+    assert len(pages) == 3
+    assert [kept(data) for data in found] == outputs(json.loads(NOTEBOOK.read_text()))
