@@ -52,27 +52,40 @@ def read_edit_shares(
 
     What is unexplained comes last.
     """
-    found: dict[tuple[Modules, int], list[EditShare]] = defaultdict(list)
     if not pairs:
-        return found
+        return {}
+    asked = list({_contents(pair): pair for pair in pairs}.values())
     given: dict[str, Any] = {
-        "base_runs": [b.run_id for b, _ in pairs],
-        "base_places": [b.place for b, _ in pairs],
-        "candidate_runs": [c.run_id for _, c in pairs],
-        "candidate_places": [c.place for _, c in pairs],
+        "base_runs": [b.run_id for b, _ in asked],
+        "base_places": [b.place for b, _ in asked],
+        "candidate_runs": [c.run_id for _, c in asked],
+        "candidate_places": [c.place for _, c in asked],
     }
+    found: dict[Hashable, dict[int, list[EditShare]]] = defaultdict(
+        lambda: defaultdict(list)
+    )
     for row in run_query(connection, "edit_shares", given).dicts():
         share = EditShare(
             row["origin"], row["place"], row["delta_bytes"], row["buffer_count"]
         )
-        found[pairs[row["pair"] - 1], row["color"]].append(share)
-    for shares in found.values():
-        shares.sort(
-            key=lambda s: (
-                s.origin == "unexplained", -abs(s.delta_bytes), s.edit or 0, s.origin
-            )
-        )  # fmt: skip
-    return found
+        found[_contents(asked[row["pair"] - 1])][row["color"]].append(share)
+    for of_colors in found.values():
+        for shares in of_colors.values():
+            shares.sort(key=_share_order)
+    return {
+        (pair, color): shares
+        for pair in pairs
+        for color, shares in found[_contents(pair)].items()
+    }
+
+
+def _share_order(share: EditShare) -> tuple[bool, int, int, str]:
+    size = -abs(share.delta_bytes)
+    return share.origin == "unexplained", size, share.edit or 0, share.origin
+
+
+def _contents(pair: Modules) -> Hashable:
+    return tuple(each.module_id for each in pair), _sources(pair)
 
 
 def in_order_of_shares(

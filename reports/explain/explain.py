@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
@@ -67,11 +67,16 @@ Explanations = Mapping[tuple[Modules, int], Explanation]
 
 
 def explain(
-    connection: Connection, pairs: Iterable[Modules], *, top: int
+    connection: Connection,
+    pairs: Iterable[Modules],
+    *,
+    top: int,
+    split: Collection[Modules],
 ) -> Explanations:
     """Return the explanation of every (base, candidate) by colour.
 
-    `top` is how many buffers and opcodes are listed; what is left is summed up.
+    `top` is how many buffers and opcodes are listed; what is left is summed up. The
+    differences of pairs in `split` are split by the edits they follow from.
     """
     remaining = iter(dict.fromkeys(pairs))
     found: dict[tuple[Modules, int], Explanation] = {}
@@ -93,7 +98,8 @@ def explain(
         met = [
             p
             for p in edited
-            if len(edits.get(p, ())) > 1 or (edits.get(p) and inputs.get(p))
+            if p in split
+            and (len(edits.get(p, ())) > 1 or (edits.get(p) and inputs.get(p)))
         ]
         shares = read_edit_shares(connection, met)
         mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))

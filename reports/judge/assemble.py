@@ -37,7 +37,9 @@ def explanations(
     """Explain what moved between base and candidate, and the steps of the series."""
     moved = [m for v in verdicts if (m := _moved(v)) is not None]
     stepped = [m for s in steps if (m := _moved(s.verdict)) is not None]
-    return explain(connection, [*moved, *stepped], top=settings.top)
+    # Earlier steps are listed by their cause, which needs no split.
+    asked = [*moved, *stepped]
+    return explain(connection, asked, top=settings.top, split=set(moved))
 
 
 def _moved(verdict: Verdict) -> Modules | None:
