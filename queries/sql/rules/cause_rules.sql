@@ -3,9 +3,9 @@
 -- definition: A row per cause. An edit of source_edits has the first rule of
 --   its change whose pattern is found in 'subject | operations | base >
 --   candidate', as far as there are any. In a sentence {base}, {candidate},
---   {subject}, {operations} and {arguments} stand for what the edit says; the
---   last two are counted. A query of your own with the name cause_rules and
---   these columns takes its place.
+--   {subject} and {operations} (counted) stand for what the edit says, {more}
+--   for how many more arguments or outputs it is of than the subject. A query
+--   of your own with the name cause_rules and these columns takes its place.
 -- grain: cause
 -- column place BIGINT id neutral: Order of the rule.
 -- column rule_id VARCHAR name neutral: Its name.
@@ -45,16 +45,16 @@ FROM (VALUES
     'loop steps {base} → {candidate} in {subject}',
     'Fewer steps take more of the data at once.'),
   (30, 'donation_lost', 'donation', 'donated >$',
-    '{arguments} no longer donated',
+    '{subject}{more} no longer donated',
     'Donate them again: donate_argnums, donate_argnames, donate.'),
   (31, 'donation_gained', 'donation', '',
-    '{arguments} now donated',
+    '{subject}{more} now donated',
     'The caller cannot use these arrays afterwards.'),
   (40, 'output_added', 'output', '\| >',
-    'new output {candidate} of {subject}',
+    'new output {candidate} of {subject}{more}',
     'Return only what is used: outputs live to the end.'),
   (41, 'output_removed', 'output', '>$',
-    'output {base} of {subject} removed',
+    'output {base} of {subject}{more} removed',
     'Outputs live to the end.'),
   (42, 'output_changed', 'output', '',
     'output {base} → {candidate} of {subject}',
@@ -108,16 +108,16 @@ FROM (VALUES
     'sharding constraint {base} → {candidate}',
     'Compare the sharding constraints.'),
   (92, 'argument_sharded', 'argument_sharding', '\| replicated >',
-    '{arguments} now sharded: {base} → {candidate}',
+    '{subject}{more} now sharded: {base} → {candidate}',
     'Fewer copies take less memory on each device.'),
   (93, 'argument_replicated', 'argument_sharding',
     '\| [^>|c]*> .*copies|> replicated$'
       || '|, [23] copies > .*, ([4-9]|\d\d+) copies'
       || '|, [4-9] copies > .*, \d\d+ copies',
-    '{arguments} sharded otherwise: {base} → {candidate}',
+    '{subject}{more} sharded otherwise: {base} → {candidate}',
     'Shard them over the mesh again: every copy takes memory.'),
   (94, 'argument_resharded', 'argument_sharding', '',
-    '{arguments} sharded otherwise: {base} → {candidate}',
+    '{subject}{more} sharded otherwise: {base} → {candidate}',
     'Compare the shardings of arguments.'),
   (100, 'reshaped', 'reshaped', '',
     '{base} → {candidate} in {operations}',

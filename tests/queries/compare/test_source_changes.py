@@ -29,7 +29,7 @@ CLASSIFIER: dict[str, list[Edit]] = {
     ],
     "cnn_donation": [
         (None, None, None, None,
-         "state[0].trace.stages[0].first.weight and 19 more arguments no longer"
+         "state[0].trace.head.weight and 19 more arguments no longer"
          " donated"),
     ],
     "cnn_activations_kept": [
@@ -227,3 +227,48 @@ def test_source_changes_say_whether_sources_are_equal(
     with connect(warehouse) as connection:
         rows = run_query(connection, "source_changes").dicts()
     assert [row["sources"] for row in rows] == expected
+
+
+def returning(count: int) -> str:
+    """Return a program that adds arguments of 4, 8, … numbers to themselves.
+
+    It returns the first `count` sums, of five.
+    """
+    sizes = [4 * n for n in range(1, 6)]
+    types = [f"f32[{size}]{{0}}" for size in sizes]
+    result = f"({', '.join(types[:count])})"
+    lines = [
+        f"  p{n} = {shape} parameter({n})\n  t{n} = {shape} add(p{n}, p{n}),"
+        f' metadata={{op_name="jit(step)/sum{n}" source_file="/a/step.py"'
+        f" source_line={10 + n}}}\n"
+        for n, shape in enumerate(types)
+    ]
+    sums = ", ".join(f"t{n}" for n in range(count))
+    return (
+        f"HloModule jit_step, entry_computation_layout={{({', '.join(types)})->"
+        f"{result}}}\n\nENTRY main {{\n{''.join(lines)}"
+        f"  ROOT r = {result} tuple({sums})\n}}\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("counts", "sentences"),
+    [
+        ((1, 2), ["new output f32[8] of sum1"]),
+        ((1, 5), ["new output f32[20] of sum4 and 3 more outputs"]),
+        ((5, 1), ["output f32[20] of sum4 and 3 more outputs removed"]),
+    ],
+)
+def test_many_outputs_are_one_edit_told_by_the_largest(
+    tmp_path: Path, counts: tuple[int, int], sentences: list[str]
+) -> None:
+    warehouse = tmp_path / "w.duckdb"
+    for run, count in zip(("base", "candidate"), counts, strict=True):
+        (tmp_path / run).mkdir()
+        for stage in ("before_optimizations", "cpu_after_optimizations"):
+            name = f"module_0001.jit_step.{stage}.txt"
+            (tmp_path / run / name).write_text(returning(count))
+        ingest([str(tmp_path / run)], warehouse, request=RunRequest(name=run), jobs=1)
+    with connect(warehouse) as connection:
+        edits = _edits(connection, ["base", "candidate"])
+    assert [edit[4] for edit in edits["candidate"]] == sentences

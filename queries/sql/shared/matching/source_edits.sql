@@ -899,34 +899,45 @@ outputs_alone AS MATERIALIZED (
 output_edits AS MATERIALIZED (
   SELECT
     o.pair, 'output' AS change,
-    max(o.shape) FILTER (WHERE NOT o.is_own) AS base_text,
-    max(o.shape) FILTER (WHERE o.is_own) AS candidate_text,
-    min(coalesce(
+    arg_min(o.shape, o.place) FILTER (WHERE NOT o.is_own) AS base_text,
+    arg_min(o.shape, o.place) FILTER (WHERE o.is_own) AS candidate_text,
+    arg_min(coalesce(
       nullif(o.core, '*'), nullif(ltrim(regexp_replace(
         string_split(o.op_name, '/')[-1], '\w+\(|\)', '', 'g'
       ), '_'), ''), o.op_name
-    )) AS subject,
+    ), (o.place, NOT o.is_own)) AS subject,
     CAST(NULL AS VARCHAR) AS operations, count(*) AS operation_count,
     sum(CASE WHEN o.is_own THEN o.logical_bytes ELSE -o.logical_bytes END)
       AS delta_bytes,
-    min(p.source_file) AS source_file,
-    min(p.site_function) AS function_name,
-    max(p.site_line) FILTER (WHERE NOT o.is_own) AS base_line,
-    max(p.site_line) FILTER (WHERE o.is_own) AS candidate_line,
+    arg_min(p.source_file, o.place) AS source_file,
+    arg_min(p.site_function, o.place) AS function_name,
+    arg_min(p.site_line, o.place) FILTER (WHERE NOT o.is_own) AS base_line,
+    arg_min(p.site_line, o.place) FILTER (WHERE o.is_own) AS candidate_line,
     list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_own) AS base_paths,
     list(DISTINCT o.op_name) FILTER (WHERE o.is_own) AS candidate_paths
   FROM (
+    -- A few outputs are an edit each, more of them one, told by the largest.
     SELECT
-      o.*,
-      CASE WHEN o.more = 0 THEN o.place END AS partner
+      o.* REPLACE (
+        CASE
+          WHEN o.more = 0 THEN o.place
+          ELSE row_number() OVER (
+            PARTITION BY o.pair, o.is_own ORDER BY o.logical_bytes DESC, o.nth
+          )
+        END AS place
+      ),
+      CASE
+        WHEN o.more = 0 THEN o.place
+        WHEN abs(o.more) <= 3 THEN o.nth
+        ELSE 0
+      END AS partner
     FROM outputs_alone AS o
     JOIN inputs AS n USING (pair)
     WHERE n.has_same_count AND o.more <> 0 AND o.is_own = (o.more > 0)
       OR o.more = 0 AND n.has_same_sizes AND n.has_same_types
   ) AS o
   LEFT JOIN placed AS p USING (pair, is_own, frame_id)
-  GROUP BY
-    o.pair, coalesce(o.partner, 0), CASE WHEN o.partner IS NULL THEN o.nth END
+  GROUP BY o.pair, o.partner
   HAVING base_text IS DISTINCT FROM candidate_text
 ),
 donated AS (
@@ -957,7 +968,7 @@ argument_edits AS (
     a.pair, 'donation' AS change,
     CASE WHEN a.base_donated THEN 'donated' END AS base_text,
     CASE WHEN a.own_donated THEN 'donated' END AS candidate_text,
-    arg_min(a.argument, a.number) AS subject,
+    arg_min(a.argument, (-a.logical_bytes, a.number)) AS subject,
     CAST(NULL AS VARCHAR) AS operations, count(*) AS operation_count,
     sum(CASE WHEN a.base_donated THEN 1 ELSE -1 END * a.logical_bytes)
       AS delta_bytes, CAST(NULL AS VARCHAR[]) AS base_paths,
@@ -1398,15 +1409,17 @@ ruled AS (
         WHEN w.operation_count = 1 THEN ' operation'
         ELSE ' operations'
       END),
-      '{arguments}', concat(
-        w.subject,
-        CASE
-          WHEN w.operation_count = 2 THEN ' and 1 more argument'
-          WHEN w.operation_count > 2
-            THEN ' and ' || (w.operation_count - 1) || ' more arguments'
-        END
-      )) AS sentence
+      '{more}', CASE
+        WHEN m.more = 0 THEN ''
+        ELSE ' and ' || m.more || ' more ' || m.unit
+      END) AS sentence
   FROM written AS w
+  CROSS JOIN LATERAL (
+    SELECT
+      w.operation_count - 1 AS more,
+      CASE WHEN w.change = 'output' THEN 'output' ELSE 'argument' END
+      || CASE WHEN w.operation_count > 2 THEN 's' ELSE '' END AS unit
+  ) AS m
   LEFT JOIN LATERAL (
     SELECT c.rule_id, c.advice, c.sentence
     FROM cause_rules() AS c
