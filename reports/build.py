@@ -42,6 +42,7 @@ from hlodb.reports.model.sections import (
 )
 from hlodb.reports.model.series import ScalingLaw
 from hlodb.reports.sections import capacity_and_health as sections
+from hlodb.reports.sections.captured import captured
 from hlodb.reports.sections.notes import notes
 from hlodb.reports.sections.scaling import scaling_laws
 from hlodb.reports.sections.soundness import quality
@@ -90,7 +91,10 @@ def build_report(
         waivers=judged.waivers,
         settings=settings.described(),
         metrics=[*METRICS, *_parts(connection)],
-        notes=notes(scene, settings, judged.programs),
+        notes=[
+            *captured(connection, scene),
+            *notes(scene, settings, judged.programs),
+        ],
         curves=judged.curves,
         arenas=judged.arenas,
         flames=judged.flames,

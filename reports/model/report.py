@@ -24,6 +24,9 @@ from hlodb.reports.model.sections import (
 )
 from hlodb.reports.model.series import RoleHistory, ScalingLaw
 
+CAPTURED = "memory_analysis() of "
+"""How a note begins on a program without a buffer assignment, as capture stores it."""
+
 REPORT_SCHEMA = "2.0.0"
 """Version of the model: fields are only added within a major version."""
 

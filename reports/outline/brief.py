@@ -20,7 +20,7 @@ from hlodb.reports.judge.sentences import (
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
-from hlodb.reports.model.report import Gate, Report
+from hlodb.reports.model.report import CAPTURED, Gate, Report
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph
 from hlodb.text import counted, signed_bytes
 
@@ -76,6 +76,11 @@ def _nothing(report: Report) -> list[Block]:
     if report.comparison.rule == FIRST:
         text = "Next: ingest another run and report again. Budgets set limits already:"
         command = f"hlodb report --run {names[-1]} --propose-budgets"
+        return [Paragraph(text), Commands((command,))]
+    if said := [note for note in report.notes if note.startswith(CAPTURED)]:
+        text = f"Not judged, but different: {said[0]}"
+        command = f"hlodb query memory_analysis_diff -p base={names[0]}"
+        command += f" -p candidate={names[-1]}"
         return [Paragraph(text), Commands((command,))]
     what = "No comparable program" if base else "No earlier run to compare with"
     text = f"{what}. Pass --baseline RUN; `hlodb runs` lists the runs."
