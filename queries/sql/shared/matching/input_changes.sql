@@ -26,7 +26,8 @@
 -- column candidate_size VARCHAR text neutral: The same in the candidate; NULL
 --   where gone.
 -- column argument_count BIGINT count neutral: Arguments that it is of.
--- column arguments VARCHAR text neutral: The first three of them.
+-- column arguments VARCHAR text neutral: Three of them; of new ones and of
+--   those gone the largest.
 -- column delta_bytes BIGINT bytes lower_is_better: By how much these arguments
 --   grew.
 WITH couples AS MATERIALIZED (
@@ -173,7 +174,7 @@ alone AS (
     regexp_replace(a.argument, '\d+', '*', 'g') AS pattern,
     s.is_own AS is_new,
     regexp_matches(
-      lower(a.argument), 'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum)\b'
+      lower(a.argument), 'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum|ema)\b'
     ) AS is_state
   FROM couples AS c
   CROSS JOIN (SELECT unnest([FALSE, TRUE]) AS is_own) AS s
@@ -188,7 +189,8 @@ patterns AS (
   SELECT
     a.base_id, a.own_id, a.pattern, a.is_state,
     count_if(NOT a.is_own) AS fewer, count_if(a.is_own) AS more,
-    list(a.argument ORDER BY a.number) AS arguments,
+    list(a.argument ORDER BY a.logical_bytes DESC, a.number) AS arguments,
+    max(a.logical_bytes) AS most_bytes,
     sum(CASE WHEN a.is_own THEN 1 ELSE -1 END * a.logical_bytes) AS delta
   FROM alone AS a
   GROUP BY a.base_id, a.own_id, a.pattern, a.is_state
@@ -251,7 +253,7 @@ others AS (
     CASE WHEN more = 0 THEN format('{:,}', sum(fewer)) END,
     CASE WHEN more > 0 THEN format('{:,}', sum(more)) END,
     CAST(sum(more + fewer) AS BIGINT),
-    flatten(list(arguments ORDER BY length(pattern), pattern)),
+    flatten(list(arguments ORDER BY most_bytes DESC, pattern)),
     CAST(sum(delta) AS BIGINT)
   FROM counted
   WHERE base_times = fewer
