@@ -99,8 +99,12 @@ def absence(finding: Finding) -> str:
 
 
 def share_words(finding: Finding) -> str:
-    """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where edits meet."""
-    return "; ".join(_share_text(finding, share) for share in finding.shares)
+    """Return `+4.00 MiB from lm.py:53; -0.50 MiB unexplained` where edits meet.
+
+    Edits from which nothing follows are left out.
+    """
+    told = [share for share in finding.shares if share.delta_bytes]
+    return "; ".join(_share_text(finding, share) for share in told or finding.shares)
 
 
 def _share_text(finding: Finding, share: EditShare) -> str:

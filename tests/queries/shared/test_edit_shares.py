@@ -37,8 +37,7 @@ LOGITS = 8 * 128 * 4096 * 2
                 ("unexplained", None, -32768, 3),
             ],
             "+16.00 MiB from cache[0] and 1 more argument no longer donated; -4.00 MiB"
-            " from more than one of these; 0 B from decoder.py:63; 0 B from"
-            " decoder.py:65; -32.00 KiB unexplained",
+            " from more than one of these; -32.00 KiB unexplained",
         ),
         (
             "decoder-cpu",
@@ -63,7 +62,7 @@ LOGITS = 8 * 128 * 4096 * 2
                     3,
                 ),
             ],
-            "+8.00 MiB from lm.py:57; 0 B from lm.py:38",
+            "+8.00 MiB from lm.py:57",
             marks=pytest.mark.slow,
         ),
     ],
