@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from hlodb.reports.compare.baseline import FIRST
-from hlodb.reports.judge.findings import OPEN, undecided
+from hlodb.reports.judge.findings import ALERTING, OPEN, undecided
 from hlodb.reports.judge.outcome import unjudged_growth, warned_finding, worst_finding
 from hlodb.reports.judge.sentences import (
     EXPIRED,
@@ -36,6 +36,8 @@ BLAMES = {
 }
 """What likely caused a change, by the blame of its cause."""
 
+_SHOWN_OTHERS = 2
+
 _NO_PASS = ("framework", "environment")
 _SOURCE = "before_optimizations"
 
@@ -53,7 +55,7 @@ def _worst(report: Report) -> list[Block]:
     failed = [g for g in report.gates if g.status == "fail"]
     worst = worst_finding(report.findings, failed)
     if worst is not None:
-        return _finding(report, worst)
+        return [*_finding(report, worst), *_others(report, worst)]
     if failed:
         return _gate(report, failed[0])
     if report.comparison.base is None:
@@ -125,6 +127,23 @@ def _finding(report: Report, f: Finding) -> list[Block]:
         blocks.append(Paragraph("If this is wanted:"))
         blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))
     return blocks
+
+
+def _others(report: Report, worst: Finding) -> list[Block]:
+    """Name the other findings that alert, the first few each with its cause."""
+    rest = [
+        f
+        for f in report.findings
+        if f.scope == "candidate" and f.state in ALERTING and f.id != worst.id
+    ]
+    shared = shared_names(report)
+    lines = [
+        f"Also: {called(f, shared)} {f.space} {moved(f)}: {_why(f)}."
+        for f in rest[:_SHOWN_OTHERS]
+    ]
+    if len(rest) > _SHOWN_OTHERS:
+        lines.append(f"And {counted(len(rest) - _SHOWN_OTHERS, 'more regression')}.")
+    return [*map(Paragraph, lines)]
 
 
 def _why(f: Finding) -> str:
