@@ -7,7 +7,7 @@ bottom. Nothing here is escaped or aligned: that is the renderer's.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from hlodb.reports.judge.findings import findings_of
 from hlodb.reports.judge.sentences import gate_sentence
@@ -37,6 +37,9 @@ MARKS = {
     "duplicate": "w",
 }
 """One character per state, as in asv."""
+
+_MANY = 100
+"""Of so many rows a table has room for every finding of a cause."""
 
 
 def outline(report: Report, top: int) -> list[Section]:
@@ -167,7 +170,37 @@ def _causes(report: Report, direction: str, top: int) -> list[Block]:
     return [
         Paragraph(f"{count}, {counted(len(groups), 'cause')}."),
         table(header, rows, top, numeric=(4, 5), others=(4, others), findings=about),
+        *_findings_by_cause(report, groups[:top], name, top),
     ]
+
+
+def _findings_by_cause(
+    report: Report, groups: Iterable[CauseGroup], name: str, top: int
+) -> Iterator[Block]:
+    """Yield the findings of each cause that has several, where there is room."""
+    if top < _MANY:
+        return
+    shared = shared_names(report)
+    header = ["program", "space", "Δ", "Δ %", "since"]
+    for group in groups:
+        found = findings_of(group, report.findings)
+        if len(found) > 1:
+            rows = [
+                [
+                    called(f, shared),
+                    f.space,
+                    signed_bytes(f.delta_bytes),
+                    signed_percent(f.delta_ratio),
+                    f.first_run or "-",
+                ]
+                for f in found
+            ]
+            others = (2, _sums((f.space, f.delta_bytes) for f in found[top:]))
+            about = [f.id for f in found]
+            yield Paragraph(f"{counted(len(found), name)} by {group.title}:")
+            yield table(
+                header, rows, top, numeric=(2, 3), others=others, findings=about
+            )
 
 
 def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-MOST_BYTES = 2_000_000
+MOST_BYTES = 1_000_000
 """Of a page: somebody opens it from a mail or an artefact."""
 
 VOID = ("meta", "br", "hr", "img", "input", "link")

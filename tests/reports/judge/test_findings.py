@@ -214,7 +214,7 @@ def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
     assert sections["Findings"][-1] == Paragraph(
         "[3 others] HBM +50.00 MiB, VMEM +20.00 MiB"
     )
-    (causes,) = sections["Causes of regressions"]
+    _, causes = sections["Causes of regressions"]
     assert isinstance(causes, Table)
     assert causes.rows[-1] == ("", "[1 other]", "", "", "+20.00 MiB", "", "", "")
 
@@ -248,3 +248,41 @@ def test_a_headline_names_the_figure_that_rose(report_on: Build) -> None:
     assert report.headline.startswith(f"❌ 1 regression (1 gate failed): {figures}")
     (gate,) = [g for g in renderer("github")(report).splitlines() if "error" in g]
     assert "live peak +2.00 MiB, reserved -3.00 MiB (-33.3 %25)" in gate
+
+
+def test_regressions_of_one_cause_are_listed_and_linked(report_on: Build) -> None:
+    """As a page has room for them; a terminal shows the cause alone."""
+
+    def program(name: str, size: int) -> Program:
+        extra = replace(WORK, name="extra", size=size, path="jit(f)/softmax/exp")
+        return Program(name, (WORK, extra) if size else (WORK,), text=f"{name} {size}")
+
+    names = ("jit_a", "jit_b", "jit_c")
+    report = report_on(
+        night(1, *(program(name, 0) for name in names)),
+        night(2, *(program(name, (n + 2) * MIB) for n, name in enumerate(names))),
+    )
+    (causes,) = (
+        section.blocks
+        for section in outline(report, 100)
+        if section.title == "Causes of regressions"
+    )
+    count, grouped, by_cause, listed = causes
+    assert count == Paragraph("3 regressions, 1 cause.")
+    assert isinstance(grouped, Table)
+    assert isinstance(listed, Table)
+    (cause,) = grouped.rows
+    assert by_cause == Paragraph(f"3 regressions by {cause[0]}:")
+    assert [row[:3] for row in listed.rows] == [
+        ("jit_c", "host", "+4.00 MiB"),
+        ("jit_b", "host", "+3.00 MiB"),
+        ("jit_a", "host", "+2.00 MiB"),
+    ]
+    found = {f.id: f.program for f in report.findings}
+    assert [found[each or ""] for each in listed.findings] == [
+        "jit_c",
+        "jit_b",
+        "jit_a",
+    ]
+    short = next(s for s in outline(report, 10) if s.title == "Causes of regressions")
+    assert short.blocks == [count, grouped]
