@@ -1,5 +1,6 @@
 """What is said of compiled pairs with one edit, or two, whose truth is known."""
 
+import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -272,3 +273,30 @@ def test_many_outputs_are_one_edit_told_by_the_largest(
     with connect(warehouse) as connection:
         edits = _edits(connection, ["base", "candidate"])
     assert [edit[4] for edit in edits["candidate"]] == sentences
+
+
+def test_a_checkout_in_another_folder_is_no_change(tmp_path: Path) -> None:
+    """As in a CI that checks every commit out into a folder of its own."""
+    pair = next(
+        p
+        for p in unpacked(PAIRS / "classifier-cpu.tar.xz", tmp_path)
+        if p.name == "cnn_activations_kept"
+    )
+    warehouse = tmp_path / "w.duckdb"
+    moved = tmp_path / "moved"
+    shutil.copytree(pair.candidate, moved)
+    for file in moved.rglob("*.txt"):
+        file.write_text(file.read_text().replace("/home/me/model/", "/builds/2/"))
+    for name, folder in (
+        ("base", pair.base),
+        ("candidate", pair.candidate),
+        ("moved", moved),
+    ):
+        ingest([str(folder)], warehouse, request=RunRequest(name=name), jobs=1)
+    with connect(warehouse) as connection:
+        edits = _edits(connection, ["candidate", "moved"])
+        files = connection.execute(
+            "SELECT count(*) FROM store.stack_frames WHERE file_name LIKE '/builds/2/%'"
+        ).fetchone()
+    assert files != (0,)
+    assert edits["moved"] == edits["candidate"] != []

@@ -17,7 +17,8 @@
 --   checkpoint belongs to its edit. Where all calls of the user are at the
 --   same lines and columns on both sides, and outputs are the same, operations
 --   that are added, removed or replaced are those of another release of a
---   library, and no edit.
+--   library, and no edit. A candidate that was checked out in another folder
+--   than the base has the base's files.
 -- grain: pair of snapshots, edit
 -- param base_runs BIGINT[] = NULL from 0: run_id of each base snapshot.
 -- param base_ids BIGINT[] = NULL: Their contents.
@@ -131,7 +132,7 @@ all_frames AS MATERIALIZED (
     AND l.source_line IS NOT NULL
     AND l.source_file <> 'dummy_file_name'
 ),
-frames AS MATERIALIZED (
+own_frames AS MATERIALIZED (
   SELECT
     s.pair, s.is_own, f.stack_frame_id AS frame_id, f.parent_id,
     f.user_frame_id, f.function_name AS frame_function, f.file_name,
@@ -145,6 +146,58 @@ frames AS MATERIALIZED (
     FROM all_frames AS d
     JOIN framework_files() AS p ON contains(d.file_name, p.fragment)
   ) AS k ON k.file_name = f.file_name
+),
+files AS MATERIALIZED (
+  SELECT DISTINCT pair, is_own, file_name, string_split(file_name, '/') AS parts
+  FROM own_frames
+  WHERE is_user
+    AND starts_with(file_name, '/')
+),
+-- Where the candidate was checked out, if no file is where the base has it:
+-- the files with the longest common end are the same.
+checkouts AS MATERIALIZED (
+  SELECT
+    h.pair,
+    left(h.base_file, length(h.base_file) - h.shared) AS base_folder,
+    left(h.own_file, length(h.own_file) - h.shared) AS own_folder
+  FROM (
+    SELECT
+      b.pair, b.file_name AS base_file, c.file_name AS own_file,
+      CAST(list_sum(list_transform(
+        range(1, least(len(b.parts), len(c.parts)) + 1),
+        lambda n: CASE
+          WHEN b.parts[-n:] = c.parts[-n:] THEN length(b.parts[-n]) + 1 ELSE 0
+        END
+      )) AS BIGINT) AS shared
+    FROM files AS b
+    JOIN files AS c
+      ON c.pair = b.pair
+      AND c.parts[-1] = b.parts[-1]
+    WHERE NOT b.is_own
+      AND c.is_own
+  ) AS h
+  ANTI JOIN (
+    SELECT pair
+    FROM files
+    GROUP BY pair, file_name
+    HAVING count(*) = 2
+  ) AS same ON same.pair = h.pair
+  QUALIFY row_number() OVER (
+    PARTITION BY h.pair ORDER BY h.shared DESC, h.base_file, h.own_file
+  ) = 1
+),
+-- The candidate's files are called as in the base.
+frames AS MATERIALIZED (
+  SELECT
+    f.* REPLACE (
+      CASE
+        WHEN f.is_own AND starts_with(f.file_name, c.own_folder || '/')
+          THEN c.base_folder || substr(f.file_name, length(c.own_folder) + 1)
+        ELSE f.file_name
+      END AS file_name
+    )
+  FROM own_frames AS f
+  LEFT JOIN checkouts AS c USING (pair)
 ),
 callers AS (
   SELECT
@@ -1446,7 +1499,13 @@ SELECT
   e.change, e.rule_id, e.sentence, e.advice, e.base_text, e.candidate_text,
   e.subject, e.operations,
   CAST(e.operation_count AS BIGINT) AS operation_count,
-  CAST(e.delta_bytes AS BIGINT) AS delta_bytes, e.source_file,
+  CAST(e.delta_bytes AS BIGINT) AS delta_bytes,
+  CASE
+    WHEN e.candidate_line IS NOT NULL
+      AND starts_with(e.source_file, k.base_folder || '/')
+      THEN k.own_folder || substr(e.source_file, length(k.base_folder) + 1)
+    ELSE e.source_file
+  END AS source_file,
   substr(e.source_file, 1 + coalesce(d.width, 0)) AS source_path,
   nullif(e.function_name, '') AS function_name, e.base_line,
   e.candidate_line,
@@ -1456,3 +1515,4 @@ SELECT
     AS candidate_paths
 FROM ruled AS e
 LEFT JOIN folders AS d USING (pair)
+LEFT JOIN checkouts AS k USING (pair)
