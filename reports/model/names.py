@@ -33,6 +33,11 @@ RUN: Final = "run"
 """What is said for the program where a gate is about the whole run."""
 
 
+def state_words(state: str) -> str:
+    """Return a state in words; a program without a candidate is missing."""
+    return "missing" if state == "failed" else state.replace("_", " ")
+
+
 def place(row: Finding | ProgramRow) -> tuple[object, ...]:
     """Return the identity of a row; hosts may differ in their folders alone.
 

@@ -19,7 +19,7 @@ from hlodb.reports.judge.sentences import (
     share_words,
 )
 from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import called, shared_names
+from hlodb.reports.model.names import called, shared_names, state_words
 from hlodb.reports.model.report import CAPTURED, Gate, Report
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph
 from hlodb.text import counted, signed_bytes
@@ -154,7 +154,7 @@ def _why(f: Finding) -> str:
         return f.cause.title
     if f.change == "failed":
         return absence(f)
-    return f"{f.change.replace('_', ' ')} ({f.rule.replace('_', ' ')})"
+    return f"{state_words(f.change)} ({f.rule.replace('_', ' ')})"
 
 
 def _likely_cause(f: Finding) -> str:

@@ -18,6 +18,7 @@ from hlodb.reports.model.findings import (
     Divergence,
     Finding,
 )
+from hlodb.reports.model.names import state_words
 from hlodb.reports.outline.blocks import Card, Commands, Paragraph, Table, table
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
@@ -57,7 +58,7 @@ def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
     moved = f"{signed_bytes(f.delta_bytes)} ({signed_percent(f.delta_ratio)})"
     if f.delta_bytes is None:
         moved = plain_bytes(f.candidate_bytes or f.base_bytes)
-    return f"[{mark}] {who} {f.space} {moved} {f.state.replace('_', ' ')}"
+    return f"[{mark}] {who} {f.space} {moved} {state_words(f.state)}"
 
 
 def _summary(f: Finding) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from hlodb.reports.judge.findings import findings_of
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.model.findings import CauseGroup, Finding
-from hlodb.reports.model.names import Names, called, place, shared_names
+from hlodb.reports.model.names import Names, called, place, shared_names, state_words
 from hlodb.reports.model.report import Gate, ProgramRow, Report, RunFacts
 from hlodb.reports.outline import more
 from hlodb.reports.outline.blocks import Block, Paragraph, Section, few, table
@@ -288,7 +288,7 @@ def _floors(report: Report) -> str:
 
 
 def _state(p: ProgramRow) -> str:
-    words = p.state.replace("_", " ")
+    words = state_words(p.state)
     return f"{words} ({p.rule.replace('_', ' ')})" if p.state == "same" else words
 
 

@@ -303,7 +303,9 @@ def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
     ]
     header = ("saves", "share", "what", "what to do", "cost")
     return [
-        Paragraph("What to do, and what the live peak falls by:"),
+        Paragraph(
+            "What to do, and what the live peak falls by; savings do not add up:"
+        ),
         table(header, rows, top, numeric=(0, 1)),
     ]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hlodb.reports.model.names import called, shared_names
+from hlodb.reports.model.names import called, shared_names, state_words
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.escape import middle_cut
 from hlodb.text import plain_bytes, signed_bytes, signed_percent
@@ -37,7 +37,7 @@ def moved_rows(report: Report) -> tuple[list[MovedRow], int]:
             plain_bytes(f.candidate_bytes),
             signed_bytes(f.delta_bytes),
             signed_percent(f.delta_ratio),
-            f.state,
+            state_words(f.state),
         )
         for f in moved[:MOST_ROWS]
     ]

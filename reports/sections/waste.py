@@ -8,7 +8,7 @@ from typing import Any
 
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
-from hlodb.reports.config.settings import Settings
+from hlodb.reports.config.settings import MEBIBYTE, Settings
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.report import ProgramRow
 from hlodb.reports.model.sections import Waste
@@ -37,7 +37,7 @@ def waste(
         return run_query(connection, query, parameters, catalogue).dicts()
 
     spaces = {p.color: p.space for p in programs}
-    giants = answer("replicated_tensors", min_bytes=settings.floor_bytes, top=_EVERY)
+    giants = answer("replicated_tensors", min_bytes=MEBIBYTE, top=_EVERY)
     found = [
         *_of_programs(programs),
         *_donations(answer("missed_donation_value"), spaces),
@@ -88,7 +88,7 @@ def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:
         sizes = sum(row["device_bytes"] for row in found)
         saved = sum(row["saving_bytes"] for row in found)
         first = found[0]["op_name"] or f"parameter {found[0]['parameter_number']}"
-        what = counted(len(found), "large parameter")
+        what = f"{counted(len(found), 'parameter')} of 1 MiB or more"
         note = f"{what} not split over all partitions, first {first}"
         yield Waste("replicated", program, None, None, sizes, saved, note)
 
