@@ -27,13 +27,17 @@ SHOWN_EDITS = 3
 
 
 def name_cause(
-    difference: Difference, parting: Divergence, edits: Sequence[SourceEdit]
+    difference: Difference,
+    parting: Divergence,
+    edits: Sequence[SourceEdit],
+    has_other_inputs: bool,
 ) -> Cause:
     """Return the cause of a difference, which has changes.
 
-    Where the source was edited, that is the cause, and no pass of the compiler.
+    Where the source was edited, that is the cause, and no pass of the compiler. Other
+    inputs, as of one more layer, recompute as much more or less.
     """
-    cause = _of_compiler(difference, parting)
+    cause = _of_compiler(difference, parting, has_other_inputs)
     if not edits:
         return cause
     first = edits[0]
@@ -63,11 +67,13 @@ def _edit_text(edit: SourceEdit) -> str:
     return f"{at}: {edit.sentence}"
 
 
-def _of_compiler(difference: Difference, parting: Divergence) -> Cause:
+def _of_compiler(
+    difference: Difference, parting: Divergence, has_other_inputs: bool
+) -> Cause:
     part, changes = difference.main_part, difference.main_changes
     title = _title(part, changes, difference.delta_bytes)
     key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
-    if (more := _recomputed(parting)) is not None:
+    if not has_other_inputs and (more := _recomputed(parting)) is not None:
         title = f"{more}: {title}"
         key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
     elif part == PACKING and (more := _scoped(parting)) is not None:

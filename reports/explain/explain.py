@@ -112,8 +112,8 @@ def explain(
                 edits.get(pair, []), shares.get((pair, each.color), []), each
             )
             found[pair, each.color] = _explanation(
-                pair, each, parting, sources, ranked, top
-            )._replace(op_mix=mixes[pair], inputs=inputs.get(pair, []))
+                pair, each, parting, sources, ranked, inputs.get(pair, []), top
+            )._replace(op_mix=mixes[pair])
     return found
 
 
@@ -123,12 +123,15 @@ def _explanation(
     parting: differences.Divergence,
     sources: Sources,
     ranked: tuple[list[SourceEdit], list[EditShare]],
+    inputs: list[InputChange],
     top: int,
 ) -> Explanation:
     shown, rest = difference.changes[:top], difference.changes[top:]
     edits, shares = ranked
     return Explanation(
-        name_cause(difference, parting, edits) if difference.changes else None,
+        name_cause(difference, parting, edits, bool(inputs))
+        if difference.changes
+        else None,
         Divergence(
             parting.last_equal_stage,
             parting.first_different_stage,
@@ -142,7 +145,7 @@ def _explanation(
         sum(change.delta_bytes for change in rest),
         _contents(difference.held, top),
         [],
-        [],
+        inputs,
         edits,
         shares,
     )

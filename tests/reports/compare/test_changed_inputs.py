@@ -161,3 +161,21 @@ def test_forms_warn(pairs: Path) -> None:
     assert 'skipped message="warning: jit_generate host' in renderer("junit")(report)
     assert 'verdict="warn"' in renderer("openmetrics")(report)
     assert "WARN" in renderer("text")(report)
+
+
+@pytest.mark.slow
+def test_one_more_layer_is_not_blamed_on_recomputation(tmp_path: Path) -> None:
+    """It recomputes half as much again, as it has half as many layers again."""
+    with tarfile.open(PAIRS / "lm-cpu.tar.xz") as archive:
+        archive.extractall(tmp_path)
+    path = tmp_path / "hlodb.duckdb"
+    for run in ("base", "lm_layers"):
+        folder = str(tmp_path / "lm-cpu" / run)
+        ingest([folder], path, request=RunRequest(name=run), jobs=1)
+    (finding,) = report_on(path, "base", "lm_layers").findings
+    assert finding.cause is not None
+    assert finding.cause.title == (
+        "13 buffers of convert_bitcast_fusion, convert_convert_fusion,"
+        " transpose_copy_fusion now live at the peak (+10.31 MiB, 1 other -512.00 KiB,"
+        " net +9.81 MiB)"
+    )
