@@ -174,7 +174,8 @@ alone AS (
     regexp_replace(a.argument, '\d+', '*', 'g') AS pattern,
     s.is_own AS is_new,
     regexp_matches(
-      lower(a.argument), 'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum|ema)\b'
+      lower(a.argument),
+      'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum|ema)\b'
     ) AS is_state
   FROM couples AS c
   CROSS JOIN (SELECT unnest([FALSE, TRUE]) AS is_own) AS s

@@ -148,7 +148,8 @@ own_frames AS MATERIALIZED (
   ) AS k ON k.file_name = f.file_name
 ),
 files AS MATERIALIZED (
-  SELECT DISTINCT pair, is_own, file_name, string_split(file_name, '/') AS parts
+  SELECT DISTINCT
+    pair, is_own, file_name, string_split(file_name, '/') AS parts
   FROM own_frames
   WHERE is_user
     AND starts_with(file_name, '/')

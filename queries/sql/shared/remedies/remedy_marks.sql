@@ -4,16 +4,16 @@
 --   bytes of all values with one mark and subject, or part of whole of them,
 --   the peak may fall; set_leverage says how far. array: every array.
 --   argument: in the memory of an argument, or a result that an argument is
---   replaced by. cache: the same, and temporary arrays of its dimensions,
---   with or without the first one. moved: results that an argument's memory
---   could take (missed_donations), from its last use on. replicated:
---   arguments of replicated_tensors. padded: arrays of two dimensions or more
---   that are larger than their data. saved, offloaded: saved_values, and
---   their longest time without an access, where there is another memory.
---   kept: of these, the arrays that a loop fills with a part for each
---   iteration, but not the loop's own state. activation: temporary arrays of
---   programs that replace arguments, with other dimensions than any argument
---   but the inputs, and these, without gathered_values. wide: 32-bit arrays that are not like an
+--   replaced by. cache: the same, and temporary arrays of its dimensions, with
+--   or without the first one. moved: results that an argument's memory could
+--   take (missed_donations), from its last use on. replicated: arguments of
+--   replicated_tensors. padded: arrays of two dimensions or more that are
+--   larger than their data. saved, offloaded: saved_values, and their longest
+--   time without an access, where there is another memory. kept: of these, the
+--   arrays that a loop fills with a part for each iteration, but not the
+--   loop's own state. activation: temporary arrays of programs that replace
+--   arguments, with other dimensions than any argument but the inputs, and
+--   these, without gathered_values. wide: 32-bit arrays that are not like an
 --   argument, in programs whose large arrays are mostly of 16 bits. given:
 --   constants, and temporary arrays computed from positions alone. reported:
 --   results that replace no argument, in programs that do replace some, from
