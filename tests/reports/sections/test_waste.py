@@ -71,30 +71,30 @@ def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> No
             None,
             23_592_960,
             17_694_720,
-            f"12 large parameters {fewer} p['blocks']['down']",
+            f"12 parameters of 1 MiB or more {fewer} p['blocks']['down']",
         ),
         (
             "jit_gpt_unrolled",
             None,
             18_874_368,
             14_155_776,
-            f"15 large parameters {fewer} p['emb']",
+            f"15 parameters of 1 MiB or more {fewer} p['emb']",
         ),
         (
             "jit_gpt_fsdp",
             None,
             12_582_912,
             6_291_456,
-            f"3 large parameters {fewer} p['emb']",
+            f"3 parameters of 1 MiB or more {fewer} p['emb']",
         ),
         (
             "jit_mlp_step",
             None,
             7_405_568,
             5_554_176,
-            f"2 large parameters {fewer} params[1][0]",
+            f"2 parameters of 1 MiB or more {fewer} params[1][0]",
         ),
-        ("jit_cg", None, 1_048_576, 786_432, f"1 large parameter {fewer} A"),
+        ("jit_cg", None, 1_048_576, 786_432, f"1 parameter of 1 MiB or more {fewer} A"),
     ]
 
 
