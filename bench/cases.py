@@ -208,7 +208,7 @@ def explain(bench: Bench) -> Figures:
     """Compare a first look at a dump with its ingest: both cold, nothing kept."""
     folder = bench.folder / "explained"
     with tarfile.open(EXPLAINED) as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     database = bench.folder / "explained.duckdb"
     looks = {

@@ -114,6 +114,7 @@ WITHOUT_ROWS = frozenset(
         *("check_range_ends", "check_range_starts", "check_references"),
         *("check_report_allocations", "check_report_totals", "check_report_values"),
         *("check_uses", "check_value_bounds", "check_value_sizes"),
+        "memory_analysis_diff",
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
         *("edit_shares", "environment_changes", "input_changes", "opcode_changes"),
         "source_edits",

@@ -20,7 +20,7 @@ from hlodb.reports.model.arenas import (
     PlacedValue,
     ValueFacts,
 )
-from hlodb.reports.outline.escape import html
+from hlodb.reports.outline.escape import html, middle_cut
 from hlodb.reports.pictures.arena_words import figures_of, head, sentence, value_text
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
@@ -54,6 +54,8 @@ _LETTER = 7
 
 _LEAST = 1
 """A value is drawn at least this wide and high, so that it can be seen."""
+
+_LONGEST_NAME = 200
 
 
 class _Side(NamedTuple):
@@ -195,7 +197,7 @@ def _value(value: MappedValue, placed: PlacedValue, x: Axis, y: Axis) -> str:
         y=high,
         width=width,
         height=height,
-        data_name=placed.instruction,
+        data_name=middle_cut(placed.instruction or "", _LONGEST_NAME),
         data_bytes=str(placed.size_bytes),
         **_facts(placed.facts),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from importlib.resources import files
 
@@ -91,18 +92,14 @@ def test_one_side_has_one_map_and_nothing_to_compare() -> None:
 
 def test_only_what_one_side_has_is_hatched() -> None:
     arena_map = ArenaMap("f00d", BASE_ARENA, CANDIDATE_ARENA, VALUES)
-    page = drawn(draw_arenas(arena_map, "jit_f host"))
-    fills = {
-        (e.attributes["class"], e.attributes.get("fill")) for e in page.all("rect")
+    picture = draw_arenas(arena_map, "jit_f host")
+    fills = {kind: group.attributes["fill"] for kind, group in groups(picture)}
+    assert {kind: fill for kind, fill in fills.items() if "url" in fill} == {
+        "new": "url(#new-f00d)",
+        "gone": "url(#gone-f00d)",
     }
-    assert fills == {
-        ("room", None),
-        ("value same", None),
-        ("value larger", None),
-        ("value new", "url(#new-f00d)"),
-        ("value gone", "url(#gone-f00d)"),
-    }
-    hatches = {e.attributes["id"] for e in page.all("pattern")}
+    assert fills.keys() == {"new", "gone", "larger", "same"}
+    hatches = {e.attributes["id"] for e in drawn(picture).all("pattern")}
     assert hatches == {"new-f00d", "gone-f00d"}
 
 
@@ -111,10 +108,9 @@ def test_what_becomes_of_a_value_has_its_colour(status: str) -> None:
     placed = PlacedValue("add", 0, MIB, 0, 9)
     values = [MappedValue(status, placed, placed)]
     picture = draw_arenas(ArenaMap("f00d", BASE_ARENA, BASE_ARENA, values), "jit_f")
-    kinds = {e.attributes["class"] for e in drawn(picture).all("rect")} - {"room"}
-    (kind,) = (each.removeprefix("value ") for each in kinds)
+    (kind,) = {kind for kind, _ in groups(picture)}
     style = (files("hlodb.reports") / "report.css").read_text()
-    drawn_as = f".stripe.{kind} {{" if status in ("new", "gone") else f"rect.{kind}"
+    drawn_as = f".stripe.{kind} {{" if status in ("new", "gone") else f".value.{kind}"
     assert drawn_as in style
 
 
@@ -151,16 +147,30 @@ def rectangles(picture: Picture, place: int, size: int = 6 * MIB) -> list[Rectan
     """Return what is drawn in one map: steps, MiB from and to, and words."""
     bottom, height = 272 + 294 * place, 190
     found = []
-    for e in drawn(picture).all("rect"):
+    for kind, e in values_of(picture):
         at = {k: float(v) for k, v in e.attributes.items() if k in "xywidtheight"}
         if not e.parts or not bottom - height - 1 < at["y"] < bottom:
             continue
         steps = step(at["x"]), step(at["x"] + at["width"])
         ends = bottom - at["y"] - at["height"], bottom - at["y"]
         first, last = (end / height * size / MIB for end in ends)
-        kind = e.attributes["class"].removeprefix("value ")
         found.append((kind, rounded(*steps), rounded(first, last), e.text.strip()))
     return found
+
+
+def groups(picture: Picture) -> Iterator[tuple[str, Element]]:
+    """Yield the groups of values by what became of them."""
+    for group in drawn(picture).all("g"):
+        kind = group.attributes.get("class", "")
+        if kind.startswith("value "):
+            yield kind.removeprefix("value "), group
+
+
+def values_of(picture: Picture) -> Iterator[tuple[str, Element]]:
+    """Yield what became of each value, and its rectangle."""
+    for kind, group in groups(picture):
+        for rectangle in group.all("rect"):
+            yield kind, rectangle
 
 
 def rounded(first: float, last: float) -> tuple[float, float]:
