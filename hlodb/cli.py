@@ -185,6 +185,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _in_our_style(error: click.ClickException) -> str:
     """Return what click found wrong as one line, with the help that explains it."""
     message = error.format_message().rstrip(".")
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        near = " or ".join(sorted(error.possibilities))
+        message = f"{error.message.rstrip('.')} (did you mean {near}?)"
     context = getattr(error, "ctx", None)
     help_ = f"; see `{context.command_path} --help`" if context else ""
     return f"{message[:1].lower()}{message[1:]}{help_}"

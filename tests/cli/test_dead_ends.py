@@ -96,7 +96,10 @@ def test_triage_without_findings(
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["runs", "--sries", "x"], "no such option"),
+        (
+            ["runs", "--sries", "x"],
+            "no such option '--sries' (did you mean --series or --wide?); see",
+        ),
         (["report", "--fail-on", "x"], "invalid value for '--fail-on'"),
         (["diff", "x"], "missing argument 'B'"),
     ],
