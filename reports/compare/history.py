@@ -1,8 +1,7 @@
 """The history of every program's memory: exact steps of a deterministic series.
 
-A step is a run in which a program's reserved memory differs from the run before that
-holds it, with the same shapes, by at least the floors of [history], and by more than
-its noise band.
+A step is a verdict of `judged_pairs`, with the floors of [history], on a program and
+the run before that holds it with the same shapes: worse, improved or mixed.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from hlodb.reports.model.facts import Module, Profiles, Run, reserved
 from hlodb.reports.model.sections import Point, Trend
 from hlodb.schema.connection import Connection
 
+_STEPS = frozenset({"worse", "improved", "mixed"})
 MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
 
 
@@ -43,9 +43,13 @@ def steps(
     # Equal contents need equal memory.
     asked = [(pair, run) for pair, run in pairs if not _is_unchanged(pair)]
     runs = {id(pair): run for pair, run in asked}
-    every = {**settings.judging(), "min_delta_bytes": 0, "min_delta_ratio": 0.0}
-    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], every)
-    return [Step(v, runs[id(v.pair)]) for v in verdicts if _is_step(v, settings)]
+    judging = {
+        **settings.judging(),
+        "min_delta_bytes": settings.step_bytes,
+        "min_delta_ratio": settings.step_ratio,
+    }
+    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], judging)
+    return [Step(v, runs[id(v.pair)]) for v in verdicts if v.change in _STEPS]
 
 
 def pairs_of(tracks: Iterable[Track]) -> Iterator[tuple[Pair, Run]]:
@@ -87,17 +91,6 @@ def _is_unchanged(pair: Pair) -> bool:
         and candidate is not None
         and (base.module_id == candidate.module_id)
     )
-
-
-def _is_step(verdict: Verdict, settings: Settings) -> bool:
-    if verdict.change not in ("worse", "improved", "mixed"):
-        return False
-    delta, base = abs(verdict.delta_bytes or 0), verdict.base_bytes or 0
-    least = settings.step_bytes
-    if verdict.color != 0:
-        # Beside the main memory a percent is a few bytes, and no news.
-        least = max(least, settings.floor_bytes)
-    return delta >= least and delta >= settings.step_ratio * base
 
 
 def first_run(
