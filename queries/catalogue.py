@@ -34,7 +34,10 @@ GROUPS = {
 BUILDING_BLOCKS = ("shared", "rules")
 """Groups of queries that other queries read, rather than people."""
 
-REPLACEABLE = ("line_marks", "owner_rules", "path_marks", "remedy_rules", "role_rules")
+REPLACEABLE = (
+    *("layer_rules", "line_marks", "owner_rules", "path_marks"),
+    *("remedy_rules", "role_rules"),
+)
 """Tables of rules that a query of a user, with the same columns, may replace."""
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")

@@ -52,6 +52,11 @@ SPECIAL: dict[str, list[Parameters]] = {
         {"run": "v5e-jax-0.10.2", "program": "jit_gpt_.*"},
     ],
     "pass_history": [{"run": "jit_ring"}],
+    "peak_by_layer": [
+        {"run": "jaxlib-0.10.2", "program": "jit_gpt_unrolled"},
+        {"run": "v5e-jax-0.10.2", "program": "jit_gpt_unrolled", "color": 0},
+        {**TPU, "color": 0},
+    ],
     "peak_leverage": [CPU, TPU],
     "peak_leverage_of_sets": [
         CPU,

@@ -28,6 +28,12 @@ _KINDS = {
 }
 """What stands for a source line where there is none, by kind of allocation."""
 
+_ALIKE = 2
+"""Layers share a line where the largest holds at most so many times the least."""
+
+_UNNAMED_RATIO = 0.9
+"""Where more of a peak has no layer, layers say nothing about it."""
+
 _SMALL_RATIO = 0.01
 """Memory spaces below this share of the largest are counted, not listed."""
 
@@ -215,6 +221,7 @@ def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     blocks += [
         *_roles(rows_of(overview, "peak_by_role", space), top),
         *_lines(rows_of(overview, "peak_by_source_line", space), top),
+        *_layers(rows_of(overview, "peak_by_layer", space), top),
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
     blocks += _remedies(rows_of(overview, "remedies", space), top)
@@ -232,6 +239,38 @@ def _lines(lines: Sequence[Row], top: int) -> list[Block]:
         for row in lines
     ]
     return _holders("Which lines hold it:", ("source line", "function"), rows, top)
+
+
+def _layers(layers: Sequence[Row], top: int) -> list[Block]:
+    """Return a table where a name has several layers; those alike share a line."""
+    named: dict[str | None, list[Row]] = {}
+    for row in layers:
+        named.setdefault(row["layer_name"], []).append(row)
+    without = sum(row["peak_ratio"] or 0 for row in named.get(None, ()))
+    if max(map(len, named.values()), default=0) < 2 or without > _UNNAMED_RATIO:
+        return []
+    rows: list[Row] = []
+    for found in named.values():
+        sizes = [row["owned_bytes"] for row in found]
+        alike = max(sizes) <= _ALIKE * min(sizes)
+        rows += map(_together, [found] if alike else [[row] for row in found])
+    rows.sort(key=lambda row: -row["owned_bytes"])
+    cells = [(*_owned(row), row["layers"], row["each"]) for row in rows]
+    return _holders("Which layers hold it:", ("layers", "each"), cells, top)
+
+
+def _together(layers: Sequence[Row]) -> Row:
+    """Return bytes and share of layers, the first and the last, and what each holds."""
+    ordered = sorted(layers, key=lambda row: row["layer_number"] or 0)
+    names = dict.fromkeys((ordered[0]["layer"], ordered[-1]["layer"]))
+    sizes = sorted(row["owned_bytes"] for row in layers)
+    shown = dict.fromkeys(map(plain_bytes, (sizes[0], sizes[-1])))
+    return {
+        "owned_bytes": sum(sizes),
+        "peak_ratio": sum(row["peak_ratio"] or 0 for row in layers),
+        "layers": " … ".join(names),
+        "each": f"{len(sizes)} of {' to '.join(shown)}" if len(sizes) > 1 else "",
+    }
 
 
 def _buffers(buffers: Sequence[Row], top: int) -> list[Block]:

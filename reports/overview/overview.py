@@ -18,7 +18,7 @@ from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.model.facts import Run
 from hlodb.schema.connection import Connection
 
-OVERVIEW_SCHEMA = "1.0.0"
+OVERVIEW_SCHEMA = "1.1.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]
@@ -33,6 +33,7 @@ _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "live_timeline": {},
     "peak_by_role": {"by_rule": False},
     "peak_by_source_line": {},
+    "peak_by_layer": {},
     "peak_contents": {},
     "remedies": {},
 }

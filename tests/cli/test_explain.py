@@ -62,8 +62,32 @@ def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> N
     assert found["answers"].keys() == {
         *("oom_summary", "oom_buffers_explained", "rejects_summary", "headroom"),
         *("peak_by_space", "live_timeline", "peak_by_role", "peak_by_source_line"),
-        *("peak_contents", "remedies"),
+        *("peak_by_layer", "peak_contents", "remedies"),
     }
+
+
+def test_layers_alike_share_a_line_and_a_loop_over_layers_has_none(
+    demo_warehouse: Path, tmp_path: Path
+) -> None:
+    """The two blocks hold nothing but arguments, which are the same for both."""
+    run = ("--run", "v5e-jax-0.10.2", "--format", "markdown")
+    told = explain(tmp_path, "--db", str(demo_warehouse), *run).stdout
+    sections = dict(part.split("\n", 1) for part in told.split("\n### ")[1:])
+    titles = {
+        title.replace("\\", ""): "Which layers hold it:" in text
+        for title, text in sections.items()
+        if title.endswith("HBM")
+    }
+    assert titles == {
+        "jit_gpt_fsdp: HBM": False,
+        "jit_gpt_unrolled: HBM": True,
+        "jit_gpt_scan_remat: HBM": False,
+    }
+    table = told.split("Which layers hold it:\n\n")[1].split("\n\n")[0]
+    assert table.replace("\\", "").splitlines()[2:] == [
+        "| 18.01 MiB | 73.8% | blocks_0 … blocks_1 | 2 of 9.01 MiB |",
+        "| 6.38 MiB | 26.2% | (no layer) |  |",
+    ]
 
 
 def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
