@@ -27,8 +27,9 @@ from tests.reliability.content import Content, content, differences
 from tests.reliability.integrity import faults
 
 DUMP = DATA / "moved_lines"
-FIRST_STEP = {1: "ALTER TABLE allocations ADD COLUMN shape VARCHAR;\n"}
-"""Leads from the version before the first, which exists in tests only."""
+OLD_VERSION = SCHEMA_VERSION - 1
+LAST_STEP = {SCHEMA_VERSION: "ALTER TABLE allocations ADD COLUMN shape VARCHAR;\n"}
+"""Leads here from OLD_VERSION as `lower_version` makes it, which only tests do."""
 
 Work = Callable[[Path], object]
 
@@ -46,17 +47,17 @@ class Task(NamedTuple):
 
 
 def lower_version(database: Path) -> None:
-    """Make the warehouse one of version 0, whose allocations have no shape."""
+    """Make the warehouse one of OLD_VERSION, whose allocations have no shape."""
     with duckdb.connect(str(database)) as connection:
         connection.execute("ALTER TABLE allocations DROP COLUMN shape")
         connection.execute(
-            "UPDATE warehouse_info SET value = '0' WHERE key = 'schema_version'"
+            "UPDATE warehouse_info SET value = ? WHERE key = 'schema_version'",
+            [str(OLD_VERSION)],
         )
 
 
 def _migrate(database: Path) -> None:
-    steps = dict.fromkeys(range(2, SCHEMA_VERSION + 1), "SELECT 1;\n")
-    migrate(database, steps=FIRST_STEP | steps)
+    migrate(database, steps=LAST_STEP)
 
 
 def _copy(database: Path) -> Path:

@@ -19,7 +19,7 @@ from tests.conftest import DATA
 from tests.reliability.content import content, differences
 from tests.reliability.integrity import faults
 from tests.reliability.make_fixture import ingest_seeds
-from tests.reliability.tasks import FIRST_STEP, lower_version
+from tests.reliability.tasks import LAST_STEP, OLD_VERSION, lower_version
 
 SEEDS = str(DATA / "seeds")
 WAREHOUSES = sorted((DATA / "warehouses").glob("v*.duckdb.xz"))
@@ -49,17 +49,19 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
     with pytest.raises(WarehouseError) as error:
         open_connection(old)
     assert str(error.value) == (
-        f"{old} has schema version 0, this hlodb reads version {SCHEMA_VERSION}:"
-        f" `hlodb migrate --db {old}` brings it up to date"
+        f"{old} has schema version {OLD_VERSION}, this hlodb reads version"
+        f" {SCHEMA_VERSION}: `hlodb migrate --db {old}` brings it up to date"
     )
-    assert migrate(old, dry_run=True, steps=FIRST_STEP) == Migration(
-        0, SCHEMA_VERSION, None
+    assert migrate(old, dry_run=True, steps=LAST_STEP) == Migration(
+        OLD_VERSION, SCHEMA_VERSION, None
     )
     with pytest.raises(WarehouseError):
         open_connection(old)
-    backup = old.with_name("w.duckdb.v0")
+    backup = old.with_name(f"w.duckdb.v{OLD_VERSION}")
     bytes_before = old.read_bytes()
-    assert migrate(old, steps=FIRST_STEP) == Migration(0, SCHEMA_VERSION, backup)
+    assert migrate(old, steps=LAST_STEP) == Migration(
+        OLD_VERSION, SCHEMA_VERSION, backup
+    )
     assert backup.read_bytes() == bytes_before
     assert faults(old) == []
     with connect(old) as connection:
@@ -70,7 +72,7 @@ def test_an_older_one_is_refused_until_it_is_migrated(old: Path) -> None:
     assert sorted(p.name for p in old.parent.iterdir()) == [
         "w.duckdb",
         "w.duckdb.lock",
-        "w.duckdb.v0",
+        backup.name,
     ]
 
 
@@ -83,7 +85,7 @@ def test_a_log_beside_the_old_one_is_not_lost(old: Path) -> None:
     connection.execute("UPDATE runs SET branch = 'main'")
     connection.close()
     assert log.exists() and old.read_bytes() == bytes_before
-    migrate(old, steps=FIRST_STEP)
+    migrate(old, steps=LAST_STEP)
     assert not log.exists()
     with connect(old) as connection:
         assert connection.execute("SELECT branch FROM runs").fetchone() == ("main",)
@@ -93,7 +95,7 @@ def test_where_no_script_leads_on(old: Path) -> None:
     with pytest.raises(WarehouseError) as error:
         migrate(old, steps={})
     assert str(error.value) == (
-        "no script leads from schema version 0 to 1;"
+        f"no script leads from schema version {OLD_VERSION} to {SCHEMA_VERSION};"
         f" ingest the dumps of {old} anew, into another file"
     )
 
@@ -110,7 +112,7 @@ def test_a_script_that_goes_wrong_changes_nothing(
 ) -> None:
     before = old.read_bytes()
     with pytest.raises(WarehouseError, match=reason):
-        migrate(old, steps={1: script})
+        migrate(old, steps={SCHEMA_VERSION: script})
     assert old.read_bytes() == before
     assert sorted(p.name for p in old.parent.iterdir()) == [
         old.name,
@@ -121,7 +123,8 @@ def test_a_script_that_goes_wrong_changes_nothing(
 def test_one_of_this_version(db: Path, capsys: pytest.CaptureFixture[str]) -> None:
     before = db.read_bytes()
     assert main(["migrate", "--db", str(db)]) == 0
-    assert capsys.readouterr().err == f"hlodb: {db} has schema version 1 already\n"
+    already = f"hlodb: {db} has schema version {SCHEMA_VERSION} already\n"
+    assert capsys.readouterr().err == already
     assert db.read_bytes() == before
 
 
