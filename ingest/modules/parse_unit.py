@@ -155,7 +155,7 @@ def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
 
 
 def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
-    from hlodb.ingest.formats.memory_reports.memory_report_proto import (
+    from hlodb.ingest.formats.memory_reports.memory_report import (
         parse_memory_report_proto,
     )
 

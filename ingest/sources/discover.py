@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -17,13 +18,12 @@ from typing import NamedTuple, TypeAlias
 
 from hlodb.errors import UsageError
 from hlodb.ingest.formats.scan import printable
-from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, READ_KINDS
+from hlodb.ingest.recognise.file_kinds import ARCHIVE_SUFFIXES, HEAD_BYTES, READ_KINDS
 from hlodb.ingest.recognise.recognition import Recognised, is_rank_folder, recognise
 from hlodb.ingest.recognise.sniff import looks_like_text
 from hlodb.ingest.sources.archives import Refuse, archive_form, is_archive_name
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
 from hlodb.ingest.sources.local_files import entry_at, expand, files_below, local_entry
-from hlodb.ingest.sources.run_names import run_names
 from hlodb.ingest.sources.streams import LimitedReader
 from hlodb.ingest.sources.units import (
     DumpFile,
@@ -33,6 +33,70 @@ from hlodb.ingest.sources.units import (
     read_units,
     read_zip_units,
 )
+
+_SCHEME = re.compile(r"^[A-Za-z][A-Za-z0-9+.\-]*://")
+
+
+def run_names(origins: Sequence[str]) -> list[str]:
+    """Return a unique name for each origin (path or URL): its last part, unpacked.
+
+    `dump` and `dump.zip` in one folder keep their endings. Equal names grow by the
+    folder above until they differ (`cpu/dump`, `tpu/dump`); those that never do get a
+    number.
+    """
+    parts = _distinct_parts(origins)
+    depths = [1] * len(parts)
+    while True:
+        names = [_name(part, depth) for part, depth in zip(parts, depths, strict=True)]
+        counts = Counter(names)
+        clashing = [
+            place
+            for place, name in enumerate(names)
+            if counts[name] > 1 and depths[place] < len(parts[place])
+        ]
+        if not clashing:
+            return _numbered(names)
+        for place in clashing:
+            depths[place] += 1
+
+
+def _distinct_parts(origins: Sequence[str]) -> list[list[str]]:
+    whole = [_parts(origin) for origin in origins]
+    short = [[*parts[:-1], _without_ending(parts[-1])] for parts in whole]
+    counts = Counter(tuple(parts) for parts in short)
+    return [
+        parts if counts[tuple(parts)] == 1 else complete
+        for parts, complete in zip(short, whole, strict=True)
+    ]
+
+
+def _parts(origin: str) -> list[str]:
+    path, is_url = _SCHEME.subn("", origin)
+    path = path.replace("\\", "/")
+    if is_url:
+        path = path.split("?")[0]
+    return [part for part in path.split("/") if part] or ["dump"]
+
+
+def _name(parts: list[str], depth: int) -> str:
+    return "/".join(parts[-depth:])
+
+
+def _without_ending(name: str) -> str:
+    for suffix in sorted(ARCHIVE_SUFFIXES, key=len, reverse=True):
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def _numbered(names: list[str]) -> list[str]:
+    seen: Counter[str] = Counter()
+    numbered = []
+    for name in names:
+        seen[name] += 1
+        numbered.append(f"{name} ({seen[name]})" if seen[name] > 1 else name)
+    return numbered
+
 
 _USER = re.compile(r"(?<=://)[^/?#]*@")
 _SECRET = re.compile(

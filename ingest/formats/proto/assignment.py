@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from hlodb.ingest.formats.proto.dataflow import Block, Graph, Path
 from hlodb.ingest.formats.proto.dimensions import number_list
-from hlodb.ingest.formats.proto.heap import moments
 from hlodb.ingest.formats.proto.hlo_pb2 import (
     BufferAllocationProto,
     BufferAssignmentProto,
@@ -18,6 +17,7 @@ from hlodb.ingest.formats.proto.shapes import subshape_text
 from hlodb.ingest.formats.proto.values import (
     Values,
     flatten_schedule,
+    moments,
     place_values,
     position_rows,
     range_rows,

@@ -8,11 +8,15 @@ come right before it, condition before body. A value lives from its definition (
 parameter from the start of its computation) to its last use, or to the end of its
 computation where it leaves it. Values that share a buffer are cut where the next one
 begins. Both ends count (XLA `hlo_live_range.cc`).
+
+When values are on the heap is known from the traces of the heap simulator: they replay
+how it placed the temporaries of one allocation. Their events have no time: when a
+buffer is freed shows only in their order.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
@@ -30,12 +34,54 @@ from hlodb.ingest.formats.proto.dataflow import (
 from hlodb.ingest.formats.proto.dimensions import number_list
 from hlodb.ingest.formats.proto.hlo_pb2 import (
     BufferAssignmentProto,
+    HeapSimulatorTrace,
     HloModuleProto,
     LogicalBufferProto,
 )
 from hlodb.ingest.formats.proto.metadata import text_of
 from hlodb.ingest.formats.proto.shapes import TUPLE, read_shape, subshape_text
 from hlodb.ingest.records import LiveRange, Position, Reject, Use, Value
+
+_FREE = 1
+_SHARE = 2
+
+
+def moments(traces: Sequence[HeapSimulatorTrace]) -> dict[int, tuple[int, int]]:
+    """Return the first and last moment at which each value of a trace is on the heap.
+
+    For modules without a schedule (CPU, until early 2024). A moment is a run of
+    allocations and the frees that follow it: the coarsest clock by which the events can
+    have happened, with the same peak. Several traces have no common clock; then nothing
+    is given.
+
+    Until autumn 2019 a value that took over another's buffer was freed in the other's
+    name: then the other ends where it begins.
+    """
+    if len(traces) != 1:
+        return {}
+    named = {event.buffer_id for event in traces[0].events if event.kind == _FREE}
+    holder: dict[int, int] = {}
+    allocated: dict[int, int] = {}
+    freed: dict[int, int] = {}
+    moment = 0
+    is_freeing = False
+    for event in traces[0].events:
+        if event.kind != _FREE and is_freeing:
+            moment += 1
+        is_freeing = event.kind == _FREE
+        if is_freeing:
+            freed[holder.get(event.buffer_id, event.buffer_id)] = moment
+            continue
+        allocated.setdefault(event.buffer_id, moment)
+        if event.kind == _SHARE and event.buffer_id not in named:
+            shared = event.share_with_canonical_id
+            freed[holder.get(shared, shared)] = moment
+            holder[shared] = event.buffer_id
+    return {
+        value: (first, max(first, freed.get(value, moment)))
+        for value, first in allocated.items()
+    }
+
 
 _FLATTENED_CALLS = frozenset(("call", "conditional", "async-start"))
 _ASYNC_CHAIN = frozenset(("async-update", "async-done"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.instruction import parse_instruction
-from hlodb.ingest.modules import line_cache as known_lines
+from hlodb.ingest.modules import interning as known_lines
 from hlodb.ingest.modules.interning import Distinct
 from hlodb.ingest.records import Instruction
 from tests.ingest.instructions import as_stored, changed_lines, real_lines

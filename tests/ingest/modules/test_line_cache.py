@@ -4,7 +4,7 @@ import pytest
 from hlodb.errors import ParseError
 from hlodb.ingest.arrow import NO_ID
 from hlodb.ingest.formats.hlo_text.instruction import take_apart
-from hlodb.ingest.modules.line_cache import KnownLines, Sayings
+from hlodb.ingest.modules.interning import KnownLines, Sayings
 from hlodb.ingest.modules.numbering import Calls, Form, Forms, Numbers
 from hlodb.ingest.records import Attributes, Call, Location
 

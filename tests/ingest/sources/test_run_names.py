@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError
-from hlodb.ingest.sources.discover import discover
-from hlodb.ingest.sources.run_names import run_names
+from hlodb.ingest.sources.discover import discover, run_names
 from tests.conftest import DATA
 
 

@@ -16,7 +16,6 @@ from hlodb.ingest.formats.hlo_text.attributes import (
 )
 from hlodb.ingest.formats.hlo_text.grammar.inference import inferred_shape
 from hlodb.ingest.formats.hlo_text.grammar.literals import fault_of_literal
-from hlodb.ingest.formats.hlo_text.grammar.names import UniqueNames
 from hlodb.ingest.formats.hlo_text.grammar.opcodes import (
     INFERABLE,
     OPCODES,
@@ -34,6 +33,7 @@ from hlodb.ingest.formats.hlo_text.grammar.syntax import (
     ParsedComputation,
     ParsedInstruction,
     ParsedModule,
+    UniqueNames,
 )
 from hlodb.ingest.formats.hlo_text.grammar.tokens import (
     END,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hlodb.ingest.formats.buffer_assignment.live_range import (
+from hlodb.ingest.formats.buffer_assignment.assignment import (
     Peaks,
     Ranges,
     Schedule,

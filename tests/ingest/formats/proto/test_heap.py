@@ -2,9 +2,9 @@
 
 import pytest
 
-from hlodb.ingest.formats.proto.heap import moments
 from hlodb.ingest.formats.proto.hlo_pb2 import HeapSimulatorTrace, HloProto
 from hlodb.ingest.formats.proto.hlo_proto import ParsedProto, parse_hlo_proto
+from hlodb.ingest.formats.proto.values import moments
 from tests.ingest.formats.proto.known_pairs import ALL, CG
 
 FREE = 1
