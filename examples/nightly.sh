@@ -11,10 +11,10 @@ mkdir -p "$REPORTS"
 worst=0
 note() { if (($1 > worst)); then worst=$1; fi; }
 
-# Dumps that came late, or while the machine was off, are taken in now, each once: what
-# was pruned or forgotten since stays so. Each goes by the day in its name. One that is
-# broken is told, every night until it is gone, and keeps no other from its turn. To
-# have a night read again, delete its line in the list.
+# Ingest every dump once, also those that came late: runs that were pruned or deleted
+# since stay so. The folder's name is the day of the run. A broken dump is reported every
+# night until it is gone, and does not stop the others. To read a night again, delete its
+# line in the list.
 taken="$REPORTS/taken"
 touch "$taken"
 for dump in "$DUMPS"/[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]/; do
@@ -35,8 +35,8 @@ hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \
   --write slack="$REPORTS/latest.slack.json" || code=$?
 note "$code"
 
-# Where WEBHOOK is the URL of an incoming webhook of Slack, a channel hears of what is not
-# well, once, and that all is well again.
+# WEBHOOK is the URL of an incoming webhook of Slack. Its channel gets each bad headline
+# once, and the first good one after it.
 headline="$code $(sed -n 2p "$REPORTS/latest.slack.json" 2> /dev/null || true)"
 told="$(cat "$REPORTS/told" 2> /dev/null || echo 0)"
 if [[ -n "${WEBHOOK:-}" && "$headline" != "$told" && "$code${told%% *}" != 00 ]]; then
