@@ -10,6 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("hlodb", "ingest", "schema", "queries", "reports")
 PAGE = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
+STEPS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MOST_MODULES = 24
 
 
@@ -36,9 +37,10 @@ def test_the_page_names_every_room() -> None:
     assert {room for room in ROOMS if room not in named} == set()
 
 
-def test_what_the_page_names_is_there() -> None:
+@pytest.mark.parametrize("page", [PAGE, STEPS], ids=["rooms", "steps"])
+def test_what_the_pages_name_is_there(page: str) -> None:
     """Paths are from the root, or from ingest/ where its steps are described."""
-    paths = re.findall(r"`((?:[a-z_0-9]+/)+(?:\w+\.(?:py|sql))?)`", PAGE)
+    paths = re.findall(r"`((?:[a-z_0-9]+/)+(?:\w+\.(?:py|sql))?)`", page)
     homes = (ROOT, ROOT / "ingest")
     missing = [
         path
