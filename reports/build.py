@@ -38,9 +38,9 @@ from hlodb.reports.model.sections import (
     Health,
     Metric,
     QualityRow,
+    ScalingLaw,
     Waste,
 )
-from hlodb.reports.model.series import ScalingLaw
 from hlodb.reports.sections import capacity_and_health as sections
 from hlodb.reports.sections.captured import captured
 from hlodb.reports.sections.notes import notes

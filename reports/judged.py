@@ -30,10 +30,8 @@ from hlodb.reports.judge.waivers import waiver_rows, with_whole_ids
 from hlodb.reports.model.arenas import ArenaMap
 from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import Curve, Finding
-from hlodb.reports.model.flames import FlamePair
 from hlodb.reports.model.report import Gate, ProgramRow
-from hlodb.reports.model.sections import Trend, WaiverRow
-from hlodb.reports.model.series import RoleHistory
+from hlodb.reports.model.sections import FlamePair, RoleHistory, Trend, WaiverRow
 from hlodb.reports.pictures.arenas import read_arena_maps
 from hlodb.reports.pictures.curves import read_curves
 from hlodb.reports.pictures.flames import read_flames

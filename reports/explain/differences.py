@@ -8,8 +8,39 @@ from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
 from hlodb.reports.model.facts import Module, Profiles
-from hlodb.reports.model.findings import Count, Part
+from hlodb.reports.model.findings import Count, InputChange, Part
 from hlodb.schema.connection import Connection
+
+
+def read_input_changes(
+    connection: Connection, pairs: Sequence[Modules]
+) -> Mapping[Modules, list[InputChange]]:
+    """Return the changes of every pair whose entry shapes differ, in their order."""
+    asked = [(b, c) for b, c in pairs if b.shape[1:4] != c.shape[1:4]]
+    if not asked:
+        return {}
+    ids = {
+        "base_ids": [b.module_id for b, _ in asked],
+        "candidate_ids": [c.module_id for _, c in asked],
+    }
+    found: dict[tuple[int, int], list[InputChange]] = defaultdict(list)
+    rows = run_query(connection, "input_changes", ids).dicts()
+    for row in sorted(rows, key=lambda row: row["place"]):
+        key = row["base_module_id"], row["candidate_module_id"]
+        found[key].append(InputChange(*(row[name] for name in _FIELDS)))
+    return {(b, c): found[b.module_id, c.module_id] for b, c in asked}
+
+
+_FIELDS = (
+    "change",
+    "meaning",
+    "base_size",
+    "candidate_size",
+    "argument_count",
+    "arguments",
+    "delta_bytes",
+)
+
 
 Row = Mapping[str, Any]
 

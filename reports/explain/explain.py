@@ -14,6 +14,7 @@ from hlodb.reports.explain.differences import (
     Modules,
     read_differences,
     read_divergences,
+    read_input_changes,
     read_op_mixes,
 )
 from hlodb.reports.explain.edits import (
@@ -21,7 +22,6 @@ from hlodb.reports.explain.edits import (
     read_edit_shares,
     read_source_edits,
 )
-from hlodb.reports.explain.inputs import read_input_changes
 from hlodb.reports.explain.sources import UNKNOWN, Place, Sources, read_sources
 from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import (

@@ -12,17 +12,18 @@ from typing import Any
 
 from hlodb.reports.model.arenas import ArenaMap
 from hlodb.reports.model.findings import CauseGroup, Curve, Finding
-from hlodb.reports.model.flames import FlamePair
 from hlodb.reports.model.sections import (
     Capacity,
+    FlamePair,
     Health,
     Metric,
     QualityRow,
+    RoleHistory,
+    ScalingLaw,
     Trend,
     WaiverRow,
     Waste,
 )
-from hlodb.reports.model.series import RoleHistory, ScalingLaw
 
 CAPTURED = "memory_analysis() of "
 """How a note begins on a program without a buffer assignment, as capture stores it."""

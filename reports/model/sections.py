@@ -1,8 +1,131 @@
-"""The sections of a report beside its findings."""
+"""The sections of a report beside its findings, and what pictures are drawn from."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A part of the model, and what all below it holds on either side.
+
+    `name` is the end of its path; parts that hold nothing but one other are one frame
+    with it. `children` come with what is largest on either side first.
+    """
+
+    name: str
+    base_bytes: int
+    candidate_bytes: int
+    children: tuple[Frame, ...] = ()
+
+    @property
+    def delta_bytes(self) -> int:
+        """Candidate minus base."""
+        return self.candidate_bytes - self.base_bytes
+
+    @property
+    def status(self) -> str:
+        """Return new, larger, gone, smaller or same."""
+        if not self.delta_bytes:
+            return "same"
+        if not self.base_bytes:
+            return "new"
+        if not self.candidate_bytes:
+            return "gone"
+        return "larger" if self.delta_bytes > 0 else "smaller"
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Frame]]:
+        """Yield the frame and all below it, each with its whole path."""
+        whole = f"{path}/{self.name}" if path else self.name
+        yield whole, self
+        for child in self.children:
+            yield from child.walk(whole)
+
+
+@dataclass(frozen=True, slots=True)
+class FlamePair:
+    """What fills the memory of a finding's base and candidate, by framework path.
+
+    It adds up to what is reserved without the room that packing loses.
+    """
+
+    finding_id: str
+    frames: tuple[Frame, ...]
+
+    @property
+    def base_bytes(self) -> int:
+        """All of the base."""
+        return sum(frame.base_bytes for frame in self.frames)
+
+    @property
+    def candidate_bytes(self) -> int:
+        """All of the candidate."""
+        return sum(frame.candidate_bytes for frame in self.frames)
+
+
+@dataclass(frozen=True, slots=True)
+class RolePoint:
+    """What a program's memory holds at its peak in one run of the series.
+
+    The bytes of `roles`, which are live at the peak, and `not_live_bytes` add up to
+    `bytes`. Both are null where `unknown` says why nobody knows them.
+    """
+
+    run: str
+    bytes: int
+    mark: str
+    roles: dict[str, int] | None
+    not_live_bytes: int | None
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleHistory:
+    """A program's memory over the series by role, for a trend that is drawn."""
+
+    program: str
+    rank: int | None
+    module_number: int | None
+    color: int
+    space: str
+    points: list[RolePoint]
+
+
+@dataclass(frozen=True, slots=True)
+class SizePoint:
+    """Memory of a program that was compiled at one size."""
+
+    size: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingLaw:
+    """How the reserved memory of a program grows with a size, see scaling_law.
+
+    That is constant_bytes + linear_bytes * size + quadratic_bytes * size * size.
+    `largest_size` is the largest that stays within the limit.
+    """
+
+    program: str
+    color: int
+    space: str
+    axis: str
+    other_axes: str | None
+    constant_bytes: int
+    linear_bytes: float
+    quadratic_bytes: float
+    r2_ratio: float | None
+    max_residual_bytes: int
+    limit_bytes: int | None
+    largest_size: int | None
+    points: list[SizePoint]
+
+    def bytes_at(self, size: float) -> float:
+        """Return the bytes that the law gives for a size."""
+        linear, quadratic = self.linear_bytes, self.quadratic_bytes
+        return self.constant_bytes + linear * size + quadratic * size * size
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.macros import install_temporary
 from hlodb.queries.run import run_query
 from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.compare.read import rows
-from hlodb.reports.explain.sources import Place
+from hlodb.reports.explain.sources import UNKNOWN, Place, read_sources
 from hlodb.reports.model.arenas import (
     ALONE,
     BEFORE,
@@ -30,8 +32,38 @@ from hlodb.reports.model.arenas import (
 from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.pictures.curves import drawn_verdicts
-from hlodb.reports.pictures.value_facts import read_value_facts
 from hlodb.schema.connection import Connection
+
+_MOST_READERS = 3
+_READ = "read"
+
+
+def read_value_facts(
+    connection: Connection, shapes: Mapping[Place, str | None]
+) -> dict[Place, ValueFacts]:
+    """Return the facts of values, whose shapes are known."""
+    if not shapes:
+        return {}
+    catalogue = load_catalogue()
+    install_temporary(connection, catalogue["peak_roles"], catalogue)
+    sources = read_sources(connection, shapes.keys())
+    places = sorted({(place.module_id, place.value_id) for place in shapes})
+    modules, values = map(list, zip(*places, strict=True))
+    found = rows(
+        connection, "value_facts", modules=modules, values=values, most=_MOST_READERS
+    )
+    known = {(module_id, value_id): facts for module_id, value_id, *facts in found}
+    described = {}
+    for place, shape in shapes.items():
+        role, readers, count = known[place.module_id, place.value_id]
+        source = sources.get(place, UNKNOWN)
+        line = None if source.file is None else f"{source.file}:{source.line}"
+        is_read = source.attribution == _READ
+        described[place] = ValueFacts(
+            shape, role, line, is_read, tuple(readers or ()), count
+        )
+    return described
+
 
 _SAME_SIZE = "size"
 

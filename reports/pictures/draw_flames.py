@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
-from hlodb.reports.model.flames import FlamePair, Frame
+from hlodb.reports.model.sections import FlamePair, Frame
 from hlodb.reports.outline.blocks import Table, table
 from hlodb.reports.outline.escape import html, middle_cut
 from hlodb.reports.pictures.picture import Picture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hlodb.reports.model.series import ScalingLaw
+from hlodb.reports.model.sections import ScalingLaw
 from hlodb.reports.outline.blocks import Table, few, table
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.explain.differences import Buffer, Change, read_differences
 from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.flames import FlamePair, Frame
+from hlodb.reports.model.sections import FlamePair, Frame
 from hlodb.reports.pictures.curves import drawn_verdicts
 from hlodb.schema.connection import Connection
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Report
-from hlodb.reports.model.series import ScalingLaw
+from hlodb.reports.model.sections import ScalingLaw
 from hlodb.reports.pictures.curves import drawn
 from hlodb.reports.pictures.draw_arenas import draw_arenas
 from hlodb.reports.pictures.draw_curves import draw_curves

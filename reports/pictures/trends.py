@@ -12,8 +12,7 @@ from hlodb.reports.compare.read import rows
 from hlodb.reports.compare.tracks import Track
 from hlodb.reports.model.facts import Module, Profiles
 from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.sections import Point, Trend
-from hlodb.reports.model.series import RoleHistory, RolePoint
+from hlodb.reports.model.sections import Point, RoleHistory, RolePoint, Trend
 from hlodb.reports.pictures.curves import drawn
 from hlodb.schema.connection import Connection
 

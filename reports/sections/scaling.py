@@ -12,7 +12,7 @@ from hlodb.queries.macros import install_temporary
 from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Run
-from hlodb.reports.model.series import ScalingLaw, SizePoint
+from hlodb.reports.model.sections import ScalingLaw, SizePoint
 from hlodb.schema.connection import Connection
 
 _LEAST_SIZES = 3

@@ -15,7 +15,7 @@ from hlodb.reports.compare.read import rows
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.report import Report
-from hlodb.reports.model.series import RoleHistory, RolePoint
+from hlodb.reports.model.sections import RoleHistory, RolePoint
 from hlodb.reports.pictures import trends as drawn_trends
 from hlodb.reports.pictures.draw_roles import draw_roles
 from hlodb.reports.pictures.picture import Picture, svg

@@ -18,7 +18,7 @@ from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.report import Report
-from hlodb.reports.model.series import ScalingLaw, SizePoint
+from hlodb.reports.model.sections import ScalingLaw, SizePoint
 from hlodb.reports.pictures.draw_scaling import draw_scaling
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_sections
