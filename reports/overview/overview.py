@@ -43,6 +43,12 @@ _OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "rejects_summary": {},
 }
 _SHARED = (
+    "selected_run",
+    "selected_modules",
+    "selected_contents",
+    "final_modules",
+    "final_contents",
+    "located_contents",
     "value_places",
     "peak_values",
     "instruction_phases",

@@ -30,11 +30,15 @@
 WITH chosen AS MATERIALIZED (
   SELECT * FROM selected_memory()
 ),
--- Of the run's instructions alone, lest a few values meet those of all runs.
+held_ids AS MATERIALIZED (
+  SELECT DISTINCT v.module_id, v.instruction_id
+  FROM peak_values() AS v
+  WHERE v.instruction_id IS NOT NULL
+),
 names AS MATERIALIZED (
   SELECT i.module_id, i.instruction_id, i.name, f.op_name
-  FROM (SELECT DISTINCT module_id FROM chosen) AS m
-  JOIN store.instructions AS i USING (module_id)
+  FROM held_ids
+  JOIN store.instructions AS i USING (module_id, instruction_id)
   JOIN store.instruction_forms AS f USING (form_id)
 ),
 arguments AS (
@@ -75,21 +79,28 @@ paths AS (
     UNION
     SELECT source_name FROM held
   )
-  WHERE op_name <> ''
+  WHERE regexp_matches(op_name, '[0-9]')
+),
+named AS (
+  SELECT
+    p.op_name, p.path, r.pattern, r.place,
+    regexp_extract(p.path, r.pattern, 1) AS name
+  FROM paths AS p
+  CROSS JOIN layer_rules() AS r
 ),
 found AS MATERIALIZED (
   SELECT
-    p.op_name,
+    n.op_name,
     arg_min(
       {
-        'name': regexp_extract(p.path, r.pattern, 1),
-        'number': CAST(regexp_extract(p.path, r.pattern, 2) AS BIGINT)
+        'name': n.name,
+        'number': CAST(regexp_extract(n.path, n.pattern, 2) AS BIGINT)
       },
-      r.place
+      n.place
     ) AS layer
-  FROM paths AS p
-  JOIN layer_rules() AS r ON regexp_matches(p.path, r.pattern)
-  GROUP BY p.op_name
+  FROM named AS n
+  WHERE n.name <> ''
+  GROUP BY n.op_name
 ),
 layered AS (
   SELECT h.*, coalesce(o.layer, a.layer, s.layer) AS found_layer

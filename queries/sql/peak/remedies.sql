@@ -47,6 +47,22 @@ contents AS MATERIALIZED (
   FROM chosen AS c
   GROUP BY c.module_id, c.locations_id, c.color
 ),
+values_marked AS MATERIALIZED (
+  SELECT * FROM remedy_marks()
+),
+-- Each pattern is compiled for each row: so few rows as there can be.
+fitting AS (
+  SELECT r.*, v.kind, v.element_type, v.name
+  FROM (SELECT DISTINCT mark, kind, element_type, name FROM values_marked) AS v
+  JOIN remedy_rules() AS r
+    ON r.mark = v.mark
+    AND (r.kind_pattern IS NULL OR regexp_matches(v.kind, r.kind_pattern))
+    AND (
+      r.type_pattern IS NULL
+      OR regexp_full_match(v.element_type, r.type_pattern)
+    )
+    AND (r.name_pattern IS NULL OR regexp_matches(v.name, r.name_pattern))
+),
 marked AS (
   SELECT
     v.module_id, v.color AS space_color, v.value_id, v.size_bytes, r.rule_id,
@@ -59,15 +75,12 @@ marked AS (
     END) AS subject,
     coalesce(v.part, r.part) AS part, coalesce(v.whole, r.whole) AS whole,
     v.is_apart, v.from_step, v.until_step
-  FROM remedy_marks() AS v
-  JOIN remedy_rules() AS r
+  FROM values_marked AS v
+  JOIN fitting AS r
     ON r.mark = v.mark
-    AND (r.kind_pattern IS NULL OR regexp_matches(v.kind, r.kind_pattern))
-    AND (
-      r.type_pattern IS NULL
-      OR regexp_full_match(v.element_type, r.type_pattern)
-    )
-    AND (r.name_pattern IS NULL OR regexp_matches(v.name, r.name_pattern))
+    AND r.kind = v.kind
+    AND r.element_type = v.element_type
+    AND r.name = v.name
 ),
 -- What is too small even if all of it went needs no price.
 sized AS (
