@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,8 +19,9 @@ from hlodb.errors import NothingToCompare, UsageError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
+from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
-from hlodb.text import parse_size
+from hlodb.text import not_held, parse_size
 
 MAIN_SPACE = 0
 
@@ -34,11 +36,10 @@ MAIN_SPACE = 0
 @click.option("--program", metavar="P", help="Only this program.")
 @click.option("--series", metavar="S", help="Only the runs of this series.")
 @click.option(
-    "--color",
-    type=click.IntRange(0),
-    default=MAIN_SPACE,
-    show_default=True,
-    help="Number of the memory space; 0 is the main memory.",
+    "--space",
+    metavar="NAME|NUMBER",
+    default=str(MAIN_SPACE),
+    help="The memory space, such as VMEM  [default: 0, the main memory]",
 )
 @db_option
 @format_option
@@ -48,7 +49,7 @@ def command(
     limit: str | None,
     program: str | None,
     series: str | None,
-    color: int,
+    space: str,
     db: Path,
     form: str,
     output: Path | None,
@@ -68,11 +69,11 @@ def command(
     hlodb fit all_sizes.tar.xz --limit 16GiB --format json
     hlodb fit --series sizes --program jit_train_step
     """
-    asked: dict[str, Value] = {"program": program, "series": series, "color": color}
+    asked: dict[str, Value] = {"program": program, "series": series}
     if limit is not None:
         asked["limit_bytes"] = _size(limit)
     if not paths:
-        result = _asked(db, asked)
+        result = _asked(db, asked, space)
     else:
         if series is not None:
             raise UsageError("pass PATH or --series, not both")
@@ -80,7 +81,7 @@ def command(
             file = Path(folder) / "fit.duckdb"
             for path in paths:
                 ingest([path], file)
-            result = _asked(file, asked)
+            result = _asked(file, asked, space)
     if not result.rows:
         raise NothingToCompare(
             "no program was compiled at two sizes that differ in one axis only."
@@ -101,6 +102,27 @@ def _size(text: str) -> int:
         raise UsageError(f"--limit: {error}") from error
 
 
-def _asked(file: Path, asked: dict[str, Value]) -> Result:
+def _asked(file: Path, asked: dict[str, Value], space: str) -> Result:
     with open_for_reading(file) as connection:
-        return run_query(connection, "largest_fit", asked)
+        color = _color(connection, space)
+        return run_query(connection, "largest_fit", {**asked, "color": color})
+
+
+def _color(connection: Connection, space: str) -> int:
+    """Return the number of a memory space, which may be given by its name."""
+    if space.isdecimal():
+        return int(space)
+    found = connection.execute(
+        "SELECT DISTINCT space_name, color FROM module_memory ORDER BY ALL"
+    ).fetchall()
+    colors: dict[str, set[int]] = defaultdict(set)
+    for name, color in found:
+        colors[name.lower()].add(color)
+    fitting = colors.get(space.lower(), set())
+    if not fitting:
+        names = (name for name, _ in found)
+        raise UsageError(not_held("memory space", space, names, holder="the data"))
+    if len(fitting) > 1:
+        numbers = ", ".join(map(str, sorted(fitting)))
+        raise UsageError(f"--space {space} may be {numbers}: pass one of the numbers")
+    return fitting.pop()

@@ -46,6 +46,20 @@ def test_sizes_that_were_not_compiled_are_foretold(
     assert laws["4[0], 5[0]", "4[1], 5[1] = 256"]["largest_size"] == 71
 
 
+def test_a_memory_space_has_a_name_and_a_number(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes = str(SIZES / "v5e.tar.xz")
+    _, by_name, _ = fitted(capsys, sizes, "--space", "vmem", "--limit", "128MiB")
+    _, by_number, _ = fitted(capsys, sizes, "--space", "1", "--limit", "128MiB")
+    assert {row["space_name"] for row in by_name} == {"VMEM"}
+    assert by_name == by_number
+    code, _, narration = fitted(capsys, sizes, "--space", "vram")
+    assert code == 2
+    assert "no memory space 'vram'" in narration
+    assert "VMEM" in narration
+
+
 def test_nothing_to_fit(capsys: pytest.CaptureFixture[str]) -> None:
     code, rows, narration = fitted(capsys, str(DONATION))
     assert (code, rows) == (4, [])
