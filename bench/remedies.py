@@ -21,7 +21,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
-from hlodb.text import plain_bytes
+from hlodb.text import plain_bytes, signed_percent
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 PAGE = Path(__file__).parent.parent / "docs" / "guides" / "remedies-tried.md"
@@ -118,12 +118,12 @@ def table(found: Sequence[Effect]) -> str:
     rows += [
         f"| `{e.edit.rule}` | {e.edit.archive.rpartition('/')[2]} | {e.edit.edit}"
         f" | {plain_bytes(e.promised_bytes)} | {plain_bytes(e.measured_bytes)}"
-        f" | {e.error_ratio:+.1%} | {e.edit.why} |"
+        f" | {signed_percent(e.error_ratio)} | {e.edit.why} |"
         for e in found
     ]
     close = sum(abs(e.error_ratio) <= CLOSE for e in found)
     rows.append("")
-    rows.append(f"{close} of {len(found)} are within {CLOSE:.0%}.")
+    rows.append(f"{close} of {len(found)} are within {100 * CLOSE:.0f} %.")
     return "\n".join(rows)
 
 

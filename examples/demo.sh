@@ -28,7 +28,7 @@ ask "SELECT r.name AS run, r.platform, r.device, r.compiler_version,
 FROM runs AS r JOIN modules AS m USING (run_id)
 GROUP BY ALL ORDER BY min(r.run_id)"
 
-say "Peak of every program over nine XLA releases (reserved, MiB)"
+say "Reserved memory of every program over nine XLA releases (MiB)"
 ask "SELECT program,
 $(for release in $releases; do
   printf "  (any_value(reserved_bytes) FILTER (WHERE run = 'jaxlib-%s') / 1048576)::DECIMAL(9, 2) AS \"%s\",\n" "$release" "$release"
@@ -36,7 +36,7 @@ done)
 FROM peak_history(series := 'xla-releases')
 GROUP BY program HAVING max(reserved_bytes) > 100000 ORDER BY program"
 
-say "Every step of one percent or more"
+say "Every change of reserved memory by one percent or more"
 ask "SELECT program, run, reserved_bytes, delta_reserved_bytes, delta_reserved_ratio
 FROM peak_history(series := 'xla-releases')
 WHERE abs(delta_reserved_ratio) >= 0.01 ORDER BY delta_reserved_ratio DESC"
@@ -47,7 +47,7 @@ show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p candidate=jaxlib-0.5.
 say "Why cnn grew: every byte of it"
 show hlodb diff jaxlib-0.4.35:jit_cnn jaxlib-0.5.3:jit_cnn --top 6 | sed '/^Programs$/,$d'
 
-say "What is in use when it needs most, from which source line"
+say "What is live at the peak of cnn, from which source line"
 ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line
 FROM peak_contents(run := 'jaxlib-0.5.3', program := 'jit_cnn') LIMIT 6"
 

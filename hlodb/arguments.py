@@ -1,9 +1,38 @@
-"""Names as arguments of a suggested command."""
+"""Suggested commands: names as arguments, and the warehouse that they are about."""
 
 from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+DEFAULT_DB = "hlodb.duckdb"
+
+_IN_TEXT = re.compile(r"`hlodb (?=[a-z])(?![^`]* --db )")
 
 
 def positional(*names: str) -> list[str]:
     """Return `names` behind `--` where one of them would be taken for an option."""
     dashes = ["--"] if any(name.startswith("-") for name in names) else []
     return [*dashes, *names]
+
+
+def named_db(db: str | Path) -> str | None:
+    """Return the warehouse as commands have to name it; None if they find it."""
+    found = os.environ.get("HLODB_DB") or DEFAULT_DB
+    return None if Path(db) == Path(found) else str(db)
+
+
+def with_db(command: str, db: str | None) -> str:
+    """Return a command line with the warehouse, before the command's own arguments."""
+    if db is None or not command.startswith("hlodb "):
+        return command
+    return f"hlodb --db {shlex.quote(db)} {command.removeprefix('hlodb ')}"
+
+
+def text_with_db(text: str, db: str | None) -> str:
+    """Return a text with the warehouse in each command between backticks."""
+    if db is None:
+        return text
+    return _IN_TEXT.sub(lambda _: f"`hlodb --db {shlex.quote(db)} ", text)

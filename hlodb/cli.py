@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import logging
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, NoReturn
 import click
 
 from hlodb.errors import HlodbError, UsageError
-from hlodb.terminal.narration import Narrator, narrate
+from hlodb.terminal.narration import Narrator, narrate, with_named_db
 from hlodb.terminal.standard_streams import ReaderGone, watched_streams
 from hlodb.version import __version__
 from hlodb.without_pandas import keep_pandas_out
@@ -54,6 +55,8 @@ INTERNAL_ERROR = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 
+_EXTRA = re.compile(r"Got unexpected extra argument \((\S+)\)")
+
 _NO_MEMORY = (
     "out of memory: allow more, or pass fewer --jobs. Stored data is complete;"
     " ingest again for the rest"
@@ -76,6 +79,14 @@ class _Commands(click.Group):
             ),
             *options,
         ]
+
+    def invoke(self, ctx: click.Context) -> object:
+        """Run the command; commands in its errors name the warehouse that it has."""
+        try:
+            return super().invoke(ctx)
+        except HlodbError as error:
+            error.args = (with_named_db(str(error)), *error.args[1:])
+            raise
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -190,6 +201,9 @@ def _in_our_style(error: click.ClickException) -> str:
         message = f"{error.message.rstrip('.')} (did you mean {near}?)"
     context = getattr(error, "ctx", None)
     help_ = f"; see `{context.command_path} --help`" if context else ""
+    extra = _EXTRA.match(message)
+    if extra and context and any("--run" in p.opts for p in context.command.params):
+        message = f"unexpected argument {extra[1]} (did you mean --run {extra[1]}?)"
     return f"{message[:1].lower()}{message[1:]}{help_}"
 
 

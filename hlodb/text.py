@@ -83,6 +83,11 @@ def bytes_from_to(base: int, candidate: int) -> str:
     )
 
 
+def plain_percent(ratio: float | None) -> str:
+    """Return `12.7 %` for 0.127; a dash for None."""
+    return "-" if ratio is None else f"{100 * ratio:,.1f} %"
+
+
 def signed_percent(ratio: float | None) -> str:
     """Return `+12.7 %` for 0.127; a dash for None."""
     return "-" if ratio is None else f"{100 * ratio:+,.1f} %"

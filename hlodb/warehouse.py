@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
+from hlodb.arguments import named_db
 from hlodb.page import Page
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
@@ -20,9 +21,12 @@ _PROGRAMS = 3
 class Warehouse:
     """A warehouse opened for reading; `open` gives one, `with` closes it."""
 
-    def __init__(self, connection: Connection, catalogue: Catalogue) -> None:
+    def __init__(
+        self, connection: Connection, catalogue: Catalogue, db: str | None
+    ) -> None:
         self._connection = connection
         self._catalogue = catalogue
+        self._db = db
 
     def query(self, name: str, **parameters: Value) -> Result:
         """Answer a canned query: `.rows`, `.dicts()`, `.arrow()`, `.df()`, `.pl()`.
@@ -46,7 +50,7 @@ class Warehouse:
         from hlodb.reports.pictures.overview_maps import read_overview_maps
         from hlodb.reports.render.overviews import Shown, rendered
 
-        found = [read_overview(self._connection, run, program, points=0)]
+        found = [read_overview(self._connection, run, program, points=0, db=self._db)]
         maps = [read_overview_maps(self._connection, found[0], _PROGRAMS)]
         shown = Shown(_PROGRAMS, top, maps=maps)
         return Page(rendered(found, "html", shown), rendered(found, "text", shown))
@@ -58,7 +62,7 @@ class Warehouse:
         from hlodb.reports.config.settings import Settings
         from hlodb.reports.render.forms import renderer
 
-        request = Request(run, baseline)
+        request = Request(run, baseline, db=self._db)
         report = build_report(self._connection, request, Settings())
         return Page(renderer("html")(report), renderer("text")(report))
 
@@ -98,4 +102,4 @@ def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
     catalogue = load_catalogue(Path(folder) for folder in queries)
     connection = open_connection(path)
     close_to_the_world(connection)
-    return Warehouse(connection, catalogue)
+    return Warehouse(connection, catalogue, named_db(path))

@@ -98,6 +98,7 @@ def build_report(
         curves=judged.curves,
         arenas=judged.arenas,
         flames=judged.flames,
+        db=request.db,
     )
     return _with_id(conclude(report, request.fail_on, request.allow_empty))
 

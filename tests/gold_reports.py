@@ -1,5 +1,6 @@
 """Reports on every situation, tests/reports/gold/SITUATION/FORM.EXTENSION.
 
+An explanation of one dump is beside the answers of queries, tests/gold/explain.txt.
 Text and JSON say all that a report does; other forms are kept of the few situations
 that exercise them. `make gold` renews the files; read the difference before you commit
 it. Long outputs are kept as their length and digest.
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import sys
 import tempfile
 from hashlib import sha256
@@ -17,10 +19,14 @@ from pathlib import Path
 from hlodb import __version__
 from hlodb.reports.model.report import Report
 from hlodb.reports.render.forms import FORMATS, renderer
+from tests.conftest import DATA
 from tests.reports.situations import SITUATIONS, report_on
 
 FOLDER = Path(__file__).parent / "reports" / "gold"
 LONGEST = 60_000
+
+EXPLAINED = DATA / "changes" / "zoo-donation" / "dropped.tar.xz"
+EXPLANATION = DATA.parent / "gold" / "explain.txt"
 
 EXTENSIONS = {
     "text": "txt",
@@ -81,10 +87,22 @@ def gold_files() -> dict[Path, tuple[str, str]]:
     }
 
 
+def explanation(folder: Path) -> str:
+    """Return what `hlodb explain` prints of a dump, run as a process in `folder`."""
+    return subprocess.run(
+        [sys.executable, "-m", "hlodb", "explain", str(EXPLAINED), "--top", "3"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
 def main() -> None:
     """Renew all gold files, and delete those of situations that are no more."""
     with tempfile.TemporaryDirectory() as folder:
         reports = {name: report_on(name, Path(folder)) for name in SITUATIONS}
+        EXPLANATION.write_text(explanation(Path(folder)))
     texts = {
         path: kept(reports[name], form) for path, (name, form) in gold_files().items()
     }

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.arguments import named_db
 from hlodb.commands.completion import complete_sides
 from hlodb.commands.options import (
     db_option,
@@ -83,6 +84,7 @@ def command(
             program=program,
             base_program=base_program,
             shown=shown_by([form]),
+            db=named_db(db),
         )
         report = build_report(connection, request, settings)
     write_report(report, form, output, color)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from hlodb.arguments import named_db
 from hlodb.commands.completion import complete_runs
 from hlodb.commands.options import (
     db_option,
@@ -115,7 +116,9 @@ def command(
         open_for_reading(file, _SMALL_BYTES) as connection,
     ):
         found = [
-            read_overview(connection, name, program, points, is_kept=not paths)
+            read_overview(
+                connection, name, program, points, is_kept=not paths, db=named_db(db)
+            )
             for name in names or [run]
         ]
         maps = _maps(connection, found, programs) if form == "html" else []

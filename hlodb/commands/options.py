@@ -14,11 +14,13 @@ from typing import Any, BinaryIO
 import click
 from click.core import ParameterSource
 
+from hlodb.arguments import DEFAULT_DB, named_db
 from hlodb.errors import UsageError
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import close_to_the_world, connect
+from hlodb.terminal.narration import DB_IN_COMMANDS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -72,16 +74,17 @@ def _choose_db(context: click.Context, parameter: click.Parameter, db: Any) -> A
     """Return the file given with the command, else the one given before it."""
     before = context.obj
     source = context.get_parameter_source(parameter.name or "")
-    if before is None or source is ParameterSource.COMMANDLINE:
-        return db
-    return parameter.type.convert(before, parameter, context)
+    if before is not None and source is not ParameterSource.COMMANDLINE:
+        db = parameter.type.convert(before, parameter, context)
+    context.meta[DB_IN_COMMANDS] = named_db(db)
+    return db
 
 
 _db: Decorator = click.option(
     "--db",
     metavar="FILE",
     envvar="HLODB_DB",
-    default="hlodb.duckdb",
+    default=DEFAULT_DB,
     show_default=True,
     show_envvar=True,
     type=_Utf8Path(path_type=Path, dir_okay=False),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from hlodb.arguments import named_db
 from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs, complete_series
 from hlodb.commands.options import (
@@ -51,9 +52,9 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     metavar="RULE|RUN",
     callback=_named,
     shell_complete=complete_runs,
-    help="The base: a run; auto (of a branch its fork point, else the latest run"
-    " labelled accepted, else the latest before); previous (the latest before); window"
-    " (per program the least memory of the last runs).  [default: hlodb.toml, or auto]",
+    help="The base: auto (as above); previous (the latest comparable run before);"
+    " window (for each program the least memory of the last runs); or a run."
+    "  [default: hlodb.toml, or auto]",
 )
 @click.option(
     "--series",
@@ -134,13 +135,19 @@ def command(
 ) -> int:
     """Compare a run with its base, and apply the gates.
 
-    The base is an earlier run, by default the latest comparable one. Gates are limits.
-    Unless hlodb.toml says otherwise, a program fails that grows by at least 1 MiB and
-    also by at least 0.5 %, is missing, or no longer reuses 1 MiB of donated arguments.
+    The base is the first of these among the earlier runs that are comparable and sound:
+    the run at the commit that the candidate's label `fork_point` names; for a branch
+    other than main, the latest run of main; the latest run labelled `accepted=true`;
+    the latest run. Runs are comparable if platform, device and series are the same.
+
+    Gates are limits. Unless hlodb.toml says otherwise, a program fails that grows by at
+    least 1 MiB and also by at least 0.5 %, is missing, or no longer reuses 1 MiB of
+    donated arguments.
+
     Exit codes: 0 no gate failed, 1 a gate failed, 2 wrong usage or a mistake in
-    hlodb.toml, 3 a file could not be read or figures contradict each other, 4 no
-    earlier run is comparable (0 for the first run of a series), 5 the warehouse is
-    locked or of another version.
+    hlodb.toml, 3 a file could not be read or figures contradict each other, 4 nothing
+    was compared, as no earlier run is comparable (0 for the first run of a series, or
+    with --allow-empty), 5 the warehouse is locked or of another version.
 
     \b
     hlodb report
@@ -162,6 +169,7 @@ def command(
         fail_on="none" if warn_only else fail_on,
         allow_empty=allow_empty,
         shown=shown_by(sink for sink, _ in wanted),
+        db=named_db(db),
     )
     if is_anything_staged(db):
         narrate(

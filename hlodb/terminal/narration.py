@@ -6,6 +6,9 @@ import logging
 
 import click
 
+DB_IN_COMMANDS = "hlodb.db"
+"""Where click's context keeps the warehouse that printed commands have to name."""
+
 
 def narrate(*lines: str) -> None:
     """Print a message on the standard error, as a terminal can show it.
@@ -15,7 +18,17 @@ def narrate(*lines: str) -> None:
     # Loaded when something is said: many commands say nothing.
     from hlodb.text import visible
 
-    click.echo("hlodb: " + "\n".join(map(visible, lines)), err=True)
+    shown = (visible(with_named_db(line)) for line in lines)
+    click.echo("hlodb: " + "\n".join(shown), err=True)
+
+
+def with_named_db(message: str) -> str:
+    """Return a message whose commands name the warehouse of the running command."""
+    from hlodb.arguments import text_with_db
+
+    context = click.get_current_context(silent=True)
+    db = None if context is None else context.meta.get(DB_IN_COMMANDS)
+    return text_with_db(message, db)
 
 
 class Narrator(logging.Handler):

@@ -89,13 +89,23 @@ def choose_baseline(
         text = f"{candidate.name} is the first {where}"
         return Baseline(None, FIRST, text, (), line, passed_over)
     if base is None:
-        what = f"run of {settings.main_branch}" if found else "run"
-        text = f"there is no comparable {what} before the candidate"
+        earlier = runs.index(candidate)
+        text = _why_none(candidate, earlier, settings.main_branch if found else None)
         return Baseline(None, rule, text, (), line, passed_over)
     window = [by_id[r["run_id"]] for r in in_order if r["is_in_window"]][::-1]
     text = _in_words(base["reason"], rule, candidate, settings, len(window))
     run = by_id[base["run_id"]]
     return Baseline(run, rule, text, tuple(window), line, passed_over)
+
+
+def _why_none(candidate: Run, earlier: int, main_branch: str | None) -> str:
+    """Return why none of so many earlier runs is a base."""
+    if main_branch is not None:
+        return f"there is no comparable run of {main_branch} before the candidate"
+    device = candidate.device or candidate.platform or "the same device"
+    if earlier == 1:
+        return f"the earlier run is not of this device ({device})"
+    return f"none of the {earlier:,} earlier runs is of this device ({device})"
 
 
 def _precedes(run: Run, candidate: Run, runs: Sequence[Run]) -> bool:
@@ -111,7 +121,7 @@ def _in_words(
     words = {
         "fork_point": f"the fork point, commit {labels(candidate).get('fork_point')}",
         "main_branch": f"the latest run of {settings.main_branch} before",
-        "accepted": "the last accepted run",
+        "accepted": "the latest run labelled accepted=true",
         "latest": "the latest comparable run before",
         "window": "per program and memory space, the least in"
         f" {counted(runs, 'run')} before",

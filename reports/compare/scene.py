@@ -31,6 +31,7 @@ class Request:
 
     `program` limits a diff to one program of the candidate, `base_program` to one of
     the base; where one of them is None, the program is called alike in both.
+    `db` is the warehouse, where printed commands have to name it.
     """
 
     candidate: str | None = None
@@ -44,6 +45,7 @@ class Request:
     fail_on: str = "regression"
     allow_empty: bool = False
     shown: frozenset[str] = SECTIONS
+    db: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

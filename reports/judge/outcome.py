@@ -23,6 +23,7 @@ from hlodb.text import (
     bytes_from_to,
     counted,
     plain_bytes,
+    plain_percent,
     signed_bytes,
     signed_percent,
 )
@@ -101,6 +102,13 @@ def unjudged_growth(report: Report) -> list[Finding]:
     return sorted(found, key=lambda f: -(f.delta_bytes or 0))
 
 
+def is_of_other_platform(report: Report) -> bool:
+    """Return whether both runs are of one platform each, and of another."""
+    base, candidate = report.comparison.base, report.comparison.candidate
+    platforms = {run.platform for run in (base, candidate) if run is not None}
+    return len(platforms - {None}) > 1
+
+
 def _verdict(report: Report) -> str:
     if any(row.is_gating for row in report.quality):
         return "unknown"
@@ -161,6 +169,8 @@ def _headline(report: Report, verdict: str, counts: Counter[str]) -> str:
         if report.comparison.rule == FIRST:
             return f"nothing to compare yet: {report.comparison.rule_text}"
         why = f"nothing to compare: {_why_nothing(report)}"
+        if is_of_other_platform(report):
+            return why
         grown = unjudged_growth(report)
         return f"{why}; {_unjudged_text(grown[0], report)}" if grown else why
     return _found(report, counts)
@@ -203,6 +213,9 @@ def _why_nothing(report: Report) -> str:
         return "neither run holds a program with a buffer assignment"
     if not _holds_programs(report):
         return f"{comparison.candidate.name} holds no program"
+    if is_of_other_platform(report):
+        platforms = f"{comparison.base.platform} → {comparison.candidate.platform}"
+        return f"no program is comparable (platform {platforms})"
     reasons = {key for f in report.findings for key in f.differing_keys}
     if reasons:
         return f"no program is comparable ({changed_inputs(sorted(reasons))})"
@@ -303,6 +316,6 @@ def _headroom(report: Report) -> str | None:
         return None
     tightest = min(known, key=lambda c: c.headroom_ratio or 0)
     return (
-        f"headroom {signed_percent(tightest.headroom_ratio).lstrip('+')} of"
+        f"headroom {plain_percent(tightest.headroom_ratio)} of"
         f" {plain_bytes(tightest.limit_bytes)} {tightest.space}"
     )

@@ -158,6 +158,8 @@ class Report:
     curves: list[Curve] = field(repr=False)
     arenas: list[ArenaMap] = field(repr=False)
     flames: list[FlamePair] = field(repr=False)
+    # The warehouse, where printed commands have to name it.
+    db: str | None = field(default=None, repr=False)
 
 
 def plain(value: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from hlodb.arguments import text_with_db, with_db
 from hlodb.text import counted
 
 
@@ -41,6 +42,16 @@ class Card(NamedTuple):
 
 
 Block = Paragraph | Table | Commands | Card
+
+
+def named(block: Block, db: str | None) -> Block:
+    """Return a block whose commands name the warehouse, unless `db` is None."""
+    match block:
+        case Paragraph(text):
+            return Paragraph(text_with_db(text, db))
+        case Commands(lines):
+            return Commands(tuple(with_db(line, db) for line in lines))
+    return block
 
 
 class Section(NamedTuple):

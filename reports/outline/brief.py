@@ -7,7 +7,12 @@ from collections.abc import Sequence
 
 from hlodb.reports.compare.baseline import FIRST
 from hlodb.reports.judge.findings import ALERTING, OPEN, undecided
-from hlodb.reports.judge.outcome import unjudged_growth, warned_finding, worst_finding
+from hlodb.reports.judge.outcome import (
+    NOTHING_TO_COMPARE,
+    unjudged_growth,
+    warned_finding,
+    worst_finding,
+)
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
@@ -21,7 +26,7 @@ from hlodb.reports.judge.sentences import (
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names, state_words
 from hlodb.reports.model.report import CAPTURED, Gate, Report
-from hlodb.reports.outline.blocks import Block, Commands, Paragraph
+from hlodb.reports.outline.blocks import Block, Commands, Paragraph, named
 from hlodb.text import counted, signed_bytes
 
 BLAMES = {
@@ -44,7 +49,8 @@ _SOURCE = "before_optimizations"
 
 def brief(report: Report) -> list[Block]:
     """Return the worst finding in short; nothing where all is well."""
-    return [*_worst(report), *_standing(report)]
+    blocks = [*_worst(report), *_standing(report)]
+    return [named(block, report.db) for block in blocks]
 
 
 def _worst(report: Report) -> list[Block]:
@@ -71,8 +77,11 @@ def _nothing(report: Report) -> list[Block]:
     """Return the next steps where nothing was compared."""
     base, candidate = report.comparison.base, report.comparison.candidate
     names = [shlex.quote(run.name) for run in (base, candidate) if run is not None]
+    if base is not None and (apart := _of_other_platform(report)):
+        return apart
     if base is not None and report.kind == "diff":
-        text = "No common program. Name one of each run: RUN:PROGRAM."
+        text = "The runs have no program in common. To compare two of other names,"
+        text += " pass RUN:PROGRAM twice; these commands list the names:"
         commands = [f"hlodb modules --run {name}" for name in names]
         return [Paragraph(text), Commands(tuple(commands))]
     if report.comparison.rule == FIRST:
@@ -84,8 +93,38 @@ def _nothing(report: Report) -> list[Block]:
         command = f"hlodb query memory_analysis_diff -p base={names[0]}"
         command += f" -p candidate={names[-1]}"
         return [Paragraph(text), Commands((command,))]
-    what = "No comparable program" if base else "No earlier run to compare with"
-    text = f"{what}. Pass --baseline RUN; `hlodb runs` lists the runs."
+    if base is None:
+        return _without_base(report)
+    text = "No comparable program. Pass --baseline RUN; `hlodb runs` lists the runs."
+    return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _of_other_platform(report: Report) -> list[Block]:
+    """Return what to ask about programs of two platforms, whose bytes do not compare.
+
+    Nothing where the runs share no name.
+    """
+    found = [f for f in report.findings if f.change == "not_comparable"]
+    programs = sorted({f.program for f in found})
+    if not programs:
+        return []
+    keys = {key for f in found for key in f.differing_keys}
+    what = "platform" if "platform" in keys else "device"
+    text = f"{counted(len(programs), 'program')} in both runs, but compiled for"
+    text += f" another {what}: the bytes are not comparable."
+    text += " Side by side, in the latest run of each platform, device and compiler:"
+    asked = f" -p {shlex.quote(f'program={programs[0]}')}" if len(programs) == 1 else ""
+    return [Paragraph(text), Commands((f"hlodb query backend_compare{asked}",))]
+
+
+def _without_base(report: Report) -> list[Block]:
+    """Return what a report without a base did, and how the next one gets one."""
+    c = report.comparison
+    text = f"No run to compare with: {c.rule_text}. This report lists what"
+    text += f" {c.candidate.name} needs, and judges limits and budgets only; a later"
+    text += " run of this device is compared with it."
+    if report.exit_code == NOTHING_TO_COMPARE:
+        text += f" Exit code {NOTHING_TO_COMPARE}: --allow-empty makes it 0."
     return [Paragraph(text), Commands(("hlodb runs",))]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
+from hlodb.arguments import with_db
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     input_words,
@@ -26,9 +27,9 @@ SHOWN_BUFFERS = 5
 
 
 def finding_card(
-    f: Finding, who: str, marks: Mapping[str, str], buffers: int = SHOWN_BUFFERS
+    f: Finding, who: str, marks: Mapping[str, str], db: str | None
 ) -> Card:
-    """Return the card of a finding about `who`, with its `buffers` largest changes."""
+    """Return the card of a finding about `who`; commands name the warehouse `db`."""
     blocks: list[Paragraph | Table | Commands] = [Paragraph(_summary(f))]
     if f.cause is not None:
         blocks.append(Paragraph(_cause(f, f.cause)))
@@ -39,17 +40,17 @@ def finding_card(
     if f.parts:
         blocks.append(_waterfall(f))
     if f.buffers:
-        blocks.append(_buffers(f, buffers))
+        blocks.append(_buffers(f, SHOWN_BUFFERS))
     if f.contents is not None and f.contents.held:
         blocks.append(Paragraph("Largest buffers, in base and candidate:"))
-        blocks.append(_contents(f.contents, buffers))
+        blocks.append(_contents(f.contents, SHOWN_BUFFERS))
     if f.op_mix:
         mix = ", ".join(f"{c.name} {c.base} → {c.candidate}" for c in f.op_mix[:8])
         blocks.append(Paragraph(f"Number of instructions by opcode: {mix}."))
     if f.triage is not None:
         blocks.append(Paragraph(f"Triage: {f.triage.status}, {f.triage.reason}"))
     if f.commands:
-        blocks.append(Commands(tuple(f.commands)))
+        blocks.append(Commands(tuple(with_db(line, db) for line in f.commands)))
     return Card(_title(f, who, marks), tuple(blocks), f.id)
 
 
@@ -62,7 +63,7 @@ def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
 
 
 def _summary(f: Finding) -> str:
-    text = f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)} reserved"
+    text = _reserved(f)
     if f.delta_live_peak_bytes is not None:
         text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
     text += f"; since {f.first_run}" if f.first_run else ""
@@ -75,6 +76,15 @@ def _summary(f: Finding) -> str:
     for tag in f.tags:
         text += f"; {tag}"
     return f"{text}; finding {f.id}."
+
+
+def _reserved(f: Finding) -> str:
+    """Return what a finding's program reserves, in the runs that have it."""
+    if f.candidate_bytes is None:
+        return f"{plain_bytes(f.base_bytes)} reserved in the base only"
+    if f.base_bytes is None:
+        return f"{plain_bytes(f.candidate_bytes)} reserved in the candidate only"
+    return f"{plain_bytes(f.base_bytes)} → {plain_bytes(f.candidate_bytes)} reserved"
 
 
 def _why_other(f: Finding) -> str:

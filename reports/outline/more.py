@@ -7,9 +7,17 @@ from collections.abc import Sequence
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names
 from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import Health, Trend
+from hlodb.reports.model.sections import Capacity, Health, Trend
 from hlodb.reports.outline.blocks import Block, Paragraph, few, table
-from hlodb.text import plain_bytes, signed_bytes, signed_percent
+from hlodb.text import (
+    json_text,
+    plain_bytes,
+    plain_percent,
+    signed_bytes,
+    signed_percent,
+)
+
+_UNKNOWN = "unknown"
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -38,28 +46,33 @@ def needs(report: Report, top: int) -> list[Block]:
 
 def capacity(report: Report) -> list[Block]:
     """Return the largest program of every memory space."""
-    rows = [
-        [
-            c.space,
-            c.program,
-            plain_bytes(c.used_bytes),
-            plain_bytes(c.limit_bytes),
-            signed_percent(c.headroom_ratio).lstrip("+"),
-            few(c.near_limit, 3) or "-",
-            "-" if c.plateau_ratio is None else f"{100 * c.plateau_ratio:.0f} %",
-        ]
-        for c in report.capacity
-    ]
+    rows = [_capacity_row(c) for c in report.capacity]
     header = ["space", "largest program", "reserved", "limit", "headroom"]
     header += ["programs at 95 % of limit", "steps at 95 % of peak"]
     if not rows:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
-    if all(c.limit_bytes is None for c in report.capacity):
-        device = report.comparison.candidate.device or "the device"
-        text = f"Memory of {device} unknown: add a [[device]] table to hlodb.toml."
-        blocks.append(Paragraph(text))
+    if unlimited := [c.space for c in report.capacity if c.limit_bytes is None]:
+        blocks.append(Paragraph(_without_limit(report, unlimited)))
     return blocks
+
+
+def _capacity_row(c: Capacity) -> list[str]:
+    limited = [_UNKNOWN] * 3
+    if c.limit_bytes is not None:
+        near = few(c.near_limit, 3) or "none"
+        limited = [plain_bytes(c.limit_bytes), plain_percent(c.headroom_ratio), near]
+    plateau = _UNKNOWN
+    if c.plateau_ratio is not None:
+        plateau = f"{100 * c.plateau_ratio:.0f} %"
+    return [c.space, c.program, plain_bytes(c.used_bytes), *limited, plateau]
+
+
+def _without_limit(report: Report, spaces: Sequence[str]) -> str:
+    candidate = report.comparison.candidate
+    device, space = json_text(candidate.device or "*"), json_text(spaces[0])
+    wanted = f"[[device]] with device = {device}, space = {space} and bytes"
+    return f"Limit unknown for {', '.join(spaces)}: set it in hlodb.toml, {wanted}."
 
 
 def waste(report: Report, top: int) -> list[Block]:
@@ -68,7 +81,7 @@ def waste(report: Report, top: int) -> list[Block]:
         [w.kind, w.program, w.space or "-", plain_bytes(w.leverage_bytes), w.note]
         for w in report.waste
     ]
-    header = ["waste", "program", "space", "frees", "what"]
+    header = ["waste", "program", "space", "saves up to", "what"]
     return [table(header, rows, top, numeric=(3,))] if rows else []
 
 

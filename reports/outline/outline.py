@@ -6,16 +6,17 @@ bottom. Nothing here is escaped or aligned: that is the renderer's.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from hlodb.reports.judge.findings import findings_of
+from hlodb.reports.judge.outcome import is_of_other_platform
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.model.findings import CauseGroup, Finding
 from hlodb.reports.model.names import Names, called, place, shared_names, state_words
 from hlodb.reports.model.report import Gate, ProgramRow, Report, RunFacts
 from hlodb.reports.outline import more
-from hlodb.reports.outline.blocks import Block, Paragraph, Section, few, table
+from hlodb.reports.outline.blocks import Block, Paragraph, Section, few, named, table
 from hlodb.reports.outline.brief import brief
 from hlodb.reports.outline.cards import finding_card
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
@@ -58,7 +59,7 @@ def outline(report: Report, top: int) -> list[Section]:
         Section("History", more.history(report, top)),
         Section("Data quality", more.quality(report, top)),
         Section("Waivers", more.waivers(report, top)),
-        Section("Notes", [Paragraph(note) for note in report.notes]),
+        Section("Notes", [named(Paragraph(n), report.db) for n in report.notes]),
         Section("Definitions", _definitions(report)),
     ]
     return [section for section in sections if section.blocks]
@@ -66,10 +67,12 @@ def outline(report: Report, top: int) -> list[Section]:
 
 def _compared(report: Report) -> list[Block]:
     c = report.comparison
+    is_report = report.kind == "report"
     base = f"base {c.base.name}" if c.base else "no base"
-    text = f"Candidate {c.candidate.name}, {base}: {c.rule_text}."
+    why = f": {c.rule_text}" if is_report else ""
+    text = f"Candidate {c.candidate.name}, {base}{why}."
     # Whoever names a run may name one of another series than hlodb.toml says.
-    if series := c.candidate.series:
+    if is_report and (series := c.candidate.series):
         runs = counted(len(c.series_runs), "comparable run")
         text += f" Series {series}: its history has {runs}, the candidate included."
     blocks: list[Block] = [Paragraph(text)]
@@ -77,8 +80,8 @@ def _compared(report: Report) -> list[Block]:
         blocks.append(
             Paragraph(
                 f"{counted(c.matched, 'program')} in both runs: {c.comparable:,} with"
-                f" the same inputs, {c.same_source:,} handed to XLA unchanged,"
-                f" {c.identical:,} compiled to the same result."
+                f" the same inputs, platform and device, {c.same_source:,} handed"
+                f" to XLA unchanged, {c.identical:,} compiled to the same result."
             )
         )
     facts = [_run_line(run) for run in (c.base, c.candidate) if run is not None]
@@ -105,6 +108,8 @@ def _run_line(run: RunFacts) -> list[str]:
 
 
 def _gates(report: Report, top: int) -> list[Block]:
+    if report.kind == "diff":
+        return []
     if report.verdict == "nothing":
         return [Paragraph("No gate was judged: nothing was compared.")]
     order = {"fail": 0, "warn": 1, "waived": 2, "pass": 3}
@@ -203,6 +208,15 @@ def _findings_by_cause(
             )
 
 
+def _by_state(states: Iterable[str]) -> str:
+    """Return how many rows are in each state: their bytes are no sum."""
+    counts = Counter(states)
+    order = (*MARKS, *sorted(counts.keys() - MARKS.keys()))
+    return ", ".join(
+        f"{counts[each]:,} {state_words(each)}" for each in order if counts[each]
+    )
+
+
 def _sums(amounts: Iterable[tuple[str, int | None]]) -> str:
     """Return the sum of some differences, one for each space that has any."""
     sums: dict[str, int] = defaultdict(int)
@@ -230,10 +244,10 @@ def _cause_row(g: CauseGroup) -> list[str]:
 def _cards(report: Report, top: int) -> list[Block]:
     mine = [f for f in report.findings if f.scope == "candidate"]
     shared = shared_names(report)
-    shown = [finding_card(f, called(f, shared), MARKS) for f in mine[:top]]
+    shown = [finding_card(f, called(f, shared), MARKS, report.db) for f in mine[:top]]
     blocks: list[Block] = list(shown)
     if len(mine) > top:
-        rest = _sums((f.space, f.delta_bytes) for f in mine[top:])
+        rest = _by_state(f.state for f in mine[top:])
         blocks.append(Paragraph(f"[{counted(len(mine) - top, 'other')}] {rest}"))
     return blocks
 
@@ -246,6 +260,7 @@ def _programs(report: Report, top: int) -> list[Block]:
         key=lambda p: (-abs(p.delta_bytes or 0), p.program, p.rank or 0, p.color),
     )
     shared = shared_names(report)
+    is_apart = is_of_other_platform(report)
     cells = [
         [
             MARKS.get(p.state, " "),
@@ -253,14 +268,13 @@ def _programs(report: Report, top: int) -> list[Block]:
             p.space,
             plain_bytes(p.base_bytes),
             plain_bytes(p.candidate_bytes),
-            signed_bytes(p.delta_bytes),
-            signed_percent(p.delta_ratio),
+            *(("", "") if is_apart else _moved(p)),
             _state(p),
         ]
         for p in rows
     ]
     header = ["", "program", "space", "base", "candidate", "Δ", "Δ %", "state"]
-    others = _sums((p.space, p.delta_bytes) for p in rows[top:])
+    others = _by_state(p.state for p in rows[top:])
     same = sum(p.change == "same" and not p.delta_bytes for p in report.programs)
     blocks: list[Block] = []
     if same:
@@ -275,10 +289,14 @@ def _programs(report: Report, top: int) -> list[Block]:
         cells,
         top,
         numeric=(3, 4, 5, 6),
-        others=(5, others),
+        others=(7, others),
         findings=[found.get(place(p)) for p in rows],
     )
     return [listed, *blocks]
+
+
+def _moved(p: ProgramRow) -> tuple[str, str]:
+    return signed_bytes(p.delta_bytes), signed_percent(p.delta_ratio)
 
 
 def _floors(report: Report) -> str:

@@ -7,7 +7,13 @@ from typing import NamedTuple
 from hlodb.reports.model.names import called, shared_names
 from hlodb.reports.model.report import Report
 from hlodb.reports.outline.more import sparkline
-from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
+from hlodb.text import (
+    counted,
+    plain_bytes,
+    plain_percent,
+    signed_bytes,
+    signed_percent,
+)
 
 _VERDICTS = {
     "pass": "pass",
@@ -94,7 +100,7 @@ def _headroom(report: Report) -> Tile:
         target = "capacity" if report.capacity else None
         return Tile("Headroom", "unknown", "no limit of the device is known", target)
     c = min(known, key=lambda c: c.headroom_ratio or 0)
-    value = signed_percent(c.headroom_ratio).lstrip("+")
+    value = plain_percent(c.headroom_ratio)
     text = f"{c.program} {c.space}: {plain_bytes(c.used_bytes)} of"
     return Tile("Headroom", value, f"{text} {plain_bytes(c.limit_bytes)}", "capacity")
 

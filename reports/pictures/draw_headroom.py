@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hlodb.reports.model.sections import Capacity
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import across, box, count_axis, label, line
-from hlodb.text import plain_bytes, signed_percent
+from hlodb.text import plain_bytes, plain_percent
 
 _ROW = 30
 _BAR = 18
@@ -41,4 +41,4 @@ def _amounts(row: Capacity) -> str:
 
 
 def _headroom(row: Capacity) -> str:
-    return signed_percent(row.headroom_ratio).lstrip("+")
+    return plain_percent(row.headroom_ratio)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
+from hlodb.arguments import with_db
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, numbered, place, shared_names
@@ -26,7 +27,8 @@ def render(report: Report) -> str:
     shared = shared_names(report)
     for gate in report.gates:
         if gate.program is not None or gate.gate != "regression":
-            suite.append(_case(gate, findings.get(gate.finding_id or ""), shared))
+            finding = findings.get(gate.finding_id or "")
+            suite.append(_case(gate, finding, shared, report.db))
     failed = {
         place(findings[g.finding_id])
         for g in report.gates
@@ -69,7 +71,9 @@ def _name(row: Finding | ProgramRow | Gate, shared: Names) -> str:
     return visible(" ".join(filter(None, (numbered(row, shared), row.space, rank))))
 
 
-def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
+def _case(
+    gate: Gate, finding: Finding | None, shared: Names, db: str | None
+) -> ET.Element:
     name = _name(finding if finding is not None else gate, shared)
     names = {"classname": f"hlodb.{gate.gate}", "name": name}
     case = ET.Element("testcase", names)
@@ -84,7 +88,7 @@ def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
         failure = ET.SubElement(
             case, "failure", {"message": message, "type": gate.gate}
         )
-        failure.text = _card(finding)
+        failure.text = _card(finding, db)
     elif gate.status == "warn":
         ET.SubElement(case, "skipped", {"message": f"warning: {message}"})
     elif gate.status == "waived":
@@ -93,12 +97,13 @@ def _case(gate: Gate, finding: Finding | None, shared: Names) -> ET.Element:
     return case
 
 
-def _card(finding: Finding | None) -> str:
+def _card(finding: Finding | None, db: str | None) -> str:
     if finding is None:
         return ""
     lines = [f"finding {finding.id}"]
     lines += [f"{signed_bytes(p.delta_bytes)} {p.part} {p.kind}" for p in finding.parts]
-    return visible("; ".join([*lines, *finding.commands]))
+    lines += [with_db(command, db) for command in finding.commands]
+    return visible("; ".join(lines))
 
 
 def _passed(row: ProgramRow, shared: Names) -> ET.Element:

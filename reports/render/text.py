@@ -38,6 +38,14 @@ _CALLED = {
 }
 """What cards of findings call some definitions."""
 
+_OF_NEEDS = {
+    "reserved_bytes": "reserved",
+    "live_peak_bytes": "live peak",
+    "fragmentation_bytes": "fragmentation",
+    "padding_bytes": "padding",
+}
+"""What the table of programs calls them, where there is no base."""
+
 _GREEN, _RED, _YELLOW, _BOLD, _PLAIN = (f"\x1b[{n}m" for n in (32, 31, 33, 1, 0))
 _VERDICTS = {"pass": _GREEN, "warn": _YELLOW, "fail": _RED, "unknown": _YELLOW}
 _STATES = {
@@ -100,13 +108,14 @@ def _text(report: Report, width: int | None) -> str:
 
 
 def _words(report: Report) -> list[Block]:
-    """Return what the words of the findings mean: sizes, and parts of differences."""
-    parts = {p.part for f in report.findings[:TOP] for p in f.parts}
-    if not parts:
-        return []
-    used = {*parts, *_CALLED}
+    """Return what the words of findings mean, or without a base those of needs."""
+    shown = report.findings[:TOP]
+    used = {*_CALLED, *(p.part for f in shown for p in f.parts)}
+    if not shown:
+        used = set() if report.comparison.base else set(_OF_NEEDS)
+    names = _CALLED | _OF_NEEDS
     return [
-        Paragraph(f"{_CALLED.get(m.name, m.name)}: {m.definition}")
+        Paragraph(f"{names.get(m.name, m.name)}: {m.definition}")
         for m in report.metrics
         if m.name in used
     ]

@@ -28,6 +28,7 @@ def notes(
             f"Unsound runs, left out of base and history: {names}."
             " `hlodb query self_consistency` and `rejects_summary` show the faults."
         )
+    found += _same_times(scene)
     found += _substitutes(scene)
     for run in scene.late_runs():
         found.append(
@@ -52,6 +53,19 @@ def notes(
     for old, new in sorted(renamed, key=repr):
         found.append(f"{new} is compared with {old} of the base: a renamed program.")
     return found
+
+
+def _same_times(scene: Scene) -> list[str]:
+    """Say in which order runs follow one another whose dumps are of one time."""
+    base, candidate = scene.baseline.run, scene.candidate
+    is_named = scene.baseline.rule == "run"
+    if base is None or is_named or base.started_at != candidate.started_at:
+        return []
+    time = f" ({base.started_at})" if base.started_at else ""
+    return [
+        f"{base.name} and {candidate.name} have the same start time{time}: the one that"
+        " was ingested last counts as the later."
+    ]
 
 
 def _substitutes(scene: Scene) -> list[str]:

@@ -13,11 +13,13 @@ from hlodb.reports.model.facts import Run
 from hlodb.reports.model.report import ProgramRow
 from hlodb.reports.model.sections import Waste
 from hlodb.schema.connection import Connection
-from hlodb.text import counted
+from hlodb.text import counted, plain_bytes
 
 Row = Mapping[str, Any]
 
 _EVERY = 1 << 40
+
+MAIN_SPACE = 0
 
 
 def waste(
@@ -36,13 +38,14 @@ def waste(
         parameters: dict[str, str | int] = {"run": candidate.name, **more}
         return run_query(connection, query, parameters, catalogue).dicts()
 
-    spaces = {p.color: p.space for p in programs}
+    held = [p for p in programs if p.candidate_bytes is not None]
+    spaces = {p.color: p.space for p in held}
     giants = answer("replicated_tensors", min_bytes=MEBIBYTE, top=_EVERY)
     found = [
-        *_of_programs(programs),
+        *_of_programs(held),
         *_donations(answer("missed_donation_value"), spaces),
         *_replicated(giants),
-        *_idle(answer("idle_spaces_at_peak")),
+        *_idle(answer("idle_spaces_at_peak"), spaces),
     ]
     found = [w for w in dict.fromkeys(found) if w.leverage_bytes > 0]
     found.sort(key=lambda w: (-w.leverage_bytes, w.kind, w.program, w.note))
@@ -55,8 +58,6 @@ def _of_programs(programs: Iterable[ProgramRow]) -> Iterator[Waste]:
         "padding": "padding of the values live at the peak",
     }
     for p in programs:
-        if p.candidate_bytes is None:
-            continue
         sizes = {"fragmentation": p.fragmentation_bytes, "padding": p.padding_bytes}
         for kind, size in sizes.items():
             if size:
@@ -89,11 +90,13 @@ def _replicated(rows: Iterable[Row]) -> Iterator[Waste]:
         saved = sum(row["saving_bytes"] for row in found)
         first = found[0]["op_name"] or f"parameter {found[0]['parameter_number']}"
         what = f"{counted(len(found), 'parameter')} of 1 MiB or more"
-        note = f"{what} not split over all partitions, first {first}"
+        note = f"{what} not split over all partitions, such as {first}"
         yield Waste("replicated", program, None, None, sizes, saved, note)
 
 
-def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
+def _idle(rows: Iterable[Row], spaces: Mapping[int, str]) -> Iterator[Waste]:
+    """Yield memory spaces with room for values of the main memory, which it saves."""
+    main = spaces.get(MAIN_SPACE, "the main memory")
     for row in rows:
         yield Waste(
             "idle",
@@ -102,5 +105,6 @@ def _idle(rows: Iterable[Row]) -> Iterator[Waste]:
             row["space_name"],
             row["idle_bytes"],
             row["usable_by_main_bytes"],
-            "unused at the peak of the main memory, which could use it",
+            f"{plain_bytes(row['idle_bytes'])} not in use at the peak of {main}, whose"
+            " temporaries could lie there",
         )

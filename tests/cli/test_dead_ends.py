@@ -89,8 +89,25 @@ def test_triage_without_findings(
     assert main(["triage", "--db", str(tmp_path / "w.duckdb")]) == 0
     captured = capfd.readouterr()
     assert captured.out.splitlines()[-1] == "(no rows)"
-    told = "hlodb: no findings recorded; `hlodb report` records them\n"
+    db = tmp_path / "w.duckdb"
+    told = f"hlodb: no findings recorded; `hlodb --db {db} report` records them\n"
     assert captured.err == told
+
+
+def test_commands_in_errors_name_the_warehouse(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Unless it is the one that a command finds by itself."""
+    monkeypatch.chdir(tmp_path)
+    create_file(tmp_path / "w.duckdb")
+    told = "hlodb: the warehouse has no run: ingest a dump, see `hlodb {}runs`\n"
+    assert main(["report", "--db", "w.duckdb"]) == 4
+    assert said(capfd) == told.format("--db w.duckdb ")
+    assert main(["--db", "w.duckdb", "report"]) == 4
+    assert said(capfd) == told.format("--db w.duckdb ")
+    monkeypatch.setenv("HLODB_DB", "w.duckdb")
+    assert main(["report"]) == 4
+    assert said(capfd) == told.format("")
 
 
 @pytest.mark.parametrize(
@@ -102,6 +119,8 @@ def test_triage_without_findings(
         ),
         (["report", "--fail-on", "x"], "invalid value for '--fail-on'"),
         (["diff", "x"], "missing argument 'B'"),
+        (["report", "pr-17"], "unexpected argument pr-17 (did you mean --run pr-17?)"),
+        (["runs", "pr-17"], "got unexpected extra argument (pr-17)"),
     ],
 )
 def test_errors_have_one_style(

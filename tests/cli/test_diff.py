@@ -99,31 +99,40 @@ def test_a_diff_of_a_program_that_its_run_does_not_hold(
     assert capsys.readouterr().err == said
 
 
+@pytest.mark.parametrize("db", [[], ["--db", "../the nights/hlodb.duckdb"]])
 @pytest.mark.slow
 def test_commands_that_are_told_can_be_typed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    db: list[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Runs may be called like options, and with blanks."""
-    monkeypatch.chdir(tmp_path)
+    """Runs may be called like options, and with blanks; the warehouse lies anywhere."""
+    nights, here = tmp_path / "the nights", tmp_path / "here"
+    nights.mkdir()
+    here.mkdir()
+    monkeypatch.chdir(here if db else nights)
     names = ("-x", "--a night", "--")
     programs = ((STEP,), (GROWN,), ())
     worlds = [
         replace(night(n, *own), name=name)
         for n, (name, own) in enumerate(zip(names, programs, strict=True), 1)
     ]
-    build(tmp_path, *worlds)
+    build(nights, *worlds)
     told = []
     asked = [
-        ["report", "--no-record", "--run=--a night", "--baseline=-x"],
-        ["diff", "--", "-x", "--"],
+        ["report", *db, "--no-record", "--run=--a night", "--baseline=-x"],
+        ["diff", *db, "--", "-x", "--"],
+        ["explain", *db, "--run=--a night"],
     ]
     for arguments in asked:
         main(arguments)
         lines = capsys.readouterr().out.splitlines()
         told += [line.strip()[2:] for line in lines if line.strip()[:1] == "$"]
     # What nothing recorded can't be triaged.
-    commands = [c for c in dict.fromkeys(told) if not c.startswith("hlodb triage")]
-    assert [command for command in commands if command.startswith("hlodb diff")] == [
-        "hlodb diff -- -x:jit_step '--a night:jit_step'"
+    commands = [c for c in dict.fromkeys(told) if " triage " not in c]
+    named = "--db '../the nights/hlodb.duckdb' " if db else ""
+    assert [command for command in commands if " diff " in command] == [
+        f"hlodb {named}diff -- -x:jit_step '--a night:jit_step'"
     ]
-    assert [main(shlex.split(command)[1:]) for command in commands] == [0, 0, 0, 0]
+    assert [main(shlex.split(command)[1:]) for command in commands] == 6 * [0]

@@ -14,9 +14,9 @@ import pytest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
+from tests.gold_reports import EXPLAINED, EXPLANATION
 from tests.ingest.formats.logs.test_oom_log import TPU
 
-DUMP = DATA / "changes" / "zoo-donation" / "dropped.tar.xz"
 CUT = DATA / "changes" / "donation" / "dropped"
 
 
@@ -36,9 +36,9 @@ def explain(
 
 
 def test_a_dump_is_explained_and_nothing_is_kept(tmp_path: Path) -> None:
-    done = explain(tmp_path, str(DUMP), "--top", "3")
+    done = explain(tmp_path, str(EXPLAINED), "--top", "3")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == (DATA.parent / "gold" / "explain.txt").read_text()
+    assert done.stdout == EXPLANATION.read_text()
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_explain import DUMP, explain
+from tests.cli.test_explain import explain
 from tests.conftest import DATA
+from tests.gold_reports import EXPLAINED
 from tests.ingest.formats.logs.test_oom_log import TPU
 
 DONATION = DATA / "changes" / "donation"
 
 
 def test_the_page_has_the_words_of_the_text_and_the_curve(tmp_path: Path) -> None:
-    page = explain(tmp_path, str(DUMP), "--format", "html").stdout
-    text = explain(tmp_path, str(DUMP)).stdout
+    page = explain(tmp_path, str(EXPLAINED), "--format", "html").stdout
+    text = explain(tmp_path, str(EXPLAINED)).stdout
     assert f"<h1>{text.splitlines()[0]}</h1>" in page
     cells = re.findall(r"<t[dh][^>]*>([^<]+)</t[dh]>", page)
     assert {"531.00 KiB", "p[0][0], p[0][1], p[1][0] and 3 more"} <= set(cells)
@@ -54,7 +55,7 @@ def test_the_page_opens_in_the_browser(
 ) -> None:
     monkeypatch.setenv("BROWSER", "true")
     output = tmp_path / "page.html"
-    done = explain(tmp_path, str(DUMP), "--open", "--output", str(output))
+    done = explain(tmp_path, str(EXPLAINED), "--open", "--output", str(output))
     assert (done.returncode, done.stdout) == (0, "")
     assert output.read_text().startswith("<!DOCTYPE html>")
     assert str(output) in done.stderr

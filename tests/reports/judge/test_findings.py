@@ -199,7 +199,7 @@ def test_causes_add_up_no_bytes_of_several_spaces(report_on: Build) -> None:
 
 
 @pytest.mark.slow
-def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
+def test_rows_that_are_left_out_are_counted_by_state(report_on: Build) -> None:
     nights = [
         night(
             number,
@@ -211,9 +211,10 @@ def test_rows_that_are_left_out_are_added_up_by_space(report_on: Build) -> None:
     ]
     report = report_on(*nights, settings=EVERY_SPACE)
     sections = {s.title: s.blocks for s in outline(report, 1)}
-    assert sections["Findings"][-1] == Paragraph(
-        "[3 others] HBM +50.00 MiB, VMEM +20.00 MiB"
-    )
+    assert sections["Findings"][-1] == Paragraph("[3 others] 3 worse")
+    programs = sections["Programs"][0]
+    assert isinstance(programs, Table)
+    assert programs.rows[-1] == ("", "[3 others]", "", "", "", "", "", "3 worse")
     _, causes = sections["Causes of regressions"]
     assert isinstance(causes, Table)
     assert causes.rows[-1] == ("", "[1 other]", "", "", "+20.00 MiB", "", "", "")

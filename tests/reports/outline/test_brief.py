@@ -12,6 +12,7 @@ import duckdb
 import pytest
 
 from hlodb.errors import UsageError
+from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.codeowners import parse_codeowners
@@ -77,25 +78,58 @@ SITUATIONS = {
 }
 
 
-@pytest.mark.slow
-def test_a_diff_asks_for_no_run(tmp_path: Path) -> None:
-    """It has both; a report whose base was named may be told another."""
+def test_programs_of_two_platforms_are_put_side_by_side(tmp_path: Path) -> None:
+    """Their bytes do not compare, and no other name of them helps."""
     elsewhere = replace(night(2, GROWN), platform="gpu")
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), elsewhere)
     with connect(path) as connection:
-        diff, report = (
+        found = [
             build_report(
                 connection, Request("night-2", "night-1", kind=kind), Settings()
             )
             for kind in ("diff", "report")
-        )
-    assert lines(brief(diff)) == [
-        "No common program. Name one of each run: RUN:PROGRAM.",
-        "$ hlodb modules --run night-1",
-        "$ hlodb modules --run night-2",
+        ]
+        assert [lines(brief(report)) for report in found] == 2 * [
+            [
+                "1 program in both runs, but compiled for another platform: the bytes"
+                " are not comparable. Side by side, in the latest run of each platform,"
+                " device and compiler:",
+                "$ hlodb query backend_compare -p program=jit_step",
+            ]
+        ]
+        asked = {"program": "jit_step"}
+        rows = run_query(connection, "backend_compare", asked).dicts()
+    assert [(row["run"], row["reserved_bytes"]) for row in rows] == [
+        ("night-1", 4 * MIB),
+        ("night-2", 6 * MIB),
     ]
+
+
+def test_runs_without_a_common_program_list_their_programs(tmp_path: Path) -> None:
+    other = replace(EVAL, shapes="(f32[16]{0})->f32[8]{0}")
+    path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, other))
+    with connect(path) as connection:
+        request = Request("night-2", "night-1", kind="diff", db="my nights.duckdb")
+        report = build_report(connection, request, Settings())
     assert lines(brief(report)) == [
-        "No comparable program. Pass --baseline RUN; `hlodb runs` lists the runs.",
+        "The runs have no program in common. To compare two of other names, pass"
+        " RUN:PROGRAM twice; these commands list the names:",
+        "$ hlodb --db 'my nights.duckdb' modules --run night-1",
+        "$ hlodb --db 'my nights.duckdb' modules --run night-2",
+    ]
+
+
+def test_a_report_without_a_base_says_what_it_did(tmp_path: Path) -> None:
+    chip = {"platform": "tpu", "device": "TPU v5e"}
+    nights = (night(1, STEP), night(2, STEP), night(3, GROWN, **chip))
+    with connect(make(tmp_path / "hlodb.duckdb", *nights)) as connection:
+        report = build_report(connection, Request(), Settings())
+    why = "none of the 2 earlier runs is of this device (TPU v5e)"
+    assert (report.headline, report.exit_code) == (f"⚪ nothing to compare: {why}", 4)
+    assert lines(brief(report)) == [
+        f"No run to compare with: {why}. This report lists what night-3 needs, and"
+        " judges limits and budgets only; a later run of this device is compared with"
+        " it. Exit code 4: --allow-empty makes it 0.",
         "$ hlodb runs",
     ]
 
