@@ -6,17 +6,26 @@ import math
 import shlex
 from collections.abc import Sequence
 
-from hlodb.reports.outline.blocks import Block, Commands, Paragraph, Section, table
+from hlodb.reports.outline.blocks import (
+    Block,
+    Commands,
+    Paragraph,
+    Section,
+    named,
+    table,
+)
 from hlodb.reports.overview.overview import (
     TIMELINE_POINTS,
     Overview,
     Row,
+    compilation_of,
+    compilations,
     is_described,
     memory_spaces,
     rows_of,
 )
 from hlodb.reports.overview.timeline import levels
-from hlodb.text import counted, plain_bytes
+from hlodb.text import counted, plain_bytes, plain_percent
 
 _BARS = "▁▂▃▄▅▆▇█"
 _KINDS = {
@@ -56,13 +65,18 @@ def _headline(overview: Overview) -> str:
     if not spaces:
         return f"{name}: no program, and no report of running out of memory"
     first = spaces[0]
-    programs = {(row["program"], row["module_number"], row["rank"]) for row in spaces}
-    if len(programs) == 1:
-        return f"{name}: {first['program']}, {_reserved(first)}"
-    return (
-        f"{name}: {len(programs):,} programs; the largest is {first['program']},"
-        f" {_reserved(first)}"
-    )
+    names = compilations(spaces)
+    who = names[compilation_of(first)]
+    if len(names) == 1:
+        return f"{name}: {who}, {_reserved(first)}"
+    return f"{name}: {_counted(spaces)}; the largest is {who}, {_reserved(first)}"
+
+
+def _counted(spaces: Sequence[Row]) -> str:
+    """Return the number of programs, or of compilations where some share a name."""
+    count = len(compilations(spaces))
+    is_shared = len({row["program"] for row in spaces}) < count
+    return counted(count, "compilation" if is_shared else "program")
 
 
 def outline(overview: Overview, programs: int, top: int) -> list[Section]:
@@ -84,14 +98,13 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
 
 def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
     """Return the memory spaces with a section of their own, by its title."""
-    found = [space for space in memory_spaces(overview) if is_described(space)]
-    titled: dict[str, Row] = {}
-    for space in found[:programs]:
-        title = f"{space['program']}: {space['space_name']}"
-        if title in titled:
-            title = f"{title} (module {space['module_number']}, rank {space['rank']})"
-        titled[title] = space
-    return titled
+    spaces = memory_spaces(overview)
+    names = compilations(spaces)
+    found = [space for space in spaces if is_described(space)]
+    return {
+        f"{names[compilation_of(space)]}: {space['space_name']}": space
+        for space in found[:programs]
+    }
 
 
 def _rejects(overview: Overview) -> list[Block]:
@@ -188,14 +201,14 @@ def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
 def _programs(spaces: Sequence[Row]) -> list[Block]:
     most = max(row["reserved_bytes"] for row in spaces)
     large = [row for row in spaces if row["reserved_bytes"] >= _SMALL_RATIO * most]
+    names = compilations(spaces)
     rows = [
         (
-            row["program"],
+            names[compilation_of(row)],
             row["space_name"],
             plain_bytes(row["reserved_bytes"]),
             plain_bytes(row.get("live_peak_bytes")),
-            plain_bytes(row["usable_bytes"]),
-            plain_bytes(row["headroom_bytes"]),
+            *_left(row),
             row["status"],
         )
         for row in large
@@ -210,6 +223,13 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
             )
         )
     return blocks
+
+
+def _left(row: Row) -> tuple[str, str]:
+    """Return the limit of a memory space and what is left of it, where it is known."""
+    if row["usable_bytes"] is None:
+        return "unknown", "unknown"
+    return plain_bytes(row["usable_bytes"]), plain_bytes(row["headroom_bytes"])
 
 
 def _space(overview: Overview, space: Row, top: int) -> list[Block]:
@@ -324,7 +344,7 @@ def _reserved(space: Row) -> str:
     if limit is None:
         return text
     share = space["reserved_bytes"] / limit
-    return f"{text}, {share:.1%} of the limit of {plain_bytes(limit)}"
+    return f"{text}, {plain_percent(share)} of the limit of {plain_bytes(limit)}"
 
 
 def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
@@ -333,7 +353,7 @@ def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
     rows = [
         (
             plain_bytes(row["saved_bytes"]),
-            f"{row['saved_ratio']:.1%}",
+            plain_percent(row["saved_ratio"]),
             row["subject"],
             row["advice"],
             row["cost"],
@@ -360,15 +380,20 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
         ]
     if overview.answers["oom_summary"]:
         commands.append(f"hlodb query oom_buffers_explained{run} --wide")
-    if overview.is_kept:
-        return [Commands(tuple(commands))] if commands else []
-    text = "Nothing was kept. To ask more and to compare, ingest the same paths first:"
-    return [Paragraph(text), Commands(("hlodb ingest PATH…", *commands))]
+    blocks: list[Block] = []
+    if not overview.is_kept:
+        commands = ["hlodb ingest PATH…", *commands]
+        text = "Nothing was kept. To ask more and to compare, ingest the same paths"
+        blocks = [Paragraph(f"{text} first:")]
+    if commands:
+        blocks.append(named(Commands(tuple(commands)), overview.db))
+    return blocks
 
 
 def _owned(row: Row) -> tuple[str, str]:
     ratio = row["peak_ratio"]
-    return plain_bytes(row["owned_bytes"]), "" if ratio is None else f"{ratio:.1%}"
+    share = "" if ratio is None else plain_percent(ratio)
+    return plain_bytes(row["owned_bytes"]), share
 
 
 def line_of(row: Row) -> str:

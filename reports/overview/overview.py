@@ -5,6 +5,7 @@ run → queries → Overview → outline
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,12 +74,14 @@ _TIGHT = frozenset({"warn", "oom"})
 class Overview:
     """What a run holds; `answers` has the rows of each query by its name.
 
-    `is_kept` says whether the user's warehouse has the run, or only a temporary one.
+    `is_kept` says whether the user's warehouse has the run, or only a temporary one;
+    `db` is that warehouse, where printed commands have to name it.
     """
 
     run: Run
     answers: Mapping[str, Sequence[Row]]
     is_kept: bool = True
+    db: str | None = None
 
     @property
     def is_whole(self) -> bool:
@@ -98,6 +101,7 @@ def read_overview(
     points: int = TIMELINE_POINTS,
     *,
     is_kept: bool = True,
+    db: str | None = None,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
@@ -119,7 +123,7 @@ def read_overview(
     if program is not None:
         asked["program"] = program
     of_programs = _answers_of_programs(connection, asked, points, catalogue)
-    return Overview(run, {**answers, **of_programs}, is_kept)
+    return Overview(run, {**answers, **of_programs}, is_kept, db)
 
 
 def _answers_of_programs(
@@ -166,5 +170,40 @@ def rows_of(overview: Overview, query: str, space: Row) -> list[Row]:
     return [row for row in overview.answers[query] if _place(row) == wanted]
 
 
+def compilation_of(row: Row) -> tuple[str, str]:
+    """Return the compilation that a row is about: a program, and the file of it."""
+    return row["program"], row["path"]
+
+
+def compilations(spaces: Sequence[Row]) -> dict[tuple[str, str], str]:
+    """Return the compilations of a run, each with a name that no other has."""
+    modules = {compilation_of(row): row for row in spaces}
+    names = {key: key[0] for key in modules}
+    for more in (_number, _rank, _folder, _path):
+        counts = Counter(names.values())
+        names = {
+            key: name + more(modules[key]) if counts[name] > 1 else name
+            for key, name in names.items()
+        }
+    return names
+
+
+def _number(row: Row) -> str:
+    return "" if row["module_number"] is None else f" #{row['module_number']}"
+
+
+def _rank(row: Row) -> str:
+    return "" if row["rank"] is None else f" rank {row['rank']}"
+
+
+def _folder(row: Row) -> str:
+    folder = row["path"].rpartition("/")[0]
+    return f" in {folder}" if folder else ""
+
+
+def _path(row: Row) -> str:
+    return f" ({row['path']})"
+
+
 def _place(row: Row) -> tuple[Any, ...]:
-    return tuple(row[name] for name in ("program", "module_number", "rank", "color"))
+    return *compilation_of(row), row["color"]

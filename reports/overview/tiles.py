@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hlodb.reports.outline.tiles import Tile, anchor
 from hlodb.reports.overview.outline import called, described_spaces, line_of
 from hlodb.reports.overview.overview import Overview, Row, memory_spaces, rows_of
-from hlodb.text import counted, plain_bytes
+from hlodb.text import counted, plain_bytes, plain_percent
 
 _VERDICTS = {"oom": "too large", "warn": "nearly full", "ok": "fits"}
 
@@ -32,7 +32,7 @@ def _verdict(overview: Overview, spaces: Sequence[Row]) -> Tile:
     if reports:
         text = f"by {counted(len(reports), 'report')} of a log"
         return Tile("Verdict", "out of memory", text, "out-of-memory")
-    programs = {(row["program"], row["module_number"], row["rank"]) for row in spaces}
+    programs = {row["program"] for row in spaces}
     statuses = {row["status"] for row in spaces}
     worst = next((each for each in _VERDICTS if each in statuses), None)
     value = _VERDICTS[worst] if worst else "not judged"
@@ -63,7 +63,7 @@ def _headroom(spaces: Sequence[Row]) -> Tile:
         f"{row['program']} {row['space_name']}: {plain_bytes(row['reserved_bytes'])}"
         f" of {plain_bytes(row['usable_bytes'])}"
     )
-    return Tile("Headroom", f"{row['headroom_ratio']:.1%}", text, None)
+    return Tile("Headroom", plain_percent(row["headroom_ratio"]), text, None)
 
 
 def _peak(overview: Overview, space: Row, target: str | None) -> Tile:

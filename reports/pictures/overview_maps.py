@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from hlodb.reports.compare.read import read_modules
 from hlodb.reports.model.arenas import ArenaMap
 from hlodb.reports.overview.outline import described_spaces
-from hlodb.reports.overview.overview import Overview
+from hlodb.reports.overview.overview import Overview, compilation_of
 from hlodb.reports.pictures.arenas import Wanted, read_maps
 from hlodb.schema.connection import Connection
 
@@ -23,14 +23,12 @@ def read_overview_maps(
         return {}
     run = overview.run
     modules = {
-        (m.program, m.module_number, m.rank): m
-        for m in read_modules(connection, [run], run)[run.run_id]
+        (m.program, m.path): m for m in read_modules(connection, [run], run)[run.run_id]
     }
     wanted: list[Wanted] = []
     titles: dict[str, str] = {}
     for title, space in spaces.items():
-        place = (space["program"], space["module_number"], space["rank"])
-        if (module := modules.get(place)) is not None:
+        if (module := modules.get(compilation_of(space))) is not None:
             name = f"{run.run_id}-{len(wanted) + 1}"
             titles[name] = title
             runs = (None, run.name)

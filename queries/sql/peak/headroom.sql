@@ -37,10 +37,11 @@
 --   limit.
 -- column headroom_ratio DOUBLE ratio higher_is_better: Share of the limit that
 --   is left.
+-- column path
 WITH limited AS (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.reserved_bytes,
+    m.path, m.color AS space_color, m.space_name, m.reserved_bytes,
     CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END
       AS asked_bytes,
     CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
@@ -82,7 +83,8 @@ SELECT
   u.limit_from, u.usable_bytes, u.reserved_bytes,
   u.usable_bytes - u.reserved_bytes AS headroom_bytes,
   (u.usable_bytes - u.reserved_bytes) / nullif(u.space_bytes, 0)
-    AS headroom_ratio
+    AS headroom_ratio,
+  u.path
 FROM usable AS u
 ORDER BY
   u.reserved_bytes DESC, u.program_name, u.module_number, u.rank, u.space_color

@@ -27,10 +27,11 @@
 -- column delta_bytes BIGINT bytes neutral: Change from the stretch before.
 -- column instruction VARCHAR name neutral: Instruction scheduled at from_step.
 -- column opcode
+-- column path
 WITH stretches AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.occurrence, m.module_id, t.from_step, t.to_step, t.live_bytes,
+    m.occurrence, m.path, m.module_id, t.from_step, t.to_step, t.live_bytes,
     t.temp_live_bytes,
     t.live_bytes - lag(t.live_bytes, 1, 0) OVER same_curve AS delta_bytes,
     max(t.to_step) OVER (
@@ -61,7 +62,7 @@ SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
   r.from_step, r.to_step, r.live_bytes, r.temp_live_bytes,
   CAST(r.delta_bytes AS BIGINT) AS delta_bytes,
-  i.name AS instruction, i.opcode
+  i.name AS instruction, i.opcode, r.path
 FROM ranked AS r
 LEFT JOIN store.schedule AS s
   ON s.module_id = r.module_id

@@ -28,13 +28,15 @@
 -- column value_count BIGINT count neutral: Number of values.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most bytes.
+-- column path
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name, g.role,
   CASE WHEN $by_rule THEN g.rule_id END AS rule_id,
   CAST(sum(g.owned_bytes) AS BIGINT) AS owned_bytes,
   sum(g.owned_bytes) / nullif(m.live_peak_bytes, 0) AS peak_ratio,
   count(g.value_id) AS value_count,
-  arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction
+  arg_max(i.name, (g.owned_bytes, -g.value_id)) AS largest_instruction,
+  m.path
 FROM selected_memory() AS m
 JOIN peak_roles() AS g
   USING (module_id, color)
@@ -43,7 +45,7 @@ LEFT JOIN store.instructions AS i
   AND i.instruction_id = g.instruction_id
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-  m.occurrence, m.live_peak_bytes, g.role,
+  m.occurrence, m.path, m.live_peak_bytes, g.role,
   CASE WHEN $by_rule THEN g.rule_id END
 ORDER BY
   m.live_peak_bytes DESC, m.program, m.module_number, m.rank, m.occurrence,

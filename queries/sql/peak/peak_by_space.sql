@@ -39,12 +39,13 @@
 --   that are never live at once.
 -- column fragmentation_ratio DOUBLE ratio lower_is_better: Share of
 --   temp_bytes.
+-- column path
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.reserved_bytes, m.live_peak_bytes, m.peak_step,
   n.name AS peak_instruction,
   m.parameter_bytes, m.constant_bytes, m.live_out_bytes, m.thread_local_bytes,
-  m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio
+  m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio, m.path
 FROM module_memory AS m
 JOIN selected_run() AS c USING (run_id)
 LEFT JOIN store.schedule AS s

@@ -44,9 +44,10 @@
 -- column op_name
 -- column source_file
 -- column source_line
+-- column path
 WITH placed AS (
   SELECT
-    m.run, m.program, m.module_number, m.rank, m.occurrence, m.color,
+    m.run, m.program, m.module_number, m.rank, m.occurrence, m.path, m.color,
     m.space_name, m.locations_id, v.module_id, v.allocation_id, v.kind,
     v.value_id, v.instruction_id, v.shape_index, v.shape, v.offset_bytes,
     v.size_bytes, v.logical_bytes, v.owned_bytes, v.live_peak_bytes,
@@ -74,7 +75,7 @@ SELECT
   p.size_bytes, p.logical_bytes, p.allocation_id, p.offset_bytes,
   p.start_step, p.end_step, p.shares_with,
   s.attribution, coalesce(s.op_name, f.op_name) AS op_name, s.source_file,
-  s.source_line
+  s.source_line, p.path
 FROM placed AS p
 LEFT JOIN store.instructions AS i
   ON i.module_id = p.module_id

@@ -35,6 +35,7 @@
 -- column live_peak_bytes
 -- column advice VARCHAR text neutral: What to change.
 -- column cost VARCHAR text neutral: What it costs.
+-- column path
 WITH chosen AS MATERIALIZED (
   SELECT m.*
   FROM selected_memory(color := coalesce($color, 0)) AS m
@@ -160,7 +161,7 @@ SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name, r.rule_id,
   r.subject, CAST(r.saved AS BIGINT) AS saved_bytes,
   r.saved / r.live_peak_bytes AS saved_ratio, r.live_peak_bytes, r.advice,
-  r.cost
+  r.cost, r.path
 FROM ranked AS r
 WHERE $top IS NULL
   OR r.remedy_place <= $top

@@ -33,6 +33,7 @@
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most bytes.
+-- column path
 WITH names AS MATERIALIZED (
   -- Of the run's instructions alone, lest a few values meet those of all runs.
   SELECT i.module_id, i.instruction_id, i.name
@@ -45,7 +46,7 @@ WITH names AS MATERIALIZED (
 lines AS (
   SELECT
     m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
-    m.occurrence, m.live_peak_bytes, s.source_file, s.source_line,
+    m.occurrence, m.path, m.live_peak_bytes, s.source_file, s.source_line,
     CASE WHEN s.source_file IS NULL THEN v.kind END AS kind,
     min(s.function_name) AS function_name,
     CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
@@ -84,7 +85,7 @@ SELECT
   r.run, r.program, r.module_number, r.rank, r.color, r.space_name,
   r.source_file, r.source_line, r.function_name, r.kind, r.owned_bytes,
   r.owned_bytes / nullif(r.live_peak_bytes, 0) AS peak_ratio,
-  r.read_bytes, r.value_count, r.largest_instruction
+  r.read_bytes, r.value_count, r.largest_instruction, r.path
 FROM ranked AS r
 WHERE $top IS NULL
   OR r.place <= $top

@@ -366,7 +366,9 @@ marked AS (
   UNION ALL
   SELECT
     v.*, 'replicated',
-    coalesce(t.op_name, 'parameter ' || t.parameter_number),
+    coalesce(t.op_name, 'parameter ' || t.parameter_number) || ' (' || t.shards
+      || CASE WHEN t.shards = 1 THEN ' part' ELSE ' parts' END || ' for '
+      || t.partitions || ' partitions)',
     t.saving_bytes, t.device_bytes, 0, NULL, NULL
   FROM described AS v
   JOIN allocations AS a
@@ -374,8 +376,8 @@ marked AS (
     AND a.allocation_id = v.allocation_id
   JOIN (
     SELECT DISTINCT
-      m.module_id, t.parameter_number, t.op_name, t.saving_bytes,
-      t.device_bytes
+      m.module_id, t.parameter_number, t.op_name, t.shards, t.partitions,
+      t.saving_bytes, t.device_bytes
     FROM replicated_tensors(top := NULL) AS t
     JOIN selected_modules() AS m
       ON m.program = t.program

@@ -13,6 +13,7 @@
 -- column rank
 -- column occurrence BIGINT id neutral: Number of the module occurrence in the
 --   run, by path and part: several processes may have the same module.
+-- column path
 -- column module_id
 -- column locations_id
 -- column color
@@ -22,7 +23,7 @@
 SELECT
   m.run_id, m.run AS run, m.program AS program, m.module_number, m.rank,
   dense_rank() OVER (ORDER BY m.path, m.part) AS occurrence,
-  m.module_id, m.locations_id, m.color AS color, m.space_name, m.peak_step,
+  m.path, m.module_id, m.locations_id, m.color AS color, m.space_name, m.peak_step,
   m.live_peak_bytes
 FROM module_memory AS m
 JOIN selected_run() AS c USING (run_id)
