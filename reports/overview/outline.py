@@ -263,14 +263,14 @@ def _lines(lines: Sequence[Row], top: int) -> list[Block]:
 
 def _layers(layers: Sequence[Row], top: int) -> list[Block]:
     """Return a table where a name has several layers; those alike share a line."""
-    named: dict[str | None, list[Row]] = {}
+    of_name: dict[str | None, list[Row]] = {}
     for row in layers:
-        named.setdefault(row["layer_name"], []).append(row)
-    without = sum(row["peak_ratio"] or 0 for row in named.get(None, ()))
-    if max(map(len, named.values()), default=0) < 2 or without > _UNNAMED_RATIO:
+        of_name.setdefault(row["layer_name"], []).append(row)
+    without = sum(row["peak_ratio"] or 0 for row in of_name.get(None, ()))
+    if max(map(len, of_name.values()), default=0) < 2 or without > _UNNAMED_RATIO:
         return []
     rows: list[Row] = []
-    for found in named.values():
+    for found in of_name.values():
         sizes = [row["owned_bytes"] for row in found]
         alike = max(sizes) <= _ALIKE * min(sizes)
         rows += map(_together, [found] if alike else [[row] for row in found])

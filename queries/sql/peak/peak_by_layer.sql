@@ -27,6 +27,7 @@
 -- column value_count BIGINT count neutral: Values that own bytes of the peak.
 -- column largest_instruction VARCHAR name neutral: Instruction that owns the
 --   most bytes.
+-- column path
 WITH chosen AS MATERIALIZED (
   SELECT * FROM selected_memory()
 ),
@@ -53,7 +54,8 @@ arguments AS (
 held AS MATERIALIZED (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.color AS space_color, m.space_name, m.occurrence, m.live_peak_bytes,
+    m.color AS space_color, m.space_name, m.occurrence, m.path,
+    m.live_peak_bytes,
     v.value_id, v.owned_bytes, i.name AS instruction, i.op_name AS own_name,
     a.op_name AS argument_name, s.op_name AS source_name
   FROM chosen AS m
@@ -119,11 +121,12 @@ SELECT
   CAST(sum(v.owned_bytes) AS BIGINT) AS owned_bytes,
   sum(v.owned_bytes) / nullif(v.live_peak_bytes, 0) AS peak_ratio,
   count(*) FILTER (WHERE v.owned_bytes > 0) AS value_count,
-  arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction
+  arg_max(v.instruction, (v.owned_bytes, -v.value_id)) AS largest_instruction,
+  v.path
 FROM layered AS v
 GROUP BY
   v.run_name, v.program_name, v.module_number, v.rank, v.space_color,
-  v.space_name, v.occurrence, v.live_peak_bytes, v.found_layer
+  v.space_name, v.occurrence, v.path, v.live_peak_bytes, v.found_layer
 ORDER BY
   v.live_peak_bytes DESC, v.program_name, v.module_number, v.rank,
   v.occurrence, v.space_color, owned_bytes DESC, layer_name, layer_number
