@@ -5,7 +5,7 @@ run → queries → Overview → outline
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -180,9 +180,11 @@ def compilations(spaces: Sequence[Row]) -> dict[tuple[str, str], str]:
     modules = {compilation_of(row): row for row in spaces}
     names = {key: key[0] for key in modules}
     for more in (_number, _rank, _folder, _path):
-        counts = Counter(names.values())
+        known: dict[str, set[str]] = defaultdict(set)
+        for key, name in names.items():
+            known[name].add(more(modules[key]))
         names = {
-            key: name + more(modules[key]) if counts[name] > 1 else name
+            key: name + more(modules[key]) if len(known[name]) > 1 else name
             for key, name in names.items()
         }
     return names

@@ -85,8 +85,8 @@ def test_layers_alike_share_a_line_and_a_loop_over_layers_has_none(
     }
     table = told.split("Which layers hold it:\n\n")[1].split("\n\n")[0]
     assert table.replace("\\", "").splitlines()[2:] == [
-        "| 18.01 MiB | 73.8% | blocks_0 … blocks_1 | 2 of 9.01 MiB |",
-        "| 6.38 MiB | 26.2% | (no layer) |  |",
+        "| 18.01 MiB | 73.8 % | blocks_0 … blocks_1 | 2 of 9.01 MiB |",
+        "| 6.38 MiB | 26.2 % | (no layer) |  |",
     ]
 
 

@@ -55,9 +55,8 @@ held AS MATERIALIZED (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.occurrence, m.path,
-    m.live_peak_bytes,
-    v.value_id, v.owned_bytes, i.name AS instruction, i.op_name AS own_name,
-    a.op_name AS argument_name, s.op_name AS source_name
+    m.live_peak_bytes, v.value_id, v.owned_bytes, i.name AS instruction,
+    i.op_name AS own_name, a.op_name AS argument_name, s.op_name AS source_name
   FROM chosen AS m
   JOIN peak_values() AS v USING (module_id, color)
   LEFT JOIN names AS i

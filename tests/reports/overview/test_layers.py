@@ -9,7 +9,13 @@ from hlodb.reports.outline.blocks import Table
 from hlodb.reports.overview.outline import outline
 from hlodb.reports.overview.overview import Overview, Row
 
-SPACE = {"program": "jit_step", "module_number": 7, "rank": None, "color": 0}
+SPACE = {
+    "program": "jit_step",
+    "module_number": 7,
+    "rank": None,
+    "path": "module_0007.jit_step.txt",
+    "color": 0,
+}
 MIB = 1 << 20
 
 
@@ -51,21 +57,28 @@ def shown(layers: dict[str, int], top: int = 9) -> list[tuple[str, ...]]:
         (
             {"(no layer)": 8, "block_10": 4, "block_9": 4, "block_11": 4, "Dense_0": 1},
             [
-                ("12.00 MiB", "57.1%", "block_9 … block_11", "3 of 4.00 MiB"),
-                ("8.00 MiB", "38.1%", "(no layer)", ""),
-                ("1.00 MiB", "4.8%", "Dense_0", ""),
+                ("12.00 MiB", "57.1 %", "block_9 … block_11", "3 of 4.00 MiB"),
+                ("8.00 MiB", "38.1 %", "(no layer)", ""),
+                ("1.00 MiB", "4.8 %", "Dense_0", ""),
             ],
         ),
         (
             {"block_0": 4, "block_1": 6},
-            [("10.00 MiB", "100.0%", "block_0 … block_1", "2 of 4.00 MiB to 6.00 MiB")],
+            [
+                (
+                    "10.00 MiB",
+                    "100.0 %",
+                    "block_0 … block_1",
+                    "2 of 4.00 MiB to 6.00 MiB",
+                )
+            ],
         ),
         (
             {"Conv_0": 33, "Conv_1": 5, "Conv_2": 2},
             [
-                ("33.00 MiB", "82.5%", "Conv_0", ""),
-                ("5.00 MiB", "12.5%", "Conv_1", ""),
-                ("2.00 MiB", "5.0%", "Conv_2", ""),
+                ("33.00 MiB", "82.5 %", "Conv_0", ""),
+                ("5.00 MiB", "12.5 %", "Conv_1", ""),
+                ("2.00 MiB", "5.0 %", "Conv_2", ""),
             ],
         ),
         ({"(no layer)": 20, "Dense_0": 12, "Embed_0": 12}, []),
