@@ -56,7 +56,7 @@ def notes(
 
 
 def _same_times(scene: Scene) -> list[str]:
-    """Say in which order runs follow one another whose dumps are of one time."""
+    """Return the order of two runs whose dumps are of one time."""
     base, candidate = scene.baseline.run, scene.candidate
     is_named = scene.baseline.rule == "run"
     if base is None or is_named or base.started_at != candidate.started_at:

@@ -41,7 +41,7 @@ def test_every_cell_runs(demo_warehouse: Path, monkeypatch: pytest.MonkeyPatch) 
         " 41.80 MiB at step 546."
     )
     table = remedies._repr_html_()
-    assert '<td style="text-align: left">m[&#x27;emb&#x27;]</td>' in table
+    assert ">m[&#x27;emb&#x27;] (2 parts for 4 partitions)</td>" in table
     assert "15.77 MiB" in table
     assert sharded == 3 * 2**21
     frame = reported._repr_html_()
