@@ -130,9 +130,10 @@ def _set_db(context: click.Context, _: click.Parameter, db: str | None) -> None:
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Begin with `hlodb ingest DIR`, where XLA_FLAGS=--xla_dump_to=DIR wrote a"
-    " dump; then `hlodb query` lists questions. The warehouse is the file --db, else"
-    " $HLODB_DB, else hlodb.duckdb in the current directory.",
+    epilog="Begin with `hlodb explain DIR`, where XLA_FLAGS=--xla_dump_to=DIR wrote a"
+    " dump. `hlodb ingest DIR` stores it; then `hlodb query` lists questions. The"
+    " warehouse is the file --db, else $HLODB_DB, else hlodb.duckdb in the current"
+    " directory.",
 )
 @click.option(
     "--db",

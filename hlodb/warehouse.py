@@ -50,7 +50,11 @@ class Warehouse:
         from hlodb.reports.pictures.overview_maps import read_overview_maps
         from hlodb.reports.render.overviews import Shown, rendered
 
-        found = [read_overview(self._connection, run, program, points=0, db=self._db)]
+        found = [
+            read_overview(
+                self._connection, run, program, points=0, top=top, db=self._db
+            )
+        ]
         maps = [read_overview_maps(self._connection, found[0], _PROGRAMS)]
         shown = Shown(_PROGRAMS, top, maps=maps)
         return Page(rendered(found, "html", shown), rendered(found, "text", shown))

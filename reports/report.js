@@ -298,7 +298,7 @@
     for (const each of head.parentElement.cells) each.removeAttribute("aria-sort");
     head.setAttribute("aria-sort", down ? "ascending" : "descending");
     const texts = new Map([...body.rows].map((row) => [row, row.cells[column].textContent]));
-    const isLast = (row) => /(^|\t)\[[\d,]+ others?\]/.test([...row.cells].map((c) => c.textContent).join("\t"));
+    const isLast = (row) => /(^|\t)\[[\d,]+( or more)? others?\]/.test([...row.cells].map((c) => c.textContent).join("\t"));
     const compare = (a, b) => {
       const [left, right] = [texts.get(a), texts.get(b)];
       const [first, second] = [amount(left), amount(right)];

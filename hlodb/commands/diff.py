@@ -60,8 +60,9 @@ def command(
 ) -> int:
     """Show what changed from A to B, and why; the parts add up to the difference.
 
-    A and B are runs, or RUN:PROGRAM. Every difference is listed, however small, and no
-    gate is applied: `hlodb report` applies them. Exit codes: 0 done, 3 part of a run
+    A, the base, and B, the candidate, are runs, or RUN:PROGRAM. Every difference is
+    listed, however small, and no gate is applied: `hlodb report` applies them. Programs
+    of two platforms are listed, but not compared. Exit codes: 0 done, 3 part of a run
     could not be read or contradicts itself, 4 nothing is comparable.
 
     \b

@@ -117,7 +117,13 @@ def command(
     ):
         found = [
             read_overview(
-                connection, name, program, points, is_kept=not paths, db=named_db(db)
+                connection,
+                name,
+                program,
+                points,
+                top=top,
+                is_kept=not paths,
+                db=named_db(db),
             )
             for name in names or [run]
         ]
@@ -169,11 +175,15 @@ def _sources(paths: Sequence[str]) -> list[RunSource]:
     try:
         return discover(paths)
     except UsageError as error:
-        if all(Path(path).exists() for path in paths):
+        missing = [path for path in paths if not Path(path).exists()]
+        if not missing:
             raise DataQualityError(
                 f"{error} There is no report of running out of memory in it, either"
             ) from error
-        raise
+        if "/" in missing[0]:
+            raise
+        hint = f"--run {missing[0]} is a run of the warehouse"
+        raise UsageError(f"{error} {hint}, if it has one of that name") from error
 
 
 def _page() -> Path:

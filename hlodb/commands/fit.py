@@ -31,7 +31,7 @@ MAIN_SPACE = 0
 @click.option(
     "--limit",
     metavar="SIZE",
-    help="Memory that there is, such as 16GiB  [default: that of the device]",
+    help="Memory to fit into, such as 16GiB  [default: that of the device]",
 )
 @click.option("--program", metavar="P", help="Only this program.")
 @click.option("--series", metavar="S", help="Only the runs of this series.")
@@ -57,12 +57,12 @@ def command(
     """Find the largest batch, sequence or width that fits.
 
     PATH are dumps of one program, compiled at two sizes or more; nothing is kept.
-    Without PATH the warehouse is asked. A law is fitted to each size that varies: two
-    sizes give a straight line, three or more also show whether it holds. largest_size
-    is the answer, max_size the largest size that was compiled; growing_part is the part
-    of the memory that grows most up to largest_size, by growing_bytes. Compile the
-    largest size once before you rely on it. Exit code 4: no program was compiled at
-    two sizes that differ in one axis only.
+    Without PATH the runs of the warehouse are used. A law is fitted to each size that
+    varies: two sizes give a straight line, three or more also show whether it holds.
+    largest_size is the answer, max_size the largest size that was compiled;
+    growing_part is the part of the memory that grows most up to largest_size, by
+    growing_bytes. Compile the largest size once before you rely on it. Exit code 4: no
+    program was compiled at two sizes that differ in one axis only.
 
     \b
     hlodb fit dump_batch_8 dump_batch_16 dump_batch_32 --limit 16GiB

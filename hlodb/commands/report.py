@@ -99,6 +99,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 )
 @click.option(
     "--today",
+    metavar="YYYY-MM-DD",
     type=click.DateTime(formats=["%Y-%m-%d"]),
     help="Day on which waivers must hold  [default: day of the run]",
 )

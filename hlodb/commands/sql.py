@@ -28,7 +28,7 @@ def command(statement: str, db: Path, form: str, output: Path | None) -> None:
     """Run your own SQL, read-only.
 
     `hlodb schema` lists the tables; canned queries are table macros. A statement cannot
-    read or write other files. With - it comes from the standard input.
+    read or write other files. - is a statement on the standard input.
 
     \b
     hlodb sql "SELECT r.name, program, stage FROM runs r JOIN modules USING (run_id)"

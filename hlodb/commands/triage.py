@@ -39,11 +39,13 @@ _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
 )
 @click.option(
     "--until",
+    metavar="YYYY-MM-DD",
     type=click.DateTime(formats=["%Y-%m-%d"]),
     help="Day on which a waiver expires.",
 )
 @click.option(
     "--today",
+    metavar="YYYY-MM-DD",
     type=click.DateTime(formats=["%Y-%m-%d"]),
     help="Day on which waivers must hold  [default: day of the latest run]",
 )

@@ -67,18 +67,23 @@ def table(
     top: int | None = None,
     *,
     numeric: Sequence[int] = (),
+    is_all: bool = True,
     others: tuple[int, str] | None = None,
     findings: Sequence[str | None] = (),
 ) -> Table:
     """Return a table of at most `top` rows; what is cut is a last row `[3 others]`.
 
-    `others` is what that row shows in one column, such as the sum of what was cut;
-    `findings` are the ids of what each row is about.
+    It is `[3 or more others]` where `rows` are not all. `others` is what that row shows
+    in one column, such as the sum of what was cut; `findings` are the ids of what each
+    row is about.
     """
     shown = [tuple(row) for row in rows[:top]]
     if top is not None and len(rows) > top:
         last = [""] * len(header)
-        last[_named(header, numeric)] = f"[{counted(len(rows) - top, 'other')}]"
+        cut = counted(len(rows) - top, "other")
+        if not is_all:
+            cut = f"{len(rows) - top:,} or more others"
+        last[_named(header, numeric)] = f"[{cut}]"
         if others is not None:
             last[others[0]] = others[1]
         shown.append(tuple(last))

@@ -22,6 +22,7 @@ from hlodb.reports.overview.overview import (
     compilations,
     is_described,
     memory_spaces,
+    most_rows,
     rows_of,
 )
 from hlodb.reports.overview.timeline import levels
@@ -318,7 +319,13 @@ def _holders(
         return []
     return [
         Paragraph(title),
-        table(("bytes", "share", *header), rows, top, numeric=(0, 1)),
+        table(
+            ("bytes", "share", *header),
+            rows,
+            top,
+            numeric=(0, 1),
+            is_all=len(rows) < most_rows(top),
+        ),
     ]
 
 
@@ -365,7 +372,7 @@ def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
         Paragraph(
             "What to do, and what the live peak falls by; savings do not add up:"
         ),
-        table(header, rows, top, numeric=(0, 1)),
+        table(header, rows, top, numeric=(0, 1), is_all=len(rows) < most_rows(top)),
     ]
 
 

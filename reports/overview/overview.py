@@ -29,6 +29,10 @@ MAIN_SPACE = 0
 
 TIMELINE_POINTS = 60
 
+_LEAST_TOP = 20
+_RANKED = ("peak_by_source_line", "peak_contents", "remedies")
+"""Queries that list no more than so many rows of each memory space."""
+
 _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
     "peak_by_space": {},
     "live_timeline": {},
@@ -100,14 +104,15 @@ def read_overview(
     program: str | None,
     points: int = TIMELINE_POINTS,
     *,
+    top: int = 0,
     is_kept: bool = True,
     db: str | None = None,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
     `program` is the only one to read; `points` is as in `live_timeline`, 0 for every
-    stretch, of which a curve without gaps can be drawn. Raises UsageError where the
-    warehouse has no such run or program.
+    stretch, of which a curve without gaps can be drawn; `top` is how many rows a table
+    shows. Raises UsageError where the warehouse has no such run or program.
     """
     runs = read_runs(connection)
     if not runs:
@@ -122,7 +127,9 @@ def read_overview(
     }
     if program is not None:
         asked["program"] = program
-    of_programs = _answers_of_programs(connection, asked, points, catalogue)
+    of_programs = _answers_of_programs(
+        connection, asked, points, most_rows(top), catalogue
+    )
     return Overview(run, {**answers, **of_programs}, is_kept, db)
 
 
@@ -130,9 +137,11 @@ def _answers_of_programs(
     connection: Connection,
     asked: Mapping[str, Value],
     points: int,
+    top: int,
     catalogue: Catalogue,
 ) -> dict[str, Sequence[Row]]:
     of_programs = {**_OF_PROGRAMS, "live_timeline": {"points": points}}
+    of_programs |= {query: {"top": top} for query in _RANKED}
     headroom = run_query(connection, "headroom", asked).dicts()
     if not headroom:
         # Most of the time goes into what a log has no rows for.
@@ -143,6 +152,11 @@ def _answers_of_programs(
             for query, more in of_programs.items()
         }
     return {**answers, "headroom": headroom}
+
+
+def most_rows(top: int) -> int:
+    """Return how many values, lines or remedies are read where tables show `top`."""
+    return max(_LEAST_TOP, top + 1)
 
 
 def memory_spaces(overview: Overview) -> list[Row]:

@@ -72,6 +72,7 @@ def test_layers_alike_share_a_line_and_a_loop_over_layers_has_none(
     """The two blocks hold nothing but arguments, which are the same for both."""
     run = ("--run", "v5e-jax-0.10.2", "--format", "markdown")
     told = explain(tmp_path, "--db", str(demo_warehouse), *run).stdout
+    assert "15 or more others" in told
     sections = dict(part.split("\n", 1) for part in told.split("\n### ")[1:])
     titles = {
         title.replace("\\", ""): "Which layers hold it:" in text
@@ -129,7 +130,8 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
     ("arguments", "code", "message"),
     [
         (["plain.log"], 3, "There is no report of running out of memory in it, either"),
-        (["missing"], 2, "no such file"),
+        (["missing"], 2, "--run missing is a run of the warehouse, if it has one"),
+        (["no/missing"], 2, "no such file"),
         (["plain.log", "--run", "x"], 2, "pass PATH or --run, not both"),
         (["--db", "none.duckdb"], 2, "there is no warehouse"),
     ],

@@ -110,3 +110,18 @@ def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> N
         ("jit_cg", "VMEM", 8_192, 2_048, note),
         ("jit_gpt_fsdp", "color_6", 2_048, 2_048, note),
     ]
+
+
+def test_places_are_those_of_the_candidate(demo_warehouse: Path) -> None:
+    """The base may call its main memory otherwise."""
+    with connect(demo_warehouse) as connection:
+        request = Request(TPU, CPU, kind="diff")
+        found = build_report(connection, request, Settings(top=1000)).waste
+    assert {w.space for w in found if w.color == 0} == {"HBM"}
+    (idle,) = [w for w in found if (w.kind, w.program) == ("idle", "jit_gpt_fsdp")][:1]
+    assert (idle.space, idle.waste_bytes, idle.leverage_bytes, idle.note) == (
+        "VMEM",
+        49_249_280,
+        8_401_920,
+        "46.97 MiB not in use at the peak of HBM, whose temporaries could lie there",
+    )
