@@ -39,7 +39,12 @@ def test_every_promise_is_kept() -> None:
 @pytest.mark.parametrize(
     ("archive", "program", "rules"),
     [
-        ("remedies/train", "base", {"donate", "drop_output", "drop_constant"}),
+        (
+            "remedies/train",
+            "base",
+            {"donate", "drop_output", "drop_constant", "clip_apart"},
+        ),
+        ("remedies/clipped", "apart", {"clip_apart"}),
         ("remedies/train", "remat", {"checkpoint_loop", "drop_output"}),
         ("remedies/train", "half_moment", {"halve_moment"}),
         ("remedies/decode", "base", {"donate", "halve_activation", "recompute"}),

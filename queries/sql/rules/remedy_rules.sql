@@ -58,6 +58,10 @@ FROM (VALUES
     'arrays shaped unlike weights and state', 1, 2,
     'Halve the batch, and sum the gradients of two steps up to keep it.',
     'more steps, and the sum of the gradients'),
+  (38, 'clip_apart', 'awaiting', NULL, NULL, NULL, 'all', NULL, 1, 1,
+    'Clip each gradient by itself (optax.clip, optax.adaptive_grad_clip): the'
+      || ' norm of all holds each until the last is there.',
+    'another clipping'),
   (40, 'fill_tile', 'padded', NULL, NULL, NULL, 'all', NULL, 1, 1,
     'Choose dimensions that fill the tile: the rest of it is padding.',
     'none'),

@@ -22,6 +22,7 @@ BASE: dict[str, Any] = {
     "moment": jnp.float32,
     "weights": jnp.float32,
     "logits": jnp.bfloat16,
+    "clip": "none",
 }
 
 
@@ -88,12 +89,26 @@ def loss_fn(params: Any, tokens: Any, targets: Any, given: Mapping[str, Any]) ->
     return losses.astype(jnp.float32).mean()
 
 
+def clipped_to_one(grads: Any, clip: str) -> Any:
+    """Return gradients whose norm is at most 1: that of all of them, or of each."""
+    if clip == "none":
+        return grads
+    if clip == "each":
+        return jax.tree.map(
+            lambda g: g * jnp.minimum(1, jax.lax.rsqrt(jnp.sum(g * g))), grads
+        )
+    squares = [jnp.sum(g * g) for g in jax.tree.leaves(grads)]
+    scale = jnp.minimum(1, jax.lax.rsqrt(sum(squares)))
+    return jax.tree.map(lambda g: g * scale, grads)
+
+
 def train(given: Mapping[str, Any]) -> tuple[Any, Any]:
     """Return a training step by Adam, and shapes of its arguments."""
     width = given["width"]
 
     def step(params: Any, mu: Any, nu: Any, tokens: Any, targets: Any) -> Any:
         loss, grads = jax.value_and_grad(loss_fn)(params, tokens, targets, given)
+        grads = clipped_to_one(grads, given["clip"])
         mu = jax.tree.map(lambda m, g: (0.9 * m + 0.1 * g).astype(m.dtype), mu, grads)
         nu = jax.tree.map(
             lambda n, g: (0.99 * n + 0.01 * g * g).astype(n.dtype), nu, grads
@@ -136,6 +151,9 @@ def train(given: Mapping[str, Any]) -> tuple[Any, Any]:
         tokens,
     )
     return jax.jit(step, donate_argnums=(0, 1, 2) if given["donate"] else ()), arguments
+
+
+clipped = train
 
 
 DECODER: dict[str, Any] = {
@@ -273,6 +291,7 @@ def gathered(given: Mapping[str, Any], devices: Sequence[Any]) -> tuple[Any, Any
 
 PROGRAMS = {
     "train": BASE,
+    "clipped": {**BASE, "batch": 1, "length": 256},
     "decode": DECODER,
     "mesh": MESH,
     "narrow": {"shape": (32_768, 33, 33)},
@@ -294,6 +313,7 @@ EDITS: dict[str, dict[str, dict[str, Any]]] = {
         "scan_remat": {"scan": True, "remat": "full"},
         "bf16": {"weights": jnp.bfloat16, "moment": jnp.bfloat16},
     },
+    "clipped": {"base": {"clip": "all"}, "apart": {"clip": "each"}},
     "decode": {
         "base": {},
         "not_donated": {"donate": False},
