@@ -2,7 +2,7 @@
 
 tests/data/remedies/pairs.json names two dumps of a program each, before and after one
 edit, the rule that suggests it, and why XLA chose otherwise where it did.
-`python -m bench.remedies [NAME…]` renews the table in docs/guides/remedies-tried.md.
+`python -m bench.remedies [NAME…]` renews the table in docs/reference/remedies.md.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from hlodb.schema.warehouse import connect
 from hlodb.text import plain_bytes, signed_percent
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
-PAGE = Path(__file__).parent.parent / "docs" / "guides" / "remedies-tried.md"
+PAGE = Path(__file__).parent.parent / "docs" / "reference" / "remedies.md"
 NAME = "remedies"
 CLOSE = 0.05
 
