@@ -28,6 +28,13 @@ Other lines say it alone, and each is a report where no longer one follows:
       Scoped allocation with size 19.85M and limit 16.00M exceeded …      program_memory
     XLA::TPU program HBM usage: 19.51G / 30.75G                            program_usage
 
+Where buffers were not assigned yet, a TPU lists the allocations of each space:
+
+    Ran out of memory in memory space hbm. … Memory usage report:
+    Memory Space: default (color=0)
+      cumulative_size;       size;       offset; used_by_n_values; shapes_list
+      128.00GiB(100%);  128.00GiB;            0;                1; f32[65536,524288]
+
 Sources: XLA `buffer_assignment.cc`, `hlo_rematerialization.cc`, `bfc_allocator.cc`,
 `stream_executor_memory_allocator.cc`; libtpu's wordings are from public logs of 2020 to
 2026.
@@ -91,6 +98,7 @@ class OomReading:
         self.request: Request | None = None
         self.in_buffer = False
         self.listed = 0
+        self.listed_space: str | None = None
 
     def ask(self, request: Request) -> None:
         """Keep what was asked for; said again, the exact number counts."""
@@ -282,6 +290,20 @@ def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
     return bool(reading.reports)
 
 
+def _take_listed_space(reading: OomReading, match: re.Match[str]) -> bool:
+    """Keep whose allocations follow: those of the space that was too small count."""
+    reading.listed_space = "hbm" if match[1] == "default" else match[1]
+    return reading.report("program_memory") is not None
+
+
+def _take_allocation(reading: OomReading, match: re.Match[str]) -> bool:
+    report = reading.report("program_memory")
+    if report is not None and reading.listed_space == report.space_name:
+        size, place = human_bytes(match[2]), len(report.buffers) + 1
+        report.buffers.append(OomBuffer(place, size, shape=match[3]))
+    return report is not None
+
+
 def _end_buffer(reading: OomReading, match: re.Match[str]) -> bool:
     was_in, reading.in_buffer = reading.in_buffer, False
     return was_in
@@ -409,6 +431,11 @@ BLOCK_RULES = tuple(
         ),
         (rf"Buffer ([0-9]{{1,6}}):(?:$| {_SIZE})", _begin_buffer),
         (rf"([0-9]{{1,6}})\. Size: {_SIZE}$", _begin_buffer),
+        (r"Memory Space: (\w{1,20}) \(color=[0-9]{1,3}\)$", _take_listed_space),
+        (
+            rf"{_SIZE}\([0-9]{{1,3}}%\);\s+{_SIZE};\s+[0-9]+;\s+[0-9]+; (\S.*)$",
+            _take_allocation,
+        ),
         (rf"Size: {_SIZE}$", _take_size("size_bytes")),
         (rf"Unpadded size: {_SIZE}$", _take_size("unpadded_bytes")),
         (r"Extra memory due to padding: .*$", _take_padding),

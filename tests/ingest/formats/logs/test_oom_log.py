@@ -354,6 +354,40 @@ def test_a_second_list_of_arguments_and_outputs() -> None:
     assert unread(text) == []
 
 
+def test_allocations_that_a_tpu_lists_by_space() -> None:
+    """Those of other spaces than the one that was too small are left out."""
+    head = "  cumulative_size;       size;       offset; used_by_n_values; shapes_list"
+    rule = "  " + "-" * 60
+    text = (
+        "E1123 21:18:03.711340   17317 deepsea_compiler_base.cc:3781] XLA:TPU compile"
+        " permanent error. Ran out of memory in memory space hbm. Used 128.00G of"
+        " 94.75G hbm. Exceeded hbm capacity by 33.25G. Memory usage report: \n\n"
+        "Memory Space: default (color=0)\n"
+        "Total bytes: 137438955520 (128.00GiB)\n"
+        f"{head}\n{rule}\n"
+        "  128.00GiB(100%);  128.00GiB;            0;                1;"
+        " f32[65536,524288]\n\n"
+        f"{head}\n{rule}\n"
+        "       512B(100%);       512B;            0;                1; f32[]\n\n\n"
+        "Memory Space: vmem (color=1)\n"
+        "Total bytes: 33554432 (32.00MiB)\n"
+        f"{head}\n{rule}\n"
+        "   32.00MiB(100%);   32.00MiB;            0;                1; u8[33554432]\n"
+    )
+    assert parse_oom_log(text).reports == [
+        OomReport(
+            1,
+            "program_memory",
+            "hbm",
+            {"used_bytes": 128 << 30, "capacity_bytes": 379 << 28},
+            [
+                OomBuffer(1, 128 << 30, shape="f32[65536,524288]"),
+                OomBuffer(2, 512, shape="f32[]"),
+            ],
+        )
+    ]
+
+
 def test_requirements_without_a_total() -> None:
     text = "Program hbm requirement 1.50G:\n    HLO temp   unknown size\n"
     assert parse_oom_log(text).reports == [
