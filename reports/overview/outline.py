@@ -64,7 +64,10 @@ def _headline(overview: Overview) -> str:
         return f"{name}: {_out_of_memory(worst)}"
     spaces = memory_spaces(overview)
     if not spaces:
-        return f"{name}: no program, and no report of running out of memory"
+        return (
+            f"{name}: no program with a buffer assignment, and no report of running out"
+            " of memory"
+        )
     first = spaces[0]
     names = compilations(spaces)
     who = names[compilation_of(first)]
@@ -121,6 +124,12 @@ def _rejects(overview: Overview) -> list[Block]:
 def _out_of_memory(row: Row) -> str:
     who = row["program"] or "a program"
     space = f" in {row['space_name']}" if row["space_name"] else ""
+    if row["form"] == "rematerialization":
+        return (
+            f"XLA recomputed what it could of {who}:"
+            f" {plain_bytes(row['needed_bytes'])} are left, of"
+            f" {plain_bytes(row['capacity_bytes'])} that it wanted"
+        )
     if row["over_bytes"] is None:
         needed = plain_bytes(row["needed_bytes"])
         return f"{who} ran out of memory{space}: it needs {needed}"
@@ -220,7 +229,7 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
         small = plain_bytes(math.ceil(_SMALL_RATIO * most))
         blocks.append(
             Paragraph(
-                f"{counted(left, 'memory space')} of less than {small} are not listed."
+                f"Not listed: {counted(left, 'memory space')} of less than {small}."
             )
         )
     return blocks
