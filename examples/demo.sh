@@ -41,19 +41,19 @@ ask "SELECT program, run, reserved_bytes, delta_reserved_bytes, delta_reserved_r
 FROM peak_history(series := 'xla-releases')
 WHERE abs(delta_reserved_ratio) >= 0.01 ORDER BY delta_reserved_ratio DESC"
 
-say "What regressed from 0.4.35 to 0.5.3"
+say "What changed from 0.4.35 to 0.5.3"
 show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p candidate=jaxlib-0.5.3
 
 say "Why cnn grew: every byte of it"
 show hlodb diff jaxlib-0.4.35:jit_cnn jaxlib-0.5.3:jit_cnn --top 6 | sed '/^Programs$/,$d'
 
 say "What is live at the peak of cnn, from which source line"
-ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line
+ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line, attribution
 FROM peak_contents(run := 'jaxlib-0.5.3', program := 'jit_cnn') LIMIT 6"
 
-say "Fragmentation per memory space on TPU v5e"
+say "Fragmentation per memory space on TPU v5e (in HBM gaps between aligned addresses, see hlodb query frag_breakdown)"
 ask "SELECT program, space_name, temp_bytes, temp_live_peak_bytes, fragmentation_bytes, fragmentation_ratio
 FROM frag_by_space(run := 'v5e-jax-0.10.2')
 WHERE temp_bytes > 0 ORDER BY fragmentation_bytes DESC LIMIT 10"
 
-say "Now your own: hlodb ingest DIR; hlodb query; duckdb .demo/demo.duckdb"
+say "Now your own: unset HLODB_DB; hlodb ingest DIR; hlodb query (this demo: duckdb .demo/demo.duckdb)"

@@ -142,6 +142,14 @@ def cause_line(finding: Finding | None) -> tuple[str, int] | None:
     return at.source_file, at.source_line
 
 
+def is_read(finding: Finding) -> bool:
+    """Return whether `cause_line` only reads the buffers that XLA gives no line."""
+    if any(e.source_file and (e.candidate_line or e.base_line) for e in finding.edits):
+        return False
+    at = dominating_source(finding)
+    return at is not None and at.attribution == "read"
+
+
 def shown_path(finding: Finding, path: str) -> str:
     """Return a path without the folder that all of the user's files have."""
     for edit in finding.edits:

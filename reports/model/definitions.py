@@ -59,6 +59,20 @@ METRICS = (
         " difference (partitioner, fusion, layout, scheduler, packing, optimisation).",
     ),
     Metric(
+        "cause_share",
+        "ratio",
+        "higher_is_better",
+        "Bytes of the part that the cause names, as a share of all parts that go the"
+        " same way; a part counts as one sum over all kinds of allocation.",
+    ),
+    Metric(
+        "cause_confidence",
+        "ratio",
+        "higher_is_better",
+        "How sure the matches of that part's buffers are, weighted by bytes; a buffer"
+        " without a match counts 80 %.",
+    ),
+    Metric(
         "attribution",
         "name",
         "neutral",

@@ -20,6 +20,7 @@ from hlodb.reports.judge.sentences import (
     changed_inputs,
     gate_sentence,
     input_words,
+    is_read,
     moved,
     share_words,
 )
@@ -202,9 +203,12 @@ def _likely_cause(f: Finding) -> str:
         blame += " (not proven: XLA's input differs, too)"
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
+    where = "Edited line" if f.edits else "Line of the buffers"
+    if at and is_read(f):
+        where = "Line that reads the buffers"
     if not (blame or source or f.owner):
         return "Owner unknown: add one under [owners] in hlodb.toml."
-    said = {"Likely cause": blame, "Line of the buffers": source, "Owner": f.owner}
+    said = {"Likely cause": blame, where: source, "Owner": f.owner}
     return " ".join(f"{what}: {text}." for what, text in said.items() if text)
 
 

@@ -101,12 +101,14 @@ def _cause(f: Finding, cause: Cause) -> str:
     added = sum(delta for delta in sums.values() if delta > 0)
     freed = sum(delta for delta in sums.values() if delta < 0)
     grew = (f.delta_bytes or 0) >= 0
-    ways = f"{signed_bytes(added)} added", f"{signed_bytes(freed)} freed"
-    same_way, other_way = ways if grew else ways[::-1]
-    share = f"explains {_percent(cause.share_ratio)} of the {same_way}"
+    ways = (added, "add"), (freed, "free")
+    (same, does), (other, does_else) = ways if grew else ways[::-1]
+    share = f"explains {_percent(cause.share_ratio)} of the"
+    share += f" {signed_bytes(same)} that parts {does}"
     if added and freed:
-        share += f" (with {other_way}, net {signed_bytes(f.delta_bytes)})"
-    confidence = f"buffers are matched with {_percent(cause.confidence)} confidence"
+        share += f" (others {does_else} {signed_bytes(other)}"
+        share += f", net {signed_bytes(f.delta_bytes)})"
+    confidence = f"confidence {_percent(cause.confidence)}"
     return f"Cause ({cause.blame}): {cause.title}; {share}; {confidence}."
 
 
@@ -181,12 +183,18 @@ def _buffer_row(f: Finding, b: BufferChange) -> list[str]:
     return [
         signed_bytes(b.delta_bytes),
         f"{b.part} {b.kind}",
-        b.candidate_instruction or b.base_instruction or b.note,
+        _names(b) or b.note,
         shape,
         b.op_path or "-",
         source,
         _matched(b),
     ]
+
+
+def _names(b: BufferChange) -> str:
+    """Return the instruction of a buffer, both where they are called differently."""
+    names = dict.fromkeys((b.base_instruction, b.candidate_instruction))
+    return " → ".join(name for name in names if name)
 
 
 def _matched(b: BufferChange) -> str:

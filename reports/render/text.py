@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hlodb.reports.model.report import Report
 
 TOP = 10
-WIDEST_CELL = 96
+WIDEST_CELL = 160
 _LEAST_WIDTH = 40
 _LEAST_CELL = 12
 
@@ -34,6 +34,8 @@ _CALLED = {
     "live_peak_bytes": "live peak",
     "blame": "blame",
     "attribution": "(read)",
+    "cause_share": "explains",
+    "cause_confidence": "confidence",
     "noise_band_bytes": "noise band",
 }
 """What cards of findings call some definitions."""

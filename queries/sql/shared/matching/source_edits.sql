@@ -354,10 +354,13 @@ partitions AS MATERIALIZED (
 described AS MATERIALIZED (
   SELECT
     t.pair, t.is_own, t.instruction_id, t.computation_id, f.opcode, f.op_name,
-    -- jvp(jit(_one_hot)) is one_hot.
+    -- jvp(jit(_one_hot)) is one_hot, and reduce_sum[axes=(0,)] reduce_sum.
     ltrim(
-      regexp_replace(string_split(f.op_name, '/')[-1], '\w+\(|\)', '', 'g'),
-      '_'
+      regexp_replace(
+        string_split(
+          regexp_replace(f.op_name, '\[\w+=.*?\](/|$)', '\1', 'g'), '/'
+        )[-1], '\w+\(|\)', '', 'g'
+      ), '_'
     ) AS operation, f.element_type, f.dims,
     f.shape, f.sharding, f.target,
     coalesce(f.logical_bytes, 0) AS size_bytes, l.frame_id, c.core,
