@@ -203,9 +203,9 @@ def _likely_cause(f: Finding) -> str:
         blame += " (not proven: XLA's input differs, too)"
     at = cause_line(f)
     source = f"{at[0]}:{at[1]}" if at else None
-    where = "Edited line" if f.edits else "Line of the buffers"
+    where = "Edited line" if f.edits else "Line of the largest buffer"
     if at and is_read(f):
-        where = "Line that reads the buffers"
+        where = "Line that reads the largest buffer"
     if not (blame or source or f.owner):
         return "Owner unknown: add one under [owners] in hlodb.toml."
     said = {"Likely cause": blame, where: source, "Owner": f.owner}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from fnmatch import fnmatchcase
 
 from hlodb.reports.compare.pairs import held_against
@@ -52,7 +52,23 @@ def notes(
     renamed = {(p.base_program, p.program) for p in programs if p.base_program}
     for old, new in sorted(renamed, key=repr):
         found.append(f"{new} is compared with {old} of the base: a renamed program.")
+    found += _earlier_names(scene, renamed)
     return found
+
+
+def _earlier_names(
+    scene: Scene, said: Collection[tuple[str | None, str]]
+) -> Iterator[str]:
+    """Yield which programs were called otherwise earlier in the history."""
+    now: dict[tuple[str, str, str], None] = {}
+    for track in scene.tracks:
+        last = track.last.program
+        names = {s.module.program: s.run.name for s in track.sightings}
+        for name, until in names.items():
+            if name != last and (name, last) not in said:
+                now[last, name, until] = None
+    for last, name, until in sorted(now):
+        yield f"{last} was called {name} until {until}: a renamed program."
 
 
 def _same_times(scene: Scene) -> list[str]:

@@ -10,8 +10,9 @@ from tests.docs.test_words import pages
 
 SENTENCE = (
     "The base is the first of these among the earlier runs that are comparable and"
-    " sound: the run at the commit that the candidate's label `fork_point` names; for"
-    " a branch other than main, the latest run of main; the latest run labelled"
+    " sound: the run at the commit that the candidate's label `fork_point` names; if"
+    " the candidate's label `branch` is not main, the latest run of main; the latest"
+    " run labelled"
     " `accepted=true`; the latest run."
 )
 

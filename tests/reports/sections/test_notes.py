@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import duckdb
@@ -32,3 +33,15 @@ def test_the_order_of_runs_of_one_time(tmp_path: Path) -> None:
     assert found.comparison.base is not None
     assert (found.comparison.base.name, NOTE in found.notes) == ("night-1", True)
     assert NOTE not in named.notes
+
+
+def test_names_of_earlier_nights(tmp_path: Path) -> None:
+    """The base has the program under its name of now: only the history has others."""
+    before = replace(STEP, name="jit_old_step")
+    nights = night(1, before), night(2, STEP), night(3, GROWN)
+    with connect(make(tmp_path / "hlodb.duckdb", *nights)) as connection:
+        found = build_report(connection, Request(), Settings())
+    called = [note for note in found.notes if "was called" in note]
+    assert called == [
+        "jit_step was called jit_old_step until night-1: a renamed program."
+    ]
