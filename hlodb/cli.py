@@ -44,6 +44,7 @@ COMMANDS = {
     "prune": "Delete the details of old runs, keep their metrics.",
     "compact": "Rewrite the warehouse without unused space.",
     "backup": "Copy the warehouse consistently.",
+    "lake": "Keep a warehouse as Parquet files that many processes write.",
     "migrate": "Update a warehouse of an older hlodb.",
 }
 """Every command, with its one line of help; `hlodb/commands/NAME.py` holds `command`.

@@ -9,9 +9,9 @@ from typing import Any
 
 from hlodb.errors import UsageError
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.lake.opening import reading
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import connect
 from hlodb.text import nearest, parse_size, plain_bytes
 
 _SHOWN = 3
@@ -54,7 +54,7 @@ class Peak:
     def contents(self, top: int) -> list[dict[str, Any]]:
         """Return the largest values at the peak, as rows of the query peak_contents."""
         parameters = self._parameters() | {"top": top}
-        with connect(self.database) as connection:
+        with reading(self.database) as connection:
             return run_query(connection, "peak_contents", parameters).dicts()[:top]
 
     def _parameters(self) -> dict[str, Value]:
@@ -101,7 +101,7 @@ class Peaks:
         named. Raises UsageError where the program, or that space, is not there.
         """
         database = self.database if dump is None else self._ingested(Path(dump))
-        with connect(database) as connection:
+        with reading(database) as connection:
             row = _largest(connection, program, run, space)
         return Peak(
             database=database,

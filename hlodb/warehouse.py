@@ -7,12 +7,13 @@ from pathlib import Path
 from types import TracebackType
 
 from hlodb.arguments import named_db
+from hlodb.lake.opening import open_warehouse
 from hlodb.page import Page
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import close_to_the_world, open_connection
+from hlodb.schema.warehouse import close_to_the_world
 
 _PROGRAMS = 3
 """How many programs an explanation describes."""
@@ -97,13 +98,13 @@ class Warehouse:
 
 
 def open(path: str | Path, *, queries: Iterable[str | Path] = ()) -> Warehouse:
-    """Open the warehouse at `path` for reading, with query folders of your own.
+    """Open a warehouse, file or lake, for reading, with query folders of your own.
 
     Raises UsageError where there is none, WarehouseError where it is locked or of
     another schema version.
     """
     # Read first: what is wrong with a query must not leave the file open.
     catalogue = load_catalogue(Path(folder) for folder in queries)
-    connection = open_connection(path)
+    connection = open_warehouse(path)
     close_to_the_world(connection)
     return Warehouse(connection, catalogue, named_db(path))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hlodb.commands.options import db_option
+from hlodb.commands.options import file_option
 from hlodb.schema.backup import back_up
 from hlodb.terminal.narration import narrate
 
@@ -16,7 +16,7 @@ from hlodb.terminal.narration import narrate
     "destination", metavar="COPY", type=click.Path(path_type=Path, dir_okay=False)
 )
 @click.option("--force", is_flag=True, help="Replace an older copy.")
-@db_option
+@file_option
 def command(destination: Path, force: bool, db: Path) -> None:
     """Copy the warehouse consistently to another file.
 

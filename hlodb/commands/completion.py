@@ -184,12 +184,12 @@ def _read(
     context: click.Context, sql: str, parameters: Sequence[str] = ()
 ) -> list[str]:
     """Return the first column of a statement; nothing where it cannot be read."""
+    from hlodb.lake.opening import reading
     from hlodb.schema.connection import DatabaseError
-    from hlodb.schema.warehouse import connect
 
     os.environ["HLODB_LOCK_TIMEOUT"] = "0"
     try:
-        with connect(_warehouse(context), read_only=True) as connection:
+        with reading(_warehouse(context)) as connection:
             rows = connection.execute(sql, [*parameters]).fetchall()
     except (HlodbError, DatabaseError, OSError):
         return []

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import click
 
-from hlodb.commands.options import db_option
+from hlodb.commands.options import file_option
 from hlodb.schema.migration import migrate
 from hlodb.terminal.narration import narrate
 
 
 @click.command("migrate")
 @click.option("--dry-run", is_flag=True, help="Try it on a copy, and change nothing.")
-@db_option
+@file_option
 def command(dry_run: bool, db: Path) -> None:
     """Update the warehouse to the schema of this hlodb.
 

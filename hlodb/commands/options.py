@@ -16,10 +16,12 @@ from click.core import ParameterSource
 
 from hlodb.arguments import DEFAULT_DB, named_db
 from hlodb.errors import UsageError
+from hlodb.lake import is_lake
+from hlodb.lake.opening import reading
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import close_to_the_world, connect
+from hlodb.schema.warehouse import close_to_the_world
 from hlodb.terminal.narration import DB_IN_COMMANDS
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
@@ -52,6 +54,17 @@ class _Utf8Path(click.Path):
         return super().convert(UTF8.convert(value, param, ctx), param, ctx)
 
 
+class _Warehouse(_Utf8Path):
+    """A file, or the folder of a lake."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Any:
+        if is_lake(value):
+            return Path(UTF8.convert(str(value), param, ctx))
+        return super().convert(value, param, ctx)
+
+
 def _set_lock_timeout(
     context: click.Context, _: click.Parameter, seconds: float | None
 ) -> None:
@@ -80,16 +93,27 @@ def _choose_db(context: click.Context, parameter: click.Parameter, db: Any) -> A
     return db
 
 
-_db: Decorator = click.option(
-    "--db",
-    metavar="FILE",
-    envvar="HLODB_DB",
-    default=DEFAULT_DB,
-    show_default=True,
-    show_envvar=True,
-    type=_Utf8Path(path_type=Path, dir_okay=False),
-    callback=_choose_db,
-    help="The warehouse.",
+def _db_of(kind: click.Path, metavar: str, help_text: str) -> Decorator:
+    return click.option(
+        "--db",
+        metavar=metavar,
+        envvar="HLODB_DB",
+        default=DEFAULT_DB,
+        show_default=True,
+        show_envvar=True,
+        type=kind,
+        callback=_choose_db,
+        help=help_text,
+    )
+
+
+_db = _db_of(
+    _Warehouse(path_type=Path, dir_okay=False),
+    "FILE|LAKE",
+    "The warehouse: a file, or the folder of a lake.",
+)
+_file_db = _db_of(
+    _Utf8Path(path_type=Path, dir_okay=False), "FILE", "The warehouse: a file."
 )
 _lock_timeout: Decorator = click.option(
     "--lock-timeout",
@@ -105,6 +129,11 @@ _lock_timeout: Decorator = click.option(
 def db_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --db, and --lock-timeout for as long as others have that file open."""
     return _db(_lock_timeout(command))
+
+
+def file_option(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the same for commands that only a file needs."""
+    return _file_db(_lock_timeout(command))
 
 
 _format: Decorator = click.option(
@@ -181,8 +210,8 @@ def open_for_reading(db: Path, small_bytes: int | None = None) -> Iterator[Conne
 
     A file below `small_bytes` is read by one thread: more bring less than they cost.
     """
-    with connect(db, read_only=True) as connection:
-        if small_bytes is not None and db.stat().st_size < small_bytes:
+    with reading(db) as connection:
+        if small_bytes is not None and db.is_file() and db.stat().st_size < small_bytes:
             connection.execute("SET threads = 1")
         close_to_the_world(connection)
         yield connection

@@ -45,6 +45,7 @@ LINES: tuple[tuple[str, int], ...] = (
     (f"explain {MOVED}/before --format json", 0),
     ("backup copy.duckdb", 0),
     ("backup copy.duckdb --force", 0),
+    ("lake pack w.duckdb packed.lake", 0),
     ("prune --keep 1", 0),
     ("compact", 0),
     ("migrate", 0),

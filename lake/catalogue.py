@@ -1,0 +1,378 @@
+"""The catalogue: a DuckDB file of views over the parts that are committed.
+
+It is read-only for all, small, and made from the parts alone: whoever finds that it
+shows an older state makes another one, beside the lake or in its place. What several
+packages hold is shown once; runs get numbers in order of ingestion and distinct names.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from hlodb.errors import WarehouseError
+from hlodb.lake.columns import (
+    folder_of,
+    key_of,
+    literal,
+    literals,
+    no_rows,
+    part_tables,
+    quoted,
+    shown,
+)
+from hlodb.lake.layout import (
+    CATALOGUE,
+    Contents,
+    drafts,
+    part_path,
+    publish,
+    read_contents,
+    root_of,
+)
+from hlodb.lake.packages import COMMIT_KEY, Commit
+from hlodb.queries.renewal import renew_macros
+from hlodb.schema.connection import (
+    Connection,
+    DatabaseError,
+    InvalidInputException,
+    open_database,
+)
+from hlodb.schema.creation import create_schema
+from hlodb.schema.stored import stored_tables
+from hlodb.schema.versions import require_version
+from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION
+
+_ATTEMPTS = 20
+
+
+def open_lake(path: str | Path) -> Connection:
+    """Return a connection that reads a lake as it is now.
+
+    Raises UsageError where there is none, WarehouseError where it cannot be read.
+    """
+    root = root_of(path)
+    contents = read_contents(root)
+    connection = _open_current(root, contents)
+    if connection is not None:
+        return connection
+    with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
+        draft = Path(folder) / CATALOGUE
+        make_catalogue(root, contents, draft)
+        # The open file stays readable when its name is gone.
+        return _opened(draft, root)
+
+
+def _open_current(root: Path, contents: Contents) -> Connection | None:
+    """Open the catalogue of a lake, unless it shows another state."""
+    try:
+        connection = _opened(root / CATALOGUE, root)
+    except (DatabaseError, WarehouseError):
+        return None  # Missing, cut off, or of another schema: others are as good.
+    with suppress(DatabaseError):
+        state = connection.execute("SELECT digest FROM parts.state").fetchall()
+        if state == [(contents.digest(root),)]:
+            return connection
+    connection.close()
+    return None
+
+
+def _opened(catalogue: Path, root: Path) -> Connection:
+    connection = open_database(str(catalogue), read_only=True)
+    try:
+        require_version(connection, root)
+        # Connections of one process share settings, and may have locked them.
+        with suppress(InvalidInputException):
+            connection.execute("SET enable_progress_bar = false")
+            connection.execute(f"SET allowed_directories = {literals([root])}")
+            connection.execute("SET parquet_metadata_cache = true")
+            # Each its own: DuckDB's default is one for all who read the file.
+            name = f"hlodb-lake-{os.getpid()}-{secrets.token_hex(4)}"
+            spill = Path(tempfile.gettempdir()) / name
+            connection.execute(f"SET temp_directory = {literal(spill)}")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def refresh(root: Path) -> None:
+    """Make the catalogue of a lake show what is committed now.
+
+    Others may commit, or refresh, meanwhile: who replaces the file looks once more, so
+    the last one leaves what the last commit made. Raises WarehouseError.
+    """
+    for _ in range(_ATTEMPTS):
+        contents = read_contents(root)
+        current = _open_current(root, contents)
+        if current is not None:
+            current.close()
+            return
+        with drafts(root) as folder:
+            draft = folder / CATALOGUE
+            make_catalogue(root, contents, draft)
+            publish(draft, root / CATALOGUE)
+
+
+def make_catalogue(root: Path, contents: Contents, draft: Path) -> None:
+    """Write a catalogue of these contents at `draft`.
+
+    Raises WarehouseError where a part is missing or cannot be read.
+    """
+    try:
+        with closing(_begun(root, draft)) as connection:
+            commits = _read_commits(connection, root, contents.packages)
+            replaced = {name for commit in commits.values() for name in commit.replaces}
+            live = [name for name in commits if name not in replaced]
+            _fill_marks(connection, root, contents.marks, [commits[n] for n in live])
+            _fill_runs(connection, root, live)
+            shown_packages = {
+                Path(file).stem: commits[Path(file).stem]
+                for (file,) in connection.execute(
+                    "SELECT DISTINCT file FROM parts.run_keys ORDER BY file"
+                ).fetchall()
+            }
+            for table in part_tables():
+                _make_view(connection, root, table, shown_packages)
+            reports = [name for name in contents.findings if name not in replaced]
+            _fill_findings(connection, root, shown_packages, reports)
+            connection.execute(
+                "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest",
+                {"digest": contents.digest(root)},
+            )
+            renew_macros(connection)
+    except (DatabaseError, OSError) as error:
+        raise WarehouseError(f"cannot read {root}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    return (str(error).splitlines() or [type(error).__name__])[0]
+
+
+def _begun(root: Path, draft: Path) -> Connection:
+    """Return a connection to a draft that has the macros of the catalogue before."""
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "default_block_size": str(BLOCK_BYTES),
+        "storage_compatibility_version": STORAGE_VERSION,
+    }
+    with suppress(OSError, DatabaseError, WarehouseError):
+        shutil.copyfile(root / CATALOGUE, draft)
+        connection = open_database(str(draft), config=config)
+        try:
+            require_version(connection, draft)
+            connection.execute("FROM parts.state").fetchall()
+            return connection
+        except BaseException:
+            connection.close()
+            raise
+    draft.unlink(missing_ok=True)
+    connection = open_database(str(draft), config=config)
+    connection.execute("SET enable_progress_bar = false")
+    create_schema(connection)
+    connection.execute("CREATE SCHEMA parts")
+    for table in part_tables():
+        connection.execute(f"DROP TABLE {quoted(table)}")
+    return connection
+
+
+def _read_commits(
+    connection: Connection, root: Path, packages: Sequence[str]
+) -> dict[str, Commit]:
+    if not packages:
+        return {}
+    files = literals(part_path(root, "runs", name) for name in packages)
+    rows = connection.execute(
+        "SELECT file_name, decode(value) FROM parquet_kv_metadata("
+        f"{files}) WHERE decode(key) = {literal(COMMIT_KEY)} ORDER BY file_name"
+    ).fetchall()
+    found = {Path(file).stem: Commit(**json.loads(value)) for file, value in rows}
+    if lost := {*packages} - found.keys():
+        raise WarehouseError(
+            f"{part_path(root, 'runs', min(lost))} was not written by hlodb"
+        )
+    return found
+
+
+def _fill_marks(
+    connection: Connection, root: Path, marks: Sequence[str], live: Sequence[Commit]
+) -> None:
+    connection.execute(
+        "CREATE OR REPLACE TABLE parts.marks (run_key BIGINT, mark VARCHAR,"
+        " happened_at TIMESTAMP, drops_timelines BOOLEAN)"
+    )
+    if marks:
+        files = literals(part_path(root, "marks", name) for name in marks)
+        connection.execute(f"INSERT INTO parts.marks FROM read_parquet({files})")
+    connection.execute(
+        "INSERT INTO parts.marks SELECT unnest(?::BIGINT[]), 'deleted', NULL, NULL",
+        [[key for commit in live for key in commit.deletes]],
+    )
+
+
+def _fill_runs(connection: Connection, root: Path, live: Sequence[str]) -> None:
+    """Choose the runs to show: each of one package, with its number and name."""
+    files = [str(part_path(root, "runs", name)) for name in live]
+    connection.execute("DELETE FROM runs")
+    connection.execute(
+        "CREATE OR REPLACE TABLE parts.run_keys (run_key BIGINT, run_id BIGINT,"
+        " name VARCHAR, file VARCHAR)"
+    )
+    if not files:
+        return
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE listed AS"
+        f" SELECT *, filename AS file FROM read_parquet({literals(files)},"
+        " filename = true)"
+    )
+    rows = connection.execute(
+        "SELECT run_id, name, file FROM ("
+        "SELECT DISTINCT ON (run_id) * FROM listed WHERE run_id NOT IN"
+        " (SELECT run_key FROM parts.marks WHERE mark = 'deleted')"
+        " ORDER BY run_id, file) ORDER BY ingested_at, place, name, run_id"
+    ).fetchall()
+    keys, names = [row[0] for row in rows], [row[1] for row in rows]
+    chosen = [row[2] for row in rows]
+    connection.execute(
+        "INSERT INTO parts.run_keys SELECT unnest($keys::BIGINT[]),"
+        " unnest(range(1, len($keys) + 1)), unnest($names::VARCHAR[]),"
+        " unnest($files::VARCHAR[])",
+        {"keys": keys, "names": _distinct(names), "files": chosen},
+    )
+    connection.execute(
+        "INSERT INTO runs BY NAME SELECT l.* EXCLUDE (place, file, filename) REPLACE"
+        " (k.run_id AS run_id, k.name AS name,"
+        "  coalesce(l.pruned_at, p.pruned_at) AS pruned_at)"
+        " FROM listed AS l"
+        " JOIN parts.run_keys AS k ON k.run_key = l.run_id AND k.file = l.file"
+        " LEFT JOIN (SELECT run_key, min(happened_at) AS pruned_at FROM parts.marks"
+        "   WHERE mark = 'pruned' GROUP BY run_key) AS p ON p.run_key = l.run_id"
+        " ORDER BY k.run_id"
+    )
+    connection.execute("DROP TABLE listed")
+
+
+def _distinct(names: Sequence[str]) -> list[str]:
+    """Return names of which later ones that are taken get a number."""
+    taken: dict[str, None] = {}
+    for name in names:
+        free, number = name, 1
+        while free in taken:
+            number += 1
+            free = f"{name}~{number}"
+        taken[free] = None
+    return [*taken]
+
+
+def _make_view(
+    connection: Connection, root: Path, table: str, packages: Mapping[str, Commit]
+) -> None:
+    """Make the view of a table: rows of each key from the first package that has it."""
+    folder = folder_of(table)
+    files = [
+        str(part_path(root, folder, name))
+        for name, commit in packages.items()
+        if folder in commit.folders
+    ]
+    whole, partial = files, list[str]()
+    owners = f'parts."{folder}"'
+    connection.execute(f"CREATE OR REPLACE TABLE {owners} (key BIGINT, file VARCHAR)")
+    if len(files) > 1:
+        whole, partial = _share(connection, owners, key_of(table), files)
+    sources = [f"FROM read_parquet({literals(whole)})"] if whole else []
+    if partial:
+        sources.append(
+            f"SELECT p.* EXCLUDE (filename) FROM read_parquet({literals(partial)},"
+            f" filename = true) AS p SEMI JOIN {owners} AS o"
+            f" ON o.key = p.{key_of(table)} AND o.file = p.filename"
+        )
+    parts = " UNION ALL ".join(sources or [no_rows(table)])
+    joined = ""
+    if "run_id" in stored_tables()[table]:
+        joined = " JOIN parts.run_keys AS k ON k.run_key = t.run_id"
+    connection.execute(
+        f"CREATE OR REPLACE VIEW {quoted(table)} AS"
+        f" SELECT {shown(table)} FROM ({parts}) AS t{joined}"
+    )
+
+
+def _share(
+    connection: Connection, owners: str, key: str, files: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """Give each key to one file; return files that keep all rows, and those with some.
+
+    `owners` then lists the keys of the latter.
+    """
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE held AS"
+        f" SELECT DISTINCT {key} AS key, filename AS file"
+        f" FROM read_parquet({literals(files)}, filename = true)"
+    )
+    counts = connection.execute(
+        "SELECT file, count(*), count(*) FILTER (is_first) FROM (SELECT file,"
+        " file = min(file) OVER (PARTITION BY key) AS is_first FROM held)"
+        " GROUP BY file ORDER BY file"
+    ).fetchall()
+    whole = [file for file, total, owned in counts if owned == total]
+    partial = [file for file, total, owned in counts if 0 < owned < total]
+    connection.execute(
+        f"INSERT INTO {owners} SELECT key, min(file) AS file FROM held GROUP BY key"
+        f" HAVING min(file) IN (SELECT unnest(?::VARCHAR[])) ORDER BY file, key",
+        [partial],
+    )
+    connection.execute("DROP TABLE held")
+    return whole, partial
+
+
+def _fill_findings(
+    connection: Connection,
+    root: Path,
+    packages: Mapping[str, Commit],
+    reports: Sequence[str],
+) -> None:
+    """Collect findings and their events, in order; what two recorded alike is one."""
+    for table, insert in (
+        ("findings", _INSERT_FINDINGS),
+        ("finding_events", _INSERT_EVENTS),
+    ):
+        connection.execute(f"DELETE FROM {table}")
+        names = [n for n, commit in packages.items() if table in commit.folders]
+        files = [
+            path
+            for name in (*names, *reports)
+            if (path := part_path(root, table, name)).exists() or name in names
+        ]
+        if files:
+            source = f"read_parquet({literals(files)}, filename = true)"
+            connection.execute(insert.format(source))
+
+
+_INSERT_FINDINGS = """
+INSERT INTO findings BY NAME
+SELECT DISTINCT ON (finding_id) * EXCLUDE (filename)
+FROM {} ORDER BY finding_id, filename
+"""
+
+_INSERT_EVENTS = """
+INSERT INTO finding_events BY NAME
+SELECT * EXCLUDE (filename) REPLACE (
+  row_number() OVER (
+    PARTITION BY finding_id ORDER BY happened_at, event_number, filename
+  ) AS event_number
+)
+FROM (
+  SELECT DISTINCT ON (
+    finding_id, event, coalesce(report_id, concat(happened_at, actor))
+  ) *
+  FROM {}
+  ORDER BY finding_id, happened_at, event_number, filename
+)
+ORDER BY finding_id, event_number
+"""
+
+_FINDINGS = {"findings": _INSERT_FINDINGS, "finding_events": _INSERT_EVENTS}

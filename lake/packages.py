@@ -1,0 +1,143 @@
+"""Packages: the rows of runs as parts, written from a warehouse that is a file."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from hlodb.ingest.hashing import hash64
+from hlodb.lake.columns import (
+    PACKED_MODULES,
+    folder_of,
+    literal,
+    packed,
+    part_tables,
+)
+from hlodb.lake.layout import drafts, part_path, publish, publish_once
+from hlodb.schema.connection import Connection
+
+FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2"
+COMMIT_KEY = "hlodb"
+"""Key of the metadata in a part of `runs`: a Commit as JSON."""
+
+
+class Commit(NamedTuple):
+    """What a part of `runs` says of its package.
+
+    `folders`: where its parts are; `replaces`: names of packages and findings that it
+    holds itself; `deletes`: keys of runs that are no longer shown.
+    """
+
+    folders: list[str]
+    replaces: list[str]
+    deletes: list[int]
+
+
+class PackedRun(NamedTuple):
+    """A run of a file: its number, name, and a text that says what it holds."""
+
+    run_id: int
+    name: str
+    identity: str
+
+
+_IDENTITIES = """
+WITH held AS (
+  SELECT run_id, md5(string_agg(concat_ws(chr(0), path, sha256), chr(1) ORDER BY path))
+    AS digest
+  FROM dump_files GROUP BY run_id
+),
+kept AS (
+  SELECT run_id, count(*) FILTER (NOT is_detailed) AS reduced
+  FROM modules GROUP BY run_id
+)
+SELECT
+  r.run_id, r.name,
+  concat_ws(
+    chr(0), r.name, r.hlodb_version, h.digest, k.reduced, r.pruned_at IS NOT NULL
+  ) AS identity
+FROM runs AS r
+LEFT JOIN held AS h USING (run_id)
+LEFT JOIN kept AS k USING (run_id)
+ORDER BY r.run_id
+"""
+
+
+def packed_runs(connection: Connection) -> list[PackedRun]:
+    """Return the runs of a file; equal dumps under one name have equal identities."""
+    return [PackedRun(*row) for row in connection.execute(_IDENTITIES).fetchall()]
+
+
+def run_key(run: PackedRun, marked: Iterable[int] = ()) -> int:
+    """Return the key of a run in a lake: one that no mark says is gone."""
+    gone = frozenset(marked)
+    number = 0
+    while (key := hash64(f"{run.identity}\0{number}")) in gone:
+        number += 1
+    return key
+
+
+def write_package(
+    connection: Connection,
+    root: Path,
+    name: str,
+    keys: Mapping[int, int],
+    *,
+    is_whole: bool = False,
+    replaces: Iterable[str] = (),
+    deletes: Iterable[int] = (),
+) -> None:
+    """Write the runs in `keys` (number → key) as a package; its last part commits it.
+
+    `is_whole`: these are all runs of the warehouse, and its findings come along.
+    """
+    _choose(connection, keys, is_whole=is_whole)
+    tables = {
+        folder_of(table): packed(table, is_whole=is_whole) for table in part_tables()
+    }
+    if is_whole:
+        tables |= {name: f"FROM {name}" for name in ("findings", "finding_events")}
+    with drafts(root) as folder:
+        written = []
+        for part, select in tables.items():
+            draft = folder / f"{part}.parquet"
+            if copy_rows(connection, select, draft):
+                publish(draft, part_path(root, part, name))
+                written.append(part)
+        draft = folder / "runs.parquet"
+        commit = Commit(written, sorted(replaces), sorted(deletes))
+        copy_rows(connection, _RUNS, draft, json.dumps(commit._asdict()))
+        publish_once(draft, part_path(root, "runs", name))
+
+
+_RUNS = (
+    "SELECT k.run_key AS run_id, r.run_id AS place, r.* EXCLUDE (run_id)"
+    " FROM runs AS r JOIN packed_runs AS k USING (run_id) ORDER BY r.run_id"
+)
+
+
+def _choose(connection: Connection, keys: Mapping[int, int], *, is_whole: bool) -> None:
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE packed_runs AS"
+        " SELECT unnest($ids::BIGINT[]) AS run_id, unnest($keys::BIGINT[]) AS run_key",
+        {"ids": [*keys], "keys": [*keys.values()]},
+    )
+    if not is_whole:
+        connection.execute(PACKED_MODULES)
+
+
+def copy_rows(
+    connection: Connection, select: str, path: Path, metadata: str | None = None
+) -> int:
+    """Write the rows of a SELECT as a Parquet file; return how many they are."""
+    more = (
+        ""
+        if metadata is None
+        else f", KV_METADATA {{{COMMIT_KEY}: {literal(metadata)}}}"
+    )
+    [(count,)] = connection.execute(
+        f"COPY ({select}) TO {literal(path)} ({FORMAT}{more})"
+    ).fetchall()
+    return int(count)

@@ -1,0 +1,141 @@
+"""A lake is read as a file is: no SQL writes to it, and damage is named."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+import pytest
+
+import hlodb
+from hlodb.commands.options import open_for_reading
+from hlodb.errors import HlodbError, UsageError, WarehouseError
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.lake.catalogue import open_lake, refresh
+from hlodb.lake.packing import pack
+from hlodb.queries.run import run_sql
+from tests.conftest import DATA
+from tests.reliability.test_sql_safety import FORBIDDEN
+
+
+@pytest.fixture(scope="module")
+def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("reading")
+    ingest([str(DATA / "seeds")], folder / "w.duckdb", jobs=1)
+    pack(folder / "w.duckdb", folder / "w.lake")
+    return folder / "w.lake"
+
+
+@pytest.fixture
+def lake(packed: Path, tmp_path: Path) -> Path:
+    """Return a copy that a test may harm; its catalogue shows the other place."""
+    return Path(shutil.copytree(packed, tmp_path / "lake"))
+
+
+@pytest.fixture(scope="module")
+def closed(packed: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    with open_for_reading(packed) as connection:
+        yield connection
+
+
+def files(lake: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in lake.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("place", ["", "w.lake/"])
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_statements_that_are_refused(
+    statement: str, place: str, packed: Path, closed: duckdb.DuckDBPyConnection
+) -> None:
+    before = files(packed)
+    secret = packed.parent / "secret.csv"
+    secret.write_text("a,b\n1,2\n")
+    target = packed.parent / f"{place}target"
+    with pytest.raises(UsageError):
+        run_sql(closed, statement.format(secret=secret, target=target))
+    with suppress(duckdb.Error):
+        closed.execute("ROLLBACK")
+    assert run_sql(closed, "SELECT count(*) FROM runs").rows == [(1,)]
+    assert files(packed) == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "EXPLAIN ANALYZE COPY runs TO '{target}'",
+        "PREPARE p AS COPY runs TO '{target}'",
+        "COPY (SELECT 1) TO '{part}' (FORMAT parquet)",
+    ],
+)
+def test_no_statement_writes_into_the_folder(
+    statement: str, packed: Path, closed: duckdb.DuckDBPyConnection
+) -> None:
+    before = files(packed)
+    part = next((packed / "runs").iterdir())
+    with pytest.raises(UsageError, match="not allowed on a lake"):
+        run_sql(closed, statement.format(target=packed / "x.parquet", part=part))
+    assert files(packed) == before
+
+
+def test_python_opens_a_lake(packed: Path) -> None:
+    with hlodb.open(packed) as warehouse:
+        assert [row[0] for row in warehouse.sql("SELECT name FROM runs").rows] == [
+            "seeds"
+        ]
+
+
+def test_a_lake_may_be_moved(lake: Path) -> None:
+    before = files(lake)
+    with open_for_reading(lake) as connection:
+        assert connection.execute("SELECT count(*) FROM modules").fetchone() > (0,)
+    assert files(lake) == before
+
+
+def test_the_bare_client_attaches_a_lake(lake: Path) -> None:
+    refresh(lake)
+    program = Path(sys.executable).with_name("duckdb")
+    script = (
+        f"ATTACH '{lake / 'lake.duckdb'}' AS w (READ_ONLY); USE w;"
+        " SELECT count(*) FROM peak_by_space();"
+    )
+    done = subprocess.run(
+        [program, "-csv", "-noheader", "-c", script],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    with hlodb.open(lake) as warehouse:
+        count = len(warehouse.query("peak_by_space").rows)
+    assert (done.stdout, done.stderr) == (f"{count}\n", "")
+
+
+@pytest.mark.parametrize("harm", ["cut off", "missing", "catalogue cut off"])
+def test_damage_is_named_or_does_no_harm(lake: Path, harm: str) -> None:
+    catalogue, part = lake / "lake.duckdb", next((lake / "instructions").iterdir())
+    refresh(lake)
+    match harm:
+        case "cut off":
+            part.write_bytes(part.read_bytes()[:100])
+        case "missing":
+            part.unlink()
+        case _:
+            catalogue.write_bytes(catalogue.read_bytes()[:5000])
+            with open_for_reading(lake) as connection:
+                run_sql(connection, "SELECT bit_xor(hash(i)) FROM instructions AS i")
+            return
+    with (
+        pytest.raises(HlodbError, match=part.name),
+        open_for_reading(lake) as connection,
+    ):
+        run_sql(connection, "SELECT bit_xor(hash(i)) FROM instructions AS i")
+
+
+def test_another_version_is_refused(lake: Path) -> None:
+    (lake / "hlodb-lake.json").write_text('{"layout_version": 1, "schema_version": 0}')
+    with pytest.raises(WarehouseError, match="is a lake of layout 1, schema 0"):
+        open_lake(lake)
