@@ -18,7 +18,7 @@ from hlodb.lake.columns import (
 from hlodb.lake.layout import drafts, part_path, publish, publish_once
 from hlodb.schema.connection import Connection
 
-FORMAT = "FORMAT parquet, COMPRESSION zstd, PARQUET_VERSION v2"
+FORMAT = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 245760"
 COMMIT_KEY = "hlodb"
 """Key of the metadata in a part of `runs`: a Commit as JSON."""
 

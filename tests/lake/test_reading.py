@@ -92,7 +92,7 @@ def test_python_opens_a_lake(packed: Path) -> None:
 def test_a_lake_may_be_moved(lake: Path) -> None:
     before = files(lake)
     with open_for_reading(lake) as connection:
-        assert connection.execute("SELECT count(*) FROM modules").fetchone() > (0,)
+        assert run_sql(connection, "FROM modules").rows
     assert files(lake) == before
 
 
