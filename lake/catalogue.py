@@ -26,6 +26,7 @@ from hlodb.lake.columns import (
     part_tables,
     quoted,
     shown,
+    used,
 )
 from hlodb.lake.layout import (
     CATALOGUE,
@@ -138,17 +139,56 @@ def make_catalogue(root: Path, contents: Contents, draft: Path) -> None:
                     "SELECT DISTINCT file FROM parts.run_keys ORDER BY file"
                 ).fetchall()
             }
+            is_reduced, drops = _reduced(connection, root, [*shown_packages])
             for table in part_tables():
-                _make_view(connection, root, table, shown_packages)
+                kept = used(table, drops_timelines=drops) if is_reduced else None
+                _make_view(connection, root, table, shown_packages, kept)
             reports = [name for name in contents.findings if name not in replaced]
             _fill_findings(connection, root, shown_packages, reports)
             connection.execute(
-                "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest",
-                {"digest": contents.digest(root)},
+                "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest,"
+                " $is_compact AS is_compact, $replaced::VARCHAR[] AS replaced",
+                {
+                    "digest": contents.digest(root),
+                    "is_compact": not is_reduced and len(live) < 2 and not reports,
+                    "replaced": _removable(commits, contents),
+                },
             )
             renew_macros(connection)
     except (DatabaseError, OSError) as error:
         raise WarehouseError(f"cannot read {root}: {_first_line(error)}") from error
+
+
+def _removable(commits: Mapping[str, Commit], contents: Contents) -> list[str]:
+    """Return what others replace; nothing before what it replaces itself."""
+    there = {*commits, *contents.findings}
+    replaced = {name for c in commits.values() for name in c.replaces} & there
+    ordered: list[str] = []
+    while left := replaced.difference(ordered):
+        free = [
+            name
+            for name in left
+            if name not in commits or not left.intersection(commits[name].replaces)
+        ]
+        ordered += sorted(free or left)
+    return ordered
+
+
+def _reduced(
+    connection: Connection, root: Path, packages: Sequence[str]
+) -> tuple[bool, bool]:
+    """Return whether parts have rows that no run uses any more; and of timelines."""
+    if not packages:
+        return False, False
+    files = literals(part_path(root, "runs", name) for name in packages)
+    [(is_reduced, drops)] = connection.execute(
+        "SELECT count(*) FILTER (l.run_id NOT IN (SELECT run_key FROM parts.run_keys)"
+        "   OR l.pruned_at IS NULL AND m.run_key IS NOT NULL) > 0,"
+        " coalesce(bool_or(m.drops_timelines), false)"
+        f" FROM read_parquet({files}) AS l LEFT JOIN parts.marks AS m"
+        "   ON m.run_key = l.run_id AND m.mark = 'pruned'"
+    ).fetchall()
+    return bool(is_reduced or drops), bool(drops)
 
 
 def _first_line(error: BaseException) -> str:
@@ -270,9 +310,16 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _make_view(
-    connection: Connection, root: Path, table: str, packages: Mapping[str, Commit]
+    connection: Connection,
+    root: Path,
+    table: str,
+    packages: Mapping[str, Commit],
+    kept: str | None,
 ) -> None:
-    """Make the view of a table: rows of each key from the first package that has it."""
+    """Make the view of a table: rows of each key from the first package that has it.
+
+    `kept` selects the keys to show, None shows all.
+    """
     folder = folder_of(table)
     files = [
         str(part_path(root, folder, name))
@@ -282,8 +329,8 @@ def _make_view(
     whole, partial = files, list[str]()
     owners = f'parts."{folder}"'
     connection.execute(f"CREATE OR REPLACE TABLE {owners} (key BIGINT, file VARCHAR)")
-    if len(files) > 1:
-        whole, partial = _share(connection, owners, key_of(table), files)
+    if len(files) > 1 or (files and kept is not None and key_of(table) != "run_id"):
+        whole, partial = _share(connection, owners, table, files, kept)
     sources = [f"FROM read_parquet({literals(whole)})"] if whole else []
     if partial:
         sources.append(
@@ -302,27 +349,35 @@ def _make_view(
 
 
 def _share(
-    connection: Connection, owners: str, key: str, files: Sequence[str]
+    connection: Connection,
+    owners: str,
+    table: str,
+    files: Sequence[str],
+    kept: str | None,
 ) -> tuple[list[str], list[str]]:
     """Give each key to one file; return files that keep all rows, and those with some.
 
     `owners` then lists the keys of the latter.
     """
+    key = key_of(table)
+    is_kept = "true" if kept is None or key == "run_id" else f"{key} IN ({kept})"
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE held AS"
-        f" SELECT DISTINCT {key} AS key, filename AS file"
+        f" SELECT DISTINCT {key} AS key, filename AS file, {is_kept} AS is_kept"
         f" FROM read_parquet({literals(files)}, filename = true)"
     )
     counts = connection.execute(
-        "SELECT file, count(*), count(*) FILTER (is_first) FROM (SELECT file,"
+        "SELECT file, count(*), count(*) FILTER (is_first AND is_kept)"
+        " FROM (SELECT file, is_kept,"
         " file = min(file) OVER (PARTITION BY key) AS is_first FROM held)"
         " GROUP BY file ORDER BY file"
     ).fetchall()
     whole = [file for file, total, owned in counts if owned == total]
     partial = [file for file, total, owned in counts if 0 < owned < total]
     connection.execute(
-        f"INSERT INTO {owners} SELECT key, min(file) AS file FROM held GROUP BY key"
-        f" HAVING min(file) IN (SELECT unnest(?::VARCHAR[])) ORDER BY file, key",
+        f"INSERT INTO {owners} SELECT key, min(file) AS file FROM held WHERE is_kept"
+        " GROUP BY key HAVING min(file) IN (SELECT unnest(?::VARCHAR[]))"
+        " ORDER BY file, key",
         [partial],
     )
     connection.execute("DROP TABLE held")

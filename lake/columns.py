@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import cache
 
+from hlodb.ingest.load.delete import METRIC_TABLES
 from hlodb.schema.stored import stored_tables
 
 NUMBERED = {
@@ -26,10 +27,20 @@ _IN_CATALOGUE = frozenset(
 """Tables that the catalogue itself holds: small ones."""
 
 
+_OF_RUNS = ("store.snapshots", "store.paths", "store.files", "store.location_sets")
+
+
 @cache
 def part_tables() -> tuple[str, ...]:
-    """Return the tables that are views over parts."""
-    return tuple(name for name in stored_tables() if name not in _IN_CATALOGUE)
+    """Return the tables that are views over parts, each after those that name its keys.
+
+    Runs come first, then what they hold, then what modules hold, then shared forms.
+    """
+    names = [name for name in stored_tables() if name not in _IN_CATALOGUE]
+    of_runs = [name for name in names if key_of(name) == "run_id"]
+    of_modules = [name for name in names if key_of(name) == "module_id"]
+    known = {*of_runs, *of_modules, *_OF_RUNS}
+    return (*of_runs, *_OF_RUNS, *of_modules, *(n for n in names if n not in known))
 
 
 def folder_of(table: str) -> str:
@@ -122,6 +133,30 @@ PACKED_MODULES = (
 
 def _only_used(key: str) -> str:
     return f' WHERE t."{key}" IN ({_USED[key]})'
+
+
+_WHOLE = "FROM modules JOIN runs USING (run_id) WHERE pruned_at IS NULL"
+
+
+def used(table: str, *, drops_timelines: bool) -> str:
+    """Return the SELECT of the keys of a table that runs of the lake still use.
+
+    As after `hlodb rm` and `hlodb prune` of a file.
+    """
+    own = key_of(table)
+    if own in ("snapshot_id", "path_id"):
+        return f"SELECT {own} FROM store.occurrences"
+    if own == "file_id":
+        return "SELECT file_id FROM store.run_files"
+    if own == "form_id":
+        return "SELECT form_id FROM store.instructions"
+    if own in ("numbering_id", "list_id", "frames_id"):
+        return f"SELECT {own} FROM store.location_sets"
+    if table == "memory_timeline" and drops_timelines:
+        return f"SELECT module_id {_WHOLE}"
+    if table in METRIC_TABLES:
+        return "SELECT module_id FROM modules"
+    return f"SELECT {own} {_WHOLE} AND is_detailed"
 
 
 def shown(table: str) -> str:

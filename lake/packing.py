@@ -1,15 +1,35 @@
-"""A file as a lake, and a lake as a file: row for row the same."""
+"""A file as a lake, a lake as a file: row for row the same. And a lake as one package.
+
+Compaction writes all that a lake shows as one package in place of many. With the new
+package's last part all packages that it holds disappear for readers, in one step. Their
+files stay until the next compaction: who reads them now can go on.
+"""
 
 from __future__ import annotations
 
 import os
+import secrets
+import tempfile
 from contextlib import closing
 from pathlib import Path
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.lake.catalogue import open_lake, refresh
-from hlodb.lake.columns import NUMBERED, literal, part_tables, quoted, unpacked
-from hlodb.lake.layout import create_lake, read_contents, root_of
+from hlodb.lake.columns import (
+    NUMBERED,
+    folder_of,
+    literal,
+    part_tables,
+    quoted,
+    unpacked,
+)
+from hlodb.lake.layout import (
+    create_lake,
+    part_path,
+    read_contents,
+    remove_abandoned,
+    root_of,
+)
 from hlodb.lake.packages import packed_runs, run_key, write_package
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.backup import remove_file, settle, sync
@@ -97,3 +117,49 @@ def write_file(connection: Connection, path: Path) -> None:
         connection.execute("RESET threads")
     except DatabaseError as error:
         raise WarehouseError(explain(path, error)) from error
+
+
+def compact_lake(lake: Path) -> bool:
+    """Merge the packages of a lake, and remove files that nobody reads any more.
+
+    Returns False where one package holds all already. Others may write, read and
+    compact at the same time. Raises WarehouseError where a part cannot be read.
+    """
+    root = root_of(lake)
+    # Listed before it is opened: what is committed in between is in both packages then,
+    # and shown once.
+    contents = read_contents(root)
+    try:
+        with closing(open_lake(root)) as connection:
+            [(is_compact, replaced)] = connection.execute(
+                "SELECT is_compact, replaced FROM parts.state"
+            ).fetchall()
+            for name in replaced:
+                _remove(root, name)
+            remove_abandoned(root)
+            if not is_compact:
+                _merge(connection, root, {*contents.packages, *contents.findings})
+    except OSError as error:
+        raise WarehouseError(f"cannot compact {lake}: {error.strerror}") from error
+    refresh(root)
+    return not is_compact
+
+
+def _merge(connection: Connection, root: Path, replaced: set[str]) -> None:
+    """Write what a connection shows as a package that replaces others."""
+    rows = connection.execute("SELECT run_id, run_key FROM parts.run_keys").fetchall()
+    with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
+        file = Path(folder) / "all.duckdb"
+        write_file(connection, file)
+        with connect(file) as whole:
+            name = f"{WHOLE}{secrets.token_hex(8)}"
+            write_package(
+                whole, root, name, dict(rows), is_whole=True, replaces=replaced
+            )
+
+
+def _remove(root: Path, name: str) -> None:
+    """Remove a package that another replaces; its commit first."""
+    folders = ["runs", *map(folder_of, part_tables()), "finding_events", "findings"]
+    for folder in folders:
+        part_path(root, folder, name).unlink(missing_ok=True)

@@ -15,8 +15,9 @@ from hlodb.commands.options import (
     output_option,
     write_result,
 )
-from hlodb.errors import DataQualityError
+from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.pipeline.reread import Reread, reread
+from hlodb.lake import is_lake
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.contracts import breaches
 from hlodb.queries.renewal import has_macros
@@ -72,6 +73,8 @@ def command(
     hlodb check --deep
     hlodb check --queries
     """
+    if deep and is_lake(db):
+        raise UsageError("--deep reads a file; `hlodb lake unpack` makes one of a lake")
     with open_for_reading(db) as connection:
         read_every_row(connection, db)
         # First: what answers a query may hide the macros of the warehouse.

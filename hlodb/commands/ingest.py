@@ -29,6 +29,8 @@ from hlodb.ingest.pipeline.cores import MOST_JOBS
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.lake import is_lake
+from hlodb.lake.ingestion import ingest_into_lake
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 from hlodb.terminal.narration import narrate
@@ -161,15 +163,25 @@ def command(
     began = perf_counter()
     sources = discover(paths, run_name=name, limits=limited) if paths else []
     with _progress(sources) as progress:
-        summaries = ingest_sources(
-            sources,
-            db,
-            request=request,
-            jobs=jobs,
-            limits=limited,
-            progress=progress,
-            prepare=renew_macros,
-        )
+        if is_lake(db):
+            summaries = ingest_into_lake(
+                sources,
+                db,
+                request=request,
+                jobs=jobs,
+                limits=limited,
+                progress=progress,
+            )
+        else:
+            summaries = ingest_sources(
+                sources,
+                db,
+                request=request,
+                jobs=jobs,
+                limits=limited,
+                progress=progress,
+                prepare=renew_macros,
+            )
     _write(summaries, form)
     _narrate(summaries, perf_counter() - began, db)
     require_modules(summaries, strict, db)

@@ -11,6 +11,9 @@ from hlodb.commands.completion import complete_series
 from hlodb.commands.options import db_option
 from hlodb.errors import UsageError
 from hlodb.ingest.load.delete import Retention, prune_runs, runs_to_prune
+from hlodb.lake import is_lake
+from hlodb.lake.marks import prune_lake
+from hlodb.lake.opening import reading
 from hlodb.schema.connection import Connection
 from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
@@ -65,11 +68,17 @@ def command(
         raise UsageError("pass --keep N, --keep-days DAYS, or both")
     require_file(db)
     age = None if keep_days is None else timedelta(days=keep_days)
-    with transaction(db) as connection:
-        _require_series(connection, series)
-        runs = runs_to_prune(connection, Retention(keep, age, series))
-        if not dry_run:
-            prune_runs(connection, list(runs), drop_timelines=drop_timelines)
+    retention = Retention(keep, age, series)
+    if is_lake(db):
+        with reading(db) as connection:
+            _require_series(connection, series)
+        runs = prune_lake(db, retention, drop_timelines=drop_timelines, dry_run=dry_run)
+    else:
+        with transaction(db) as connection:
+            _require_series(connection, series)
+            runs = runs_to_prune(connection, retention)
+            if not dry_run:
+                prune_runs(connection, list(runs), drop_timelines=drop_timelines)
     what = "would be pruned" if dry_run else "is pruned"
     for name in runs.values():
         narrate(f"run {name} {what}")

@@ -11,6 +11,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 
 from hlodb.errors import UsageError
+from hlodb.lake.findings import recording
 from hlodb.queries.result import Result, plain_column
 from hlodb.reports.compare.read import rows
 from hlodb.reports.judge.decisions import read_decisions
@@ -18,7 +19,6 @@ from hlodb.reports.judge.findings import ALERTING
 from hlodb.reports.model.findings import Finding, Triage
 from hlodb.reports.model.report import ProgramRow, Report
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import transaction
 from hlodb.text import nearest
 
 SEEN, UNDONE, OUTGROWN, NOTED = "seen", "undone", "outgrown", "noted"
@@ -83,7 +83,7 @@ DECISIONS = {
 
 def record(database: Path, report: Report) -> bool:
     """Add what a report saw; False where it was recorded before."""
-    with transaction(database) as connection:
+    with recording(database) as connection:
         known = connection.execute(
             "SELECT 1 FROM finding_events WHERE report_id = ?", [report.report_id]
         ).fetchone()
@@ -212,7 +212,7 @@ def decide(
     `finding` may be the beginning of an id. Raises UsageError where no finding, or more
     than one, has it, and where `until` is not after `today`.
     """
-    with transaction(database) as connection:
+    with recording(database) as connection:
         _require_later(until, _day(connection, today))
         found = _find(connection, finding)
         _add_event(

@@ -1,4 +1,4 @@
-"""What two warehouses show differently: tables row by row, queries in their order."""
+"""What two warehouses show differently: tables row by row, and queries."""
 
 from __future__ import annotations
 
@@ -7,30 +7,39 @@ from hlodb.queries.run import run_query
 from hlodb.schema.connection import Connection
 from hlodb.schema.tables import PUBLIC
 
-_CLOCK = {"runs": " EXCLUDE (ingested_at)"}
-# Of every file and catalogue its own.
-_LEFT_OUT = {"warehouse_info"}
+_LEFT_OUT = {
+    # When it came in; and how: parsed, or known from an equal file before.
+    "runs": ("ingested_at", "pruned_at"),
+    "dump_files": ("status",),
+}
+_OF_EACH_ITS_OWN = {"warehouse_info"}
 
 
 def differing_tables(one: Connection, other: Connection) -> list[str]:
-    """Return the public tables whose rows differ, times of ingestion aside."""
+    """Return the public tables whose rows differ; runs count by name, not number."""
     return [
         table.name
         for table in PUBLIC.sorted_tables
-        if table.name not in _LEFT_OUT
+        if table.name not in _OF_EACH_ITS_OWN
         and _sums(one, table.name) != _sums(other, table.name)
     ]
 
 
 def _sums(connection: Connection, table: str) -> object:
-    columns = f"*COLUMNS(*{_CLOCK.get(table, '')})"
+    names = [column.name for column in PUBLIC.tables[table].columns]
+    left_out = [*_LEFT_OUT.get(table, ()), *({"run_id"} & {*names})]
+    dropped = f" EXCLUDE ({', '.join(left_out)})" if left_out else ""
+    join, run = "", "NULL"
+    if "run_id" in names and table != "runs":
+        join, run = "JOIN runs AS of_run USING (run_id)", "of_run.name"
     return connection.execute(
-        f'SELECT count(*), sum(hash({columns}))::VARCHAR FROM "{table}"'
+        f"SELECT count(*), sum(hash({run}, *COLUMNS(t.*{dropped})))::VARCHAR"
+        f' FROM "{table}" AS t {join}'
     ).fetchone()
 
 
 def differing_queries(one: Connection, other: Connection) -> list[str]:
-    """Return the canned queries whose answers differ, or that neither answers."""
+    """Return the canned queries whose rows differ."""
     catalogue = load_catalogue()
     return [
         name

@@ -33,6 +33,7 @@ def test_every_public_table_is_equal(both: tuple[Connection, Connection]) -> Non
     assert differing_tables(*both) == []
 
 
+@pytest.mark.slow
 def test_every_canned_query_is_equal(both: tuple[Connection, Connection]) -> None:
     assert differing_queries(*both) == []
 

@@ -1,0 +1,131 @@
+"""Many processes ingest into a lake at once; one that is killed leaves no trace."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hlodb.cli import main
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.lake import catalogue, layout, packages
+from hlodb.lake.ingestion import add_runs
+from hlodb.lake.opening import reading
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA, DUMPS
+from tests.lake.comparing import differing_tables
+
+RELEASES = [
+    DUMPS / "cpu" / f"jaxlib-{release}.tar.xz" for release in ("0.4.13", "0.4.20")
+]
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("file") / "w.duckdb"
+    ingest([*map(str, RELEASES)], path, jobs=1)
+    return path
+
+
+@pytest.fixture
+def lake(empty_lake: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(empty_lake, tmp_path / "lake"))
+
+
+def names(lake: Path) -> list[str]:
+    with reading(lake) as connection:
+        rows = connection.execute("SELECT name FROM runs ORDER BY run_id").fetchall()
+    return [name for (name,) in rows]
+
+
+def all_equal(one: Path, other: Path) -> None:
+    with reading(one) as first, reading(other) as second:
+        assert differing_tables(first, second) == []
+
+
+def test_processes_at_once_and_a_dump_twice(file: Path, lake: Path) -> None:
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-m", "hlodb", "ingest", dump, "--jobs", "1",
+             "--db", lake, "--format", "json"],
+            stdout=subprocess.DEVNULL,
+        )
+        for dump in (*RELEASES, RELEASES[0])
+    ]  # fmt: skip
+    assert [writer.wait() for writer in writers] == [0, 0, 0]
+    all_equal(file, lake)
+    before = sorted(path for path in lake.rglob("*") if "drafts" not in path.parts)
+    assert main(["ingest", str(RELEASES[1]), "--db", str(lake)]) == 0
+    assert before == sorted(p for p in lake.rglob("*") if "drafts" not in p.parts)
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let nothing happen from a step on: no part gets its name, no draft is removed."""
+    left = [steps]
+
+    def stopping(function: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*arguments: Any) -> Any:
+            if left[0] <= 0:
+                raise Killed
+            left[0] -= 1
+            return function(*arguments)
+
+        return step
+
+    monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
+    for module in (packages, catalogue):
+        monkeypatch.setattr(module, "publish", stopping(layout.publish))
+    monkeypatch.setattr(packages, "publish_once", stopping(layout.publish_once))
+
+
+def test_a_killed_writer_leaves_nothing_that_readers_see(
+    file: Path, lake: Path, tmp_path: Path
+) -> None:
+    first, second = tmp_path / "first.duckdb", tmp_path / "second.duckdb"
+    ingest([str(RELEASES[0])], first, jobs=1)
+    ingest([str(RELEASES[1])], second, jobs=1)
+    add_runs(first, lake)
+    steps, seen = 0, [["jaxlib-0.4.13"]]
+    while True:
+        with pytest.MonkeyPatch.context() as patch:
+            killed_after(steps, patch)
+            try:
+                add_runs(second, lake)
+                break
+            except Killed:
+                steps += 1
+        seen.append(names(lake))
+        all_equal(first if len(seen[-1]) == 1 else file, lake)
+    # Each part is a step, then the commit, then the catalogue.
+    assert steps > 20
+    assert seen == [["jaxlib-0.4.13"]] * steps + [["jaxlib-0.4.13", "jaxlib-0.4.20"]]
+    all_equal(file, lake)
+
+
+def test_other_files_get_another_name(lake: Path, tmp_path: Path) -> None:
+    for dump in RELEASES:
+        main(["ingest", str(dump), "--run", "night", "--db", str(lake)])
+    assert names(lake) == ["night", "night~2"]
+
+
+def test_more_files_take_the_place_of_fewer(lake: Path, tmp_path: Path) -> None:
+    whole, part = DATA / "seeds", tmp_path / "part"
+    part.mkdir()
+    for name in ("000_04aa0d3336074bf8.txt", "001_491faa5ce21a17c6.txt"):
+        shutil.copy(whole / name, part)
+    for dump in (part, whole, part):
+        main(["ingest", str(dump), "--run", "night", "--db", str(lake)])
+    assert names(lake) == ["night"]
+    ingest([str(whole)], tmp_path / "w.duckdb", request=RunRequest("night"), jobs=1)
+    with connect(tmp_path / "w.duckdb") as one, reading(lake) as other:
+        assert differing_tables(one, other) == []
