@@ -16,19 +16,18 @@ from hlodb.lake.opening import reading
 from hlodb.lake.packages import write_package
 from hlodb.lake.packing import compact_lake, pack
 from hlodb.schema.warehouse import connect
-from tests.conftest import DUMPS
+from tests.conftest import DATA
 from tests.lake.comparing import differing_tables
 
-RELEASES = [
-    DUMPS / "cpu" / f"jaxlib-{release}.tar.xz"
-    for release in ("0.4.13", "0.4.20", "0.4.30")
-]
+RELEASES = [DATA / "gpu" / f"jaxlib-{number}.tar.xz" for number in ("0.5.3", "0.7.2")]
 
 
 @pytest.fixture(scope="module")
 def made_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("file") / "w.duckdb"
-    ingest([*map(str, RELEASES)], path, jobs=1)
+    # The last run holds the same modules as the first.
+    again = shutil.copy(RELEASES[0], path.parent / "again.tar.xz")
+    ingest([*map(str, RELEASES), str(again)], path, jobs=1)
     return path
 
 
@@ -57,8 +56,9 @@ def difference(file: Path, lake: Path) -> list[str]:
 @pytest.mark.parametrize(
     "command",
     [
-        ["rm", "jaxlib-0.4.20"],
-        ["rm", "jaxlib-0.4.13", "jaxlib-0.4.30"],
+        ["rm", "jaxlib-0.7.2"],
+        ["rm", "jaxlib-0.5.3", "jaxlib-0.7.2"],
+        ["rm", "jaxlib-0.5.3"],
         ["prune", "--keep", "1"],
         ["prune", "--keep", "1", "--drop-timelines"],
     ],
@@ -76,14 +76,14 @@ def test_a_lake_loses_what_a_file_loses(
 
 
 def test_a_deleted_run_comes_back(file: Path, lake: Path) -> None:
-    main(["rm", "jaxlib-0.4.20", "--db", str(lake)])
+    main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
     main(["ingest", str(RELEASES[1]), "--db", str(lake)])
     assert difference(file, lake) == []
 
 
 def test_a_pruned_run_becomes_whole_again(file: Path, lake: Path) -> None:
     main(["prune", "--keep", "1", "--db", str(lake)])
-    main(["ingest", *map(str, RELEASES[:2]), "--db", str(lake)])
+    main(["ingest", *map(str, RELEASES), "--db", str(lake)])
     assert difference(file, lake) == []
 
 
@@ -101,7 +101,7 @@ def test_compaction_leaves_one_package_and_then_nothing_else(
 
 
 def test_a_reader_of_the_state_before_can_go_on(file: Path, lake: Path) -> None:
-    main(["rm", "jaxlib-0.4.20", "--db", str(lake)])
+    main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
     with reading(lake) as before:
         expected = before.execute("SELECT count(*) FROM instructions").fetchall()
         compact_lake(lake)
@@ -111,11 +111,15 @@ def test_a_reader_of_the_state_before_can_go_on(file: Path, lake: Path) -> None:
 
 
 def test_a_run_that_comes_while_others_are_merged(
-    file: Path, empty_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made_file: Path,
+    file: Path,
+    empty_lake: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """So does a second compaction, and a run that is deleted meanwhile."""
     lake = Path(shutil.copytree(empty_lake, tmp_path / "w.lake"))
-    for number, dump in enumerate(RELEASES):
+    for number, dump in enumerate((*RELEASES, made_file.parent / "again.tar.xz")):
         ingest([str(dump)], tmp_path / f"{number}.duckdb", jobs=1)
     for number in (0, 1):
         add_runs(tmp_path / f"{number}.duckdb", lake)
@@ -124,12 +128,12 @@ def test_a_run_that_comes_while_others_are_merged(
         monkeypatch.undo()
         add_runs(tmp_path / "2.duckdb", lake)
         compact_lake(lake)
-        main(["rm", "jaxlib-0.4.20", "--db", str(lake)])
+        main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
         write_package(*arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(packing, "write_package", meanwhile)
     compact_lake(lake)
-    main(["rm", "jaxlib-0.4.20", "--db", str(file)])
+    main(["rm", "jaxlib-0.7.2", "--db", str(file)])
     shown = [difference(file, lake)]
     for _ in range(2):
         compact_lake(lake)

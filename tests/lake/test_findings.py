@@ -36,10 +36,14 @@ def listed(db: Path, output: Path) -> list[dict[str, object]]:
     return rows
 
 
-def test_a_lake_keeps_findings_and_decisions(both: list[Path], tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_a_lake_keeps_findings_and_decisions(
+    both: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     output = tmp_path / "output"
     found = []
     for db in both:
+        monkeypatch.setenv("HLODB_DB", str(db))  # Else printed commands name it.
         # The same report twice is recorded once.
         for _ in range(2):
             main([*REPORT, str(output), "--db", str(db)])

@@ -15,15 +15,14 @@ from hlodb.cli import main
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake import catalogue, layout, packages
+from hlodb.lake.catalogue import refresh
 from hlodb.lake.ingestion import add_runs
 from hlodb.lake.opening import reading
 from hlodb.schema.warehouse import connect
-from tests.conftest import DATA, DUMPS
+from tests.conftest import DATA
 from tests.lake.comparing import differing_tables
 
-RELEASES = [
-    DUMPS / "cpu" / f"jaxlib-{release}.tar.xz" for release in ("0.4.13", "0.4.20")
-]
+RELEASES = [DATA / "gpu" / f"jaxlib-{number}.tar.xz" for number in ("0.5.3", "0.7.2")]
 
 
 @pytest.fixture(scope="module")
@@ -69,8 +68,11 @@ class Killed(BaseException):
     """Stands for the end of the process."""
 
 
-def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nothing happen from a step on: no part gets its name, no draft is removed."""
+def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Let nothing happen from a step on: no part gets its name, no draft is removed.
+
+    Returns a list with the number of steps that are left.
+    """
     left = [steps]
 
     def stopping(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -86,6 +88,7 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in (packages, catalogue):
         monkeypatch.setattr(module, "publish", stopping(layout.publish))
     monkeypatch.setattr(packages, "publish_once", stopping(layout.publish_once))
+    return left
 
 
 def test_a_killed_writer_leaves_nothing_that_readers_see(
@@ -95,20 +98,22 @@ def test_a_killed_writer_leaves_nothing_that_readers_see(
     ingest([str(RELEASES[0])], first, jobs=1)
     ingest([str(RELEASES[1])], second, jobs=1)
     add_runs(first, lake)
-    steps, seen = 0, [["jaxlib-0.4.13"]]
-    while True:
-        with pytest.MonkeyPatch.context() as patch:
-            killed_after(steps, patch)
-            try:
-                add_runs(second, lake)
-                break
-            except Killed:
-                steps += 1
-        seen.append(names(lake))
-        all_equal(first if len(seen[-1]) == 1 else file, lake)
+    spare = Path(shutil.copytree(lake, tmp_path / "spare"))
+    refresh(spare)
+    with pytest.MonkeyPatch.context() as patch:
+        left = killed_after(100, patch)
+        add_runs(second, spare)
     # Each part is a step, then the commit, then the catalogue.
-    assert steps > 20
-    assert seen == [["jaxlib-0.4.13"]] * steps + [["jaxlib-0.4.13", "jaxlib-0.4.20"]]
+    count = 100 - left[0]
+    assert count > 20
+    for steps in (0, 1, 10, count - 3, count - 2, count - 1):
+        with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
+            killed_after(steps, patch)
+            add_runs(second, lake)
+        is_committed = steps == count - 1
+        assert names(lake) == ["jaxlib-0.5.3", *["jaxlib-0.7.2"] * is_committed]
+        all_equal(file if is_committed else first, lake)
+    add_runs(second, lake)
     all_equal(file, lake)
 
 
