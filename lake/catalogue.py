@@ -103,6 +103,17 @@ def _opened(catalogue: Path, root: Path) -> Connection:
     return connection
 
 
+def read_every_part(connection: Connection, path: Path) -> None:
+    """Read all rows that a lake shows; raise WarehouseError where that fails."""
+    try:
+        for table in part_tables():
+            connection.execute(
+                f"SELECT bit_xor(hash(t)) FROM {quoted(table)} AS t"
+            ).fetchall()
+    except DatabaseError as error:
+        raise WarehouseError(f"cannot read {path}: {_first_line(error)}") from error
+
+
 def refresh(root: Path) -> None:
     """Make the catalogue of a lake show what is committed now.
 
@@ -309,6 +320,13 @@ def _distinct(names: Sequence[str]) -> list[str]:
     return [*taken]
 
 
+_HELD = frozenset(
+    ("store.location_sets", "store.location_numbers", "store.location_lists")
+)
+"""Tables that the catalogue holds itself: DuckDB counts the keys of a table, not those
+of a part, and would else join all numbers with all lists."""
+
+
 def _make_view(
     connection: Connection,
     root: Path,
@@ -342,8 +360,9 @@ def _make_view(
     joined = ""
     if "run_id" in stored_tables()[table]:
         joined = " JOIN parts.run_keys AS k ON k.run_key = t.run_id"
+    kind = "TABLE" if table in _HELD else "VIEW"
     connection.execute(
-        f"CREATE OR REPLACE VIEW {quoted(table)} AS"
+        f"CREATE OR REPLACE {kind} {quoted(table)} AS"
         f" SELECT {shown(table)} FROM ({parts}) AS t{joined}"
     )
 

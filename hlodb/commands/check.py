@@ -18,6 +18,7 @@ from hlodb.commands.options import (
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.pipeline.reread import Reread, reread
 from hlodb.lake import is_lake
+from hlodb.lake.catalogue import read_every_part
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.contracts import breaches
 from hlodb.queries.renewal import has_macros
@@ -76,7 +77,10 @@ def command(
     if deep and is_lake(db):
         raise UsageError("--deep reads a file; `hlodb lake unpack` makes one of a lake")
     with open_for_reading(db) as connection:
-        read_every_row(connection, db)
+        if is_lake(db):
+            read_every_part(connection, db)
+        else:
+            read_every_row(connection, db)
         # First: what answers a query may hide the macros of the warehouse.
         broken = _broken(connection) if bound else None
         result = run_query(connection, "check_results", {"run": run})

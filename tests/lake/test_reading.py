@@ -13,6 +13,7 @@ import duckdb
 import pytest
 
 import hlodb
+from hlodb.cli import main
 from hlodb.commands.options import open_for_reading
 from hlodb.errors import HlodbError, UsageError, WarehouseError
 from hlodb.ingest.pipeline.ingest import ingest
@@ -133,6 +134,7 @@ def test_damage_is_named_or_does_no_harm(lake: Path, harm: str) -> None:
         open_for_reading(lake) as connection,
     ):
         run_sql(connection, "SELECT bit_xor(hash(i)) FROM instructions AS i")
+    assert main(["check", "--db", str(lake)]) == WarehouseError.exit_code
 
 
 def test_another_version_is_refused(lake: Path) -> None:
