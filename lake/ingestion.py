@@ -127,7 +127,7 @@ def _holdings(connection: Connection, run_id: int) -> set[tuple[str, str]]:
 
 
 def _rename(root: Path, added: Sequence[RunSummary], keys: dict[int, int]) -> None:
-    """Give summaries the numbers and names that the lake shows."""
+    """Write the numbers and names that the lake shows into summaries."""
     with closing(open_lake(root)) as connection:
         rows = connection.execute("SELECT run_key, run_id, name FROM parts.run_keys")
         shown = {key: (run_id, name) for key, run_id, name in rows.fetchall()}

@@ -137,7 +137,7 @@ def drafts(root: Path) -> Iterator[Path]:
 
 
 def publish(draft: Path, path: Path) -> None:
-    """Give a draft its name, whole and on the disk; it replaces one of that name."""
+    """Rename a draft, whole and on the disk; it replaces one of that name."""
     sync(draft)
     path.parent.mkdir(exist_ok=True)
     draft.replace(path)
@@ -145,7 +145,7 @@ def publish(draft: Path, path: Path) -> None:
 
 
 def publish_once(draft: Path, path: Path) -> bool:
-    """Give a draft its name unless there is one already; return whether it did."""
+    """Rename a draft unless there is such a file already; return whether it did."""
     sync(draft)
     path.parent.mkdir(exist_ok=True)
     try:
