@@ -374,7 +374,7 @@ def _share(
     files: Sequence[str],
     kept: str | None,
 ) -> tuple[list[str], list[str]]:
-    """Assign each key to one file; return files that keep all rows, and those with some.
+    """Assign each key to one file; return files that keep all rows, and some rows.
 
     `owners` then lists the keys of the latter.
     """
