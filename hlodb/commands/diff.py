@@ -45,7 +45,7 @@ _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATE
     type=click.IntRange(1, 10_000),
     default=20,
     show_default=True,
-    help="Programs to list, and buffers of each in JSON; text lists 5 buffers.",
+    help="Programs to list, and buffers of each in JSON; text always lists 5 buffers.",
 )
 @color_option
 @db_option

@@ -36,7 +36,12 @@ def file(made_file: Path, tmp_path: Path) -> Path:
     return Path(shutil.copy(made_file, tmp_path / "w.duckdb"))
 
 
-@pytest.fixture(params=["a package each", "one package"])
+@pytest.fixture(
+    params=[
+        "a package each",
+        pytest.param("one package", marks=pytest.mark.slow),
+    ]
+)
 def lake(
     request: pytest.FixtureRequest, file: Path, empty_lake: Path, tmp_path: Path
 ) -> Path:
@@ -110,6 +115,7 @@ def test_a_reader_of_the_state_before_can_go_on(file: Path, lake: Path) -> None:
     assert found == [(True, *expected[0])]
 
 
+@pytest.mark.slow
 def test_a_run_that_comes_while_others_are_merged(
     made_file: Path,
     file: Path,
