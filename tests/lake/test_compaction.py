@@ -62,9 +62,9 @@ def difference(file: Path, lake: Path) -> list[str]:
     "command",
     [
         ["rm", "jaxlib-0.7.2"],
-        ["rm", "jaxlib-0.5.3", "jaxlib-0.7.2"],
-        ["rm", "jaxlib-0.5.3"],
-        ["prune", "--keep", "1"],
+        pytest.param(["rm", "jaxlib-0.5.3", "jaxlib-0.7.2"], marks=pytest.mark.slow),
+        pytest.param(["rm", "jaxlib-0.5.3"], marks=pytest.mark.slow),
+        pytest.param(["prune", "--keep", "1"], marks=pytest.mark.slow),
         ["prune", "--keep", "1", "--drop-timelines"],
     ],
     ids=" ".join,
@@ -105,6 +105,7 @@ def test_compaction_leaves_one_package_and_then_nothing_else(
     assert compact_lake(lake) is False
 
 
+@pytest.mark.slow
 def test_a_reader_of_the_state_before_can_go_on(file: Path, lake: Path) -> None:
     main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
     with reading(lake) as before:

@@ -45,6 +45,7 @@ def test_a_lake_unpacks_to_the_same_rows(
     assert all_rows(tmp_path / "again.duckdb") == all_rows(demo_warehouse)
 
 
+@pytest.mark.slow
 def test_reports_are_equal(
     demo_warehouse: Path, lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -223,6 +223,7 @@ def test_rows_that_are_left_out_are_counted_by_state(report_on: Build) -> None:
 # --- Causes ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_cause_is_a_share_of_what_goes_its_way(diffs: list[Report]) -> None:
     """Never above all of it, where much that rose and much that fell cancel out."""
     explained = [(f, f.cause) for report in diffs for f in report.findings if f.cause]

@@ -131,6 +131,7 @@ def test_a_pruned_run_has_no_map(tmp_path: Path) -> None:
     assert report_of(path).arenas == []
 
 
+@pytest.mark.slow
 def test_maps_of_real_dumps_hold_the_values_of_the_warehouse(
     diffs: list[Report], demo_warehouse: Path
 ) -> None:

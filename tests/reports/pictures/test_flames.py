@@ -77,6 +77,7 @@ def test_paths_of_any_depth(tmp_path: Path) -> None:
     assert deepest == 399
 
 
+@pytest.mark.slow
 def test_frames_add_up_to_what_is_held(diffs: list[Report]) -> None:
     """As the contents of the finding say it."""
     checked = 0
