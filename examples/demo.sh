@@ -45,7 +45,7 @@ say "What changed from 0.4.35 to 0.5.3"
 show hlodb query peak_regressions -p base=jaxlib-0.4.35 -p candidate=jaxlib-0.5.3
 
 say "Why cnn grew: every byte of it"
-show hlodb diff jaxlib-0.4.35:jit_cnn jaxlib-0.5.3:jit_cnn --top 6 | sed '/^Programs$/,$d'
+show hlodb diff jaxlib-0.4.35:jit_cnn jaxlib-0.5.3:jit_cnn | sed '/^Programs$/,$d'
 
 say "What is live at the peak of cnn, from which source line"
 ask "SELECT instruction, opcode, shape, owned_bytes, peak_ratio, source_file, source_line, attribution
