@@ -6,8 +6,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from hlodb.errors import WarehouseError
 from hlodb.lake import is_lake
-from hlodb.schema.connection import Connection
+from hlodb.schema.connection import (
+    Connection,
+    DatabaseError,
+    InvalidInputException,
+    IOException,
+)
 from hlodb.schema.warehouse import connect, open_connection
 
 
@@ -26,7 +32,10 @@ def open_warehouse(path: str | Path) -> Connection:
 
 @contextmanager
 def reading(path: str | Path) -> Iterator[Connection]:
-    """Open the warehouse at `path` for a block. Raises as `open_warehouse`."""
+    """Open the warehouse at `path` for a block.
+
+    Raises as `open_warehouse`, and WarehouseError where a part cannot be read.
+    """
     if not is_lake(path):
         with connect(path) as connection:
             yield connection
@@ -34,6 +43,19 @@ def reading(path: str | Path) -> Iterator[Connection]:
     with closing(open_warehouse(path)) as connection:
         try:
             yield connection
-        except BaseException:
+        except BaseException as error:
             connection.interrupt()  # Closing waits for what still runs.
+            for cause in (error, error.__cause__):
+                if isinstance(cause, IOException | InvalidInputException):
+                    _require_parts(Path(path), cause)
             raise
+
+
+def _require_parts(lake: Path, error: DatabaseError) -> None:
+    """Raise WarehouseError where what failed was reading a part."""
+    reason = str(error).partition("\n")[0]
+    if f"{lake.resolve()}/" in reason and ".parquet" in reason:
+        raise WarehouseError(
+            f"cannot read {lake}: {reason}; put this part back from a copy, or ingest"
+            " the dumps into a new lake"
+        ) from error
