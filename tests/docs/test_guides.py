@@ -40,6 +40,7 @@ def test_outputs_are_what_the_commands_print(
     assert renewed(text, tmp_path) == text, f"{page.name} is stale: make docs"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "page",
     [page for page in PAGES if python_blocks(page.read_text("utf-8"))],

@@ -63,8 +63,8 @@ RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 @pytest.mark.parametrize(
     "archive",
     [
-        "classifier-cpu",
-        "decoder-cpu",
+        pytest.param("classifier-cpu", marks=pytest.mark.slow),
+        pytest.param("decoder-cpu", marks=pytest.mark.slow),
         "sharded-cpu",
         pytest.param("lm-cpu", marks=pytest.mark.slow),
     ],

@@ -57,6 +57,7 @@ def test_a_difference_is_compared_with_its_own_figure(tmp_path: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_a_cache_of_the_compiler_counts_near_its_limit_only(tmp_path: Path) -> None:
     def in_vmem(mebibytes: int) -> Program:
         near = replace(WORK, name="near", size=mebibytes * MIB, color=1)

@@ -157,7 +157,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
-        ("classifier-cpu", CLASSIFIER),
+        pytest.param("classifier-cpu", CLASSIFIER, marks=pytest.mark.slow),
         pytest.param("decoder-cpu", DECODER, marks=pytest.mark.slow),
         ("sharded-cpu", SHARDED),
         pytest.param("lm-cpu", LANGUAGE_MODEL, marks=pytest.mark.slow),

@@ -39,7 +39,11 @@ def test_every_line_is_understood(framework_warehouse: Path) -> None:
 
 @pytest.mark.parametrize(
     ("framework", "has_schedule"),
-    [("pytorch-2.9.0", 1), ("tensorflow-2.13.1", 0), ("tensorflow-2.21.0", 1)],
+    [
+        pytest.param("pytorch-2.9.0", 1, marks=pytest.mark.slow),
+        ("tensorflow-2.13.1", 0),
+        ("tensorflow-2.21.0", 1),
+    ],
 )
 def test_text_and_proto_say_the_same(
     framework_warehouse: Path, framework: str, has_schedule: int

@@ -67,6 +67,7 @@ def test_recomputing_saves_at_most_what_is_said(changed: Path) -> None:
     assert left < 0.05 * promised
 
 
+@pytest.mark.slow
 def test_a_replicated_argument_is_to_be_sharded(changed: Path) -> None:
     whole = ask(changed, "remedies", run="sharding/whole", top=None)
     split = ask(changed, "remedies", run="sharding/split", top=None)

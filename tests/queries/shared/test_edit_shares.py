@@ -39,7 +39,7 @@ LOGITS = 8 * 128 * 4096 * 2
             "+16.00 MiB from cache[0] and 1 more argument no longer donated; -4.00 MiB"
             " from more than one of these; -32.00 KiB unexplained",
         ),
-        (
+        pytest.param(
             "decoder-cpu",
             "two_capacity_constant",
             [
@@ -49,6 +49,7 @@ LOGITS = 8 * 128 * 4096 * 2
             ],
             "+64.00 MiB from the inputs; +8.00 MiB from decoder.py:60; +2.00 MiB"
             " unexplained",
+            marks=pytest.mark.slow,
         ),
         pytest.param(
             "lm-cpu",

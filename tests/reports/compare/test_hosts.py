@@ -35,8 +35,8 @@ class Case(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        Case("ss", "ls", "left"),
-        Case("ss", "sl", "right"),
+        pytest.param(Case("ss", "ls", "left"), marks=pytest.mark.slow),
+        pytest.param(Case("ss", "sl", "right"), marks=pytest.mark.slow),
         # Equal content goes first: the rest is compared with what was small.
         Case("sl", "ll", "right"),
     ],

@@ -77,12 +77,10 @@ EDITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("what", "how"),
-    [
-        next(iter(EDITS)),
-        *(pytest.param(*edit, marks=pytest.mark.slow) for edit in [*EDITS][1:]),
-    ],
+    EDITS,
 )
 def test_the_cause_is_the_edit_at_its_line(
     warehouse: Path, what: str, how: str

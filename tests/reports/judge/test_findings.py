@@ -165,9 +165,9 @@ bytes = "{} MiB"
     ("settings", "change"),
     [
         ("", "same"),
-        (LIMIT.format(128), "same"),
+        pytest.param(LIMIT.format(128), "same", marks=pytest.mark.slow),
         (LIMIT.format(21), "worse"),
-        ("[gates]\nmanaged_ratio = 0\n", "worse"),
+        pytest.param("[gates]\nmanaged_ratio = 0\n", "worse", marks=pytest.mark.slow),
     ],
 )
 def test_vmem_alerts_near_its_limit_only(

@@ -78,6 +78,7 @@ SITUATIONS = {
 }
 
 
+@pytest.mark.slow
 def test_programs_of_two_platforms_are_put_side_by_side(tmp_path: Path) -> None:
     """Their bytes do not compare, and no other name of them helps."""
     elsewhere = replace(night(2, GROWN), platform="gpu")

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import duckdb
+import pytest
 
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
@@ -20,6 +21,7 @@ NOTE = (
 )
 
 
+@pytest.mark.slow
 def test_the_order_of_runs_of_one_time(tmp_path: Path) -> None:
     """Of a base that somebody named there is none to wonder about."""
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, GROWN))

@@ -112,6 +112,7 @@ def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> N
     ]
 
 
+@pytest.mark.slow
 def test_places_are_those_of_the_candidate(demo_warehouse: Path) -> None:
     """The base may call its main memory otherwise."""
     with connect(demo_warehouse) as connection:
