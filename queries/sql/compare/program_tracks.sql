@@ -14,7 +14,7 @@
 -- grain: compiled module
 -- leading: track, run, program, rank, method, confidence
 -- param run_ids BIGINT[] = NULL from 0: run_id of the runs, the earliest
---   first; NULL for all runs in their order.
+--   first; NULL for all runs of the latest run's series in their order.
 -- column track BIGINT id neutral: Number of the track: one program through the
 --   series.
 -- column run_id
@@ -51,6 +51,9 @@ WITH RECURSIVE line AS MATERIALIZED (
   UNION ALL
   SELECT o.run_id, row_number() OVER (ORDER BY o.place DESC)
   FROM run_order() AS o
+  JOIN run_order() AS latest
+    ON latest.place = 1
+    AND latest.series IS NOT DISTINCT FROM o.series
   WHERE $run_ids IS NULL
 ),
 held AS MATERIALIZED (

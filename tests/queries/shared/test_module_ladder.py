@@ -234,6 +234,14 @@ def test_a_track_goes_on_after_a_missed_night_and_a_new_name(tmp_path: Path) -> 
     ]
 
 
+def test_tracks_are_those_of_the_latest_series(tmp_path: Path) -> None:
+    nights = [[module("jit_a")], [module("jit_a")], [module("jit_a")]]
+    runs = [{"series": name} for name in ("s", "other", "s")]
+    with connect(made(tmp_path / "w.duckdb", *nights, runs=runs)) as connection:
+        rows = run_query(connection, "program_tracks").dicts()
+    assert [(row["track"], row["run"]) for row in rows] == [(1, "r1"), (1, "r3")]
+
+
 @pytest.mark.parametrize(
     ("gone", "kept", "new", "missing"),
     [
