@@ -62,7 +62,8 @@ def scope(query: Query, catalogue: Catalogue) -> str:
     read = {q.name for q in in_order([query], catalogue)}
     if "selected_pair" in read:
         return "two runs"
-    return "one run" if "selected_run" in read else "all runs"
+    chooses = "run" in {parameter.name for parameter in query.parameters}
+    return "one run" if chooses and "selected_run" in read else "all runs"
 
 
 def open_warehouse(folder: Path, runs: int, modules: int) -> tuple[Path, Figures]:
