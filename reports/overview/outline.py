@@ -121,6 +121,12 @@ def _rejects(overview: Overview) -> list[Block]:
     return [Paragraph(text), table(header, rows, numeric=(0,))]
 
 
+def ran_out(row: Row) -> bool:
+    """Return whether a row of oom_summary says that memory did not suffice."""
+    is_left_over = row["form"] == "rematerialization"
+    return not is_left_over and (row["over_bytes"] is None or row["over_bytes"] > 0)
+
+
 def _out_of_memory(row: Row) -> str:
     who = row["program"] or "a program"
     space = f" in {row['space_name']}" if row["space_name"] else ""

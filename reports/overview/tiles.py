@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.outline.tiles import Tile, anchor
-from hlodb.reports.overview.outline import called, described_spaces, line_of
+from hlodb.reports.overview.outline import called, described_spaces, line_of, ran_out
 from hlodb.reports.overview.overview import Overview, Row, memory_spaces, rows_of
 from hlodb.text import counted, plain_bytes, plain_percent
 
@@ -28,8 +28,7 @@ def tiles(overview: Overview) -> list[Tile]:
 
 
 def _verdict(overview: Overview, spaces: Sequence[Row]) -> Tile:
-    reports = overview.answers["oom_summary"]
-    if reports:
+    if reports := [row for row in overview.answers["oom_summary"] if ran_out(row)]:
         text = f"by {counted(len(reports), 'report')} of a log"
         return Tile("Verdict", "out of memory", text, "out-of-memory")
     programs = {row["program"] for row in spaces}

@@ -117,15 +117,15 @@ def test_what_rematerialisation_left_is_not_called_out_of_memory(
     tmp_path: Path,
 ) -> None:
     """XLA warns of it where arguments leave no room; the program may still fit."""
-    done = explain(
-        tmp_path,
-        "-",
-        given=(
-            "W1123 21:18:02.169338   17237 hlo_rematerialization.cc:3231] Can't reduce"
-            " memory use below 0B (0 bytes) by rematerialization; only reduced to 512B"
-            " (512 bytes), down from 512B (512 bytes) originally\n"
-        ),
+    warning = (
+        "W1123 21:18:02.169338   17237 hlo_rematerialization.cc:3231] Can't reduce"
+        " memory use below 0B (0 bytes) by rematerialization; only reduced to 512B"
+        " (512 bytes), down from 512B (512 bytes) originally\n"
     )
+    page = explain(tmp_path, "-", "--format", "html", given=warning)
+    assert page.returncode == 0
+    assert '<span class="figure">not judged</span>' in page.stdout
+    done = explain(tmp_path, "-", given=warning)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == (
         "standard input: XLA recomputed what it could of a program: 512 B are left, of"
