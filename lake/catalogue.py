@@ -12,7 +12,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from hlodb.lake.columns import (
     literal,
     literals,
     no_rows,
+    owning_tables,
     part_tables,
     quoted,
     shown,
@@ -147,7 +148,7 @@ def make_catalogue(root: Path, contents: Contents, draft: Path) -> None:
             shown_packages = {
                 Path(file).stem: commits[Path(file).stem]
                 for (file,) in connection.execute(
-                    "SELECT DISTINCT file FROM parts.run_keys ORDER BY file"
+                    "SELECT file FROM parts.run_keys GROUP BY file ORDER BY min(run_id)"
                 ).fetchall()
             }
             is_reduced, drops = _reduced(connection, root, [*shown_packages])
@@ -339,16 +340,15 @@ def _make_view(
     `kept` selects the keys to show, None shows all.
     """
     folder = folder_of(table)
-    files = [
-        str(part_path(root, folder, name))
-        for name, commit in packages.items()
-        if folder in commit.folders
-    ]
+    files = _files(root, table, packages)
     whole, partial = files, list[str]()
     owners = f'parts."{folder}"'
     connection.execute(f"CREATE OR REPLACE TABLE {owners} (key BIGINT, file VARCHAR)")
     if len(files) > 1 or (files and kept is not None and key_of(table) != "run_id"):
-        whole, partial = _share(connection, owners, table, files, kept)
+        owning = [f for t in owning_tables(table) for f in _files(root, t, packages)]
+        whole, partial = _share(
+            connection, owners, table, files, owning, packages, kept
+        )
     sources = [f"FROM read_parquet({literals(whole)})"] if whole else []
     if partial:
         sources.append(
@@ -367,40 +367,56 @@ def _make_view(
     )
 
 
+def _files(root: Path, table: str, packages: Mapping[str, Commit]) -> list[str]:
+    """Return the parts of a table."""
+    folder = folder_of(table)
+    return [
+        str(part_path(root, folder, name))
+        for name, commit in packages.items()
+        if folder in commit.folders
+    ]
+
+
 def _share(
     connection: Connection,
     owners: str,
     table: str,
     files: Sequence[str],
+    owning: Sequence[str],
+    packages: Iterable[str],
     kept: str | None,
 ) -> tuple[list[str], list[str]]:
     """Assign each key to one file; return files that keep all rows, and some rows.
 
-    `owners` then lists the keys of the latter.
+    Parts `owning` say which of `packages` have a key; the first one owns it. `owners`
+    then lists the keys of the files that keep some.
     """
     key = key_of(table)
     is_kept = "true" if kept is None or key == "run_id" else f"{key} IN ({kept})"
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE held AS"
-        f" SELECT DISTINCT {key} AS key, filename AS file, {is_kept} AS is_kept"
-        f" FROM read_parquet({literals(files)}, filename = true)"
+        f" SELECT DISTINCT {key} AS key, parse_filename(filename, true) AS package,"
+        f" list_position({literals(packages)}, package) AS place, {is_kept} AS is_kept"
+        f" FROM read_parquet({literals(owning)}, filename = true)"
     )
     counts = connection.execute(
-        "SELECT file, count(*), count(*) FILTER (is_first AND is_kept)"
-        " FROM (SELECT file, is_kept,"
-        " file = min(file) OVER (PARTITION BY key) AS is_first FROM held)"
-        " GROUP BY file ORDER BY file"
+        "SELECT package, count(*), count(*) FILTER (is_first AND is_kept)"
+        " FROM (SELECT package, is_kept,"
+        " place = min(place) OVER (PARTITION BY key) AS is_first FROM held)"
+        " GROUP BY package"
     ).fetchall()
-    whole = [file for file, total, owned in counts if owned == total]
-    partial = [file for file, total, owned in counts if 0 < owned < total]
+    whole = {package for package, total, owned in counts if owned == total}
+    partial = {package for package, total, owned in counts if 0 < owned < total}
+    parts = [file for file in files if Path(file).stem in partial]
     connection.execute(
-        f"INSERT INTO {owners} SELECT key, min(file) AS file FROM held WHERE is_kept"
-        " GROUP BY key HAVING min(file) IN (SELECT unnest(?::VARCHAR[]))"
-        " ORDER BY file, key",
-        [partial],
+        f"INSERT INTO {owners} SELECT key, file FROM (SELECT key, arg_min(package,"
+        " place) AS package FROM held WHERE is_kept GROUP BY key)"
+        " JOIN (SELECT unnest(?::VARCHAR[]) AS file)"
+        " ON parse_filename(file, true) = package ORDER BY file, key",
+        [parts],
     )
     connection.execute("DROP TABLE held")
-    return whole, partial
+    return [file for file in files if Path(file).stem in whole], parts
 
 
 def _fill_findings(

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +20,8 @@ from hlodb.lake.catalogue import refresh
 from hlodb.lake.ingestion import add_runs
 from hlodb.lake.opening import reading
 from hlodb.schema.warehouse import connect
-from tests.conftest import DATA
-from tests.lake.comparing import differing_tables
+from tests.conftest import DATA, SHARED_ARCHIVES
+from tests.lake.comparing import differing_queries, differing_tables
 
 RELEASES = [DATA / "gpu" / f"jaxlib-{number}.tar.xz" for number in ("0.5.3", "0.7.2")]
 
@@ -134,3 +135,58 @@ def test_more_files_take_the_place_of_fewer(lake: Path, tmp_path: Path) -> None:
     ingest([str(whole)], tmp_path / "w.duckdb", request=RunRequest("night"), jobs=1)
     with connect(tmp_path / "w.duckdb") as one, reading(lake) as other:
         assert differing_tables(one, other) == []
+
+
+def test_the_report_that_came_first_counts_whole(lake: Path, tmp_path: Path) -> None:
+    """A report is no part of a module's key; later ones add nothing to it."""
+    report = (
+        "module_0029.jit__threefry_seed.cpu_after_optimizations-memory-usage-report.txt"
+    )
+    for name, is_cut in (("later", True), ("earlier", False)):
+        dump = Path(shutil.copytree(DATA / "moved_lines" / "after", tmp_path / name))
+        if is_cut:
+            lines = (dump / report).read_text().splitlines()
+            (dump / report).write_text("\n".join(lines[:2]))
+        ingest([str(dump)], tmp_path / "w.duckdb", jobs=1)
+        assert main(["ingest", str(dump), "--db", str(lake)]) == 0
+    all_equal(tmp_path / "w.duckdb", lake)
+
+
+# Archives hold no times: each gets a day of its own, as nights have.
+NIGHTS = {path: f"2026-01-{day:02}" for day, path in enumerate(SHARED_ARCHIVES, 1)}
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_all_dumps_by_eight_processes(lake: Path, tmp_path: Path) -> None:
+    waiting = [
+        [
+            "ingest",
+            str(path),
+            "--started-at",
+            day,
+            "--run",
+            f"{path.parent.name}-{path.stem}",
+        ]
+        for path, day in NIGHTS.items()
+    ]
+
+    def run(arguments: list[str]) -> int:
+        command = [sys.executable, "-m", "hlodb", *arguments, "--db", str(lake)]
+        return subprocess.run(
+            command, stdout=subprocess.DEVNULL, check=False
+        ).returncode
+
+    with ThreadPoolExecutor(8) as pool:
+        assert {*pool.map(run, waiting)} == {0}
+    file = tmp_path / "w.duckdb"
+    for name in names(lake):
+        [again] = [each for each in waiting if each[-1] == name]
+        assert main([*again, "--db", str(file)]) == 0
+    with reading(lake) as one, connect(file) as other:
+        assert differing_tables(one, other) == []
+        assert {*differing_queries(one, other)} <= OF_THE_ARRIVAL
+
+
+OF_THE_ARRIVAL = {"ingest_ledger", "parser_coverage"}
+"""What these tell: when a file came, and whether an equal one was there already."""
