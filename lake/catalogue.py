@@ -38,7 +38,7 @@ from hlodb.lake.layout import (
     read_contents,
     root_of,
 )
-from hlodb.lake.packages import COMMIT_KEY, Commit
+from hlodb.lake.packages import COMMIT_KEY, WHOLE, Commit, package_prefix
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.connection import (
     Connection,
@@ -67,8 +67,35 @@ def open_lake(path: str | Path) -> Connection:
     with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
         draft = Path(folder) / CATALOGUE
         make_catalogue(root, contents, draft)
+        # Who reads next finds it made, unless this one may not write there.
+        with suppress(OSError), drafts(root) as drafted:
+            publish(Path(shutil.copy(draft, drafted)), root / CATALOGUE)
         # The open file stays readable when its name is gone.
         return _opened(draft, root)
+
+
+def open_for_names(path: str | Path, names: Iterable[str]) -> Connection:
+    """Return a connection that shows at least all runs of these names.
+
+    Writers ask for no more: to make the catalogue anew takes longer than most ingests.
+    Raises as `open_lake`.
+    """
+    root = root_of(path)
+    contents = read_contents(root)
+    prefixes = {package_prefix(name) for name in names}
+    with suppress(DatabaseError, WarehouseError):
+        connection = _opened(root / CATALOGUE, root)
+        known = connection.execute("SELECT packages, marks FROM parts.state").fetchone()
+        if known is not None:
+            packages, marks = known
+            new = {*contents.packages}.difference(packages)
+            if marks == [*contents.marks] and not any(
+                name.startswith(WHOLE) or name.rpartition("-")[0] in prefixes
+                for name in new
+            ):
+                return connection
+        connection.close()
+    return open_lake(root)
 
 
 def _open_current(root: Path, contents: Contents) -> Connection | None:
@@ -159,10 +186,13 @@ def make_catalogue(root: Path, contents: Contents, draft: Path) -> None:
             _fill_findings(connection, root, shown_packages, reports)
             connection.execute(
                 "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest,"
-                " $is_compact AS is_compact, $replaced::VARCHAR[] AS replaced",
+                " $is_compact AS is_compact, $packages::VARCHAR[] AS packages,"
+                " $marks::VARCHAR[] AS marks, $replaced::VARCHAR[] AS replaced",
                 {
                     "digest": contents.digest(root),
                     "is_compact": not is_reduced and len(live) < 2 and not reports,
+                    "packages": contents.packages,
+                    "marks": contents.marks,
                     "replaced": _removable(commits, contents),
                 },
             )

@@ -5,7 +5,6 @@ Any number of processes do so at once: none reads what another is writing.
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Sequence
 from contextlib import closing
@@ -17,14 +16,17 @@ from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.pipeline.unchanged import unchanged_run, whole_runs
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
-from hlodb.lake.catalogue import open_lake, refresh
+from hlodb.lake.catalogue import open_for_names
 from hlodb.lake.layout import root_of
-from hlodb.lake.packages import PackedRun, packed_runs, run_key, write_package
+from hlodb.lake.packages import (
+    PackedRun,
+    package_prefix,
+    packed_runs,
+    run_key,
+    write_package,
+)
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
-
-_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
-_MOST_CHARACTERS = 60
 
 
 def ingest_into_lake(
@@ -48,7 +50,8 @@ def ingest_into_lake(
             " `hlodb rm`, and ingest it again"
         )
     root = root_of(lake)
-    with closing(open_lake(root)) as connection:
+    names = [source.name for source in sources]
+    with closing(open_for_names(root, names)) as connection:
         whole = whole_runs(connection, sources, request)
     found = [
         unchanged_run(source, run, request, progress, limits)
@@ -69,47 +72,53 @@ def ingest_into_lake(
                 limits=limits,
                 progress=progress,
             )
-            keys = add_runs(file, root)
-        _rename(root, added, keys)
+            shown = add_runs(file, root)
+        for summary in added:
+            _rename(summary, shown[summary.run_id])
     stored = iter(added)
     return [known or next(stored) for known in found]
 
 
-def add_runs(file: Path, root: Path) -> dict[int, int]:
-    """Add the runs of a warehouse to a lake, each a package; return their keys."""
+def add_runs(file: Path, root: Path) -> dict[int, str]:
+    """Add the runs of a warehouse to a lake, each a package; return their names there.
+
+    Readers make the catalogue anew, once for all that came meanwhile.
+    """
     try:
-        with connect(file) as connection, closing(open_lake(root)) as lake:
-            keys = {
-                run.run_id: _add_run(connection, lake, root, run)
-                for run in packed_runs(connection)
-            }
+        with connect(file) as connection:
+            runs = packed_runs(connection)
+            names = [run.name for run in runs]
+            with closing(open_for_names(root, names)) as lake:
+                return {
+                    run.run_id: _add_run(connection, lake, root, run) for run in runs
+                }
     except OSError as error:
         raise WarehouseError(f"cannot write {root}: {error.strerror}") from error
-    refresh(root)
-    return keys
 
 
 def _add_run(
     connection: Connection, lake: Connection, root: Path, run: PackedRun
-) -> int:
+) -> str:
+    """Add a run unless the lake has all it holds; return its name there."""
     rows = lake.execute("SELECT run_key FROM parts.marks").fetchall()
     key = run_key(run, (marked for (marked,) in rows))
     holds = _holdings(connection, run.run_id)
-    replaced = []
-    for other, run_id, is_pruned in lake.execute(_OF_NAME, [run.name]).fetchall():
+    replaced, kept = [], [""]
+    for other, run_id, name, is_pruned in lake.execute(_OF_NAME, [run.name]).fetchall():
         held = _holdings(lake, run_id)
         if not is_pruned and (other == key or holds <= held):
-            return int(other)
+            return str(name)
         if held <= holds:
             replaced.append(other)
-    name = _NOT_IN_NAMES.sub("-", run.name)[:_MOST_CHARACTERS]
-    package = f"run-{name}-{key % 2**64:016x}"
+        else:
+            kept.append(f"~{len(kept) + 1}")
+    package = f"{package_prefix(run.name)}-{key % 2**64:016x}"
     write_package(connection, root, package, {run.run_id: key}, deletes=replaced)
-    return key
+    return run.name + kept[-1]
 
 
 _OF_NAME = """
-SELECT k.run_key, k.run_id, r.pruned_at IS NOT NULL
+SELECT k.run_key, k.run_id, k.name, r.pruned_at IS NOT NULL
 FROM parts.run_keys AS k JOIN runs AS r USING (run_id)
 WHERE regexp_replace(k.name, '~[0-9]+$', '') = regexp_replace(?, '~[0-9]+$', '')
 """
@@ -126,16 +135,11 @@ def _holdings(connection: Connection, run_id: int) -> set[tuple[str, str]]:
     return {(path, digest) for path, digest in rows.fetchall()}
 
 
-def _rename(root: Path, added: Sequence[RunSummary], keys: dict[int, int]) -> None:
-    """Write the numbers and names that the lake shows into summaries."""
-    with closing(open_lake(root)) as connection:
-        rows = connection.execute("SELECT run_key, run_id, name FROM parts.run_keys")
-        shown = {key: (run_id, name) for key, run_id, name in rows.fetchall()}
-    for summary in added:
-        run_id, name = shown.get(keys[summary.run_id], (0, summary.name))
-        if name != summary.name:
-            summary.notes.append(
-                f"run {summary.name} holds other files; stored as {name}"
-                " (give runs their own names with --run)"
-            )
-        summary.run_id, summary.name = run_id, name
+def _rename(summary: RunSummary, name: str) -> None:
+    """Write the name that the lake shows into a summary."""
+    if name != summary.name:
+        summary.notes.append(
+            f"run {summary.name} holds other files; stored as {name}"
+            " (give runs their own names with --run)"
+        )
+    summary.name = name

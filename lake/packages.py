@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -21,6 +22,13 @@ from hlodb.schema.connection import Connection
 FORMAT = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 245760"
 COMMIT_KEY = "hlodb"
 """Key of the metadata in a part of `runs`: a Commit as JSON."""
+
+
+WHOLE = "all-"
+"""How packages of many runs begin."""
+
+_MOST_CHARACTERS = 60
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 class Commit(NamedTuple):
@@ -77,6 +85,11 @@ def run_key(run: PackedRun, marked: Iterable[int] = ()) -> int:
     while (key := hash64(f"{run.identity}\0{number}")) in gone:
         number += 1
     return key
+
+
+def package_prefix(name: str) -> str:
+    """Return how packages of runs of a name begin, before the key of each."""
+    return f"run-{_NOT_IN_NAMES.sub('-', name)[:_MOST_CHARACTERS]}"
 
 
 def write_package(

@@ -30,7 +30,7 @@ from hlodb.lake.layout import (
     remove_abandoned,
     root_of,
 )
-from hlodb.lake.packages import packed_runs, run_key, write_package
+from hlodb.lake.packages import WHOLE, packed_runs, run_key, write_package
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.backup import remove_file, settle, sync
 from hlodb.schema.connection import Connection, DatabaseError
@@ -38,10 +38,6 @@ from hlodb.schema.creation import create_file
 from hlodb.schema.drafts import new_beside
 from hlodb.schema.waiting import explain, require_file
 from hlodb.schema.warehouse import connect
-
-WHOLE = "all-"
-"""How packages of many runs begin: they sort before those of one, and so own content
-that both hold."""
 
 
 def pack(file: Path, lake: Path) -> None:

@@ -182,7 +182,7 @@ def command(
                 progress=progress,
                 prepare=renew_macros,
             )
-    _write(summaries, form)
+    _write(summaries, form, is_numbered=not is_lake(db))
     _narrate(summaries, perf_counter() - began, db)
     require_modules(summaries, strict, db)
 
@@ -195,9 +195,11 @@ def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
     return {key: value for key, _, value in pairs}
 
 
-def _write(summaries: list[RunSummary], form: str) -> None:
+def _write(summaries: list[RunSummary], form: str, *, is_numbered: bool) -> None:
     if form == "json":
         runs = [{key: _plain(s, key) for key in _JSON_KEYS} for s in summaries]
+        if not is_numbered:  # A lake numbers its runs when it is read.
+            runs = [{**run, "run_id": None} for run in runs]
         click.echo(json_text({"runs": runs}, indent=1))
         return
     columns = tuple(
