@@ -357,6 +357,9 @@ _HELD = frozenset(
 """Tables that the catalogue holds itself: DuckDB counts the keys of a table, not those
 of a part, and would else join all numbers with all lists."""
 
+_OF_ALL_RUNS = "store.occurrences"
+"""Held as well: behind a view, what asks about one run would read the modules of all."""
+
 
 def _make_view(
     connection: Connection,
@@ -390,7 +393,7 @@ def _make_view(
     joined = ""
     if "run_id" in stored_tables()[table]:
         joined = " JOIN parts.run_keys AS k ON k.run_key = t.run_id"
-    kind = "TABLE" if table in _HELD else "VIEW"
+    kind = "TABLE" if table in {*_HELD, _OF_ALL_RUNS} else "VIEW"
     connection.execute(
         f"CREATE OR REPLACE {kind} {quoted(table)} AS"
         f" SELECT {shown(table)} FROM ({parts}) AS t{joined}"
