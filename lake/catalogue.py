@@ -17,28 +17,21 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from hlodb.errors import WarehouseError
+from hlodb.ingest.tables.report_rows import REPORT_TABLES
 from hlodb.lake.columns import (
     folder_of,
     key_of,
     literal,
     literals,
     no_rows,
-    owning_tables,
     part_tables,
     quoted,
     shown,
     used,
 )
-from hlodb.lake.layout import (
-    CATALOGUE,
-    Contents,
-    drafts,
-    part_path,
-    publish,
-    read_contents,
-    root_of,
-)
-from hlodb.lake.packages import COMMIT_KEY, WHOLE, Commit, package_prefix
+from hlodb.lake.layout import CATALOGUE, Contents, names_in, part_address, read_contents
+from hlodb.lake.packages import COMMIT_KEY, KEYS, Commit
+from hlodb.lake.storage import Storage
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.connection import (
     Connection,
@@ -54,72 +47,51 @@ from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION
 _ATTEMPTS = 20
 
 
-def open_lake(path: str | Path) -> Connection:
+def open_lake(lake: Storage) -> Connection:
     """Return a connection that reads a lake as it is now.
 
-    Raises UsageError where there is none, WarehouseError where it cannot be read.
+    Raises WarehouseError where it cannot be read.
     """
-    root = root_of(path)
-    contents = read_contents(root)
-    connection = _open_current(root, contents)
+    contents = read_contents(lake)
+    connection = _open_current(lake, contents)
     if connection is not None:
         return connection
     with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
         draft = Path(folder) / CATALOGUE
-        make_catalogue(root, contents, draft)
+        make_catalogue(lake, contents, draft)
         # Who reads next finds it made, unless this one may not write there.
-        with suppress(OSError), drafts(root) as drafted:
-            publish(Path(shutil.copy(draft, drafted)), root / CATALOGUE)
+        with suppress(OSError, WarehouseError), lake.drafts() as drafted:
+            lake.put(Path(shutil.copy(draft, drafted)), CATALOGUE)
         # The open file stays readable when its name is gone.
-        return _opened(draft, root)
+        return _opened(draft, lake)
 
 
-def open_for_names(path: str | Path, names: Iterable[str]) -> Connection:
-    """Return a connection that shows at least all runs of these names.
-
-    Writers ask for no more: to make the catalogue anew takes longer than most ingests.
-    Raises as `open_lake`.
-    """
-    root = root_of(path)
-    contents = read_contents(root)
-    prefixes = {package_prefix(name) for name in names}
-    with suppress(DatabaseError, WarehouseError):
-        connection = _opened(root / CATALOGUE, root)
-        known = connection.execute("SELECT packages, marks FROM parts.state").fetchone()
-        if known is not None:
-            packages, marks = known
-            new = {*contents.packages}.difference(packages)
-            if marks == [*contents.marks] and not any(
-                name.startswith(WHOLE) or name.rpartition("-")[0] in prefixes
-                for name in new
-            ):
-                return connection
-        connection.close()
-    return open_lake(root)
-
-
-def _open_current(root: Path, contents: Contents) -> Connection | None:
+def _open_current(lake: Storage, contents: Contents) -> Connection | None:
     """Open the catalogue of a lake, unless it shows another state."""
     try:
-        connection = _opened(root / CATALOGUE, root)
-    except (DatabaseError, WarehouseError):
+        with lake.local(CATALOGUE) as file:
+            connection = _opened(file, lake)
+    except (DatabaseError, WarehouseError, FileNotFoundError):
         return None  # Missing, cut off, or of another schema: others are as good.
     with suppress(DatabaseError):
         state = connection.execute("SELECT digest FROM parts.state").fetchall()
-        if state == [(contents.digest(root),)]:
+        if state == [(contents.digest(lake.address),)]:
             return connection
     connection.close()
     return None
 
 
-def _opened(catalogue: Path, root: Path) -> Connection:
+def _opened(catalogue: Path, lake: Storage) -> Connection:
     connection = open_database(str(catalogue), read_only=True)
     try:
-        require_version(connection, root)
+        require_version(connection, catalogue)
+        lake.prepare(connection)
         # Connections of one process share settings, and may have locked them.
         with suppress(InvalidInputException):
             connection.execute("SET enable_progress_bar = false")
-            connection.execute(f"SET allowed_directories = {literals([root])}")
+            connection.execute(
+                f"SET allowed_directories = {literals([f'{lake.address}/'])}"
+            )
             connection.execute("SET parquet_metadata_cache = true")
             # Each its own: DuckDB's default is one for all who read the file.
             name = f"hlodb-lake-{os.getpid()}-{secrets.token_hex(4)}"
@@ -142,63 +114,66 @@ def read_every_part(connection: Connection, path: Path) -> None:
         raise WarehouseError(f"cannot read {path}: {_first_line(error)}") from error
 
 
-def refresh(root: Path) -> None:
+def refresh(lake: Storage) -> None:
     """Make the catalogue of a lake show what is committed now.
 
     Others may commit, or refresh, meanwhile: who replaces the file looks once more, so
     the last one leaves what the last commit made. Raises WarehouseError.
     """
     for _ in range(_ATTEMPTS):
-        contents = read_contents(root)
-        current = _open_current(root, contents)
+        contents = read_contents(lake)
+        current = _open_current(lake, contents)
         if current is not None:
             current.close()
             return
-        with drafts(root) as folder:
+        with lake.drafts() as folder:
             draft = folder / CATALOGUE
-            make_catalogue(root, contents, draft)
-            publish(draft, root / CATALOGUE)
+            make_catalogue(lake, contents, draft)
+            lake.put(draft, CATALOGUE)
 
 
-def make_catalogue(root: Path, contents: Contents, draft: Path) -> None:
+def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
     """Write a catalogue of these contents at `draft`.
 
     Raises WarehouseError where a part is missing or cannot be read.
     """
     try:
-        with closing(_begun(root, draft)) as connection:
-            commits = _read_commits(connection, root, contents.packages)
+        with closing(_begun(lake, draft)) as connection:
+            lake.prepare(connection)
+            commits = _read_commits(connection, lake, contents.packages)
             replaced = {name for commit in commits.values() for name in commit.replaces}
             live = [name for name in commits if name not in replaced]
-            _fill_marks(connection, root, contents.marks, [commits[n] for n in live])
-            _fill_runs(connection, root, live)
+            _fill_marks(connection, lake, contents.marks, [commits[n] for n in live])
+            _fill_runs(connection, lake, live)
             shown_packages = {
-                Path(file).stem: commits[Path(file).stem]
-                for (file,) in connection.execute(
-                    "SELECT file FROM parts.run_keys GROUP BY file ORDER BY min(run_id)"
+                package: commits[package]
+                for (package,) in connection.execute(
+                    "SELECT package FROM parts.run_keys GROUP BY package"
+                    " ORDER BY min(run_id)"
                 ).fetchall()
             }
-            is_reduced, drops = _reduced(connection, root, [*shown_packages])
+            is_reduced, drops = _reduced(connection, lake, [*shown_packages])
+            _hold_keys(connection, lake, shown_packages, is_reduced=is_reduced)
             for table in part_tables():
                 kept = used(table, drops_timelines=drops) if is_reduced else None
-                _make_view(connection, root, table, shown_packages, kept)
+                _make_view(connection, lake, table, shown_packages, kept)
+            connection.execute("DROP TABLE held")
             reports = [name for name in contents.findings if name not in replaced]
-            _fill_findings(connection, root, shown_packages, reports)
+            _fill_findings(connection, lake, shown_packages, reports)
             connection.execute(
                 "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest,"
-                " $is_compact AS is_compact, $packages::VARCHAR[] AS packages,"
-                " $marks::VARCHAR[] AS marks, $replaced::VARCHAR[] AS replaced",
+                " $is_compact AS is_compact, $replaced::VARCHAR[] AS replaced",
                 {
-                    "digest": contents.digest(root),
+                    "digest": contents.digest(lake.address),
                     "is_compact": not is_reduced and len(live) < 2 and not reports,
-                    "packages": contents.packages,
-                    "marks": contents.marks,
                     "replaced": _removable(commits, contents),
                 },
             )
             renew_macros(connection)
     except (DatabaseError, OSError) as error:
-        raise WarehouseError(f"cannot read {root}: {_first_line(error)}") from error
+        raise WarehouseError(
+            f"cannot read {lake.address}: {_first_line(error)}"
+        ) from error
 
 
 def _removable(commits: Mapping[str, Commit], contents: Contents) -> list[str]:
@@ -217,12 +192,12 @@ def _removable(commits: Mapping[str, Commit], contents: Contents) -> list[str]:
 
 
 def _reduced(
-    connection: Connection, root: Path, packages: Sequence[str]
+    connection: Connection, lake: Storage, packages: Sequence[str]
 ) -> tuple[bool, bool]:
     """Return whether parts have rows that no run uses any more; and of timelines."""
     if not packages:
         return False, False
-    files = literals(part_path(root, "runs", name) for name in packages)
+    files = literals(part_address(lake, "runs", name) for name in packages)
     [(is_reduced, drops)] = connection.execute(
         "SELECT count(*) FILTER (l.run_id NOT IN (SELECT run_key FROM parts.run_keys)"
         "   OR l.pruned_at IS NULL AND m.run_key IS NOT NULL) > 0,"
@@ -237,14 +212,15 @@ def _first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]
 
 
-def _begun(root: Path, draft: Path) -> Connection:
+def _begun(lake: Storage, draft: Path) -> Connection:
     """Return a connection to a draft that has the macros of the catalogue before."""
     config: dict[str, str | bool | int | float | list[str]] = {
         "default_block_size": str(BLOCK_BYTES),
         "storage_compatibility_version": STORAGE_VERSION,
     }
     with suppress(OSError, DatabaseError, WarehouseError):
-        shutil.copyfile(root / CATALOGUE, draft)
+        with lake.local(CATALOGUE) as file:
+            shutil.copyfile(file, draft)
         connection = open_database(str(draft), config=config)
         try:
             require_version(connection, draft)
@@ -264,11 +240,11 @@ def _begun(root: Path, draft: Path) -> Connection:
 
 
 def _read_commits(
-    connection: Connection, root: Path, packages: Sequence[str]
+    connection: Connection, lake: Storage, packages: Sequence[str]
 ) -> dict[str, Commit]:
     if not packages:
         return {}
-    files = literals(part_path(root, "runs", name) for name in packages)
+    files = literals(part_address(lake, "runs", name) for name in packages)
     rows = connection.execute(
         "SELECT file_name, decode(value) FROM parquet_kv_metadata("
         f"{files}) WHERE decode(key) = {literal(COMMIT_KEY)} ORDER BY file_name"
@@ -276,20 +252,20 @@ def _read_commits(
     found = {Path(file).stem: Commit(**json.loads(value)) for file, value in rows}
     if lost := {*packages} - found.keys():
         raise WarehouseError(
-            f"{part_path(root, 'runs', min(lost))} was not written by hlodb"
+            f"{part_address(lake, 'runs', min(lost))} was not written by hlodb"
         )
     return found
 
 
 def _fill_marks(
-    connection: Connection, root: Path, marks: Sequence[str], live: Sequence[Commit]
+    connection: Connection, lake: Storage, marks: Sequence[str], live: Sequence[Commit]
 ) -> None:
     connection.execute(
         "CREATE OR REPLACE TABLE parts.marks (run_key BIGINT, mark VARCHAR,"
         " happened_at TIMESTAMP, drops_timelines BOOLEAN)"
     )
     if marks:
-        files = literals(part_path(root, "marks", name) for name in marks)
+        files = literals(part_address(lake, "marks", name) for name in marks)
         connection.execute(f"INSERT INTO parts.marks FROM read_parquet({files})")
     connection.execute(
         "INSERT INTO parts.marks SELECT unnest(?::BIGINT[]), 'deleted', NULL, NULL",
@@ -297,46 +273,49 @@ def _fill_marks(
     )
 
 
-def _fill_runs(connection: Connection, root: Path, live: Sequence[str]) -> None:
+def _fill_runs(connection: Connection, lake: Storage, live: Sequence[str]) -> None:
     """Choose the runs to show: each of one package, with its number and name."""
-    files = [str(part_path(root, "runs", name)) for name in live]
+    files = [part_address(lake, "runs", name) for name in live]
     connection.execute("DELETE FROM runs")
     connection.execute(
         "CREATE OR REPLACE TABLE parts.run_keys (run_key BIGINT, run_id BIGINT,"
-        " name VARCHAR, file VARCHAR)"
+        " name VARCHAR, package VARCHAR)"
     )
     if not files:
         return
     connection.execute(
         "CREATE OR REPLACE TEMP TABLE listed AS"
-        f" SELECT *, filename AS file FROM read_parquet({literals(files)},"
-        " filename = true)"
+        f" SELECT * EXCLUDE (filename), {_PACKAGE.format('filename')} AS package"
+        f" FROM read_parquet({literals(files)}, filename = true)"
     )
     rows = connection.execute(
-        "SELECT run_id, name, file FROM ("
+        "SELECT run_id, name, package FROM ("
         "SELECT DISTINCT ON (run_id) * FROM listed WHERE run_id NOT IN"
         " (SELECT run_key FROM parts.marks WHERE mark = 'deleted')"
-        " ORDER BY run_id, file) ORDER BY ingested_at, place, name, run_id"
+        " ORDER BY run_id, package) ORDER BY ingested_at, place, name, run_id"
     ).fetchall()
     keys, names = [row[0] for row in rows], [row[1] for row in rows]
-    chosen = [row[2] for row in rows]
     connection.execute(
         "INSERT INTO parts.run_keys SELECT unnest($keys::BIGINT[]),"
         " unnest(range(1, len($keys) + 1)), unnest($names::VARCHAR[]),"
-        " unnest($files::VARCHAR[])",
-        {"keys": keys, "names": _distinct(names), "files": chosen},
+        " unnest($packages::VARCHAR[])",
+        {"keys": keys, "names": _distinct(names), "packages": [row[2] for row in rows]},
     )
     connection.execute(
-        "INSERT INTO runs BY NAME SELECT l.* EXCLUDE (place, file, filename) REPLACE"
+        "INSERT INTO runs BY NAME SELECT l.* EXCLUDE (place, package) REPLACE"
         " (k.run_id AS run_id, k.name AS name,"
         "  coalesce(l.pruned_at, p.pruned_at) AS pruned_at)"
         " FROM listed AS l"
-        " JOIN parts.run_keys AS k ON k.run_key = l.run_id AND k.file = l.file"
+        " JOIN parts.run_keys AS k ON k.run_key = l.run_id AND k.package = l.package"
         " LEFT JOIN (SELECT run_key, min(happened_at) AS pruned_at FROM parts.marks"
         "   WHERE mark = 'pruned' GROUP BY run_key) AS p ON p.run_key = l.run_id"
         " ORDER BY k.run_id"
     )
     connection.execute("DROP TABLE listed")
+
+
+_PACKAGE = "parse_filename({}, true)"
+"""The package of a part in SQL, from what DuckDB calls the file of a row."""
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
@@ -358,103 +337,128 @@ _HELD = frozenset(
 of a part, and would else join all numbers with all lists."""
 
 _OF_ALL_RUNS = "store.occurrences"
-"""Held as well: behind a view, what asks about one run would read the modules of all."""
+"""Held as well: behind a view, what asks about one run would read all."""
+
+
+def _hold_keys(
+    connection: Connection,
+    lake: Storage,
+    packages: Mapping[str, Commit],
+    *,
+    is_reduced: bool,
+) -> None:
+    """List the keys that packages have of each table, where it takes more than views.
+
+    The first package that has a key owns it: of a module's memory reports the whole,
+    for they are no part of its key, and another package may have one with allocations
+    where the first lists none.
+    """
+    connection.execute(
+        "CREATE OR REPLACE TABLE parts.owners (folder VARCHAR, key BIGINT,"
+        " package VARCHAR)"
+    )
+    connection.execute(
+        "CREATE OR REPLACE TEMP TABLE held (folder VARCHAR, key BIGINT,"
+        " package VARCHAR, is_first BOOLEAN)"
+    )
+    files = _files(lake, KEYS, packages)
+    if len(files) < (1 if is_reduced else 2):
+        return
+    reports = literals(REPORT_TABLES)
+    connection.execute(
+        "INSERT INTO held SELECT folder, key, package, place = min(place) OVER"
+        f" (PARTITION BY if(folder IN {reports}, 'reports', folder), key)"
+        f" FROM (SELECT folder, key, {_PACKAGE.format('filename')} AS package,"
+        f" list_position({literals(packages)}, package) AS place"
+        f" FROM read_parquet({literals(files)}, filename = true))"
+    )
 
 
 def _make_view(
     connection: Connection,
-    root: Path,
+    lake: Storage,
     table: str,
     packages: Mapping[str, Commit],
     kept: str | None,
 ) -> None:
-    """Make the view of a table: rows of each key from the first package that has it.
+    """Make the view of a table: rows of each key from the package that owns it.
 
     `kept` selects the keys to show, None shows all.
     """
     folder = folder_of(table)
-    files = _files(root, table, packages)
-    whole, partial = files, list[str]()
-    owners = f'parts."{folder}"'
-    connection.execute(f"CREATE OR REPLACE TABLE {owners} (key BIGINT, file VARCHAR)")
-    if len(files) > 1 or (files and kept is not None and key_of(table) != "run_id"):
-        owning = [f for t in owning_tables(table) for f in _files(root, t, packages)]
-        whole, partial = _share(
-            connection, owners, table, files, owning, packages, kept
-        )
-    sources = [f"FROM read_parquet({literals(whole)})"] if whole else []
-    if partial:
-        sources.append(
-            f"SELECT p.* EXCLUDE (filename) FROM read_parquet({literals(partial)},"
-            f" filename = true) AS p SEMI JOIN {owners} AS o"
-            f" ON o.key = p.{key_of(table)} AND o.file = p.filename"
-        )
-    parts = " UNION ALL ".join(sources or [no_rows(table)])
-    joined = ""
-    if "run_id" in stored_tables()[table]:
-        joined = " JOIN parts.run_keys AS k ON k.run_key = t.run_id"
+    files = _files(lake, folder, packages)
+    is_of_runs = "run_id" in stored_tables()[table]
+    joined = " JOIN parts.run_keys AS k ON k.run_key = t.run_id" if is_of_runs else ""
+    if not files:
+        source = f"({no_rows(table)})"
+    elif is_of_runs:
+        source = f"read_parquet({literals(files)}, filename = true)"
+        joined += f" AND k.package = {_PACKAGE.format('t.filename')}"
+    else:
+        source = _owned(connection, lake, table, files, kept)
     kind = "TABLE" if table in {*_HELD, _OF_ALL_RUNS} else "VIEW"
     connection.execute(
         f"CREATE OR REPLACE {kind} {quoted(table)} AS"
-        f" SELECT {shown(table)} FROM ({parts}) AS t{joined}"
+        f" SELECT {shown(table)} FROM {source} AS t{joined}"
     )
 
 
-def _files(root: Path, table: str, packages: Mapping[str, Commit]) -> list[str]:
-    """Return the parts of a table."""
-    folder = folder_of(table)
+def _files(lake: Storage, folder: str, packages: Mapping[str, Commit]) -> list[str]:
+    """Return the addresses of the parts in a folder."""
     return [
-        str(part_path(root, folder, name))
+        part_address(lake, folder, name)
         for name, commit in packages.items()
         if folder in commit.folders
     ]
 
 
-def _share(
+def _owned(
     connection: Connection,
-    owners: str,
+    lake: Storage,
     table: str,
     files: Sequence[str],
-    owning: Sequence[str],
-    packages: Iterable[str],
     kept: str | None,
-) -> tuple[list[str], list[str]]:
-    """Assign each key to one file; return files that keep all rows, and some rows.
-
-    Parts `owning` say which of `packages` have a key; the first one owns it. `owners`
-    then lists the keys of the files that keep some.
-    """
-    key = key_of(table)
-    is_kept = "true" if kept is None or key == "run_id" else f"{key} IN ({kept})"
-    connection.execute(
-        "CREATE OR REPLACE TEMP TABLE held AS"
-        f" SELECT DISTINCT {key} AS key, parse_filename(filename, true) AS package,"
-        f" list_position({literals(packages)}, package) AS place, {is_kept} AS is_kept"
-        f" FROM read_parquet({literals(owning)}, filename = true)"
-    )
+) -> str:
+    """Return what a table is read from: whole parts, and the keys that others own."""
+    folder, key = folder_of(table), key_of(table)
+    is_kept = "true" if kept is None else f"key IN ({kept})"
     counts = connection.execute(
-        "SELECT package, count(*), count(*) FILTER (is_first AND is_kept)"
-        " FROM (SELECT package, is_kept,"
-        " place = min(place) OVER (PARTITION BY key) AS is_first FROM held)"
-        " GROUP BY package"
+        f"SELECT package, count(*), count(*) FILTER (is_first AND {is_kept})"
+        " FROM held WHERE folder = ? GROUP BY package",
+        [folder],
     ).fetchall()
-    whole = {package for package, total, owned in counts if owned == total}
-    partial = {package for package, total, owned in counts if 0 < owned < total}
-    parts = [file for file in files if Path(file).stem in partial]
-    connection.execute(
-        f"INSERT INTO {owners} SELECT key, file FROM (SELECT key, arg_min(package,"
-        " place) AS package FROM held WHERE is_kept GROUP BY key)"
-        " JOIN (SELECT unnest(?::VARCHAR[]) AS file)"
-        " ON parse_filename(file, true) = package ORDER BY file, key",
-        [parts],
-    )
-    connection.execute("DROP TABLE held")
-    return [file for file in files if Path(file).stem in whole], parts
+    if not counts:
+        return f"read_parquet({literals(files)})"
+    whole = [name for name, total, owned in counts if owned == total]
+    partial = sorted(name for name, total, owned in counts if 0 < owned < total)
+    sources = []
+    if chosen := [f for f in files if f in _addresses(lake, folder, whole)]:
+        sources.append(f"FROM read_parquet({literals(chosen)})")
+    if partial:
+        connection.execute(
+            "INSERT INTO parts.owners SELECT folder, key, package FROM held"
+            f" WHERE folder = $folder AND is_first AND {is_kept}"
+            " AND package IN (SELECT unnest($partial::VARCHAR[]))"
+            " ORDER BY package, key",
+            {"folder": folder, "partial": partial},
+        )
+        addresses = literals(_addresses(lake, folder, partial))
+        sources.append(
+            f"SELECT p.* EXCLUDE (filename) FROM read_parquet({addresses},"
+            " filename = true) AS p SEMI JOIN (FROM parts.owners"
+            f" WHERE folder = {literal(folder)}) AS o"
+            f" ON o.key = p.{key} AND o.package = {_PACKAGE.format('p.filename')}"
+        )
+    return f"({' UNION ALL '.join(sources or [no_rows(table)])})"
+
+
+def _addresses(lake: Storage, folder: str, packages: Iterable[str]) -> dict[str, None]:
+    return {part_address(lake, folder, name): None for name in packages}
 
 
 def _fill_findings(
     connection: Connection,
-    root: Path,
+    lake: Storage,
     packages: Mapping[str, Commit],
     reports: Sequence[str],
 ) -> None:
@@ -465,10 +469,11 @@ def _fill_findings(
     ):
         connection.execute(f"DELETE FROM {table}")
         names = [n for n, commit in packages.items() if table in commit.folders]
+        recorded = {*names_in(lake, table)}
         files = [
-            path
+            part_address(lake, table, name)
             for name in (*names, *reports)
-            if (path := part_path(root, table, name)).exists() or name in names
+            if name in names or name in recorded
         ]
         if files:
             source = f"read_parquet({literals(files)}, filename = true)"

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from functools import cache
 
 from hlodb.ingest.load.delete import METRIC_TABLES
-from hlodb.ingest.tables.report_rows import REPORT_TABLES
 from hlodb.schema.stored import stored_tables
 
 NUMBERED = {
@@ -56,15 +55,6 @@ def key_of(table: str) -> str:
     for memory reports.
     """
     return next(iter(stored_tables()[table]))
-
-
-def owning_tables(table: str) -> tuple[str, ...]:
-    """Return the tables that decide which package a key of `table` is taken from.
-
-    Of a module's memory reports the first counts, whole: they are no part of its key,
-    and another package may have one with allocations where the first lists none.
-    """
-    return REPORT_TABLES if table in REPORT_TABLES else (table,)
 
 
 def key_column(number: str) -> str:

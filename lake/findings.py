@@ -7,10 +7,14 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hlodb.lake import is_lake
 from hlodb.schema.connection import Connection, open_database
 from hlodb.schema.warehouse import transaction
+
+if TYPE_CHECKING:
+    from hlodb.lake.storage import Storage
 
 
 @contextmanager
@@ -25,34 +29,35 @@ def recording(database: Path) -> Iterator[Connection]:
         return
     # Loaded for lakes only: a file needs nothing of it.
     from hlodb.lake.catalogue import make_catalogue, refresh
-    from hlodb.lake.layout import CATALOGUE, read_contents, root_of
+    from hlodb.lake.layout import CATALOGUE, lake_at, read_contents
 
-    root = root_of(database)
-    refresh(root)
+    lake = lake_at(database)
+    refresh(lake)
     with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
         copy = Path(folder) / CATALOGUE
-        make_catalogue(root, read_contents(root), copy)
+        make_catalogue(lake, read_contents(lake), copy)
         with closing(open_database(str(copy))) as connection:
+            lake.prepare(connection)
             connection.execute(
                 "CREATE TEMP TABLE known AS SELECT finding_id, event_number"
                 " FROM finding_events"
             )
             yield connection
-            _publish_new(connection, root)
-    refresh(root)
+            _publish_new(connection, lake)
+    refresh(lake)
 
 
-def _publish_new(connection: Connection, root: Path) -> None:
+def _publish_new(connection: Connection, lake: Storage) -> None:
     """Write what was added as parts: findings first, their events commit them."""
-    from hlodb.lake.layout import FINDINGS_PREFIX, drafts, part_path, publish
+    from hlodb.lake.layout import FINDINGS_PREFIX, part_name
     from hlodb.lake.packages import copy_rows
 
     name = f"{FINDINGS_PREFIX}{secrets.token_hex(8)}"
     new = "FROM finding_events ANTI JOIN known USING (finding_id, event_number)"
     findings = f"FROM findings SEMI JOIN ({new}) USING (finding_id)"
-    with drafts(root) as folder:
+    with lake.drafts() as folder:
         for table, select in (("findings", findings), ("finding_events", new)):
             draft = folder / f"{table}.parquet"
             if not copy_rows(connection, select, draft):
                 return
-            publish(draft, part_path(root, table, name))
+            lake.put(draft, part_name(table, name))

@@ -1,4 +1,4 @@
-"""Dumps into a lake: parsed into a warehouse of their own, then added run by run.
+"""Dumps into a lake: parsed into a warehouse of their own, then added as packages.
 
 Any number of processes do so at once: none reads what another is writing.
 """
@@ -6,27 +6,36 @@ Any number of processes do so at once: none reads what another is writing.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest.load.run_records import Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest_sources
-from hlodb.ingest.pipeline.unchanged import unchanged_run, whole_runs
+from hlodb.ingest.pipeline.unchanged import WholeRun, unchanged_run, whole_runs
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
-from hlodb.lake.catalogue import open_for_names
-from hlodb.lake.layout import root_of
+from hlodb.lake.catalogue import open_lake
+from hlodb.lake.columns import literals
+from hlodb.lake.layout import lake_at, names_in, part_address
 from hlodb.lake.packages import (
     PackedRun,
+    base_name,
+    is_of_many,
+    package_name,
     package_prefix,
     packed_runs,
     run_key,
     write_package,
 )
-from hlodb.schema.connection import Connection
+from hlodb.lake.storage import Storage
+from hlodb.schema.connection import Connection, in_memory
 from hlodb.schema.warehouse import connect
+
+_RUNS_AT_ONCE = 32
+"""Runs that are committed together: what a killed ingest loses, and what a package
+shares between its runs."""
 
 
 def ingest_into_lake(
@@ -49,10 +58,11 @@ def ingest_into_lake(
             "--retry-rejects needs a warehouse that is a file; delete the run with"
             " `hlodb rm`, and ingest it again"
         )
-    root = root_of(lake)
-    names = [source.name for source in sources]
-    with closing(open_for_names(root, names)) as connection:
-        whole = whole_runs(connection, sources, request)
+    storage = lake_at(lake)
+    whole: dict[str, WholeRun] = {}
+    with _known(storage, [source.name for source in sources]) as connection:
+        if connection is not None:
+            whole = whole_runs(connection, sources, request)
     found = [
         unchanged_run(source, run, request, progress, limits)
         if (run := whole.get(source.name))
@@ -61,66 +71,118 @@ def ingest_into_lake(
     ]
     rest = [s for s, known in zip(sources, found, strict=True) if known is None]
     added: list[RunSummary] = []
-    if rest:
+    for start in range(0, len(rest), _RUNS_AT_ONCE):
         with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
             file = Path(folder) / "runs.duckdb"
-            added = ingest_sources(
-                rest,
+            summaries = ingest_sources(
+                rest[start : start + _RUNS_AT_ONCE],
                 file,
                 request=request,
                 jobs=jobs,
                 limits=limits,
                 progress=progress,
             )
-            shown = add_runs(file, root)
-        for summary in added:
+            shown = add_runs(file, storage)
+        for summary in summaries:
             _rename(summary, shown[summary.run_id])
+        added += summaries
     stored = iter(added)
     return [known or next(stored) for known in found]
 
 
-def add_runs(file: Path, root: Path) -> dict[int, str]:
-    """Add the runs of a warehouse to a lake, each a package; return their names there.
+def add_runs(file: Path, lake: Storage) -> dict[int, str]:
+    """Add the runs of a warehouse to a lake as a package; return their names there.
 
-    Readers make the catalogue anew, once for all that came meanwhile.
+    Runs whose name others have, too, are packages of their own. Readers make the
+    catalogue anew, once for all that came meanwhile.
     """
     try:
         with connect(file) as connection:
             runs = packed_runs(connection)
-            names = [run.name for run in runs]
-            with closing(open_for_names(root, names)) as lake:
-                return {
-                    run.run_id: _add_run(connection, lake, root, run) for run in runs
-                }
+            with _known(lake, [run.name for run in runs]) as known:
+                if known is not None:
+                    return {
+                        run.run_id: _add_run(connection, known, lake, run)
+                        for run in runs
+                    }
+            gone = _marked(lake)
+            keys = {run.run_id: run_key(run, gone) for run in runs}
+            name = package_name([run.name for run in runs], keys.values())
+            write_package(connection, lake, name, keys, is_whole=True)
+            return {run.run_id: run.name for run in runs}
     except OSError as error:
-        raise WarehouseError(f"cannot write {root}: {error.strerror}") from error
+        reason = error.strerror
+        raise WarehouseError(f"cannot write {lake.address}: {reason}") from error
+
+
+@contextmanager
+def _known(lake: Storage, names: Sequence[str]) -> Iterator[Connection | None]:
+    """Open a lake where it may hold a run of one of these names; else yield None.
+
+    Most ingests need no more: to read a whole lake takes longer than they do.
+    """
+    prefixes = {f"{package_prefix([name])}-" for name in names}
+    candidates = [
+        package
+        for package in names_in(lake, "runs")
+        if f"{package.rpartition('-')[0]}-" in prefixes or is_of_many(package)
+    ]
+    if not candidates:
+        yield None
+        return
+    files = [part_address(lake, "runs", package) for package in candidates]
+    with closing(in_memory()) as connection:
+        lake.prepare(connection)
+        rows = connection.execute(
+            f"SELECT DISTINCT name FROM read_parquet({literals(files)})"
+        ).fetchall()
+    if not {base_name(name) for (name,) in rows} & {*map(base_name, names)}:
+        yield None
+        return
+    with closing(open_lake(lake)) as connection:
+        yield connection
+
+
+def _marked(lake: Storage) -> list[int]:
+    """Return the keys of runs that were deleted or pruned."""
+    files = [part_address(lake, "marks", mark) for mark in names_in(lake, "marks")]
+    if not files:
+        return []
+    with closing(in_memory()) as connection:
+        lake.prepare(connection)
+        rows = connection.execute(
+            f"SELECT run_key FROM read_parquet({literals(files)})"
+        ).fetchall()
+    return [key for (key,) in rows]
 
 
 def _add_run(
-    connection: Connection, lake: Connection, root: Path, run: PackedRun
+    connection: Connection, known: Connection, lake: Storage, run: PackedRun
 ) -> str:
     """Add a run unless the lake has all it holds; return its name there."""
-    rows = lake.execute("SELECT run_key FROM parts.marks").fetchall()
+    rows = known.execute("SELECT run_key FROM parts.marks").fetchall()
     key = run_key(run, (marked for (marked,) in rows))
     holds = _holdings(connection, run.run_id)
     replaced, kept = [], [""]
-    for other, run_id, name, is_pruned in lake.execute(_OF_NAME, [run.name]).fetchall():
-        held = _holdings(lake, run_id)
+    for other, run_id, name, is_pruned in known.execute(
+        _OF_NAME, [base_name(run.name)]
+    ).fetchall():
+        held = _holdings(known, run_id)
         if not is_pruned and (other == key or holds <= held):
             return str(name)
         if held <= holds:
             replaced.append(other)
         else:
             kept.append(f"~{len(kept) + 1}")
-    package = f"{package_prefix(run.name)}-{key % 2**64:016x}"
-    write_package(connection, root, package, {run.run_id: key}, deletes=replaced)
+    package = package_name([run.name], [key])
+    write_package(connection, lake, package, {run.run_id: key}, deletes=replaced)
     return run.name + kept[-1]
 
 
 _OF_NAME = """
 SELECT k.run_key, k.run_id, k.name, r.pruned_at IS NOT NULL
 FROM parts.run_keys AS k JOIN runs AS r USING (run_id)
-WHERE regexp_replace(k.name, '~[0-9]+$', '') = regexp_replace(?, '~[0-9]+$', '')
+WHERE regexp_replace(k.name, '~[0-9]+$', '') = ?
 """
 
 

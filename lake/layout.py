@@ -1,33 +1,26 @@
-"""Where the files of a lake lie, what makes them visible, and how they appear.
+"""What files a lake has, and what makes their rows visible.
 
     LAKE/hlodb-lake.json           versions of the layout and of the schema
     LAKE/lake.duckdb               the catalogue: views over the parts, macros, runs
     LAKE/TABLE/PACKAGE.parquet     a part: the rows that a package has of a table
+    LAKE/keys/PACKAGE.parquet      the keys of its parts, which other packages may share
     LAKE/runs/PACKAGE.parquet      written last: with it the whole package is there
     LAKE/marks/MARK.parquet        runs that were deleted or pruned
-    LAKE/drafts/                   what is being written
 
-A file appears whole, under its name, and never changes. So nobody needs a lock: readers
-list the folder `runs`, and see no part of a package that it does not name.
+A file appears whole, under its name, and parts never change. So nobody needs a lock:
+readers list the folder `runs`, and see no part of a package that it does not name.
 """
 
 from __future__ import annotations
 
 import json
-import os
-import secrets
-import shutil
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.lake import VERSION_FILE, is_lake
-from hlodb.schema.backup import sync
-from hlodb.schema.drafts import ABANDONED_SECONDS
+from hlodb.lake import VERSION_FILE
+from hlodb.lake.storage import Folder, Storage, storage_at
 from hlodb.schema.versions import SCHEMA_VERSION
 
 CATALOGUE = "lake.duckdb"
@@ -42,41 +35,47 @@ def create_lake(path: Path) -> None:
     Raises UsageError where `path` holds something else, WarehouseError where it cannot
     be written.
     """
-    if is_lake(path):
-        return
+    storage = storage_at(path)
     try:
-        path.mkdir(exist_ok=True)
-        if others := [entry.name for entry in path.iterdir() if entry.name != "drafts"]:
-            raise UsageError(f"{path} is no lake, and holds {sorted(others)[0]}")
-        with drafts(path) as folder:
+        if isinstance(storage, Folder):
+            storage.path.mkdir(exist_ok=True)
+        names = [*storage.names(""), *storage.folders()]
+        if VERSION_FILE in names:
+            return
+        if names:
+            raise UsageError(f"{path} is no lake, and holds {min(names)}")
+        with storage.drafts() as folder:
             draft = folder / VERSION_FILE
             draft.write_text(json.dumps(_VERSIONS) + "\n", encoding="utf-8")
-            publish(draft, path / VERSION_FILE)
+            storage.put(draft, VERSION_FILE)
     except OSError as error:
         raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
 
 
-def root_of(path: str | Path) -> Path:
-    """Return the real path of a lake that this hlodb can read.
+def lake_at(path: str | Path) -> Storage:
+    """Return the storage of a lake that this hlodb can read.
 
     Raises UsageError where there is none, WarehouseError where it has other versions.
     """
-    root = Path(path).resolve()
+    storage = storage_at(path)
+    address = storage.address
     try:
-        found = json.loads((root / VERSION_FILE).read_text(encoding="utf-8"))
+        found = json.loads(storage.read(VERSION_FILE))
     except (FileNotFoundError, NotADirectoryError) as error:
         raise UsageError(
-            f"there is no lake at {path}: `hlodb lake create {path}`"
+            f"there is no lake at {address}: `hlodb lake create {address}`"
         ) from error
     except (OSError, ValueError) as error:
-        raise WarehouseError(f"cannot read {root / VERSION_FILE}: {error}") from error
+        raise WarehouseError(
+            f"cannot read {address}/{VERSION_FILE}: {error}"
+        ) from error
     if found != _VERSIONS:
         raise WarehouseError(
-            f"{path} is a lake of {_named(found)}, this hlodb reads"
+            f"{address} is a lake of {_named(found)}, this hlodb reads"
             f" {_named(_VERSIONS)}: `hlodb lake unpack` of the hlodb that wrote it"
             " makes a file, `hlodb migrate` updates that, `hlodb lake pack` packs it"
         )
-    return root
+    return storage
 
 
 def _named(versions: object) -> str:
@@ -91,94 +90,50 @@ class Contents(NamedTuple):
     marks: tuple[str, ...]
     findings: tuple[str, ...]
 
-    def digest(self, root: Path) -> str:
+    def digest(self, address: str) -> str:
         """Return a digest by which a catalogue knows the state that it shows."""
-        return blake2b(repr((str(root), self)).encode(), digest_size=16).hexdigest()
+        return blake2b(repr((address, self)).encode(), digest_size=16).hexdigest()
 
 
 FINDINGS_PREFIX = "report-"
 """How parts of `finding_events` begin that belong to no package."""
 
 
-def read_contents(root: Path) -> Contents:
+def read_contents(lake: Storage) -> Contents:
     """List what is committed now."""
-    events = names_in(root, "finding_events")
+    events = names_in(lake, "finding_events")
     return Contents(
-        names_in(root, "runs"),
-        names_in(root, "marks"),
+        names_in(lake, "runs"),
+        names_in(lake, "marks"),
         tuple(name for name in events if name.startswith(FINDINGS_PREFIX)),
     )
 
 
-def names_in(root: Path, folder: str) -> tuple[str, ...]:
+def names_in(lake: Storage, folder: str) -> tuple[str, ...]:
     """Return the names of the parts in a folder, sorted."""
-    try:
-        with os.scandir(root / folder) as entries:
-            names = [e.name for e in entries if e.name.endswith(_PART)]
-    except FileNotFoundError:
-        return ()
-    return tuple(sorted(name.removesuffix(_PART) for name in names))
+    names = lake.names(folder)
+    return tuple(sorted(n.removesuffix(_PART) for n in names if n.endswith(_PART)))
 
 
-def part_path(root: Path, folder: str, name: str) -> Path:
-    """Return the path of a part."""
-    return root / folder / f"{name}{_PART}"
+def part_name(folder: str, name: str) -> str:
+    """Return the name of the file of a part."""
+    return f"{folder}/{name}{_PART}"
 
 
-@contextmanager
-def drafts(root: Path) -> Iterator[Path]:
-    """Yield an empty folder on the same disk for files that are to be published."""
-    folder = root / "drafts" / f"{os.getpid()}-{secrets.token_hex(4)}"
-    folder.mkdir(parents=True)
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+def part_address(lake: Storage, folder: str, name: str) -> str:
+    """Return what DuckDB calls a part."""
+    return f"{lake.address}/{part_name(folder, name)}"
 
 
-def publish(draft: Path, path: Path) -> None:
-    """Rename a draft, whole and on the disk; it replaces one of that name."""
-    sync(draft)
-    path.parent.mkdir(exist_ok=True)
-    draft.replace(path)
-    sync(path.parent)
-
-
-def publish_once(draft: Path, path: Path) -> bool:
-    """Rename a draft unless there is such a file already; return whether it did."""
-    sync(draft)
-    path.parent.mkdir(exist_ok=True)
-    try:
-        os.link(draft, path)
-    except FileExistsError:
-        return False
-    except OSError:
-        # A file system without hard links. Two that come here at once have equal rows.
-        if path.exists():
-            return False
-        draft.replace(path)
-    sync(path.parent)
-    return True
-
-
-def remove_abandoned(root: Path) -> None:
+def remove_abandoned(lake: Storage) -> None:
     """Remove what killed writers left: drafts, and parts that were never committed.
 
     Only those that nobody changed for a day: their writer may be on another machine.
     """
-    committed = {*names_in(root, "runs"), *read_contents(root).findings}
-    for folder in root.iterdir():
-        if folder.name == "drafts":
-            for draft in folder.iterdir():
-                if _is_old(draft):
-                    shutil.rmtree(draft, ignore_errors=True)
-        elif folder.is_dir() and folder.name not in ("runs", "marks"):
-            for part in folder.glob(f"*{_PART}"):
-                if part.name.removesuffix(_PART) not in committed and _is_old(part):
-                    part.unlink(missing_ok=True)
-
-
-def _is_old(path: Path) -> bool:
-    with suppress(OSError):  # Another process may have removed it just now.
-        return time.time() - path.stat().st_mtime > ABANDONED_SECONDS
-    return False
+    lake.remove_drafts()
+    committed = {*names_in(lake, "runs"), *read_contents(lake).findings}
+    for folder in lake.folders():
+        if folder not in ("runs", "marks"):
+            for name in names_in(lake, folder):
+                if name not in committed and lake.is_abandoned(part_name(folder, name)):
+                    lake.remove(part_name(folder, name))

@@ -9,36 +9,37 @@ from pathlib import Path
 
 from hlodb.ingest.load.delete import Retention, runs_to_prune
 from hlodb.lake.catalogue import open_lake, refresh
-from hlodb.lake.layout import drafts, part_path, publish, root_of
+from hlodb.lake.layout import lake_at, part_name
 from hlodb.lake.packages import copy_rows
+from hlodb.lake.storage import Storage
 from hlodb.schema.connection import Connection
 
 
 def delete_runs(lake: Path, run_ids: Iterable[int]) -> None:
     """Hide runs, given by their numbers, and what only they use."""
-    root = root_of(lake)
-    with closing(open_lake(root)) as connection:
-        _mark(connection, root, run_ids, "deleted")
-    refresh(root)
+    storage = lake_at(lake)
+    with closing(open_lake(storage)) as connection:
+        _mark(connection, storage, run_ids, "deleted")
+    refresh(storage)
 
 
 def prune_lake(
     lake: Path, retention: Retention, *, drop_timelines: bool, dry_run: bool
 ) -> dict[int, str]:
     """Hide the details of old runs; return run_id → name of those runs, in order."""
-    root = root_of(lake)
-    with closing(open_lake(root)) as connection:
+    storage = lake_at(lake)
+    with closing(open_lake(storage)) as connection:
         runs = runs_to_prune(connection, retention)
         if dry_run or not runs:
             return runs
-        _mark(connection, root, runs, "pruned", drops_timelines=drop_timelines)
-    refresh(root)
+        _mark(connection, storage, runs, "pruned", drops_timelines=drop_timelines)
+    refresh(storage)
     return runs
 
 
 def _mark(
     connection: Connection,
-    root: Path,
+    lake: Storage,
     run_ids: Iterable[int],
     mark: str,
     *,
@@ -51,7 +52,7 @@ def _mark(
         f" FROM parts.run_keys WHERE run_id IN ({numbers})"
     )
     name = f"{mark}-{secrets.token_hex(8)}"
-    with drafts(root) as folder:
+    with lake.drafts() as folder:
         draft = folder / "mark.parquet"
         copy_rows(connection, select, draft)
-        publish(draft, part_path(root, "marks", name))
+        lake.put(draft, part_name("marks", name))

@@ -26,8 +26,9 @@ def open_warehouse(path: str | Path) -> Connection:
         return open_connection(path)
     # Loaded for lakes only: a file needs nothing of it.
     from hlodb.lake.catalogue import open_lake
+    from hlodb.lake.layout import lake_at
 
-    return open_lake(path)
+    return open_lake(lake_at(path))
 
 
 @contextmanager
@@ -47,15 +48,18 @@ def reading(path: str | Path) -> Iterator[Connection]:
             connection.interrupt()  # Closing waits for what still runs.
             for cause in (error, error.__cause__):
                 if isinstance(cause, IOException | InvalidInputException):
-                    _require_parts(Path(path), cause)
+                    _require_parts(path, cause)
             raise
 
 
-def _require_parts(lake: Path, error: DatabaseError) -> None:
+def _require_parts(path: str | Path, error: DatabaseError) -> None:
     """Raise WarehouseError where what failed was reading a part."""
+    from hlodb.lake.storage import storage_at
+
+    address = storage_at(path).address
     reason = str(error).partition("\n")[0]
-    if f"{lake.resolve()}/" in reason and ".parquet" in reason:
+    if f"{address}/" in reason and ".parquet" in reason:
         raise WarehouseError(
-            f"cannot read {lake}: {reason}; put this part back from a copy, or ingest"
-            " the dumps into a new lake"
+            f"cannot read {address}: {reason}; put this part back from a copy, or"
+            " ingest the dumps into a new lake"
         ) from error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,22 +13,33 @@ from hlodb.ingest.hashing import hash64
 from hlodb.lake.columns import (
     PACKED_MODULES,
     folder_of,
+    key_of,
     literal,
     packed,
     part_tables,
 )
-from hlodb.lake.layout import drafts, part_path, publish, publish_once
+from hlodb.lake.layout import part_name
+from hlodb.lake.storage import Storage
 from hlodb.schema.connection import Connection
 
 FORMAT = "FORMAT parquet, COMPRESSION zstd, ROW_GROUP_SIZE 245760"
+_UPLOADS = 8
+"""Parts that are put in place at once: disks and networks take their time for each."""
+
+KEYS = "keys"
+"""The folder of the keys of a package: one part instead of one for each table, to find
+out what packages share."""
+
 COMMIT_KEY = "hlodb"
 """Key of the metadata in a part of `runs`: a Commit as JSON."""
 
 
 WHOLE = "all-"
-"""How packages of many runs begin."""
+"""How packages begin that hold all runs of a lake or file."""
+_SEVERAL = "runs-"
 
 _MOST_CHARACTERS = 60
+_NUMBER = re.compile(r"~[0-9]+$")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9._-]+")
 
 
@@ -87,14 +99,34 @@ def run_key(run: PackedRun, marked: Iterable[int] = ()) -> int:
     return key
 
 
-def package_prefix(name: str) -> str:
-    """Return how packages of runs of a name begin, before the key of each."""
-    return f"run-{_NOT_IN_NAMES.sub('-', name)[:_MOST_CHARACTERS]}"
+def base_name(name: str) -> str:
+    """Return the name of a run without the number that distinguishes equal names."""
+    return _NUMBER.sub("", name)
+
+
+def package_prefix(names: Sequence[str]) -> str:
+    """Return how packages of runs of these names begin, before their keys."""
+    if len(names) > 1:
+        return f"{_SEVERAL}{len(names)}"
+    name = _NOT_IN_NAMES.sub("-", base_name(names[0]) if names else "")
+    return f"run-{name[:_MOST_CHARACTERS]}"
+
+
+def package_name(names: Sequence[str], keys: Iterable[int]) -> str:
+    """Return the name of a package of runs: the same for the same runs."""
+    listed = [*keys]
+    key = listed[0] if len(listed) == 1 else hash64(" ".join(map(str, sorted(listed))))
+    return f"{package_prefix(names)}-{key % 2**64:016x}"
+
+
+def is_of_many(package: str) -> bool:
+    """Return whether a package's name does not say which runs it holds."""
+    return package.startswith((WHOLE, _SEVERAL))
 
 
 def write_package(
     connection: Connection,
-    root: Path,
+    lake: Storage,
     name: str,
     keys: Mapping[int, int],
     *,
@@ -107,22 +139,44 @@ def write_package(
     `is_whole`: these are all runs of the warehouse, and its findings come along.
     """
     _choose(connection, keys, is_whole=is_whole)
-    tables = {
+    selects = {
         folder_of(table): packed(table, is_whole=is_whole) for table in part_tables()
     }
     if is_whole:
-        tables |= {name: f"FROM {name}" for name in ("findings", "finding_events")}
-    with drafts(root) as folder:
-        written = []
-        for part, select in tables.items():
-            draft = folder / f"{part}.parquet"
-            if copy_rows(connection, select, draft):
-                publish(draft, part_path(root, part, name))
-                written.append(part)
-        draft = folder / "runs.parquet"
+        selects |= {name: f"FROM {name}" for name in ("findings", "finding_events")}
+    with lake.drafts() as folder, ThreadPoolExecutor(_UPLOADS) as pool:
+        drafts = {part: folder / f"{part}.parquet" for part in selects}
+        written = [
+            part
+            for part, select in selects.items()
+            if copy_rows(connection, select, drafts[part])
+        ]
+        if held := _held_keys(written, drafts):
+            drafts[KEYS] = folder / f"{KEYS}.parquet"
+            copy_rows(connection, held, drafts[KEYS])
+            written.append(KEYS)
+        puts = [
+            pool.submit(lake.put, drafts[part], part_name(part, name))
+            for part in written
+        ]
+        for put in puts:
+            put.result()
         commit = Commit(written, sorted(replaces), sorted(deletes))
+        draft = folder / "runs.parquet"
         copy_rows(connection, _RUNS, draft, json.dumps(commit._asdict()))
-        publish_once(draft, part_path(root, "runs", name))
+        lake.put_new(draft, part_name("runs", name))
+
+
+def _held_keys(parts: Iterable[str], drafts: Mapping[str, Path]) -> str:
+    """Return the SELECT of the keys that parts have, of tables that packages share."""
+    keys = {folder_of(table): key_of(table) for table in part_tables()}
+    selects = [
+        f"SELECT DISTINCT {literal(part)} AS folder, {keys[part]} AS key"
+        f" FROM read_parquet({literal(drafts[part])})"
+        for part in parts
+        if keys.get(part, "run_id") != "run_id"
+    ]
+    return f"{' UNION ALL '.join(selects)} ORDER BY ALL" if selects else ""
 
 
 _RUNS = (

@@ -25,12 +25,13 @@ from hlodb.lake.columns import (
 )
 from hlodb.lake.layout import (
     create_lake,
-    part_path,
+    lake_at,
+    part_name,
     read_contents,
     remove_abandoned,
-    root_of,
 )
-from hlodb.lake.packages import WHOLE, packed_runs, run_key, write_package
+from hlodb.lake.packages import KEYS, WHOLE, packed_runs, run_key, write_package
+from hlodb.lake.storage import Storage
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.backup import remove_file, settle, sync
 from hlodb.schema.connection import Connection, DatabaseError
@@ -47,18 +48,18 @@ def pack(file: Path, lake: Path) -> None:
     """
     require_file(file)
     create_lake(lake)
-    root = root_of(lake)
-    if read_contents(root).packages:
+    storage = lake_at(lake)
+    if read_contents(storage).packages:
         raise UsageError(f"{lake} holds runs already; name a new lake")
     try:
         with connect(file) as connection:
             runs = packed_runs(connection)
             keys = {run.run_id: run_key(run) for run in runs}
             name = f"{WHOLE}{len(keys)}-runs"
-            write_package(connection, root, name, keys, is_whole=True)
+            write_package(connection, storage, name, keys, is_whole=True)
     except OSError as error:
         raise WarehouseError(f"cannot write {lake}: {error.strerror}") from error
-    refresh(root)
+    refresh(storage)
 
 
 def unpack(lake: Path, file: Path) -> None:
@@ -70,7 +71,7 @@ def unpack(lake: Path, file: Path) -> None:
         raise UsageError(f"{file} exists; name a new file")
     draft = new_beside(file)
     try:
-        with closing(open_lake(lake)) as connection:
+        with closing(open_lake(lake_at(lake))) as connection:
             write_file(connection, draft)
         with connect(draft, read_only=False) as connection:
             renew_macros(connection)
@@ -121,27 +122,27 @@ def compact_lake(lake: Path) -> bool:
     Returns False where one package holds all already. Others may write, read and
     compact at the same time. Raises WarehouseError where a part cannot be read.
     """
-    root = root_of(lake)
+    storage = lake_at(lake)
     # Listed before it is opened: what is committed in between is in both packages then,
     # and shown once.
-    contents = read_contents(root)
+    contents = read_contents(storage)
     try:
-        with closing(open_lake(root)) as connection:
+        with closing(open_lake(storage)) as connection:
             [(is_compact, replaced)] = connection.execute(
                 "SELECT is_compact, replaced FROM parts.state"
             ).fetchall()
             for name in replaced:
-                _remove(root, name)
-            remove_abandoned(root)
+                _remove(storage, name)
+            remove_abandoned(storage)
             if not is_compact:
-                _merge(connection, root, {*contents.packages, *contents.findings})
+                _merge(connection, storage, {*contents.packages, *contents.findings})
     except OSError as error:
         raise WarehouseError(f"cannot compact {lake}: {error.strerror}") from error
-    refresh(root)
+    refresh(storage)
     return not is_compact
 
 
-def _merge(connection: Connection, root: Path, replaced: set[str]) -> None:
+def _merge(connection: Connection, lake: Storage, replaced: set[str]) -> None:
     """Write what a connection shows as a package that replaces others."""
     rows = connection.execute("SELECT run_id, run_key FROM parts.run_keys").fetchall()
     with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
@@ -150,12 +151,12 @@ def _merge(connection: Connection, root: Path, replaced: set[str]) -> None:
         with connect(file) as whole:
             name = f"{WHOLE}{secrets.token_hex(8)}"
             write_package(
-                whole, root, name, dict(rows), is_whole=True, replaces=replaced
+                whole, lake, name, dict(rows), is_whole=True, replaces=replaced
             )
 
 
-def _remove(root: Path, name: str) -> None:
+def _remove(lake: Storage, name: str) -> None:
     """Remove a package that another replaces; its commit first."""
-    folders = ["runs", *map(folder_of, part_tables()), "finding_events", "findings"]
-    for folder in folders:
-        part_path(root, folder, name).unlink(missing_ok=True)
+    tables = map(folder_of, part_tables())
+    for folder in ("runs", *tables, KEYS, "finding_events", "findings"):
+        lake.remove(part_name(folder, name))

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from hlodb.lake.layout import create_lake
+from hlodb.lake.layout import create_lake, lake_at
 from hlodb.terminal.narration import narrate
 
 _LAKE = click.Path(path_type=Path, file_okay=False)
@@ -31,7 +31,10 @@ def command() -> None:
 @click.argument("lake", type=_LAKE)
 def create(lake: Path) -> None:
     """Make an empty lake."""
+    from hlodb.lake.catalogue import refresh
+
     create_lake(lake)
+    refresh(lake_at(lake))
 
 
 @command.command("pack")

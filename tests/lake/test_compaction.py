@@ -11,7 +11,7 @@ from hlodb.cli import main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake import packing
 from hlodb.lake.ingestion import add_runs
-from hlodb.lake.layout import names_in
+from hlodb.lake.layout import lake_at, names_in
 from hlodb.lake.opening import reading
 from hlodb.lake.packages import write_package
 from hlodb.lake.packing import compact_lake, pack
@@ -49,7 +49,7 @@ def lake(
     if request.param == "one package":
         pack(file, path)
     else:
-        add_runs(file, path)
+        add_runs(file, lake_at(path))
     return path
 
 
@@ -100,8 +100,8 @@ def test_compaction_leaves_one_package_and_then_nothing_else(
         compact_lake(lake)
         shown.append(difference(file, lake))
     assert shown == [[]] * 4
-    assert len(names_in(lake, "runs")) == 1
-    assert names_in(lake, "instructions") == names_in(lake, "runs")
+    assert len(names_in(lake_at(lake), "runs")) == 1
+    assert names_in(lake_at(lake), "instructions") == names_in(lake_at(lake), "runs")
     assert compact_lake(lake) is False
 
 
@@ -129,11 +129,11 @@ def test_a_run_that_comes_while_others_are_merged(
     for number, dump in enumerate((*RELEASES, made_file.parent / "again.tar.xz")):
         ingest([str(dump)], tmp_path / f"{number}.duckdb", jobs=1)
     for number in (0, 1):
-        add_runs(tmp_path / f"{number}.duckdb", lake)
+        add_runs(tmp_path / f"{number}.duckdb", lake_at(lake))
 
     def meanwhile(*arguments: object, **options: object) -> None:
         monkeypatch.undo()
-        add_runs(tmp_path / "2.duckdb", lake)
+        add_runs(tmp_path / "2.duckdb", lake_at(lake))
         compact_lake(lake)
         main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
         write_package(*arguments, **options)  # type: ignore[arg-type]

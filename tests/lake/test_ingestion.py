@@ -15,10 +15,11 @@ import pytest
 from hlodb.cli import main
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.lake import catalogue, layout, packages
 from hlodb.lake.catalogue import refresh
 from hlodb.lake.ingestion import add_runs
+from hlodb.lake.layout import lake_at
 from hlodb.lake.opening import reading
+from hlodb.lake.storage import Folder
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, SHARED_ARCHIVES
 from tests.lake.comparing import differing_queries, differing_tables
@@ -86,9 +87,8 @@ def killed_after(steps: int, monkeypatch: pytest.MonkeyPatch) -> list[int]:
         return step
 
     monkeypatch.setattr(shutil, "rmtree", lambda *_, **__: None)
-    for module in (packages, catalogue):
-        monkeypatch.setattr(module, "publish", stopping(layout.publish))
-    monkeypatch.setattr(packages, "publish_once", stopping(layout.publish_once))
+    for name in ("put", "put_new"):
+        monkeypatch.setattr(Folder, name, stopping(getattr(Folder, name)))
     return left
 
 
@@ -98,22 +98,22 @@ def test_a_killed_writer_leaves_nothing_that_readers_see(
     first, second = tmp_path / "first.duckdb", tmp_path / "second.duckdb"
     ingest([str(RELEASES[0])], first, jobs=1)
     ingest([str(RELEASES[1])], second, jobs=1)
-    add_runs(first, lake)
+    add_runs(first, lake_at(lake))
     spare = Path(shutil.copytree(lake, tmp_path / "spare"))
-    refresh(spare)
+    refresh(lake_at(spare))
     with pytest.MonkeyPatch.context() as patch:
         left = killed_after(100, patch)
-        add_runs(second, spare)
+        add_runs(second, lake_at(spare))
     # Each part is a step, and the commit is the last one.
     count = 100 - left[0]
     assert count > 20
     for steps in (0, 1, 10, count - 2, count - 1):
         with pytest.MonkeyPatch.context() as patch, pytest.raises(Killed):
             killed_after(steps, patch)
-            add_runs(second, lake)
+            add_runs(second, lake_at(lake))
         assert names(lake) == ["jaxlib-0.5.3"]
         all_equal(first, lake)
-    add_runs(second, lake)
+    add_runs(second, lake_at(lake))
     all_equal(file, lake)
 
 

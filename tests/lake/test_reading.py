@@ -18,6 +18,7 @@ from hlodb.commands.options import open_for_reading
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.catalogue import open_lake, refresh
+from hlodb.lake.layout import lake_at
 from hlodb.lake.packing import pack
 from hlodb.queries.run import run_sql
 from tests.conftest import DATA
@@ -102,7 +103,7 @@ def test_a_lake_may_be_moved(lake: Path) -> None:
 
 
 def test_the_bare_client_attaches_a_lake(lake: Path) -> None:
-    refresh(lake)
+    refresh(lake_at(lake))
     program = Path(sys.executable).with_name("duckdb")
     script = (
         f"ATTACH '{lake / 'lake.duckdb'}' AS w (READ_ONLY); USE w;"
@@ -122,7 +123,7 @@ def test_the_bare_client_attaches_a_lake(lake: Path) -> None:
 @pytest.mark.parametrize("harm", ["cut off", "missing", "catalogue cut off"])
 def test_damage_is_named_or_does_no_harm(lake: Path, harm: str) -> None:
     catalogue, part = lake / "lake.duckdb", next((lake / "instructions").iterdir())
-    refresh(lake)
+    refresh(lake_at(lake))
     match harm:
         case "cut off":
             part.write_bytes(part.read_bytes()[:100])
@@ -145,4 +146,4 @@ def test_damage_is_named_or_does_no_harm(lake: Path, harm: str) -> None:
 def test_another_version_is_refused(lake: Path) -> None:
     (lake / "hlodb-lake.json").write_text('{"layout_version": 1, "schema_version": 0}')
     with pytest.raises(WarehouseError, match="is a lake of layout 1, schema 0"):
-        open_lake(lake)
+        open_lake(lake_at(lake))
