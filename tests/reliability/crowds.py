@@ -15,6 +15,7 @@ from hlodb.schema.warehouse import connect, transaction
 from tests.reliability import children
 from tests.reliability.content import content, differences
 from tests.reliability.integrity import faults
+from tests.reliability.lakes import race_in_lake
 from tests.reliability.races import (
     REAL,
     in_turn,
@@ -129,6 +130,28 @@ def races(folder: Path) -> Figure:
     if wrong:
         print(wrong, flush=True)
     return Figure(tried, len(wrong), time.perf_counter() - began)
+
+
+def lake_writers(folder: Path) -> Figure:
+    """Ingest runs of twenty processes, ten of each, into one lake, three times.
+
+    Every writer is killed twice and begun again, a compaction beside them whenever it
+    comes; a reader looks for all that was committed.
+    """
+    began = time.perf_counter()
+    wrong: list[str] = []
+    there = tried = 0
+    for number in range(3):
+        home = folder / str(number)
+        home.mkdir()
+        found, count = race_in_lake(home, 20, 10, 2, random.Random(number))
+        wrong += found
+        there += count
+        tried += 200
+    if wrong:
+        print(wrong, flush=True)
+    found_all = f"{there} of {tried} runs are present, as in a file."
+    return Figure(tried, len(wrong), time.perf_counter() - began, found_all)
 
 
 def _compared(

@@ -123,6 +123,7 @@ PARTS: dict[str, Callable[[Path], Figure]] = {
         crowds.staged,
         crowds.together,
         crowds.races,
+        crowds.lake_writers,
         crowds.soak,
     )
 }
