@@ -9,7 +9,8 @@ from pathlib import Path
 
 DEFAULT_DB = "hlodb.duckdb"
 
-_IN_TEXT = re.compile(r"`hlodb (?=[a-z])(?![^`]* --db )")
+_URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(?=[^/])")
+_IN_TEXT = re.compile(r"`hlodb (?=[a-z])(?!lake )(?![^`]* --db )")
 
 
 def positional(*names: str) -> list[str]:
@@ -18,10 +19,15 @@ def positional(*names: str) -> list[str]:
     return [*dashes, *names]
 
 
+def url_of(path: str | Path) -> str | None:
+    """Return the URL that a path stands for; `Path` makes one slash of two."""
+    return _URL.sub(r"\1://", str(path), count=1) if _URL.match(str(path)) else None
+
+
 def named_db(db: str | Path) -> str | None:
     """Return the warehouse as commands have to name it; None if they find it."""
     found = os.environ.get("HLODB_DB") or DEFAULT_DB
-    return None if Path(db) == Path(found) else str(db)
+    return None if Path(db) == Path(found) else url_of(db) or str(db)
 
 
 def with_db(command: str, db: str | None) -> str:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
+
+from hlodb.arguments import url_of
 
 VERSION_FILE = "hlodb-lake.json"
 """The file that makes a folder a lake; it names the versions of layout and schema."""
-
-_URL = re.compile(r"([a-z][a-z0-9+.-]+):/+(?=[^/])")
-
-
-def url_of(path: str | Path) -> str | None:
-    """Return the URL that a path stands for; `Path` makes one slash of two."""
-    return _URL.sub(r"\1://", str(path), count=1) if _URL.match(str(path)) else None
 
 
 def is_lake(path: str | Path) -> bool:

@@ -223,6 +223,7 @@ def _begun(lake: Storage, draft: Path) -> Connection:
             shutil.copyfile(file, draft)
         connection = open_database(str(draft), config=config)
         try:
+            connection.execute("SET enable_progress_bar = false")
             require_version(connection, draft)
             connection.execute("FROM parts.state").fetchall()
             return connection

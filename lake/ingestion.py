@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest.load.run_records import Progress, RunRequest, RunSummary
@@ -131,12 +132,8 @@ def _known(lake: Storage, names: Sequence[str]) -> Iterator[Connection | None]:
         yield None
         return
     files = [part_address(lake, "runs", package) for package in candidates]
-    with closing(in_memory()) as connection:
-        lake.prepare(connection)
-        rows = connection.execute(
-            f"SELECT DISTINCT name FROM read_parquet({literals(files)})"
-        ).fetchall()
-    if not {base_name(name) for (name,) in rows} & {*map(base_name, names)}:
+    held = _listed(lake, f"SELECT DISTINCT name FROM read_parquet({literals(files)})")
+    if not {*map(base_name, held)} & {*map(base_name, names)}:
         yield None
         return
     with closing(open_lake(lake)) as connection:
@@ -148,12 +145,15 @@ def _marked(lake: Storage) -> list[int]:
     files = [part_address(lake, "marks", mark) for mark in names_in(lake, "marks")]
     if not files:
         return []
+    return _listed(lake, f"SELECT run_key FROM read_parquet({literals(files)})")
+
+
+def _listed(lake: Storage, select: str) -> list[Any]:
+    """Return the one column of a SELECT that reads parts."""
     with closing(in_memory()) as connection:
+        connection.execute("SET enable_progress_bar = false")
         lake.prepare(connection)
-        rows = connection.execute(
-            f"SELECT run_key FROM read_parquet({literals(files)})"
-        ).fetchall()
-    return [key for (key,) in rows]
+        return [value for (value,) in connection.execute(select).fetchall()]
 
 
 def _add_run(

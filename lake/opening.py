@@ -14,6 +14,7 @@ from hlodb.schema.connection import (
     InvalidInputException,
     IOException,
 )
+from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import connect, open_connection
 
 
@@ -29,6 +30,12 @@ def open_warehouse(path: str | Path) -> Connection:
     from hlodb.lake.layout import lake_at
 
     return open_lake(lake_at(path))
+
+
+def require_warehouse(path: str | Path) -> None:
+    """Raise UsageError where there is neither a file nor a lake; it says what to do."""
+    if not is_lake(path):
+        require_file(path)
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from hlodb.arguments import url_of
 from hlodb.errors import UsageError, WarehouseError
-from hlodb.lake import url_of
 from hlodb.schema.backup import sync
 from hlodb.schema.connection import Connection
 from hlodb.schema.drafts import ABANDONED_SECONDS

@@ -29,7 +29,7 @@ def command(db: Path) -> None:
     """
     if is_lake(db):
         merged = compact_lake(db)
-        narrate(f"{db} {'has' if merged else 'had'} all runs in one package")
+        narrate(f"the lake {'has' if merged else 'had'} all runs in one package")
         return
     size = compact(db)
     narrate(f"{db} had {size.before_bytes:,} bytes, now has {size.after_bytes:,}")

@@ -13,9 +13,8 @@ from hlodb.errors import UsageError
 from hlodb.ingest.load.delete import Retention, prune_runs, runs_to_prune
 from hlodb.lake import is_lake
 from hlodb.lake.marks import prune_lake
-from hlodb.lake.opening import reading
+from hlodb.lake.opening import reading, require_warehouse
 from hlodb.schema.connection import Connection
-from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 from hlodb.terminal.narration import narrate
 from hlodb.text import not_held
@@ -66,7 +65,7 @@ def command(
     """
     if keep is None and keep_days is None:
         raise UsageError("pass --keep N, --keep-days DAYS, or both")
-    require_file(db)
+    require_warehouse(db)
     age = None if keep_days is None else timedelta(days=keep_days)
     retention = Retention(keep, age, series)
     if is_lake(db):

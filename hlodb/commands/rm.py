@@ -13,9 +13,8 @@ from hlodb.errors import UsageError
 from hlodb.ingest.load.delete import forget_run
 from hlodb.lake import is_lake
 from hlodb.lake.marks import delete_runs
-from hlodb.lake.opening import reading
+from hlodb.lake.opening import reading, require_warehouse
 from hlodb.schema.connection import Connection
-from hlodb.schema.waiting import require_file
 from hlodb.schema.warehouse import transaction
 from hlodb.terminal.narration import narrate
 from hlodb.text import not_held
@@ -38,7 +37,7 @@ def command(runs: tuple[str, ...], db: Path) -> None:
     \b
     hlodb rm 2026-11-20
     """
-    require_file(db)
+    require_warehouse(db)
     if is_lake(db):
         with reading(db) as connection:
             ids = _run_ids(connection, runs)

@@ -16,8 +16,8 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import UsageError
+from hlodb.lake.opening import require_warehouse
 from hlodb.reports.judge.triage import DECISIONS, decide, listing
-from hlodb.schema.waiting import require_file
 from hlodb.terminal.narration import narrate
 
 _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")
@@ -97,7 +97,7 @@ def command(
         raise UsageError(f"{decision} needs --reason")
     if (decision == "waive") != (until is not None):
         raise UsageError("--until is required by waive, and allowed for it only")
-    require_file(db)
+    require_warehouse(db)
     day = until.date() if until else None
     found = decide(
         db,
