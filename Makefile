@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page bucket proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -105,6 +105,13 @@ $(VENV)/page: Makefile | $(VENV)/dev
 	@if command -v npm >/dev/null; \
 	then mkdir -p $(VENV)/axe && npm install --silent --no-save --prefix $(VENV)/axe axe-core@4; \
 	else echo "npm is not there: pages are not checked by axe-core"; fi
+	@touch $@
+
+bucket: $(VENV)/bucket  ## Ingest into a lake in S3, which a server on this machine plays
+	$(BIN)/python -m pytest -q -m bucket
+
+$(VENV)/bucket: Makefile | $(VENV)/dev
+	$(call install,'moto[server]' s3fs)
 	@touch $@
 
 proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto

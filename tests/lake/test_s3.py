@@ -1,0 +1,117 @@
+"""A lake in S3, which a server on this machine plays: the commands as processes."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
+from tests.lake.comparing import differing_tables
+
+pytestmark = pytest.mark.bucket
+
+RELEASES = [DATA / "gpu" / f"jaxlib-{number}.tar.xz" for number in ("0.5.3", "0.7.2")]
+LAKE = "s3://dumps/runs.lake"
+_PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def environment() -> Iterator[dict[str, str]]:
+    """Start a server with a bucket; return the variables that lead clients to it."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{free.getsockname()[1]}"
+    server = subprocess.Popen(
+        [sys.executable, "-m", "moto.server", "-p", address.rpartition(":")[2]],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        _make_bucket(f"{address}/dumps")
+        yield os.environ | {
+            "AWS_ENDPOINT_URL": address,
+            "AWS_ACCESS_KEY_ID": "me",
+            "AWS_SECRET_ACCESS_KEY": "secret",
+            "AWS_DEFAULT_REGION": "us-east-1",
+        }
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _make_bucket(url: str) -> None:
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            with urlopen(Request(url, method="PUT")):
+                return
+        except URLError:
+            if time.monotonic() > end:
+                raise
+            time.sleep(0.1)
+
+
+def started(
+    environment: dict[str, str], *arguments: str | Path
+) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "hlodb", *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def output(environment: dict[str, str], *arguments: str | Path) -> str:
+    process = started(environment, *arguments)
+    out, error = process.communicate()
+    assert process.returncode == 0, error
+    return out
+
+
+def test_processes_at_once_then_a_report(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    file = tmp_path / "w.duckdb"
+    output(environment, "lake", "create", LAKE)
+    for dump in RELEASES:
+        output(environment, "ingest", dump, "--jobs", "1", "--db", file)
+    writers = [
+        started(environment, "ingest", dump, "--jobs", "1", "--db", LAKE)
+        for dump in (*RELEASES, RELEASES[0])
+    ]
+    errors = [writer.communicate()[1] for writer in writers]
+    assert [writer.returncode for writer in writers] == [0, 0, 0], errors
+    report = ["report", "--run", "jaxlib-0.7.2", "--baseline", "jaxlib-0.5.3",
+              "--format", "json", "--warn-only", "--no-record"]  # fmt: skip
+    expected = output(environment, *report, "--db", file)
+    assert output(environment, *report, "--db", LAKE) == expected.replace(
+        str(file), LAKE
+    )
+    unpacked = tmp_path / "unpacked.duckdb"
+    for _ in range(2):
+        output(environment, "compact", "--db", LAKE)
+    output(environment, "lake", "unpack", LAKE, unpacked)
+    with connect(file) as one, connect(unpacked) as other:
+        assert differing_tables(one, other) == []
+
+
+def test_keys_that_are_refused(environment: dict[str, str]) -> None:
+    """The server is not there: any client says so in words of its own."""
+    nowhere = environment | {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    process = started(nowhere, "runs", "--db", LAKE)
+    _, error = process.communicate()
+    assert process.returncode == 5
+    assert f"cannot read {LAKE}" in error
+    assert "Traceback" not in error
