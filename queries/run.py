@@ -213,9 +213,10 @@ def _require_known_values(
                 f'SELECT DISTINCT "{column}" FROM "{table}"'
             ).fetchall()
         }
-        if value not in known:
-            run = values.get("run") if table == "modules" else None
-            raise UsageError(_not_held(connection, parameter, value, known, run))
+        run = values.get("run") if table == "modules" else None
+        for each in value if isinstance(value, list) else [value]:
+            if each not in known:
+                raise UsageError(_not_held(connection, parameter, each, known, run))
 
 
 def _not_held(

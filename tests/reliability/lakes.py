@@ -38,7 +38,7 @@ def race_in_lake(
         children.start(work, lake, folder, ended)
         for work in (compact_until, read_until)
     ]
-    left = {writer: kills for writer in range(writers)}
+    left = dict.fromkeys(range(writers), kills)
     at_work = {writer: _begin(folder, writer, runs) for writer in left}
     while at_work:
         time.sleep(chance.uniform(0, _PAUSE_SECONDS))

@@ -14,6 +14,8 @@
 -- param min_compiles BIGINT = 2 from 0: Least number of compilations of one
 --   input.
 -- param only_variants BOOLEAN = false: Only inputs with more than one result.
+-- param only_runs VARCHAR[] = NULL of runs.name: Names of the runs to look at;
+--   NULL for all.
 -- column program
 -- column color
 -- column compile_count BIGINT count neutral: Compilations of the same input.
@@ -44,6 +46,7 @@ environments AS (
     ) AS environment
   FROM runs AS r
   LEFT JOIN flags AS f USING (run_id)
+  WHERE $only_runs IS NULL OR list_contains($only_runs, r.name)
 ),
 compiled AS (
   SELECT
