@@ -51,7 +51,8 @@ QUESTIONS = {
                          "-p", "base={base}"],
     "environment_diff": ["query", "environment_diff", "-p", "candidate={candidate}",
                          "-p", "base={base}"],
-    "nondeterminism": ["query", "nondeterminism", "-p", "run={candidate}"],
+    "nondeterminism": ["query", "nondeterminism", "-p",
+                       "only_runs={candidate},{base}"],
 }  # fmt: skip
 
 

@@ -6,6 +6,7 @@ from then on. Nothing else is asked of the place: no lock, no rename, no append.
 
 from __future__ import annotations
 
+import atexit
 import os
 import secrets
 import shutil
@@ -193,7 +194,7 @@ class Bucket:
 
         def listing() -> list[dict[str, Any]]:
             # Others write meanwhile: what was listed before is out of date.
-            self._files.invalidate_cache()
+            self._files.invalidate_cache(path)
             found: list[dict[str, Any]] = self._files.ls(path, detail=True)
             return found
 
@@ -254,7 +255,21 @@ class Bucket:
     def prepare(self, connection: Connection) -> None:
         """Let DuckDB read objects through the same client, not through an extension."""
         with suppress(Exception):  # Connections of one process share what is known.
-            connection.register_filesystem(self._files)
+            connection.register_filesystem(self._kept())
+
+    def _kept(self) -> Any:
+        """Return a file system that asks a network once for a block of a part."""
+        from fsspec.asyn import AsyncFileSystem
+        from fsspec.implementations.cached import CachingFileSystem
+
+        if not isinstance(self._files, AsyncFileSystem):
+            return self._files
+        # What was listed is not asked for again, file by file; parts never change.
+        for folder in self.folders():
+            self._listed(folder)
+        kind = type("Kept", (CachingFileSystem,), {"protocol": self._files.protocol})
+        self._blocks = tempfile.TemporaryDirectory(prefix="hlodb-lake-")
+        return kind(fs=self._files, cache_storage=self._blocks.name, check_files=False)
 
     def _at(self, name: str) -> str:
         return f"{self._path}/{name}"
