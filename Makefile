@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-causes bench-remedies oracle page bucket proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -85,6 +85,9 @@ bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on 
 
 bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
+
+bench-lakes: $(VENV)/run  ## Compare lakes with files, of up to 1,000 runs
+	$(BIN)/python -m bench.lakes
 
 bench-causes: $(VENV)/run  ## Score the causes that reports name of single edits
 	$(BIN)/python -m bench.causes

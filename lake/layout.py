@@ -6,6 +6,7 @@
     LAKE/keys/PACKAGE.parquet      the keys of its parts, which other packages may share
     LAKE/runs/PACKAGE.parquet      written last: with it the whole package is there
     LAKE/marks/MARK.parquet        runs that were deleted or pruned
+    LAKE/drafts/                   unfinished files, not in a bucket
 
 A file appears whole, under its name, and parts never change. So nobody needs a lock:
 readers list the folder `runs`, and see no part of a package that it does not name.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from hlodb.schema.warehouse import connect
-from tests.conftest import DATA
+from tests.conftest import DATA, REPOSITORY
 from tests.lake.comparing import differing_tables
 
 pytestmark = pytest.mark.bucket
@@ -105,6 +106,30 @@ def test_processes_at_once_then_a_report(
     output(environment, "lake", "unpack", LAKE, unpacked)
     with connect(file) as one, connect(unpacked) as other:
         assert differing_tables(one, other) == []
+
+
+def test_the_commands_of_the_guide(environment: dict[str, str], tmp_path: Path) -> None:
+    guide = (REPOSITORY / "docs" / "guides" / "many-machines.md").read_text("utf-8")
+    [commands] = re.findall(r"## In a bucket\n.*?```sh\n(.*?)```", guide, re.DOTALL)
+    scripts = Path(sys.executable).parent
+    done = subprocess.run(
+        ["bash", "-e", "-c", commands.replace("s3://dumps/runs", "s3://dumps/guide")],
+        env=environment | {"PATH": f"{scripts}:{environment['PATH']}"},
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "w.duckdb"
+    for number, day in (("0.9.2", "2026-11-19"), ("0.10.2", "2026-11-20")):
+        dump = REPOSITORY / "examples" / "dumps" / "cpu" / f"jaxlib-{number}.tar.xz"
+        when = ["--series", "cpu", "--started-at", day]
+        output(environment, "ingest", dump, *when, "--db", file)
+    expected = output(
+        environment, "report", "--series", "cpu", "--warn-only", "--db", file
+    )
+    assert expected.replace(str(file), "s3://dumps/guide.lake") in done.stdout
 
 
 def test_keys_that_are_refused(environment: dict[str, str]) -> None:
