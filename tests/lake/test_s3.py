@@ -21,7 +21,11 @@ from tests.lake.comparing import differing_tables
 
 pytestmark = pytest.mark.bucket
 
-RELEASES = [DATA / "gpu" / f"jaxlib-{number}.tar.xz" for number in ("0.5.3", "0.7.2")]
+# Archives hold no times: each gets a day of its own, as nights have.
+RELEASES: list[list[str | Path]] = [
+    [DATA / "gpu" / f"jaxlib-{number}.tar.xz", "--started-at", day, "--jobs", "1"]
+    for number, day in (("0.5.3", "2026-11-19"), ("0.7.2", "2026-11-20"))
+]
 LAKE = "s3://dumps/runs.lake"
 _PATIENCE_SECONDS = 60
 
@@ -87,9 +91,9 @@ def test_processes_at_once_then_a_report(
     file = tmp_path / "w.duckdb"
     output(environment, "lake", "create", LAKE)
     for dump in RELEASES:
-        output(environment, "ingest", dump, "--jobs", "1", "--db", file)
+        output(environment, "ingest", *dump, "--db", file)
     writers = [
-        started(environment, "ingest", dump, "--jobs", "1", "--db", LAKE)
+        started(environment, "ingest", *dump, "--db", LAKE)
         for dump in (*RELEASES, RELEASES[0])
     ]
     errors = [writer.communicate()[1] for writer in writers]
@@ -126,10 +130,9 @@ def test_the_commands_of_the_guide(environment: dict[str, str], tmp_path: Path) 
         dump = REPOSITORY / "examples" / "dumps" / "cpu" / f"jaxlib-{number}.tar.xz"
         when = ["--series", "cpu", "--started-at", day]
         output(environment, "ingest", dump, *when, "--db", file)
-    expected = output(
-        environment, "report", "--series", "cpu", "--warn-only", "--db", file
-    )
-    assert expected.replace(str(file), "s3://dumps/guide.lake") in done.stdout
+    named = environment | {"HLODB_DB": str(file)}
+    expected = output(named, "report", "--series", "cpu", "--warn-only")
+    assert done.stdout.endswith(expected)
 
 
 def test_keys_that_are_refused(environment: dict[str, str]) -> None:
