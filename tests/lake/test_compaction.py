@@ -65,7 +65,9 @@ def difference(file: Path, lake: Path) -> list[str]:
         pytest.param(["rm", "jaxlib-0.5.3", "jaxlib-0.7.2"], marks=pytest.mark.slow),
         pytest.param(["rm", "jaxlib-0.5.3"], marks=pytest.mark.slow),
         pytest.param(["prune", "--keep", "1"], marks=pytest.mark.slow),
-        ["prune", "--keep", "1", "--drop-timelines"],
+        pytest.param(
+            ["prune", "--keep", "1", "--drop-timelines"], marks=pytest.mark.slow
+        ),
     ],
     ids=" ".join,
 )
@@ -86,6 +88,7 @@ def test_a_deleted_run_comes_back(file: Path, lake: Path) -> None:
     assert difference(file, lake) == []
 
 
+@pytest.mark.slow
 def test_a_pruned_run_becomes_whole_again(file: Path, lake: Path) -> None:
     main(["prune", "--keep", "1", "--db", str(lake)])
     main(["ingest", *map(str, RELEASES), "--db", str(lake)])

@@ -38,6 +38,7 @@ def test_every_canned_query_is_equal(both: tuple[Connection, Connection]) -> Non
     assert differing_queries(*both) == []
 
 
+@pytest.mark.slow
 def test_a_lake_unpacks_to_the_same_rows(
     demo_warehouse: Path, lake: Path, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_a_bucket_without_rights(
     assert f"{bucket}: Access Denied; check the address and your access" in message
 
 
+@pytest.mark.slow
 def test_a_reader_without_the_right_to_write(
     bucket: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -125,6 +126,7 @@ def test_an_unknown_kind_of_url(capfd: pytest.CaptureFixture[str]) -> None:
     assert "cannot reach nonsense://bucket" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_parts_of_a_bucket_that_are_damaged(
     bucket: str, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,6 +139,7 @@ def test_parts_of_a_bucket_that_are_damaged(
     assert storage_at(bucket).address == bucket
 
 
+@pytest.mark.slow
 def test_a_copied_folder_is_a_lake_in_a_bucket(
     bucket: str, empty_lake: Path, tmp_path: Path
 ) -> None:
