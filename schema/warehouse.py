@@ -20,6 +20,7 @@ from hlodb.schema.connection import (
     OutOfMemoryException,
     SerializationException,
     TransactionException,
+    plan_quickly,
 )
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
@@ -78,7 +79,10 @@ def open_connection(
     path = Path(path)
     require_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
-    return _ready(open_when_free(path, timeout), path)
+    connection = _ready(open_when_free(path, timeout), path)
+    with suppress(InvalidInputException):  # locked, as below
+        plan_quickly(connection)
+    return connection
 
 
 @contextmanager
