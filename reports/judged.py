@@ -65,7 +65,7 @@ def judge_scene(
     """Judge every pair of a scene; `today` decides which waivers hold."""
     is_report = request.kind == "report"
     verdicts = scene.verdicts
-    steps, lines = _history(connection, scene, settings) if is_report else ([], {})
+    steps, lines = _history(scene, settings) if is_report else ([], {})
     trends = list(lines.values())
     has_base = scene.baseline.run is not None
     told = [v for v in verdicts if has_base and v.change != "same"]
@@ -88,7 +88,9 @@ def judge_scene(
         findings = [_of_a_diff(f) for f in findings]
         return Judged(findings, programs, trends, [], [], [], *pictured)
     roles = (
-        read_role_histories(connection, scene.tracks, lines, findings, scene.profiles)
+        read_role_histories(
+            connection, scene.history.tracks, lines, findings, scene.profiles
+        )
         if "series" in request.shown
         else []
     )
@@ -138,16 +140,17 @@ def _hidden_losses(
 
 
 def _history(
-    connection: Connection, scene: Scene, settings: Settings
+    scene: Scene, settings: Settings
 ) -> tuple[list[history.Step], history.Lines]:
     """Return steps and absences of the series, and every program's line through it."""
-    tracks, profiles = scene.tracks, scene.profiles
-    pairs = history.pairs_of(tracks)
-    steps = history.steps(connection, pairs, profiles, scene.line, settings)
-    lines = history.trends(tracks, profiles, steps, scene.candidate)
-    if settings.missing_program and scene.baseline.run is not None:
-        base = scene.baseline.run
-        steps += history.absences(connection, tracks, profiles, scene.line, base)
+    found, line, base = scene.history, scene.line, scene.baseline.run
+    steps = [s for s in found.steps if s.verdict.change != "failed"]
+    lines = history.trends(found.tracks, scene.profiles, steps, scene.candidate)
+    if settings.missing_program and base in line:
+        # To compare base and candidate, which both lack it, does not show it.
+        until = line[: line.index(base) + 1]
+        failed = [s for s in found.steps if s.verdict.change == "failed"]
+        steps += [s for s in failed if s.run in until]
     return steps, lines
 
 

@@ -1,28 +1,41 @@
-"""The history of every program's memory: exact steps of a deterministic series.
-
-A step is a verdict of `judged_pairs`, with the floors of [history], on a program and
-the run before that holds it with the same shapes: worse, improved or mixed.
-"""
+"""The history of every program's memory: rows of `memory_steps`, `pair_histories`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import dropwhile, takewhile
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from hlodb.reports.compare.pairs import Pair, Verdict, counts, judge
-from hlodb.reports.compare.tracks import Sighting, Track
+from hlodb.queries.answer_once import answered_once
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
+from hlodb.reports.compare.pairs import Modules, Pair, Verdict, verdict_of
+from hlodb.reports.compare.tracks import Sighting, Track, read_tracks
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Profiles, Run, reserved
 from hlodb.reports.model.sections import Point, Trend
 from hlodb.schema.connection import Connection
 
-_STEPS = frozenset({"worse", "improved", "mixed"})
 MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
 
-
 Lines = Mapping[tuple[int, int], Trend]
-"""The series of programs by the `id` of their last module, and memory space."""
+"""The series of programs by the number of their track, and memory space."""
+
+
+class Since(NamedTuple):
+    """Since which run a difference stands, and what became of it.
+
+    `first_module` is the program in that run, unless it is missing there. `before` is
+    the last run with the program before that, `undone` the one with the rise that an
+    improvement undoes. `fate` is `undone`, `stands` or None, see `pair_histories`.
+    """
+
+    track: int | None
+    first: Run
+    first_module: Module | None
+    before: Run | None
+    before_module: Module | None
+    undone: Run | None
+    fate: str | None
 
 
 class Step(NamedTuple):
@@ -30,136 +43,116 @@ class Step(NamedTuple):
 
     verdict: Verdict
     run: Run
+    since: Since
 
 
-def steps(
+class History(NamedTuple):
+    """Tracks and steps of a series, and since when its last run differs.
+
+    `since` is by the `id` of a pair, and memory space.
+    """
+
+    tracks: list[Track]
+    steps: list[Step]
+    since: Mapping[tuple[int, int], Since]
+
+
+def read_history(
     connection: Connection,
-    pairs: Iterable[tuple[Pair, Run]],
-    profiles: Profiles,
     line: Sequence[Run],
+    pairs: Sequence[Pair],
+    known: tuple[Sequence[Run], Modules, Profiles],
     settings: Settings,
-) -> list[Step]:
-    """Return every step of the series, each with the run that it is in."""
-    # Equal contents need equal memory.
-    asked = [(pair, run) for pair, run in pairs if not _is_unchanged(pair)]
-    runs = {id(pair): run for pair, run in asked}
-    judging = {
-        **settings.judging(),
-        "min_delta_bytes": settings.step_bytes,
-        "min_delta_ratio": settings.step_ratio,
-    }
-    verdicts = judge(connection, [p for p, _ in asked], profiles, line[::-1], judging)
-    return [Step(v, runs[id(v.pair)]) for v in verdicts if v.change in _STEPS]
+    *,
+    has_steps: bool,
+) -> History:
+    """Return the history of the runs of `line`, and of `pairs` of its last run."""
+    asked = {"run_ids": [run.run_id for run in line]}
+    with answered_once(connection, ["program_tracks"], asked, load_catalogue()):
+        tracks = read_tracks(connection, line, known[1])
+        steps = []
+        if has_steps:
+            steps = _read_steps(connection, line, tracks, known, settings)
+        since = _read_since(connection, line, pairs, known, settings)
+    return History(tracks, steps, since)
 
 
-def pairs_of(tracks: Iterable[Track]) -> Iterator[tuple[Pair, Run]]:
-    """Yield every module of a series beside what it is compared with."""
-    for track in tracks:
-        for run, module, base, _ in track.sightings:
-            if base is not None:
-                yield Pair(base.module, module, base.run, *base[2:]), run
-
-
-def absences(
+def _read_steps(
     connection: Connection,
+    line: Sequence[Run],
     tracks: Iterable[Track],
-    profiles: Profiles,
-    line: Sequence[Run],
-    base: Run,
-) -> list[Step]:
-    """Return what vanished up to the base, as verdicts on the runs that lack it.
-
-    Neither the base nor the last run of `line`, the candidate, holds such a program:
-    to compare the two does not show it.
-    """
-    until = line.index(base) + 1 if base in line else 0
-    runs: dict[int, Run] = {}
-    pairs = []
-    for run, module, _, missing_in in (track.sightings[-1] for track in tracks):
-        if missing_in is not None and missing_in in line[:until]:
-            pair = Pair(module, None, run, "missing")
-            runs[id(pair)] = missing_in
-            pairs.append(pair)
-    verdicts = judge(connection, pairs, profiles, (), {})
-    return [Step(v, runs[id(v.pair)]) for v in verdicts]
-
-
-def _is_unchanged(pair: Pair) -> bool:
-    base, candidate = pair.base, pair.candidate
-    return (
-        base is not None
-        and candidate is not None
-        and (base.module_id == candidate.module_id)
-    )
-
-
-def first_run(
-    track: Track, base: Module, candidate: Module, color: int, profiles: Profiles
-) -> Run | None:
-    """Return the run since which a difference stands: on the candidate's side of the
-    middle between base and candidate, without a break but for other shapes.
-
-    Where the base has other shapes: since which the candidate's are those of now.
-    """
-    if not track.comparable(base, candidate):
-        return _first_alike(track, candidate)
-    low = reserved(base, color, profiles)
-    high = reserved(candidate, color, profiles)
-    since: Run | None = None
-    for sighting in reversed(_until(track, candidate)):
-        level = reserved(sighting.module, color, profiles)
-        if sighting.module is base or (2 * level - low - high) * (high - low) <= 0:
-            break
-        since = sighting.run
-    return since
-
-
-def _first_alike(track: Track, candidate: Module) -> Run | None:
-    until = dropwhile(lambda s: s.module is not candidate, reversed(track.sightings))
-    alike = list(takewhile(lambda s: track.comparable(s.module, candidate), until))
-    return alike[-1].run if alike else None
-
-
-def is_undone(track: Track, verdict: Verdict, profiles: Profiles) -> bool:
-    """Return whether a step up came back to its middle, or below, in any later run."""
-    low, high = verdict.base_bytes or 0, verdict.candidate_bytes or 0
-    risen = verdict.pair.candidate
-    modules = [s.module for s in track.level_of(risen)] if risen else []
-    later = dropwhile(lambda module: module is not risen, modules)
-    return any(2 * reserved(m, verdict.color, profiles) <= low + high for m in later)
-
-
-def undone_step(
-    track: Track,
-    candidate: Module,
-    color: int,
-    profiles: Profiles,
+    known: tuple[Sequence[Run], Modules, Profiles],
     settings: Settings,
-) -> Run | None:
-    """Return the run of the last rise that stood, if the candidate has undone it."""
-    level = reserved(candidate, color, profiles)
-    earlier = _until(track, candidate)[:-1]
-    sizes = [reserved(s.module, color, profiles) for s in earlier]
-    for place in range(len(sizes) - 1, 0, -1):
-        low, high = sizes[place - 1 : place + 1]
-        stood = all(2 * size > low + high for size in sizes[place:])
-        if stood and counts(low, high, settings):
-            return earlier[place].run if level <= low else None
-    return None
+) -> list[Step]:
+    runs, modules, profiles = known
+    by_id = {run.run_id: run for run in runs}
+    bases = {
+        (s.module.run_id, s.module.place): s.base for t in tracks for s in t.sightings
+    }
+    asked = {
+        **settings.judging(),
+        "run_ids": [run.run_id for run in line],
+        "min_step_bytes": settings.step_bytes,
+        "min_step_ratio": settings.step_ratio,
+    }
+    steps = []
+    for row in run_query(connection, "memory_steps", asked).dicts():
+        at = row["run_id"], row["place"]
+        base, run = modules[row["base_run_id"], row["base_place"]], by_id[row["run_id"]]
+        base_run = by_id[row["base_run_id"]]
+        pair = Pair(base, None, base_run, "missing")
+        if row["place"] is not None and (compared := bases[at]) is not None:
+            pair = Pair(base, modules[at], base_run, *compared[2:])
+        since = _since(row, by_id, modules)
+        steps.append(Step(verdict_of(pair, row, profiles), run, since))
+    return steps
 
 
-def _until(track: Track, module: Module) -> Sequence[Sighting]:
-    level = track.level_of(module)
-    places = [i for i, s in enumerate(level) if s.module is module]
-    return level[: places[0] + 1] if places else []
+def _read_since(
+    connection: Connection,
+    line: Sequence[Run],
+    pairs: Sequence[Pair],
+    known: tuple[Sequence[Run], Modules, Profiles],
+    settings: Settings,
+) -> Mapping[tuple[int, int], Since]:
+    if not pairs:
+        return {}
+    runs, modules, _ = known
+    by_id = {run.run_id: run for run in runs}
+    asked: dict[str, Any] = {
+        "base_runs": [p.base and p.base.run_id for p in pairs],
+        "base_places": [p.base and p.base.place for p in pairs],
+        "candidate_runs": [line[-1].run_id for _ in pairs],
+        "candidate_places": [p.candidate and p.candidate.place for p in pairs],
+        "run_ids": [run.run_id for run in line],
+        "min_delta_bytes": settings.floor_bytes,
+        "min_delta_ratio": settings.floor_ratio,
+    }
+    return {
+        (id(pairs[row["pair"] - 1]), row["color"]): _since(row, by_id, modules)
+        for row in run_query(connection, "pair_histories", asked).dicts()
+    }
+
+
+def _since(row: Mapping[str, Any], runs: Mapping[int, Run], modules: Modules) -> Since:
+    first, before = row["first_run_id"], row["before_run_id"]
+    return Since(
+        row["track"],
+        runs[first],
+        modules.get((first, row["first_place"])),
+        runs.get(before),
+        modules.get((before, row["before_place"])),
+        runs.get(row["undone_run_id"]),
+        row["fate"],
+    )
 
 
 def trends(
     tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
 ) -> Lines:
-    """Return the series of every program that `last` holds, by program and space."""
+    """Return the series of every program that `last` holds, by track and space."""
     stepped = {
-        (s.verdict.pair.candidate, s.verdict.color): s.verdict.delta_bytes or 0
+        (id(s.verdict.pair.candidate), s.verdict.color): s.verdict.delta_bytes or 0
         for s in found
     }
     rows = {}
@@ -169,8 +162,7 @@ def trends(
         for color in sorted(
             {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
         ):
-            key = id(track.last), color
-            rows[key] = _trend(track, color, profiles, stepped)
+            rows[track.number, color] = _trend(track, color, profiles, stepped)
     in_order = sorted(
         rows.items(), key=lambda row: (row[1].program, row[1].rank or 0, row[1].color)
     )
@@ -181,16 +173,16 @@ def _trend(
     track: Track,
     color: int,
     profiles: Profiles,
-    stepped: dict[tuple[Module | None, int], int],
+    stepped: Mapping[tuple[int, int], int],
 ) -> Trend:
     points = []
-    before: Module | None = None
+    before: Sighting | None = None
     for sighting in track.sightings:
-        step = stepped.get((sighting.module, color), 0)
-        mark = _mark(track, before, sighting.module, step)
+        step = stepped.get((id(sighting.module), color), 0)
+        mark = _mark(before, sighting, step)
         level = reserved(sighting.module, color, profiles)
         points.append(Point(sighting.run.name, level, mark))
-        before = sighting.module
+        before = sighting
     space = next(
         p[color].space_name
         for s in reversed(track.sightings)
@@ -200,8 +192,8 @@ def _trend(
     return Trend(last.program, last.rank, last.module_number, color, space, points)
 
 
-def _mark(track: Track, before: Module | None, module: Module, step: int) -> str:
+def _mark(before: Sighting | None, sighting: Sighting, step: int) -> str:
     if step:
         return MARKS["up" if step > 0 else "down"]
-    is_comparable = before is None or track.comparable(before, module)
+    is_comparable = before is None or sighting.is_like(before)
     return MARKS["same" if is_comparable else "incomparable"]

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Profile, Profiles, Run
 from hlodb.schema.connection import Connection
 
@@ -107,7 +106,7 @@ def read_verdicts(
                 by_name[row["instead_of"]] if row["instead_of"] else None,
             )
         if row["color"] is not None:
-            verdicts.append(_verdict(pairs[key], row, profiles))
+            verdicts.append(verdict_of(pairs[key], row, profiles))
     return list(pairs.values()), verdicts
 
 
@@ -135,20 +134,11 @@ def judge(
         return []
     found = run_query(connection, "judged_pairs", asked).dicts()
     found.sort(key=lambda row: (row["pair"], row["color"]))
-    return [_verdict(pairs[row["pair"] - 1], row, profiles) for row in found]
+    return [verdict_of(pairs[row["pair"] - 1], row, profiles) for row in found]
 
 
-def split(text: str | None) -> tuple[str, ...]:
-    """Return the parts of a column that lists several."""
-    return tuple(text.split(", ")) if text else ()
-
-
-def _module(modules: Modules, row: Mapping[str, Any], side: str) -> Module | None:
-    place = row[f"{side}_place"]
-    return None if place is None else modules[row[f"{side}_run_id"], place]
-
-
-def _verdict(pair: Pair, row: Mapping[str, Any], profiles: Profiles) -> Verdict:
+def verdict_of(pair: Pair, row: Mapping[str, Any], profiles: Profiles) -> Verdict:
+    """Return the verdict that a row of a query gives on a pair."""
     sides = (m and profiles.get(m.module_id, {}).get(row["color"]) for m in pair[:2])
     base, candidate = sides
     return Verdict(
@@ -168,18 +158,14 @@ def _verdict(pair: Pair, row: Mapping[str, Any], profiles: Profiles) -> Verdict:
     )
 
 
-def counts(base: int, candidate: int, settings: Settings) -> bool:
-    """Return whether a difference that is known is at or above both floors.
+def split(text: str | None) -> tuple[str, ...]:
+    """Return the parts of a column that lists several."""
+    return tuple(text.split(", ")) if text else ()
 
-    The share is of the smaller side, so that it is the same seen from either. Verdicts
-    have the floors of the query; this is for what became of a rise since.
-    """
-    delta = abs(candidate - base)
-    return (
-        delta > 0
-        and delta >= settings.floor_bytes
-        and delta >= settings.floor_ratio * min(base, candidate)
-    )
+
+def _module(modules: Modules, row: Mapping[str, Any], side: str) -> Module | None:
+    place = row[f"{side}_place"]
+    return None if place is None else modules[row[f"{side}_run_id"], place]
 
 
 def tags(v: Verdict) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -12,7 +12,7 @@ from typing import Any
 from hlodb.errors import UsageError
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import install_temporary
-from hlodb.reports.model.facts import Module, Profile, Run, Shape
+from hlodb.reports.model.facts import Module, Profile, Run
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
 
@@ -48,24 +48,6 @@ def read_modules(
         module = Module(*row)
         found[module.run_id].append(module)
     return found
-
-
-def read_differing(
-    connection: Connection, pairs: Collection[tuple[Shape, Shape]]
-) -> set[tuple[Shape, Shape]]:
-    """Return the pairs of shapes that are not comparable."""
-    if not pairs:
-        return set()
-    _install(connection, "differing_keys")
-    sides = ("base", "candidate")
-    names = [
-        f"{side}_{key}"
-        for side in sides
-        for key in ("key", "shapes", "source", "partitions", "platform")
-    ]
-    asked = [dict(zip(names, (*b, *c), strict=True)) for b, c in pairs]
-    places = {place for (place,) in rows(connection, "differing_shapes", pairs=asked)}
-    return {pair for place, pair in enumerate(pairs) if place in places}
 
 
 def _install(connection: Connection, name: str) -> None:

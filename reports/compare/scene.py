@@ -10,9 +10,9 @@ from typing import Any
 from hlodb.errors import NothingToCompare, UsageError
 from hlodb.queries.run import run_query
 from hlodb.reports.compare.baseline import Baseline, candidate_run, choose_baseline
+from hlodb.reports.compare.history import History, read_history
 from hlodb.reports.compare.pairs import Modules, Pair, Verdict, judge, read_verdicts
 from hlodb.reports.compare.read import read_modules, read_profiles, read_runs
-from hlodb.reports.compare.tracks import Track, read_tracks
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Profiles, Run
 from hlodb.schema.connection import Connection
@@ -58,7 +58,7 @@ class Scene:
     candidate: Run
     baseline: Baseline
     modules: Mapping[int, Sequence[Module]]
-    tracks: list[Track]
+    history: History
     profiles: Profiles
     pairs: list[Pair]
     verdicts: list[Verdict]
@@ -113,11 +113,14 @@ def read_scene(connection: Connection, request: Request, settings: Settings) -> 
     pairs, verdicts = _verdicts(
         connection, baseline, candidate, known, (request, settings)
     )
+    history = read_history(
+        connection, line, pairs, known, settings, has_steps=request.kind == "report"
+    )
     return Scene(
         candidate,
         baseline,
         modules,
-        read_tracks(connection, line, placed),
+        history,
         profiles,
         pairs,
         verdicts,

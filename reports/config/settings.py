@@ -135,6 +135,15 @@ class Settings:
         is_of_device = color == 0 and platform != "cpu"
         return run.chip_memory_bytes if limit is None and is_of_device else limit
 
+    def counts(self, before: int, after: int) -> bool:
+        """Return whether a gate, or a decision about a rise, counts a difference.
+
+        The share is of the smaller side, so that it is the same seen from either.
+        """
+        delta = abs(after - before)
+        least = max(self.floor_bytes, self.floor_ratio * min(before, after))
+        return delta > 0 and delta >= least
+
     def judging(self) -> dict[str, Any]:
         """Return the parameters of verdicts, see the query `judged_pairs`."""
         return {

@@ -16,7 +16,7 @@ def read_input_changes(
     connection: Connection, pairs: Sequence[Modules]
 ) -> Mapping[Modules, list[InputChange]]:
     """Return the changes of every pair whose entry shapes differ, in their order."""
-    asked = [(b, c) for b, c in pairs if b.shape[1:4] != c.shape[1:4]]
+    asked = [(b, c) for b, c in pairs if b.inputs != c.inputs]
     if not asked:
         return {}
     ids = {

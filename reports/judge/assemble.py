@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import dropwhile, islice
 from typing import NamedTuple
 
 from hlodb.reports.compare import history
-from hlodb.reports.compare.pairs import Verdict, counts
+from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.compare.scene import Scene
-from hlodb.reports.compare.tracks import Track
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.explain.differences import Modules
 from hlodb.reports.explain.explain import Explanations, explain
@@ -57,17 +55,8 @@ class _Known(NamedTuple):
     scene: Scene
     settings: Settings
     explained: Explanations
-    tracks: Mapping[int, Track]
     lines: history.Lines
     places: Mapping[int, int]
-
-
-class _Since(NamedTuple):
-    """Since which run a difference stands, the run before, and the rise it undoes."""
-
-    first: Run
-    before: Run | None
-    undone: Run | None
 
 
 def findings_of(
@@ -82,104 +71,55 @@ def findings_of(
 
     A step that is the same difference as one of the candidate's is left out.
     """
-    tracks = {id(s.module): t for t in scene.tracks for s in t.sightings}
-    known = _Known(scene, settings, explained, tracks, lines, places_of(scene))
+    known = _Known(scene, settings, explained, lines, places_of(scene))
+    since = scene.history.since
     found = with_own_ids(
-        _finding(known, v, "candidate", scene.candidate) for v in verdicts
+        _finding(known, v, "candidate", scene.candidate, since[id(v.pair), v.color])
+        for v in verdicts
     )
     ids = {f.id for f in found}
     for step in steps:
-        finding = _finding(known, step.verdict, "history", step.run)
+        finding = _finding(known, step.verdict, "history", step.run, step.since)
         if finding.id not in ids:
             ids.add(finding.id)
             found.append(finding)
     return found
 
 
-def _finding(known: _Known, v: Verdict, scope: str, run: Run) -> Finding:
-    scene, settings = known.scene, known.settings
-    track = known.tracks.get(id(_module(v)))
-    if track and v.pair.candidate is None and track.sightings[-1].run == run:
-        track = None  # The series takes another program for what became of it.
-    since = _since(known, track, v, scope, run)
-    modules = _moved(v)
-    line = known.lines.get((id(track.last), v.color)) if track else None
+def _finding(
+    known: _Known, v: Verdict, scope: str, run: Run, since: history.Since
+) -> Finding:
+    settings, modules = known.settings, _moved(v)
+    line = known.lines.get((since.track, v.color)) if since.track else None
+    is_fixed = v.change == "improved" and scope == "candidate" and known.lines
     movement = Movement(
         verdict=v,
-        id=_id(known, track, v, since.first),
+        id=_id(known, v, since),
         scope=scope,
         candidate_run=run,
         first_run=since.first,
         run_before=since.before,
-        undone_run=since.undone,
-        fate=_fate(track, v, scene, settings) if scope == "history" else "",
+        undone_run=since.undone if is_fixed else None,
+        fate=since.fate or "" if scope == "history" else "",
         explanation=known.explained.get((modules, v.color)) if modules else None,
         history=[f"{p.run} {p.bytes} {p.mark}".rstrip() for p in line.points]
         if line
         else [],
     )
-    limit = settings.limit_of(scene.candidate, v.color, v.space, _module(v).platform)
+    platform = _module(v).platform
+    limit = settings.limit_of(known.scene.candidate, v.color, v.space, platform)
     return make_finding(movement, settings, limit)
 
 
-def _id(known: _Known, track: Track | None, v: Verdict, first: Run) -> str:
-    """Return the id of a finding by the program in the run that had it first."""
-    there = (
-        [s for s in track.sightings if s.run.run_id == first.run_id] if track else []
-    )
-    module = there[0].module if there else _module(v)
-    if track and v.pair.candidate is None:
-        module = track.last
-    return finding_id(module, v.color, first.name, known.places[id(module)])
+def _id(known: _Known, v: Verdict, since: history.Since) -> str:
+    """Return the id of a finding by the program in the run that had it first.
 
-
-def _since(
-    known: _Known, track: Track | None, v: Verdict, scope: str, run: Run
-) -> _Since:
-    base, candidate, before = v.pair.base, v.pair.candidate, v.pair.base_run
-    if candidate is None and scope == "candidate":
-        return _missing_since(known, track, run, before)
-    if track is None or base is None or candidate is None:
-        return _Since(run, before, None)
-    profiles, settings = known.scene.profiles, known.settings
-    first = history.first_run(track, base, candidate, v.color, profiles) or run
-    like = None if v.pair.differing_keys else candidate
-    earlier = track.before(first.run_id, like)
-    undone = None
-    if v.change == "improved" and scope == "candidate" and known.lines:
-        undone = history.undone_step(track, candidate, v.color, profiles, settings)
-    return _Since(first, earlier.run if earlier else before, undone)
-
-
-def _missing_since(
-    known: _Known, track: Track | None, run: Run, before: Run | None
-) -> _Since:
-    """Return the first run to lack a program that `run` lacks."""
-    line, last = known.scene.line, track.sightings[-1].run if track else None
-    following = dropwhile(lambda each: each != last, line)
-    first = next(islice(following, 1, None), None)
-    return _Since(first, last, None) if first else _Since(run, before, None)
-
-
-def _fate(track: Track | None, v: Verdict, scene: Scene, settings: Settings) -> str:
-    """Return the fate of an earlier step: a rise is `undone`, or one that counts
-    `stands` in the candidate, as does an absence; else nothing is said.
-
-    A rise of one more compilation is undone, too, where that is not there any more.
-
-    Of a candidate with other shapes nobody knows whether the rise is in it.
+    Of one that is missing, by the program in the last run that has it.
     """
-    if v.change == "failed":
-        return "stands"
-    low, high = v.base_bytes or 0, v.candidate_bytes or 0
-    if track is None or low >= high:
-        return ""
-    is_there = track.sightings[-1].run.run_id == scene.candidate.run_id
-    is_once = v.pair.is_again and not is_there
-    if is_once or history.is_undone(track, v, scene.profiles):
-        return "undone"
-    is_known = is_there and track.comparable(track.last, _module(v))
-    return "stands" if is_known and counts(low, high, settings) else ""
+    is_missing = v.pair.candidate is None
+    there = since.before_module if is_missing else since.first_module
+    module = there or _module(v)
+    return finding_id(module, v.color, since.first.name, known.places[id(module)])
 
 
 def place_of(v: Verdict) -> tuple[object, ...]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from hlodb.reports.compare.pairs import counts
 from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.findings import OPEN
@@ -78,7 +77,7 @@ def _has_grown(triage: Triage, finding: Finding, settings: Settings) -> bool:
     before, now = triage.candidate_bytes, finding.candidate_bytes
     if before is None or now is None:
         return False
-    return now > before and counts(before, now, settings)
+    return now > before and settings.counts(before, now)
 
 
 def _outgrown(finding: Finding, triage: Triage) -> Finding:

@@ -68,15 +68,12 @@ def former_ids(scene: Scene) -> dict[str, list[str]]:
     late = {run.run_id for run in scene.late_runs()}
     places = places_of(scene) if late else {}
     found = {}
-    for track in scene.tracks:
-        for number, (run, module, *_) in enumerate(track.sightings):
+    for track in scene.history.tracks:
+        for number, sighting in enumerate(track.sightings):
+            run, module = sighting[:2]
             if run.run_id not in late:
                 continue
-            level = [
-                s
-                for s in track.sightings[number:]
-                if track.comparable(s.module, module)
-            ]
+            level = [s for s in track.sightings[number:] if s.is_like(sighting)]
             later = [s for s in level if _was_there(s.run, run)]
             for color in scene.profiles.get(module.module_id, {}):
                 now, *former = (

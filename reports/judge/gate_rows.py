@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from hlodb.errors import UsageError
-from hlodb.reports.compare.pairs import counts
 from hlodb.reports.config.settings import Budget, Settings, covers
 from hlodb.reports.judge.findings import ALERTING
 from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
@@ -125,7 +124,7 @@ def _changed(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
     for f in facts.findings:
         base, value = f.base_bytes or 0, f.candidate_bytes or 0
         is_changed = f.scope == "candidate" and f.change == "changed"
-        if is_changed and counts(base, value, settings):
+        if is_changed and settings.counts(base, value):
             row = _about(f, "changed_inputs", "bytes", base, value)
             reason = input_words(f.inputs) or changed_inputs(f.differing_keys)
             yield replace(row, status=settings.changed_inputs, reason=reason)

@@ -6,9 +6,6 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-Shape = tuple[int | None, str | None, str | None, int | None, str | None]
-"""Program key, entry shapes, those of the source, partitions and platform."""
-
 
 class Run(NamedTuple):
     """A run; `labels` is its JSON text.
@@ -64,15 +61,9 @@ class Module(NamedTuple):
     has_assignment: bool
 
     @property
-    def shape(self) -> Shape:
-        """What decides with which modules it can be compared, see `differing_keys`."""
-        return (
-            self.program_key,
-            self.entry_shapes,
-            self.source_shapes,
-            self.num_partitions,
-            self.platform,
-        )
+    def inputs(self) -> tuple[str | None, str | None, int | None]:
+        """Entry shapes, those of the source, and partitions."""
+        return self.entry_shapes, self.source_shapes, self.num_partitions
 
     @property
     def earliest_id(self) -> int:

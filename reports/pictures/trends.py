@@ -55,10 +55,10 @@ def read_role_histories(
     Runs share what they hold alike, so each content is asked about once.
     """
     shown = drawn_trends(lines.values(), findings)
-    by_last = {id(track.last): track for track in tracks}
+    by_number = {track.number: track for track in tracks}
     modules = {
-        id(trend): [s.module for s in by_last[last].sightings]
-        for (last, _), trend in lines.items()
+        id(trend): [s.module for s in by_number[number].sightings]
+        for (number, _), trend in lines.items()
     }
     wanted = {m.module_id for trend in shown for m in modules[id(trend)]}
     roles = _read_roles(connection, wanted) if wanted else {}

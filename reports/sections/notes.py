@@ -61,7 +61,7 @@ def _earlier_names(
 ) -> Iterator[str]:
     """Yield which programs were called otherwise earlier in the history."""
     now: dict[tuple[str, str, str], None] = {}
-    for track in scene.tracks:
+    for track in scene.history.tracks:
         last = track.last.program
         names = {s.module.program: s.run.name for s in track.sightings}
         for name, until in names.items():

@@ -25,6 +25,11 @@
 -- column program
 -- column rank
 -- column module_number
+-- column module_id
+-- column shape BIGINT id neutral: Number of its shapes in the track: 1 for the
+--   earliest.
+-- column comparable_shapes VARCHAR name neutral: Shapes of the track that can
+--   be compared with its own, see differing_keys; separated by commas.
 -- column method VARCHAR name neutral: How it was matched with the earlier
 --   module, see match_rungs; NULL for the first row.
 -- column confidence DOUBLE score higher_is_better: Confidence of the match,
@@ -41,6 +46,8 @@
 --   match_rungs.
 -- column base_confidence DOUBLE score higher_is_better: Confidence of the
 --   match, from 0 to 1.
+-- column next_run_id BIGINT id neutral: run_id of the run after its own; NULL
+--   in the last run.
 -- column missing_run_id BIGINT id neutral: run_id of the first run without the
 --   program, if the last run lacks it, too.
 WITH RECURSIVE line AS MATERIALIZED (
@@ -202,14 +209,21 @@ sightings AS MATERIALIZED (
     ON h.run_id = f.run_id
     AND h.place = f.place
 ),
-shapes AS (
-  SELECT DISTINCT
+shapes AS MATERIALIZED (
+  SELECT
+    s.track, s.shape, s.program_key, s.entry_shapes, s.source_shapes,
+    s.num_partitions, s.platform,
+    row_number() OVER (PARTITION BY s.track ORDER BY min(s.run_place))
+      AS shape_number
+  FROM sightings AS s
+  GROUP BY
     s.track, s.shape, s.program_key, s.entry_shapes, s.source_shapes,
     s.num_partitions, s.platform
-  FROM sightings AS s
 ),
-comparable AS (
-  SELECT b.track, b.shape AS base_shape, c.shape AS own_shape
+comparable AS MATERIALIZED (
+  SELECT
+    b.track, b.shape AS base_shape, c.shape AS own_shape,
+    b.shape_number AS base_number, c.shape_number AS own_number
   FROM shapes AS b
   JOIN shapes AS c USING (track),
   LATERAL (
@@ -226,6 +240,14 @@ comparable AS (
   ) AS k
   WHERE k.differing_keys = ''
     OR b.shape = c.shape
+),
+numbered AS (
+  SELECT
+    c.track, c.own_shape AS shape, c.own_number AS shape_number,
+    string_agg(c.base_number, ', ' ORDER BY c.base_number)
+      AS comparable_shapes
+  FROM comparable AS c
+  GROUP BY c.track, c.own_shape, c.own_number
 ),
 -- The last sighting of each comparable shape, then the last of these.
 levels AS (
@@ -313,11 +335,17 @@ missing AS (
 )
 SELECT
   s.track, s.run_id, s.run, s.run_place, s.place, s.program,
-  s.own_rank AS rank, s.module_number, s.method, s.confidence,
+  s.own_rank AS rank, s.module_number, s.module_id, n.shape_number AS shape,
+  n.comparable_shapes, s.method, s.confidence,
   s.earlier_run_id, s.earlier_place, b.run_id AS base_run_id,
   b.place AS base_place, b.relation, b.method AS base_method,
-  b.confidence AS base_confidence, m.run_id AS missing_run_id
+  b.confidence AS base_confidence, y.run_id AS next_run_id,
+  m.run_id AS missing_run_id
 FROM sightings AS s
+LEFT JOIN line AS y ON y.run_place = s.run_place + 1
+JOIN numbered AS n
+  ON n.track = s.track
+  AND n.shape = s.shape
 LEFT JOIN bases AS b
   ON b.track = s.track
   AND b.run_place = s.run_place
