@@ -16,7 +16,7 @@ from tests.reports.worlds import Program, make
 
 NIGHTS = 8
 
-SIZES = {
+SIZES: dict[str, list[int | None]] = {
     "jit_stands": [10, 10, 14, 14, 14, 14, 14, 14],
     "jit_undone": [10, 14, 14, 14, 10, 10, 10, 10],
     "jit_half_back": [10, 10, 20, 20, 15, 15, 15, 15],

@@ -7,7 +7,7 @@ import re
 import tarfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import permutations
+from itertools import pairwise, permutations
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +133,36 @@ EXPLAINED = {
     "first_divergence": ("divergence", DIVERGENCE),
 }
 
+SINCE = {
+    "program": "program",
+    "base_program": "base_program",
+    "rank": "rank",
+    "module_number": "module_number",
+    "color": "color",
+    "space": "space_name",
+    "rule": "rule",
+    "delta_bytes": "delta_reserved_bytes",
+    "first_run": "first_run",
+}
+"""Fields of a finding of the candidate, and the columns of differences_since."""
+
+STEP = {
+    "program": "program",
+    "rank": "rank",
+    "module_number": "module_number",
+    "color": "color",
+    "space": "space_name",
+    "change": "verdict",
+    "rule": "rule",
+    "base_run": "base_run",
+    "candidate_run": "run",
+    "base_bytes": "base_reserved_bytes",
+    "candidate_bytes": "candidate_reserved_bytes",
+    "delta_bytes": "delta_reserved_bytes",
+    "delta_live_peak_bytes": "delta_live_peak_bytes",
+}
+"""Fields of a finding of the history, and the columns of memory_steps."""
+
 AT_ONCE = 10
 """Pairs that one process of DuckDB is asked about: bounds memory, not results."""
 
@@ -157,6 +187,54 @@ def check(
             if more:
                 compared += check_findings(report, answers, pair)
     return compared
+
+
+def check_history(path: Path, pair: tuple[str, str], settings: Settings) -> int:
+    """Compare since when the report on a pair says that programs differ, and steps.
+
+    Return how many rows were compared.
+    """
+    base, candidate = pair
+    floors = settings.judging()
+    steps = {
+        "candidate": candidate,
+        "min_step_bytes": settings.step_bytes,
+        "min_step_ratio": settings.step_ratio,
+    }
+    catalogue = load_catalogue()
+    asked = {
+        "differences_since": {"base": base, "candidate": candidate, **floors},
+        "memory_steps": {**steps, **floors},
+    }
+    since, stepped = told_by_duckdb(path, [(catalogue[n], p) for n, p in asked.items()])
+    report = report_json(path, base, candidate, settings, "report")
+    found = [f for f in report["findings"] if f["scope"] == "candidate"]
+    moved = [f for f in found if f["change"] != "same"]
+    assert fields_of(moved, SINCE) == fields_of(since, SINCE.values())
+    undone = [f for f in moved if f["change"] == "fixed"]
+    improved = [r for r in since if r["undone_run"] and r["verdict"] == "improved"]
+    assert fields_of(undone, SINCE) == fields_of(improved, SINCE.values())
+    history = [f for f in report["findings"] if f["scope"] == "history"]
+    assert fields_of(history, STEP) <= fields_of(stepped, STEP.values())
+    fates = {
+        "undone": [f for f in history if f["state"] == "undone"],
+        "stands": [f for f in history if f["stands"]],
+    }
+    for fate, shown in fates.items():
+        rows = [r for r in stepped if r["fate"] == fate]
+        assert fields_of(shown, STEP) <= fields_of(rows, STEP.values())
+    # The same difference as one of the candidate's is told once.
+    told = {
+        (f["program"], f["rank"], f["color"], f["first_run"])
+        for f in report["findings"]
+    }
+    earlier = [r for r in stepped if r["verdict"] != "failed"]
+    assert {(r["program"], r["rank"], r["color"], r["run"]) for r in earlier} <= told
+    return len(since) + len(stepped)
+
+
+def fields_of(rows: Iterable[Row], names: Iterable[str]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row[name] for name in names) for row in rows)
 
 
 def calls_of(
@@ -268,6 +346,14 @@ def test_every_series_of_the_demo(demo_warehouse: Path, part: int) -> None:
     assert check(demo_warehouse, pairs, Settings(), "report") > 50
 
 
+@pytest.mark.slow
+def test_every_history_of_the_demo(demo_warehouse: Path) -> None:
+    with connect(demo_warehouse) as connection:
+        names = [run.name for run in read_runs(connection)]
+    pairs = [*pairwise(names)]
+    assert sum(check_history(demo_warehouse, p, Settings()) for p in pairs) > 100
+
+
 @pytest.mark.shared
 @pytest.mark.slow
 def test_pairs_of_the_full_dumps(full_warehouse: Path) -> None:
@@ -312,6 +398,8 @@ def test_every_pair_of_a_situation(name: str, tmp_path: Path) -> None:
     for kind in ("diff", "report"):
         check(path, pairs_of(path), settings, kind)
     check(path, pairs_of(path), EVERY_BUFFER, more=True)
+    *_, base, candidate = (world.name for world in situation.worlds)
+    check_history(path, (base, candidate), settings)
 
 
 # --- A program that is called otherwise in the next release --------------------------
