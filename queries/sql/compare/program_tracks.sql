@@ -202,12 +202,16 @@ sightings AS MATERIALIZED (
     hash(
       h.program_key, h.entry_shapes, h.source_shapes, h.num_partitions,
       h.platform
-    ) AS shape,
-    max(h.run_place) OVER (PARTITION BY f.track) AS last_place
+    ) AS shape
   FROM followed AS f
   JOIN held AS h
     ON h.run_id = f.run_id
     AND h.place = f.place
+),
+lasts AS MATERIALIZED (
+  SELECT s.track, max(s.run_place) AS run_place
+  FROM sightings AS s
+  GROUP BY s.track
 ),
 shapes AS MATERIALIZED (
   SELECT
@@ -249,21 +253,22 @@ numbered AS (
   FROM comparable AS c
   GROUP BY c.track, c.own_shape, c.own_number
 ),
--- The last sighting of each comparable shape, then the last of these.
+-- The last sighting of a comparable shape.
 levels AS (
-  SELECT s.track, s.run_place, max(b.run_place) AS base_run_place
+  SELECT s.track, s.run_place, s.base_run_place
   FROM (
-    SELECT o.track, o.run_place, c.base_shape
-    FROM sightings AS o
+    SELECT
+      b.track, b.run_place, b.shape, c.own_shape,
+      lag(b.run_place) OVER (
+        PARTITION BY b.track, c.own_shape ORDER BY b.run_place
+      ) AS base_run_place
+    FROM sightings AS b
     JOIN comparable AS c
-      ON c.track = o.track
-      AND c.own_shape = o.shape
+      ON c.track = b.track
+      AND c.base_shape = b.shape
   ) AS s
-  ASOF JOIN sightings AS b
-    ON b.track = s.track
-    AND b.shape = s.base_shape
-    AND b.run_place < s.run_place
-  GROUP BY s.track, s.run_place
+  WHERE s.own_shape = s.shape
+    AND s.base_run_place IS NOT NULL
 ),
 -- Programs of a run, by what their compilations share.
 kinds AS MATERIALIZED (
@@ -309,12 +314,14 @@ lost_kinds AS (
       PARTITION BY e.run_place, e.program, e.rank ORDER BY min(e.track)
     ) AS ordinal
   FROM sightings AS e
+  JOIN lasts AS t
+    ON t.track = e.track
+    AND t.run_place = e.run_place
   ANTI JOIN kinds AS k
     ON k.run_place = e.run_place + 1
     AND k.called = e.program
     AND k.host_rank IS NOT DISTINCT FROM e.rank
     AND k.program_key IS NOT DISTINCT FROM e.program_key
-  WHERE e.run_place = e.last_place
   GROUP BY e.run_place, e.program, e.rank, e.program_key
 ),
 missing AS (
@@ -349,10 +356,11 @@ JOIN numbered AS n
 LEFT JOIN bases AS b
   ON b.track = s.track
   AND b.run_place = s.run_place
+JOIN lasts AS t ON t.track = s.track
 LEFT JOIN missing AS m
   ON m.run_place = s.run_place
   AND m.called = s.program
   AND m.host_rank IS NOT DISTINCT FROM s.rank
   AND m.program_key IS NOT DISTINCT FROM s.program_key
-  AND s.run_place = s.last_place
+  AND s.run_place = t.run_place
 ORDER BY s.track, s.run_place
