@@ -38,7 +38,6 @@ from hlodb.schema.connection import (
     DatabaseError,
     InvalidInputException,
     open_database,
-    plan_quickly,
 )
 from hlodb.schema.creation import create_schema
 from hlodb.schema.stored import stored_tables
@@ -90,7 +89,6 @@ def _opened(catalogue: Path, lake: Storage) -> Connection:
         # Connections of one process share settings, and may have locked them.
         with suppress(InvalidInputException):
             connection.execute("SET enable_progress_bar = false")
-            plan_quickly(connection)
             connection.execute(
                 f"SET allowed_directories = {literals([f'{lake.address}/'])}"
             )

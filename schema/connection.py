@@ -32,19 +32,9 @@ __all__ = [
     "TransactionException",
     "in_memory",
     "open_database",
-    "plan_quickly",
 ]
 
 
 def in_memory() -> Connection:
     """Open an empty database that goes with its connection."""
     return open_database(":memory:")
-
-
-def plan_quickly(connection: Connection) -> None:
-    """Halve the time in which DuckDB plans the largest queries.
-
-    To narrow the columns of each sort and group, it resolves the types of the whole
-    plan again. Large queries have hundreds of them, and few rows to sort.
-    """
-    connection.execute("SET disabled_optimizers = 'compressed_materialization'")

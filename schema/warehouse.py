@@ -20,7 +20,6 @@ from hlodb.schema.connection import (
     OutOfMemoryException,
     SerializationException,
     TransactionException,
-    plan_quickly,
 )
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
@@ -79,10 +78,7 @@ def open_connection(
     path = Path(path)
     require_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
-    connection = _ready(open_when_free(path, timeout), path)
-    with suppress(InvalidInputException):  # locked, as below
-        plan_quickly(connection)
-    return connection
+    return _ready(open_when_free(path, timeout), path)
 
 
 @contextmanager
