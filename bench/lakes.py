@@ -2,9 +2,10 @@
 
     python -m bench.lakes --runs 10 100 1000
 
-Warehouses are those of `bench.queries`, in the same folder. Seconds are CPU seconds of whole processes, the
-median of three, file and lake in turn. Results go to bench/results/lakes.json and, when
-all of the default sizes are measured, into docs/guides/many-machines.md.
+Warehouses are those of `bench.queries`, in the same folder. Seconds are CPU seconds of
+whole processes, the median of three, file and lake in turn. Results go to
+bench/results/lakes.json and, when all of the default sizes are measured, into
+docs/guides/many-machines.md.
 """
 
 from __future__ import annotations

@@ -254,8 +254,9 @@ class Bucket:
 
     def prepare(self, connection: Connection) -> None:
         """Let DuckDB read objects through the same client, not through an extension."""
+        files = self._kept()
         with suppress(Exception):  # Connections of one process share what is known.
-            connection.register_filesystem(self._kept())
+            connection.register_filesystem(files)
 
     def _kept(self) -> Any:
         """Return a file system that asks a network once for a block of a part."""
@@ -268,8 +269,9 @@ class Bucket:
         for folder in self.folders():
             self._listed(folder)
         kind = type("Kept", (CachingFileSystem,), {"protocol": self._files.protocol})
-        self._blocks = tempfile.TemporaryDirectory(prefix="hlodb-lake-")
-        return kind(fs=self._files, cache_storage=self._blocks.name, check_files=False)
+        blocks = tempfile.mkdtemp(prefix="hlodb-lake-")
+        atexit.register(shutil.rmtree, blocks, ignore_errors=True)
+        return kind(fs=self._files, cache_storage=blocks, check_files=False)
 
     def _at(self, name: str) -> str:
         return f"{self._path}/{name}"
