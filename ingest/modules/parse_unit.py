@@ -18,7 +18,6 @@ from hlodb.ingest.formats.buffer_assignment.assignment import (
 )
 from hlodb.ingest.formats.hlo_text.blocks import BlockCache
 from hlodb.ingest.formats.hlo_text.module import parse_hlo
-from hlodb.ingest.formats.logs.log_text import parse_log
 from hlodb.ingest.formats.memory_reports.memory_report import (
     MemoryReport,
     parse_memory_report,
@@ -118,7 +117,7 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
 
 
 # --- One reader a kind of file ---------------------------------------------------
-# Most dumps are text alone: protobuf, and what reads it, is loaded when it is needed.
+# Most dumps are HLO text alone: what reads logs and protos is loaded when it is needed.
 
 
 def _text(file: UnitFile) -> str:
@@ -127,6 +126,8 @@ def _text(file: UnitFile) -> str:
 
 
 def _read_log(parts: _Parts, file: UnitFile) -> None:
+    from hlodb.ingest.formats.logs.log_text import parse_log
+
     log = parse_log(file.path, _text(file), parts.cache)
     parts.hlos += [(file, module) for module in log.hlo.modules]
     parts.unit.evidence += log.evidence
@@ -155,7 +156,7 @@ def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
 
 
 def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
-    from hlodb.ingest.formats.memory_reports.memory_report import (
+    from hlodb.ingest.formats.memory_reports.memory_report_proto import (
         parse_memory_report_proto,
     )
 

@@ -13,8 +13,6 @@ from hashlib import sha256
 from time import perf_counter
 from typing import Any
 
-from hlodb.ingest.formats.proto.executable import hlo_of_executable
-from hlodb.ingest.formats.proto.snapshot import module_of_snapshot
 from hlodb.ingest.load.run_records import (
     EarlierRun,
     Progress,
@@ -71,12 +69,17 @@ def hlo_alone(file: UnitFile) -> UnitFile:
         return _with_platform(file)
     if file.recognised.kind != "hlo_snapshot":
         return file
+    # Most dumps are text alone: what reads protos is loaded when it is needed.
+    from hlodb.ingest.formats.proto.snapshot import module_of_snapshot
+
     module = module_of_snapshot(file.data)
     left_out = len(file.data) - len(module)
     return file._replace(data=module, left_out_bytes=left_out)
 
 
 def _hlo_of_executable(file: UnitFile) -> UnitFile:
+    from hlodb.ingest.formats.proto.executable import hlo_of_executable
+
     found = hlo_of_executable(file.data)
     hlo, platform = found or (b"", None)
     stage: Stage = "after_codegen" if platform == "tpu" else "after_optimizations"

@@ -23,8 +23,8 @@ from hlodb.ingest.formats.hlo_text.module import parse_hlo
 from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
 from hlodb.ingest.formats.memory_reports.memory_analysis import parse_memory_analyses
-from hlodb.ingest.formats.memory_reports.memory_report import (
-    parse_memory_report,
+from hlodb.ingest.formats.memory_reports.memory_report import parse_memory_report
+from hlodb.ingest.formats.memory_reports.memory_report_proto import (
     parse_memory_report_proto,
 )
 from hlodb.ingest.formats.proto.executable import hlo_of_executable

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.attributes import Incomplete
@@ -26,8 +26,6 @@ from hlodb.ingest.formats.hlo_text.blocks import (
     computation_head,
 )
 from hlodb.ingest.formats.hlo_text.elements import Elements
-from hlodb.ingest.formats.hlo_text.grammar.parser import begins_computation
-from hlodb.ingest.formats.hlo_text.grammar.reading import ReadModule, read_module
 from hlodb.ingest.formats.hlo_text.header import (
     entry_parameters,
     is_closed,
@@ -48,6 +46,9 @@ from hlodb.ingest.records import (
     Reject,
     Unclaimed,
 )
+
+if TYPE_CHECKING:
+    from hlodb.ingest.formats.hlo_text.grammar.reading import ReadModule
 
 
 @dataclass(slots=True)
@@ -446,6 +447,9 @@ class _Reader:
 
     def _read_by_grammar(self) -> ReadModule | None:
         """Read the module again that ends here; None where XLA would refuse it."""
+        # Loaded for text that XLA did not print as usual.
+        from hlodb.ingest.formats.hlo_text.grammar.reading import read_module
+
         start, line, rejects, unclaimed = self.began
         try:
             found = read_module(self.text, start, min(self.at, len(self.text)), line)
@@ -507,9 +511,11 @@ def _is_hlo(text: str, at: int, line: str) -> bool:
     """Return whether a line that is no head is the beginning of HLO in another form."""
     if _HLO_WORD.match(line) or _HLO_INSTRUCTION.match(line):
         return True
-    return _NAME_AND_BRACKET.match(text, at) is not None and (
-        begins_computation(text, at)
-    )
+    if not _NAME_AND_BRACKET.match(text, at):
+        return False
+    from hlodb.ingest.formats.hlo_text.grammar.parser import begins_computation
+
+    return begins_computation(text, at)
 
 
 def _open_brackets(line: str) -> int:

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlodb.ingest.formats.memory_reports.memory_report import (
+from hlodb.ingest.formats.memory_reports.memory_report import parse_memory_report
+from hlodb.ingest.formats.memory_reports.memory_report_proto import (
     ParsedReportProto,
-    parse_memory_report,
     parse_memory_report_proto,
 )
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
