@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -102,8 +101,8 @@ def read_queries(
                 path=path,
                 vocabulary=vocabulary,
                 is_checked=trusts_own and is_built_in,
+                is_built_in=is_built_in,
             )
-            query = replace(query, is_built_in=is_built_in)
             _require_place(query, seen)
         except UsageError as error:
             yield error

@@ -72,6 +72,7 @@ def parse_query(
     path: str,
     vocabulary: Vocabulary,
     is_checked: bool = False,
+    is_built_in: bool = False,
 ) -> Query:
     """Return the query that `text` holds.
 
@@ -101,6 +102,7 @@ def parse_query(
         sql=with_blocks(sql),
         empty=sentences.get("empty"),
         leading=_leading(sentences.get("leading"), columns, path),
+        is_built_in=is_built_in,
     )
 
 
@@ -127,18 +129,24 @@ def _split(text: str) -> tuple[list[str], str, int]:
 
 def _entries(header: list[str], path: str) -> Iterator[_Entry]:
     current: _Entry | None = None
+    more: list[str] = []
     for number, line in enumerate(header, 1):
         if line.startswith(_CONTINUATION) and current is not None:
-            current = current._replace(rest=f"{current.rest} {line[5:].strip()}")
+            more.append(line[5:].strip())
         elif line.strip("- "):
             if current is not None:
-                yield current
+                yield _continued(current, more)
             match = _ENTRY.fullmatch(line.rstrip())
             if not match:
                 _fail(path, number, f"expected `-- key: text`, found {line!r}")
             current = _Entry(number, *match.groups())
+            more.clear()
     if current is not None:
-        yield current
+        yield _continued(current, more)
+
+
+def _continued(entry: _Entry, more: list[str]) -> _Entry:
+    return entry._replace(rest=" ".join((entry.rest, *more))) if more else entry
 
 
 def _sentences(entries: list[_Entry], path: str) -> dict[str, str]:

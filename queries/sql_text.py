@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
 
 _TOKEN = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|--[^\n]*|/\*.*?\*/"
-    r"|\$[A-Za-z_]\w*|[A-Za-z_]\w*|:=|\s+|.",
+    r"((?:\s+|--[^\n]*|/\*.*?\*/)*)"
+    r"([A-Za-z_]\w*|'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$[A-Za-z_]\w*|:=|.|\Z)",
     re.DOTALL,
 )
+"""Blanks and comments, and the token after them: empty at the end."""
 
 
 @lru_cache(maxsize=4)
@@ -22,8 +23,9 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
     """
     line = 0
     found = []
-    for token in _TOKEN.findall(sql):
-        if not _is_blank(token):
+    for blank, token in _TOKEN.findall(sql):
+        line += blank.count("\n")
+        if token:
             found.append((line, token))
         line += token.count("\n")
     return tuple(found)
@@ -32,9 +34,9 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
 @cache
 def source_names(sql: str) -> frozenset[str]:
     """Return every name after FROM or JOIN, without its schema: table, query, CTE."""
-    words = [token for _, token in code_tokens(sql)]
+    words = [token for _, token in _TOKEN.findall(sql)]
     names = set()
-    for at, word in enumerate(words[:-1]):
+    for at, word in enumerate(words[:-2]):
         if word.upper() in ("FROM", "JOIN"):
             is_qualified = words[at + 2 : at + 3] == ["."] and at + 3 < len(words)
             names.add(words[at + 3 if is_qualified else at + 1].strip('"'))
@@ -48,20 +50,18 @@ def macro_body(sql: str, handed: Mapping[str, Sequence[str]]) -> str:
     unless the call sets them itself.
     """
     tokens = _TOKEN.findall(sql)
-    code = [at for at, token in enumerate(tokens) if not _is_blank(token)]
-    words = [tokens[at] for at in code]
+    words = [token for _, token in tokens]
+    texts = [token[1:] if token[:1] == "$" else token for token in words]
     for place, word in enumerate(words):
-        if words[place + 1 : place + 2] == ["("] and _is_source(words, place):
+        if word in handed and words[place + 1] == "(" and _is_source(words, place):
             given = _arguments(words, place + 2)
-            missing = [f"{p} := {p}" for p in handed.get(word, ()) if p not in given]
-            is_last = words[place + 2 : place + 3] == [")"]
+            missing = [f"{p} := {p}" for p in handed[word] if p not in given]
+            is_last = words[place + 2] == ")"
             text = ", ".join(missing) + (", " if missing and not is_last else "")
-            tokens[code[place + 1]] = f"({text}"
-    return "".join(token[1:] if token[0] == "$" else token for token in tokens)
-
-
-def _is_blank(token: str) -> bool:
-    return token.isspace() or token.startswith(("--", "/*"))
+            texts[place + 1] = f"({text}"
+    return "".join(
+        blank + text for (blank, _), text in zip(tokens, texts, strict=True)
+    )
 
 
 def _is_source(words: Sequence[str], place: int) -> bool:
