@@ -59,9 +59,7 @@ def macro_body(sql: str, handed: Mapping[str, Sequence[str]]) -> str:
             is_last = words[place + 2] == ")"
             text = ", ".join(missing) + (", " if missing and not is_last else "")
             texts[place + 1] = f"({text}"
-    return "".join(
-        blank + text for (blank, _), text in zip(tokens, texts, strict=True)
-    )
+    return "".join(blank + text for (blank, _), text in zip(tokens, texts, strict=True))
 
 
 def _is_source(words: Sequence[str], place: int) -> bool:

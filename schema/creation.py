@@ -19,17 +19,18 @@ from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_file
 
 
-def create_file(path: Path) -> None:
+def create_file(path: Path, *, is_described: bool = True) -> None:
     """Make an empty warehouse at `path`, unless another program was faster.
 
-    Raises WarehouseError where it cannot be written.
+    Comments on tables and columns take most of the time, and a warehouse that is not
+    kept needs none. Raises WarehouseError where it cannot be written.
     """
     # A link may lead to where the file is to be.
     path = path.resolve()
     _refuse_foreign_log(path)
     draft = new_beside(path)
     try:
-        _write_draft(draft)
+        _write_draft(draft, is_described)
         _give_name(draft, path)
     except OSError as error:
         raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
@@ -38,12 +39,12 @@ def create_file(path: Path) -> None:
         Path(f"{draft}.wal").unlink(missing_ok=True)
 
 
-def _write_draft(draft: Path) -> None:
+def _write_draft(draft: Path, is_described: bool) -> None:
     connection = open_file(draft, read_only=False)
     try:
         # Hundreds of small statements: others would only be woken for each.
         connection.execute("SET threads = 1")
-        create_schema(connection)
+        create_schema(connection, is_described=is_described)
     finally:
         connection.close()
 
@@ -70,12 +71,13 @@ def _give_name(draft: Path, path: Path) -> None:
             draft.rename(path)
 
 
-def create_schema(connection: Connection) -> None:
+def create_schema(connection: Connection, *, is_described: bool = True) -> None:
     """Make every table, view and comment in an empty database, in one transaction."""
+    scripts = ("tables", "views", "comments") if is_described else ("tables", "views")
     connection.execute("BEGIN")
     try:
         connection.execute("CREATE SCHEMA IF NOT EXISTS store")
-        for script in ("tables", "views", "comments"):
+        for script in scripts:
             connection.execute(script_of(script))
         _fill_reference_tables(connection)
         connection.execute("COMMIT")

@@ -2,6 +2,7 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -107,7 +108,8 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
     They are the same, and to make one takes a tenth of a second. Commands that run as
     processes make their own.
     """
-    yield from _copied(room_of_all, "empty", creation._write_draft)
+    make = partial(creation._write_draft, is_described=True)
+    yield from _copied(room_of_all, "empty", make)
 
 
 @pytest.fixture(scope="module")
@@ -119,7 +121,7 @@ def queries_installed(room_of_all: Path) -> Iterator[None]:
     write_draft = creation._write_draft
 
     def with_queries(draft: Path) -> None:
-        write_draft(draft)
+        write_draft(draft, is_described=True)
         with connect(draft, read_only=False) as connection:
             renew_macros(connection)
 
@@ -129,7 +131,7 @@ def queries_installed(room_of_all: Path) -> Iterator[None]:
 def _copied(
     room: Path, name: str, write_draft: Callable[[Path], None]
 ) -> Iterator[None]:
-    def copy(draft: Path) -> None:
+    def copy(draft: Path, is_described: bool) -> None:
         shutil.copyfile(made_once(room, f"{name}.duckdb", write_draft), draft)
 
     with pytest.MonkeyPatch.context() as patch:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import click
 
 from hlodb.arguments import named_db
+from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs
 from hlodb.commands.options import (
     db_option,
@@ -28,6 +29,7 @@ from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.schema.connection import Connection
+from hlodb.schema.creation import create_file
 from hlodb.terminal.narration import narrate
 
 if TYPE_CHECKING:
@@ -114,6 +116,7 @@ def command(
     with (
         _warehouse(paths, db) as (file, names),
         open_for_reading(file, _SMALL_BYTES) as connection,
+        no_collection(),
     ):
         found = [
             read_overview(
@@ -154,6 +157,7 @@ def _warehouse(
     with TemporaryDirectory(prefix="hlodb-explain-") as folder:
         named = [_saved(Path(folder)) if p == _STANDARD_INPUT else p for p in paths]
         file = Path(folder) / "explain.duckdb"
+        create_file(file, is_described=False)
         summaries = ingest_sources(_sources(named), file)
         for summary in summaries:
             for note in summary.notes:
