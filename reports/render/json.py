@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from hlodb.arguments import with_db
+from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.report import Report, plain
 from hlodb.text import json_text
 
 
 def render(report: Report) -> str:
     """Return the whole model; bytes are integers, also beyond 2^53."""
-    return json_text(plain(report), indent=1) + "\n"
+    named = replace(report, findings=_with_db(report))
+    return json_text(plain(named), indent=1) + "\n"
 
 
 def render_lines(report: Report) -> str:
@@ -18,5 +23,13 @@ def render_lines(report: Report) -> str:
         "report_id": report.report_id,
         "verdict": report.verdict,
     }
-    lines = [json_text({**head, **plain(f)}) for f in report.findings]
+    lines = [json_text({**head, **plain(f)}) for f in _with_db(report)]
     return "".join(f"{line}\n" for line in lines)
+
+
+def _with_db(report: Report) -> list[Finding]:
+    """Return the findings; their commands name the warehouse where they have to."""
+    return [
+        replace(f, commands=[with_db(line, report.db) for line in f.commands])
+        for f in report.findings
+    ]
