@@ -52,6 +52,8 @@ def test_every_promise_is_kept() -> None:
         ("remedies/narrow", "filled", {"fill_tile"}),
         ("remedies/masked", "inside", {"compute_mask"}),
         ("remedies/gathered", "later", {"gather_later"}),
+        ("remedies/layered", "base", {"recompute", "checkpoint_loop"}),
+        ("remedies/recurrent", "remat", {"recompute", "checkpoint_loop"}),
         ("remedies/gathered", "base", {"halve_batch"}),
         ("pairs/lm-cpu", "base", {"offload"}),
         ("remedies/train", "bf16", {"halve_element"}),

@@ -1,4 +1,6 @@
-"""Compiles the programs of programs.py for a v5e, ahead of time, one edit a folder.
+"""Compiles the programs of programs.py ahead of time, one edit a folder.
+
+For a v5e, but for CPU_PROGRAMS.
 
     pip install "jax[tpu]==0.10.2" && python make_dumps.py [NAME…]
 
@@ -24,15 +26,19 @@ KEPT = ("after_optimizations", "-buffer-assignment", "-live-range", "-values")
 
 def compile_one(name: str, edit: str, folder: str) -> None:
     """Dump one program after one edit."""
+    programs = import_module("programs")
+    given = {**programs.PROGRAMS[name], **programs.EDITS[name][edit]}
     os.environ["XLA_FLAGS"] = f"--xla_dump_to={folder} --xla_dump_hlo_as_text"
     os.environ["TPU_SKIP_MDS_QUERY"] = "1"
+    if name in programs.CPU_PROGRAMS:
+        function, arguments = getattr(programs, name)(given)
+        function.lower(*arguments).compile()
+        return
     import jax
     from jax.experimental import topologies
     from jax.sharding import SingleDeviceSharding
 
-    programs = import_module("programs")
     devices = topologies.get_topology_desc("v5e:2x2", platform="tpu").devices
-    given = {**programs.PROGRAMS[name], **programs.EDITS[name][edit]}
     if name in ("mesh", "gathered"):
         function, arguments = getattr(programs, name)(given, devices)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jax
@@ -289,6 +290,62 @@ def gathered(given: Mapping[str, Any], devices: Sequence[Any]) -> tuple[Any, Any
     return jax.jit(forward), ([weight] * LAYERS, x)
 
 
+def recurrent(given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return a training step of an LSTM, its loop with or without jax.checkpoint."""
+    steps, batch, width = 64, 16, 256
+
+    def cell(params: Any, state: Any, x: Any) -> Any:
+        h, c = state
+        gates = x @ params["input"] + h @ params["hidden"] + params["bias"]
+        i, f, g, o = jnp.split(gates, 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(c)
+        return (h, c), h
+
+    def loss(params: Any, xs: Any) -> Any:
+        zero = jnp.zeros((batch, width))
+        body = partial(cell, params)
+        body = jax.checkpoint(body) if given["remat"] else body
+        return jnp.mean(jax.lax.scan(body, (zero, zero), xs)[1] ** 2)
+
+    def step(params: Any, xs: Any) -> Any:
+        gradients = jax.grad(loss)(params, xs)
+        return jax.tree.map(lambda p, g: p - 1e-3 * g, params, gradients)
+
+    params = {
+        "input": jax.ShapeDtypeStruct((width, 4 * width), jnp.float32),
+        "hidden": jax.ShapeDtypeStruct((width, 4 * width), jnp.float32),
+        "bias": jax.ShapeDtypeStruct((4 * width,), jnp.float32),
+    }
+    xs = jax.ShapeDtypeStruct((steps, batch, width), jnp.float32)
+    return jax.jit(step, donate_argnums=0), (params, xs)
+
+
+def layered(given: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return a training step of hidden layers, each with or without jax.checkpoint."""
+
+    def layer(x: Any, w: Any) -> Any:
+        return x + jnp.tanh(jnp.sin(x @ w["up"])) @ w["down"]
+
+    def loss(params: Any, x: Any) -> Any:
+        for w in params:
+            x = (jax.checkpoint(layer) if given["remat"] else layer)(x, w)
+        return jnp.mean(x**2)
+
+    def step(params: Any, x: Any) -> Any:
+        gradients = jax.grad(loss)(params, x)
+        return jax.tree.map(lambda p, g: p - 1e-3 * g, params, gradients)
+
+    weights = {
+        "up": jax.ShapeDtypeStruct((128, 1024), jnp.float32),
+        "down": jax.ShapeDtypeStruct((1024, 128), jnp.float32),
+    }
+    x = jax.ShapeDtypeStruct((4096, 128), jnp.float32)
+    return jax.jit(step, donate_argnums=0), ([weights] * 8, x)
+
+
+CPU_PROGRAMS = ("recurrent", "layered")
+
 PROGRAMS = {
     "train": BASE,
     "clipped": {**BASE, "batch": 1, "length": 256},
@@ -297,6 +354,8 @@ PROGRAMS = {
     "narrow": {"shape": (32_768, 33, 33)},
     "masked": {"whole": True},
     "gathered": {"first": True},
+    "recurrent": {"remat": False},
+    "layered": {"remat": False},
 }
 
 EDITS: dict[str, dict[str, dict[str, Any]]] = {
@@ -324,4 +383,6 @@ EDITS: dict[str, dict[str, dict[str, Any]]] = {
     "narrow": {"base": {}, "filled": {"shape": (32_768, 1089)}},
     "masked": {"base": {}, "inside": {"whole": False}},
     "gathered": {"base": {}, "later": {"first": False}},
+    "recurrent": {"base": {}, "remat": {"remat": True}},
+    "layered": {"base": {}, "remat": {"remat": True}},
 }

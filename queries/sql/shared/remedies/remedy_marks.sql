@@ -8,21 +8,22 @@
 --   or without the first one. moved: results that an argument's memory could
 --   take (missed_donations), from its last use on. replicated: arguments of
 --   replicated_tensors. padded: arrays of two dimensions or more that are
---   larger than their data. saved, offloaded: saved_values, and their longest
---   time without an access, where there is another memory. kept: of these, the
---   arrays that a loop fills with a part for each iteration, but not the
---   loop's own state. activation: temporary arrays of programs that replace
---   arguments, with other dimensions than any argument but the inputs, and
---   these, without gathered_values. wide: 32-bit arrays that are not like an
---   argument, in programs whose large arrays are mostly of 16 bits. given:
---   constants, and temporary arrays computed from positions alone. reported:
---   results that replace no argument, in programs that do replace some, from
---   the last use on. gathered: gathered_values, from their second step to the
---   one before they are read. awaiting: temporary arrays of an argument's
---   dimensions that an operation reads with a number computed from several of
---   them later on, such as the norm of all gradients, and those of which the
---   number is computed, as far as they are live then; from their second step
---   on.
+--   larger than their data. saved: saved_values, but for a CPU, for which XLA
+--   undoes recomputation outside of loops. offloaded: their longest time without
+--   an access, where there is another memory. kept: of saved_values, the arrays
+--   that a loop fills with a part for each iteration, but one for each array of
+--   the loop's own state that has the same dimensions. activation: temporary
+--   arrays of programs that replace arguments, with other dimensions than any
+--   argument but the inputs, and these, without gathered_values. wide: 32-bit
+--   arrays that are not like an argument, in programs whose large arrays are
+--   mostly of 16 bits. given: constants, and temporary arrays computed from
+--   positions alone. reported: results that replace no argument, in programs
+--   that do replace some, from the last use on. gathered: gathered_values, from
+--   their second step to the one before they are read. awaiting: temporary
+--   arrays of an argument's dimensions that an operation reads with a number
+--   computed from several of them later on, such as the norm of all gradients,
+--   and those of which the number is computed, as far as they are live then;
+--   from their second step on.
 -- grain: module content, value, mark, subject
 -- param run
 -- param program
@@ -282,26 +283,59 @@ loops_there AS MATERIALIZED (
     ON v.module_id = p.module_id
     AND v.value_id = p.value_id
 ),
-kept AS MATERIALIZED (
-  SELECT DISTINCT
-    v.module_id, v.value_id, min(l.loop_name) AS loop_name
+platforms AS MATERIALIZED (
+  SELECT module_id, any_value(platform) AS platform
+  FROM selected_modules()
+  GROUP BY module_id
+),
+-- A stack that no loop reads is a result of its own loop, and stays.
+results_of_loops AS MATERIALIZED (
+  SELECT l.module_id, l.allocation_id, l.offset_bytes
+  FROM loops_there AS l
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN store.instructions AS i
+    ON i.module_id = u.module_id
+    AND i.instruction_id = u.instruction_id
+  JOIN store.instruction_forms AS f USING (form_id)
+  WHERE l.dimensions LIKE '%,%'
+  GROUP BY l.module_id, l.allocation_id, l.offset_bytes
+  HAVING NOT bool_or(f.opcode = 'while')
+),
+stacks AS (
+  SELECT
+    v.module_id, v.value_id, l.instruction_id, l.loop_name, l.dimensions,
+    dense_rank() OVER (
+      PARTITION BY l.module_id, l.instruction_id, l.dimensions
+      ORDER BY l.allocation_id, l.offset_bytes
+    ) AS stack_place
   FROM loops_there AS l
   JOIN saved AS v
     ON v.module_id = l.module_id
     AND v.allocation_id = l.allocation_id
     AND v.offset_bytes = l.offset_bytes
     AND v.dimensions = l.dimensions
+  ANTI JOIN results_of_loops AS r
+    ON r.module_id = l.module_id
+    AND r.allocation_id = l.allocation_id
+    AND r.offset_bytes = l.offset_bytes
   WHERE v.dimensions LIKE '%,%'
-    AND NOT EXISTS (
-      SELECT 1
-      FROM loops_there AS c
-      WHERE c.module_id = l.module_id
-        AND c.instruction_id = l.instruction_id
-        AND c.dimensions <> ''
-        AND l.dimensions = split_part(l.dimensions, ',', 1) || ','
-          || c.dimensions
-    )
-  GROUP BY v.module_id, v.value_id
+),
+states AS (
+  SELECT module_id, instruction_id, dimensions, count(*) AS state_count
+  FROM loops_there
+  WHERE dimensions <> ''
+  GROUP BY module_id, instruction_id, dimensions
+),
+-- Of stacks with the dimensions of the state, one for each stays.
+kept AS MATERIALIZED (
+  SELECT s.module_id, s.value_id, min(s.loop_name) AS loop_name
+  FROM stacks AS s
+  LEFT JOIN states AS c
+    ON c.module_id = s.module_id
+    AND c.instruction_id = s.instruction_id
+    AND c.dimensions = substr(s.dimensions, strpos(s.dimensions, ',') + 1)
+  WHERE s.stack_place > coalesce(c.state_count, 0)
+  GROUP BY s.module_id, s.value_id
 ),
 -- Programs that compute in 16 bits: most of their large temporary arrays are.
 narrow AS MATERIALIZED (
@@ -483,14 +517,16 @@ marked AS (
     s.* EXCLUDE (idle_from_step, idle_until_step), 'saved',
     'all saved activations', 1, 1, 0, NULL, NULL
   FROM saved AS s
+  JOIN platforms AS p USING (module_id)
+  WHERE p.platform IS DISTINCT FROM 'cpu'
   UNION ALL
   SELECT
     s.* EXCLUDE (idle_from_step, idle_until_step), 'offloaded',
     'all saved activations', 1, 1, 0, s.idle_from_step, s.idle_until_step
   FROM saved AS s
-  JOIN selected_modules() AS m USING (module_id)
+  JOIN platforms AS p USING (module_id)
   WHERE s.idle_from_step IS NOT NULL
-    AND m.platform IN ('tpu', 'gpu', 'rocm')
+    AND p.platform IN ('tpu', 'gpu', 'rocm')
   UNION ALL
   SELECT
     s.* EXCLUDE (idle_from_step, idle_until_step), 'kept',
