@@ -446,6 +446,7 @@ COMMENT ON COLUMN "oom_reports"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "oom_reports"."path" IS 'File inside the run.';
 COMMENT ON COLUMN "oom_reports"."ordinal" IS 'Number of the report in that file, from 0.';
 COMMENT ON COLUMN "oom_reports"."line" IS 'Line it begins at, from 1.';
+COMMENT ON COLUMN "oom_reports"."rank" IS 'Rank that the prefix of its lines names; NULL if none does.';
 COMMENT ON COLUMN "oom_reports"."form" IS 'buffer_assignment (CPU, GPU) or program_memory (TPU); for single lines allocation, rematerialization (which did not get below capacity_bytes) or program_usage (a TPU program that may fit).';
 COMMENT ON COLUMN "oom_reports"."space_name" IS 'Memory space as printed, such as hbm; NULL if none is printed.';
 COMMENT ON COLUMN "oom_reports"."requested_bytes" IS 'Size of the allocation that failed (bytes).';

@@ -382,6 +382,7 @@ CREATE TABLE oom_reports (
   path TEXT,
   ordinal INTEGER,
   line BIGINT,
+  rank INTEGER,
   form TEXT,
   space_name TEXT,
   requested_bytes BIGINT,

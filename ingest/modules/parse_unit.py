@@ -131,7 +131,7 @@ def _read_log(parts: _Parts, file: UnitFile) -> None:
     log = parse_log(file.path, _text(file), parts.cache)
     parts.hlos += [(file, module) for module in log.hlo.modules]
     parts.unit.evidence += log.evidence
-    rejects = log.hlo.rejects or ([_NO_MODULE] if log.is_empty else [])
+    rejects = log.rejects or ([_NO_MODULE] if log.is_empty else [])
     parts.report(file, rejects, log.hlo.unclaimed, log.hlo.lines_total)
 
 

@@ -112,6 +112,7 @@ OOM_REPORTS = public(
     text("path", "File inside the run."),
     integer("ordinal", "Number of the report in that file, from 0."),
     bigint("line", "Line it begins at, from 1."),
+    integer("rank", "Rank that the prefix of its lines names; NULL if none does."),
     text(
         "form",
         "buffer_assignment (CPU, GPU) or program_memory (TPU); for single lines"

@@ -9,7 +9,7 @@ from hlodb.ingest.formats.hlo_text.blocks import BlockCache
 from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
 from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
-from hlodb.ingest.records import Evidence
+from hlodb.ingest.records import Evidence, Reject
 
 # A computation begins with an instruction, or a comment. `trace_options {` and other
 # text protos, which logs print too, do not.
@@ -25,6 +25,7 @@ class ParsedLog(NamedTuple):
 
     hlo: ParsedHlo
     evidence: list[Evidence]
+    rejects: list[Reject]
     is_empty: bool
 
 
@@ -40,7 +41,7 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
         for row in _oom_rows(path, ordinal, report)
     ]
     found = hlo.modules or hlo.rejects or oom.reports or framed.frames
-    return ParsedLog(hlo, evidence, not found)
+    return ParsedLog(hlo, evidence, [*hlo.rejects, *oom.rejects], not found)
 
 
 def _without(text: str, numbers: frozenset[int]) -> str:
@@ -55,6 +56,7 @@ def _oom_rows(path: str, ordinal: int, report: OomReport) -> list[Evidence]:
     key = {"path": path, "ordinal": ordinal}
     said = {
         "line": report.line,
+        "rank": report.rank,
         "form": report.form,
         "space_name": report.space_name,
         **report.sizes,

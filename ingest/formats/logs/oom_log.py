@@ -13,7 +13,9 @@ On CPU and GPU:                               On TPU:
             ==========================                 ==========================
 
 Sizes have two or three digits, powers of 1024 in both spellings. Lines may stand behind
-a log's prefix (time and source file, process, rank, level, colours).
+a log's prefix (time and source file, process, rank, level, colours). Ranks may write at
+the same time: lines that name theirs (`[rank3]:`, `mpirun --tag-output`, `srun -l`) are
+read rank by rank. A report that is cut, or mixed with another, is rejected there.
 
 Other lines say it alone, and each is a report where no longer one follows:
 
@@ -47,7 +49,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hlodb.ingest.formats.scan import human_bytes
+from hlodb.ingest.formats.scan import human_bytes, is_balanced
+from hlodb.ingest.records import Reject
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,7 @@ class OomReport:
     space_name: str | None = None
     sizes: dict[str, int] = field(default_factory=dict)
     buffers: list[OomBuffer] = field(default_factory=list)
+    rank: int | None = None
 
 
 class Request(NamedTuple):
@@ -92,13 +96,30 @@ class Request(NamedTuple):
 class OomReading:
     """A log as far as it was read: the reports, and what was said before one begins."""
 
-    def __init__(self) -> None:
+    def __init__(self, rank: int | None = None) -> None:
+        self.rank = rank
         self.reports: list[OomReport] = []
+        self.rejects: list[Reject] = []
         self.number = 0
         self.request: Request | None = None
         self.in_buffer = False
+        self.is_titled = False
+        self.is_mixed = False
         self.listed = 0
         self.listed_space: str | None = None
+
+    def reject(self, code: str, message: str) -> None:
+        """Say once of a report that it is not whole."""
+        begun = self.reports[-1].line if self.reports else 0
+        if not self.rejects or self.rejects[-1].line < begun:
+            section = "report of running out of memory"
+            self.rejects.append(Reject(self.number, 0, section, code, message, ""))
+
+    def end(self) -> None:
+        """Report what was asked for last, and a list that is cut."""
+        if self.in_buffer:
+            self.reject("cut_report", _CUT)
+        self.report_request()
 
     def ask(self, request: Request) -> None:
         """Keep what was asked for; said again, the exact number counts."""
@@ -118,7 +139,9 @@ class OomReading:
         last = self.reports[-1].sizes.get("requested_bytes") if self.reports else None
         if last is None or not asked.is_same(last):
             sizes = {"requested_bytes": asked.size_bytes}
-            self.reports.append(OomReport(asked.line, "allocation", None, sizes))
+            self.reports.append(
+                OomReport(asked.line, "allocation", None, sizes, rank=self.rank)
+            )
             self.in_buffer, self.listed = False, 0
 
     def report(self, form: str) -> OomReport | None:
@@ -130,12 +153,14 @@ class OomReading:
         """Begin a report; what was asked for before belongs to it."""
         if form in _ALONE:
             self.report_request()
-        report = OomReport(self.number, form, space)
+        if self.in_buffer:
+            self.reject("cut_report", _CUT)
+        report = OomReport(self.number, form, space, rank=self.rank)
         if self.request is not None:
             report.sizes["requested_bytes"] = self.request.size_bytes
         self.request = None
         self.reports.append(report)
-        self.in_buffer, self.listed = False, 0
+        self.in_buffer, self.listed, self.is_mixed = False, 0, False
         return report
 
     def program(self, space: str) -> OomReport:
@@ -232,6 +257,8 @@ def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
         report.sizes["used_bytes"] = human_bytes(match[2])
         report.sizes["capacity_bytes"] = human_bytes(match[3])
     rest = match.string[match.end() :]
+    if not _WHOLE.match(rest):
+        reading.reject("cut_report", _CUT)
     scoped = _SCOPED.search(rest)
     said = rest[: scoped.start() if scoped else None]
     if said.startswith(_STACK):
@@ -275,6 +302,7 @@ def _take_output(reading: OomReading, match: re.Match[str]) -> bool:
 
 
 def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.is_titled = True
     return bool(reading.reports)
 
 
@@ -283,8 +311,16 @@ def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
         size = human_bytes(match[2]) if match[2] else None
         buffers = reading.reports[-1].buffers
         # A second list, of arguments and outputs, counts from 1 again.
-        if buffers and int(match[1]) + reading.listed <= buffers[-1].place:
+        is_again = bool(buffers) and int(match[1]) + reading.listed <= buffers[-1].place
+        if reading.in_buffer or (is_again and not reading.is_titled):
+            reading.reject("mixed_reports", _MIXED)
+            reading.in_buffer, reading.is_mixed = False, True
+            buffers.clear()
+        if reading.is_mixed:
+            return True
+        if is_again:
             reading.listed = buffers[-1].place
+        reading.is_titled = False
         buffers.append(OomBuffer(int(match[1]) + reading.listed, size))
         reading.in_buffer = True
     return bool(reading.reports)
@@ -315,6 +351,12 @@ def _take_padding(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _take_text(name: str) -> _Take:
     return lambda reading, match: reading.change_buffer(**{name: match[1]})
+
+
+def _take_shape(reading: OomReading, match: re.Match[str]) -> bool:
+    # One that is cut would be another shape.
+    said = match[1] if is_balanced(match[1]) else None
+    return reading.change_buffer(shape=said)
 
 
 def _take_label(reading: OomReading, match: re.Match[str]) -> bool:
@@ -368,6 +410,12 @@ _SCOPED = re.compile(
     rf"Scoped allocation with size {_SIZE} and limit {_SIZE}"
     r" exceeded scoped (\w{1,20}) limit"
 )
+_CUT = "the report is cut here: what it lists further on is missing"
+_MIXED = (
+    "lines of several reports are mixed here, so that no buffer is known: log each"
+    " rank to a file, or with its number (mpirun --tag-output, srun -l)"
+)
+_WHOLE = re.compile(rf"(?! Exceeded)(?!\. Used )| Exceeded \w+ capacity by {_SIZE}\.")
 _EXACT, _ROUNDED = r"(?P<exact>[0-9]{1,15})", rf"(?P<rounded>{_SIZE[1:-1]})"
 _BYTES = r"\(([0-9]{1,15}) bytes\)"
 
@@ -443,7 +491,7 @@ BLOCK_RULES = tuple(
         (r"Entry Parameter Subshape: (.*)$", _take_parameter),
         (r"(?:XLA [Ll]abel|Tag): (.*)$", _take_label),
         (r"(Argument [0-9]{1,9} index \{[0-9,]{0,80}\})$", _take_label),
-        (r"Shape: (.*)$", _take_text("shape")),
+        (r"Shape: (.*)$", _take_shape),
         (r"Allocation type: (.*)$", _take_text("allocation_type")),
         (r"={20,}$", _end_buffer),
     )
@@ -462,11 +510,15 @@ _MARK = re.compile(
 _LEVEL = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
 _TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"
 _PREFIX = re.compile(
-    r"(?>(?:\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
+    r"(?>(?:<std(?:err|out)>:|\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
     r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^][\n]{0,200}\]|[EFIW][0-9]{4} [^][\n]{0,200}\]"
     rf"|(?:[0-9]{{4}}-)?[0-9]{{2}}-[0-9]{{2}}[ T]?(?:{_TIME})?|{_TIME}"
     rf"|(?:{_LEVEL})\b:?|\[[^\]\n]{{0,200}}\]:?"
     r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*)"
+)
+_RANK = re.compile(
+    r"\[[0-9]{1,6},([0-9]{1,6})\]<std|\[?[Rr]ank[ _=-]?([0-9]{1,6})[]:|]"
+    r"|^\s*([0-9]{1,6}):\s"
 )
 # Ray says once what its workers say alike.
 _REPEATED = " [repeated "
@@ -478,19 +530,36 @@ class OomLog:
 
     reports: list[OomReport] = field(default_factory=list)
     lines: frozenset[int] = frozenset()
+    rejects: list[Reject] = field(default_factory=list)
 
 
 def parse_oom_log(text: str) -> OomLog:
     """Read all reports of a log; other lines are left to others. Never fails."""
-    reading = OomReading()
+    readings: dict[int | None, OomReading] = {}
     taken = set()
     lines = text.split("\n") if _MARK.search(text) else []
+    rank = None
     for number, line in enumerate(lines, 1):
+        # Lines that a message goes on in may have no prefix.
+        rank = _rank(line, rank)
+        reading = readings.setdefault(rank, OomReading(rank))
         reading.number = number
         if _takes(reading, line):
             taken.add(number)
-    reading.report_request()
-    return OomLog(reading.reports, frozenset(taken))
+    for reading in readings.values():
+        reading.end()
+    reports = [report for each in readings.values() for report in each.reports]
+    rejects = [reject for each in readings.values() for reject in each.rejects]
+    reports.sort(key=lambda report: report.line)
+    rejects.sort(key=lambda reject: reject.line)
+    return OomLog(reports, frozenset(taken), rejects)
+
+
+def _rank(line: str, before: int | None) -> int | None:
+    """Return the rank that the prefix of a line names, else that of the line before."""
+    prefix = _PREFIX.match(line)
+    found = _RANK.search(line, 0, prefix.end()) if prefix else None
+    return int(next(filter(None, found.groups()))) if found else before
 
 
 def _takes(reading: OomReading, line: str) -> bool:

@@ -17,6 +17,7 @@
 -- column run
 -- column path VARCHAR name neutral: The log inside the run.
 -- column line BIGINT id neutral: Line that the report begins at, from 1.
+-- column rank
 -- column ordinal INTEGER id neutral: Which report of that file, from 0.
 -- column form VARCHAR name neutral: Form of the report, see oom_reports.
 -- column space_name
@@ -88,7 +89,7 @@ reports AS (
   JOIN oom_reports AS o USING (run_id)
 )
 SELECT
-  o.run_name AS run, o.path, o.line, o.ordinal, o.form, o.space_name,
+  o.run_name AS run, o.path, o.line, o.rank, o.ordinal, o.form, o.space_name,
   p.found.program AS program, n.name AS program_run, o.needed_bytes,
   o.capacity_bytes,
   o.needed_bytes - o.capacity_bytes AS over_bytes, o.requested_bytes,

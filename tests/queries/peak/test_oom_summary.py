@@ -33,6 +33,7 @@ def test_a_tpu_that_ran_out_of_memory(tmp_path: Path) -> None:
         "run": "job",
         "path": "job.log",
         "line": 2,
+        "rank": None,
         "ordinal": 0,
         "form": "program_memory",
         "space_name": "hbm",

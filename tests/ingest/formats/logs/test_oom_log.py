@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from hypothesis import given
@@ -218,28 +218,75 @@ def test_of_a_tpu() -> None:
 
 
 @pytest.mark.parametrize(
-    "prefix",
+    ("prefix", "rank"),
     [
-        "2020-05-04 09:05:40.719408: E    1578 xla/xla_client/xla_util.cc:76] ",
-        "E0504 09:05:40.719408    1578 xla_util.cc:76] ",
-        "\x1b[2m\x1b[36m(Worker pid=489)\x1b[0m ",
-        "    ",
-        "(EngineCore pid=1289) ERROR 04-30 22:40:27 [core.py:1136] ",
-        "2026-04-30T22:40:27.123456Z ",
-        "2026-04-30 22:40:27,123 WARNING ",
-        "[rank3]: ",
-        "[rank0]:E0504 09:05:40.719408    1578 xla_util.cc:76] ",
-        "12: ",
-        "Rank 7: I0504 09:05:40.719408    1578 xla_util.cc:76] ",
-        "(pid=, ip=10.68.3.4) ",
+        ("2020-05-04 09:05:40.719408: E    1578 xla/xla_client/xla_util.cc:76] ", None),
+        ("E0504 09:05:40.719408    1578 xla_util.cc:76] ", None),
+        ("\x1b[2m\x1b[36m(Worker pid=489)\x1b[0m ", None),
+        ("    ", None),
+        ("(EngineCore pid=1289) ERROR 04-30 22:40:27 [core.py:1136] ", None),
+        ("2026-04-30T22:40:27.123456Z ", None),
+        ("2026-04-30 22:40:27,123 WARNING ", None),
+        ("[rank3]: ", 3),
+        ("[rank0]:E0504 09:05:40.719408    1578 xla_util.cc:76] ", 0),
+        ("12: ", 12),
+        ("Rank 7: I0504 09:05:40.719408    1578 xla_util.cc:76] ", 7),
+        ("[1,5]<stderr>:", 5),
+        ("(pid=, ip=10.68.3.4) ", None),
     ],
 )
-def test_behind_the_prefix_of_a_log(prefix: str) -> None:
+def test_behind_the_prefix_of_a_log(prefix: str, rank: int | None) -> None:
     for text, report in ((GPU, GPU_REPORT), (TPU, TPU_REPORT)):
         prefixed = "".join(f"{prefix}{line}\n" for line in text.splitlines())
-        assert parse_oom_log(prefixed).reports == [report]
+        log = parse_oom_log(prefixed)
+        assert (log.reports, log.rejects) == ([replace(report, rank=rank)], [])
     for line, alone in ALONE.items():
-        assert parse_oom_log(f"{prefix}{line}").reports == [alone]
+        log = parse_oom_log(f"{prefix}{line}")
+        assert (log.reports, log.rejects) == ([replace(alone, rank=rank)], [])
+
+
+def test_ranks_that_write_at_the_same_time() -> None:
+    """The prefix is that of `mpirun --tag-output`; each rank's lines are in order."""
+    other = TPU.replace("64.00G", "65.00G")
+    pairs = zip(TPU.splitlines(), other.splitlines(), strict=True)
+    lines = [
+        f"[1,{rank}]<stderr>:{line}" for pair in pairs for rank, line in enumerate(pair)
+    ]
+    log = parse_oom_log("\n".join(lines))
+    assert log.rejects == []
+    assert [report.rank for report in log.reports] == [0, 1]
+    for report, text in zip(log.reports, (TPU, other), strict=True):
+        [alone] = parse_oom_log(text).reports
+        assert replace(report, line=alone.line, rank=None) == alone
+
+
+def test_ranks_whose_lines_cannot_be_told_apart() -> None:
+    lines = [line for line in TPU.splitlines() for _ in range(2)]
+    log = parse_oom_log("\n".join(lines))
+    assert [reject.code for reject in log.rejects] == ["mixed_reports"]
+    assert [report.buffers for report in log.reports] == [[], []]
+
+
+def test_a_report_that_is_cut() -> None:
+    """Wherever it ends, nothing is read that the whole does not say."""
+    for at, character in enumerate(TPU):
+        if character != "\n":
+            continue
+        cut = parse_oom_log(TPU[:at])
+        for report in cut.reports:
+            for buffer in report.buffers:
+                whole = asdict(TPU_REPORT.buffers[buffer.place - 1])
+                said = {k: v for k, v in asdict(buffer).items() if v}
+                assert said.items() <= whole.items()
+        is_open = (
+            bool(cut.reports and cut.reports[0].buffers) and "====" not in TPU[:at]
+        )
+        assert [r.code for r in cut.rejects] == ["cut_report"] * is_open
+    used = "Ran out of memory in memory space hbm. Used 17.21G of 15.75G hbm. Exceeded"
+    for said in (used, used[:-20], f"{used} hbm capacity by 1.4"):
+        log = parse_oom_log(said)
+        assert [reject.code for reject in log.rejects] == ["cut_report"], said
+    assert parse_oom_log(f"{used} hbm capacity by 1.46G.").rejects == []
 
 
 def test_one_after_the_other() -> None:
