@@ -98,8 +98,9 @@ def command(
     PATH is a dump directory, an archive, single files or the log of a job that ran out
     of memory; name its dump as a second PATH if there is one. - is a log on the
     standard input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest
-    run of the warehouse is explained. Exit code 3: something could not be read, or
-    there is neither a program nor a report of running out of memory.
+    run of the warehouse is explained. Exit code 3: something could not be read, the
+    dump is of another program than the log, or there is neither a program nor a report
+    of running out of memory.
 
     \b
     hlodb explain /tmp/xla_dump
@@ -143,7 +144,7 @@ def command(
             f"{', '.join(empty)} holds neither a program with a buffer assignment nor a"
             " report of running out of memory"
         )
-    return 0 if all(each.is_whole for each in found) else 3
+    return 0 if all(each.is_whole and not each.lacks_dump for each in found) else 3
 
 
 @contextmanager

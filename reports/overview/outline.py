@@ -15,12 +15,15 @@ from hlodb.reports.outline.blocks import (
     table,
 )
 from hlodb.reports.overview.overview import (
+    MAIN_SPACE,
     TIMELINE_POINTS,
     Overview,
     Row,
+    buffers_of,
     compilation_of,
     compilations,
     is_described,
+    is_of_another,
     memory_spaces,
     most_rows,
     rows_of,
@@ -45,7 +48,8 @@ _UNNAMED_RATIO = 0.9
 """Where more of a peak has no layer, layers say nothing about it."""
 
 _SMALL_RATIO = 0.01
-"""Memory spaces below this share of the largest are counted, not listed."""
+"""Memory spaces below this share of the largest are counted, not listed; so is
+fragmentation below it."""
 
 
 def headline(overview: Overview) -> str:
@@ -87,7 +91,7 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     """Return all sections; `programs` are described, with `top` rows a table."""
     spaces = memory_spaces(overview)
     sections = [] if overview.is_whole else [Section("Not read", _rejects(overview))]
-    sections += [_log(row, overview, top) for row in overview.answers["oom_summary"]]
+    sections += _logs(overview, programs, top)
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
     described = described_spaces(overview, programs)
@@ -101,10 +105,20 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
 
 
 def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
-    """Return the memory spaces with a section of their own, by its title."""
+    """Return the memory spaces with a section of their own, by its title.
+
+    Programs that need next to nothing beside the largest have none.
+    """
     spaces = memory_spaces(overview)
     names = compilations(spaces)
     found = [space for space in spaces if is_described(space)]
+    most = max((space["reserved_bytes"] for space in found), default=0)
+    found = [
+        space
+        for space in found
+        if space["color"] != MAIN_SPACE
+        or space["reserved_bytes"] >= _SMALL_RATIO * most
+    ]
     return {
         f"{names[compilation_of(space)]}: {space['space_name']}": space
         for space in found[:programs]
@@ -136,6 +150,11 @@ def _out_of_memory(row: Row) -> str:
             f" {plain_bytes(row['needed_bytes'])} are left, of"
             f" {plain_bytes(row['capacity_bytes'])} that it wanted"
         )
+    if row["needed_bytes"] is None:
+        return f"{who} ran out of memory{space}; the report does not say by how much"
+    if row["form"] == "allocation":
+        size = plain_bytes(row["requested_bytes"])
+        return f"{who} ran out of memory{space}: a request for {size} failed"
     if row["over_bytes"] is None:
         needed = plain_bytes(row["needed_bytes"])
         return f"{who} ran out of memory{space}: it needs {needed}"
@@ -151,8 +170,42 @@ def _out_of_memory(row: Row) -> str:
     )
 
 
-def _log(row: Row, overview: Overview, top: int) -> Section:
-    where = f"{row['path']}:{row['line']}"
+def _logs(overview: Overview, most: int, top: int) -> list[Section]:
+    """Return the worst reports; ranks that say the same have one section."""
+    alike: dict[tuple[object, ...], list[Row]] = {}
+    worst = sorted(
+        overview.answers["oom_summary"], key=lambda row: -(row["over_bytes"] or 0)
+    )
+    for row in worst:
+        alike.setdefault(tuple(row[name] for name in _SAME_REPORT), []).append(row)
+    sections = [_log(rows, overview, top) for rows in [*alike.values()][:most]]
+    if len(alike) > most:
+        left = counted(len(alike) - most, "other report")
+        sections[-1].blocks.append(Paragraph(f"Not listed: {left} of less."))
+    return sections
+
+
+_SAME_REPORT = ("form", "space_name", "program", "needed_bytes", "capacity_bytes")
+"""What reports of several ranks, or of several attempts, have in common."""
+
+
+def _ranks(rows: Sequence[Row]) -> str:
+    """Return which ranks say so, and how many more reports do."""
+    ranks = sorted({row["rank"] for row in rows if row["rank"] is not None})
+    if not ranks:
+        return f", and {counted(len(rows) - 1, 'more report')}" if rows[1:] else ""
+    shown = ", ".join(map(str, ranks[:_MOST_RANKS]))
+    left = len(ranks) - _MOST_RANKS
+    more = f" and {left} more" if left > 0 else ""
+    return f" (rank{'s' if ranks[1:] else ''} {shown}{more})"
+
+
+_MOST_RANKS = 8
+
+
+def _log(rows: Sequence[Row], overview: Overview, top: int) -> Section:
+    row = rows[0]
+    where = f"{row['path']}:{row['line']}{_ranks(rows)}"
     blocks: list[Block] = [Paragraph(f"{where}: {_out_of_memory(row)}.")]
     parts = [
         f"{name} {plain_bytes(row[column])}"
@@ -165,13 +218,9 @@ def _log(row: Row, overview: Overview, top: int) -> Section:
         )
         if row[column]
     ]
-    if parts:
+    if parts and row["form"] != "allocation":
         blocks.append(Paragraph(f"Of this: {'; '.join(parts)}."))
-    buffers = [
-        each
-        for each in overview.answers["oom_buffers_explained"]
-        if (each["path"], each["ordinal"]) == (row["path"], row["ordinal"])
-    ]
+    buffers = buffers_of(overview, row)
     if buffers:
         blocks.append(_buffers_of_log(buffers, top))
     else:
@@ -185,17 +234,22 @@ def _log(row: Row, overview: Overview, top: int) -> Section:
             )
         )
     if row["program"] is None:
-        blocks.append(Paragraph(_without_dump(overview)))
+        blocks.append(Paragraph(_without_dump(row, overview)))
     return Section("Out of memory", blocks)
 
 
-def _without_dump(overview: Overview) -> str:
-    if overview.answers["peak_by_space"]:
-        return "The dump beside this report holds another program."
-    return (
-        "Without a dump of the program there is no more to say: compile it with"
-        " XLA_FLAGS=--xla_dump_to=DIR, which needs no device memory, and pass DIR, too."
-    )
+def _without_dump(row: Row, overview: Overview) -> str:
+    if not overview.has_programs:
+        return _NO_DUMP
+    if is_of_another(overview, row):
+        return "No dumped program has these buffers: the dump is of another program."
+    return "No buffer is named that could say which program of the dump it was."
+
+
+_NO_DUMP = (
+    "Without a dump of the program there is no more to say: compile it with"
+    " XLA_FLAGS=--xla_dump_to=DIR, which needs no device memory, and pass DIR, too."
+)
 
 
 def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
@@ -355,7 +409,7 @@ def _measured(space: Row) -> str:
     if space.get("peak_instruction"):
         text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
     fragmentation = space.get("fragmentation_bytes")
-    if fragmentation:
+    if fragmentation and fragmentation >= _SMALL_RATIO * space["reserved_bytes"]:
         text += f". Fragmentation takes {plain_bytes(fragmentation)}"
     return f"{text}."
 

@@ -70,6 +70,8 @@ _SHARED = (
 )
 """What several of the queries read, or one several times: half of the time."""
 
+_HAS_PROGRAMS = "SELECT 1 FROM modules WHERE has_assignment LIMIT 1"
+
 # Other spaces the compiler fills on purpose: they are described where nearly full.
 _TIGHT = frozenset({"warn", "oom"})
 
@@ -78,7 +80,9 @@ _TIGHT = frozenset({"warn", "oom"})
 class Overview:
     """What a run holds; `answers` has the rows of each query by its name.
 
-    `is_kept` says whether the user's warehouse has the run, or only a temporary one;
+    `has_programs` says whether the warehouse has any program with memory, of this run
+    or another. `is_kept` says whether the user's warehouse has the run, or only a
+    temporary one;
     `db` is that warehouse, where printed commands have to name it.
     """
 
@@ -86,11 +90,17 @@ class Overview:
     answers: Mapping[str, Sequence[Row]]
     is_kept: bool = True
     db: str | None = None
+    has_programs: bool = False
 
     @property
     def is_whole(self) -> bool:
         """Whether everything in it could be read."""
         return not self.answers["rejects_summary"]
+
+    @property
+    def lacks_dump(self) -> bool:
+        """Whether a log names buffers that no program has, though there is a dump."""
+        return any(is_of_another(self, row) for row in self.answers["oom_summary"])
 
     @property
     def is_empty(self) -> bool:
@@ -130,7 +140,9 @@ def read_overview(
     of_programs = _answers_of_programs(
         connection, asked, points, most_rows(top), catalogue
     )
-    return Overview(run, {**answers, **of_programs}, is_kept, db)
+    # Only reports of logs are looked up among other runs.
+    rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
+    return Overview(run, {**answers, **of_programs}, is_kept, db, bool(rows))
 
 
 def _answers_of_programs(
@@ -182,6 +194,21 @@ def rows_of(overview: Overview, query: str, space: Row) -> list[Row]:
     """Return the rows of a query about one program's memory space."""
     wanted = _place(space)
     return [row for row in overview.answers[query] if _place(row) == wanted]
+
+
+def buffers_of(overview: Overview, report: Row) -> list[Row]:
+    """Return the buffers that a report of a log lists, the largest first."""
+    place = (report["path"], report["ordinal"])
+    rows = overview.answers["oom_buffers_explained"]
+    return [row for row in rows if (row["path"], row["ordinal"]) == place]
+
+
+def is_of_another(overview: Overview, report: Row) -> bool:
+    """Return whether no dumped program has the buffers that a report names."""
+    is_unknown = overview.has_programs and report["program"] is None
+    return is_unknown and any(
+        row["instruction"] for row in buffers_of(overview, report)
+    )
 
 
 def compilation_of(row: Row) -> tuple[str, str]:

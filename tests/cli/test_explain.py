@@ -146,6 +146,38 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
     assert f"dump:{cut.name}:14:30" in done.stdout.replace("\\", "")
 
 
+def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
+    """What is there is said, and what is missing; nothing is put together of both."""
+    log = tmp_path / "job.log"
+    log.write_text("".join(f"[rank3]: {line}\n" for line in TPU.splitlines()))
+    done = explain(tmp_path, str(log), str(EXPLAINED))
+    assert done.returncode == 3
+    _, said = done.stdout.split("Out of memory\n")
+    lines = said.splitlines()
+    assert lines[1] == (
+        "job.log:1 (rank 3): a program ran out of memory in hbm: it needs 64.00 GiB of"
+        " 31.50 GiB, 32.50 GiB too much."
+    )
+    missing = "No dumped program has these buffers: the dump is of another program."
+    assert missing in lines
+    done = explain(tmp_path, "-", given=TPU[: TPU.index("     Unpadded")])
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[0].endswith(" too much (1 place could not be read)")
+    assert "the report is cut here" in done.stdout
+
+
+def test_ranks_that_say_the_same_are_said_once(tmp_path: Path) -> None:
+    ranks = "".join(
+        f"[1,{rank}]<stderr>:{line}\n"
+        for line in TPU.splitlines()
+        for rank in range(12)
+    )
+    done = explain(tmp_path, "-", given=ranks)
+    assert done.returncode == 0
+    assert done.stdout.count("Out of memory\n") == 1
+    assert ":1 (ranks 0, 1, 2, 3, 4, 5, 6, 7 and 4 more): a program" in done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
