@@ -42,6 +42,16 @@ def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) ->
     return reported(request.param)
 
 
+def test_commands_in_json_name_the_warehouse(
+    reported: Callable[[str], Report],
+) -> None:
+    report = replace(reported("mixed"), db="other.duckdb")
+    findings = json.loads(renderer("json")(report))["findings"]
+    commands = [command for finding in findings for command in finding["commands"]]
+    assert commands
+    assert {command[:23] for command in commands} == {"hlodb --db other.duckdb"}
+
+
 def test_the_published_schema_is_up_to_date() -> None:
     published = REPOSITORY / "reports" / FILE_NAME
     assert published.read_text() == schema_text(), (
