@@ -109,7 +109,7 @@ class OomReading:
         self.listed_space: str | None = None
 
     def reject(self, code: str, message: str) -> None:
-        """Say once of a report that it is not whole."""
+        """Record once of a report that it is not whole."""
         begun = self.reports[-1].line if self.reports else 0
         if not self.rejects or self.rejects[-1].line < begun:
             section = "report of running out of memory"
