@@ -58,11 +58,10 @@ def test_a_lost_donation_is_priced_to_the_byte(
 
 
 @pytest.mark.slow
-def test_recomputing_saves_at_most_what_is_said(changed: Path) -> None:
-    """What a layer recomputes is held while it is used: a sixth of the fall here."""
+def test_recomputing_a_loop_saves_what_is_said(changed: Path) -> None:
     fall = peak(changed, "zoo-remat/base") - peak(changed, "zoo-remat/extra")
     _, promised = saved(changed, "zoo-remat/base")["checkpoint_loop"]
-    assert fall <= promised <= 1.2 * fall
+    assert 0.95 * fall <= promised <= 1.05 * fall
     assert "checkpoint_loop" not in saved(changed, "zoo-remat/extra")
 
 

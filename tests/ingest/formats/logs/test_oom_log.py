@@ -283,9 +283,9 @@ def test_a_report_that_is_cut() -> None:
         )
         assert [r.code for r in cut.rejects] == ["cut_report"] * is_open
     used = "Ran out of memory in memory space hbm. Used 17.21G of 15.75G hbm. Exceeded"
-    for said in (used, used[:-20], f"{used} hbm capacity by 1.4"):
-        log = parse_oom_log(said)
-        assert [reject.code for reject in log.rejects] == ["cut_report"], said
+    for message in (used, used[:-20], f"{used} hbm capacity by 1.4"):
+        log = parse_oom_log(message)
+        assert [reject.code for reject in log.rejects] == ["cut_report"], message
     assert parse_oom_log(f"{used} hbm capacity by 1.46G.").rejects == []
 
 
