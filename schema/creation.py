@@ -19,18 +19,17 @@ from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_file
 
 
-def create_file(path: Path, *, is_described: bool = True) -> None:
+def create_file(path: Path) -> None:
     """Make an empty warehouse at `path`, unless another program was faster.
 
-    Comments on tables and columns take most of the time, and a warehouse that is not
-    kept needs none. Raises WarehouseError where it cannot be written.
+    Raises WarehouseError where it cannot be written.
     """
     # A link may lead to where the file is to be.
     path = path.resolve()
     _refuse_foreign_log(path)
     draft = new_beside(path)
     try:
-        _write_draft(draft, is_described)
+        _write_draft(draft)
         _give_name(draft, path)
     except OSError as error:
         raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
@@ -39,12 +38,12 @@ def create_file(path: Path, *, is_described: bool = True) -> None:
         Path(f"{draft}.wal").unlink(missing_ok=True)
 
 
-def _write_draft(draft: Path, is_described: bool) -> None:
+def _write_draft(draft: Path) -> None:
     connection = open_file(draft, read_only=False)
     try:
         # Hundreds of small statements: others would only be woken for each.
         connection.execute("SET threads = 1")
-        create_schema(connection, is_described=is_described)
+        create_schema(connection)
     finally:
         connection.close()
 
@@ -71,13 +70,12 @@ def _give_name(draft: Path, path: Path) -> None:
             draft.rename(path)
 
 
-def create_schema(connection: Connection, *, is_described: bool = True) -> None:
+def create_schema(connection: Connection) -> None:
     """Make every table, view and comment in an empty database, in one transaction."""
-    scripts = ("tables", "views", "comments") if is_described else ("tables", "views")
     connection.execute("BEGIN")
     try:
         connection.execute("CREATE SCHEMA IF NOT EXISTS store")
-        for script in scripts:
+        for script in ("tables", "views", "comments"):
             connection.execute(script_of(script))
         _fill_reference_tables(connection)
         connection.execute("COMMIT")

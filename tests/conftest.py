@@ -2,7 +2,6 @@ import os
 import shutil
 import tarfile
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -108,8 +107,7 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
     They are the same, and to make one takes a tenth of a second. Commands that run as
     processes make their own.
     """
-    make = partial(creation._write_draft, is_described=True)
-    yield from _copied(room_of_all, "empty", make)
+    yield from _copied(room_of_all, "empty", creation._write_draft)
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +119,7 @@ def queries_installed(room_of_all: Path) -> Iterator[None]:
     write_draft = creation._write_draft
 
     def with_queries(draft: Path) -> None:
-        write_draft(draft, is_described=True)
+        write_draft(draft)
         with connect(draft, read_only=False) as connection:
             renew_macros(connection)
 
@@ -131,7 +129,7 @@ def queries_installed(room_of_all: Path) -> Iterator[None]:
 def _copied(
     room: Path, name: str, write_draft: Callable[[Path], None]
 ) -> Iterator[None]:
-    def copy(draft: Path, is_described: bool) -> None:
+    def copy(draft: Path) -> None:
         shutil.copyfile(made_once(room, f"{name}.duckdb", write_draft), draft)
 
     with pytest.MonkeyPatch.context() as patch:

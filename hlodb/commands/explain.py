@@ -29,7 +29,6 @@ from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.schema.connection import Connection
-from hlodb.schema.creation import create_file
 from hlodb.terminal.narration import narrate
 
 if TYPE_CHECKING:
@@ -158,7 +157,6 @@ def _warehouse(
     with TemporaryDirectory(prefix="hlodb-explain-") as folder:
         named = [_saved(Path(folder)) if p == _STANDARD_INPUT else p for p in paths]
         file = Path(folder) / "explain.duckdb"
-        create_file(file, is_described=False)
         summaries = ingest_sources(_sources(named), file)
         for summary in summaries:
             for note in summary.notes:
