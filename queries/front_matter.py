@@ -7,6 +7,9 @@
     -- grain: module occurrence, colour
     -- empty: What to do where there are no rows (may be left out).
     -- leading: program, reserved_bytes (columns of the table; may be left out).
+    -- split: programs (may be left out): the rows of a program of one process do not
+    --   depend on its others, so that a cluster may ask program by program. Else a
+    --   query is asked run by run, or without a parameter `run` of all runs at once.
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
     -- param slop DOUBLE = 0.0 from 0 to 1: Share that is kept free (or: from 0).
@@ -33,6 +36,7 @@ from hlodb.queries.query import (
     NUMERIC_TYPES,
     PARAMETER_TYPES,
     POLARITIES,
+    SPLITS,
     UNITS,
     Column,
     Parameter,
@@ -45,7 +49,7 @@ from hlodb.queries.sql_text import code_tokens, parameter_faults
 SENTENCES = ("title", "question", "definition", "grain")
 """The keys that every query has, once."""
 
-_OPTIONAL = ("empty", "leading")
+_OPTIONAL = ("empty", "leading", "split")
 """Keys that a query may have, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
@@ -103,6 +107,7 @@ def parse_query(
         empty=sentences.get("empty"),
         leading=_leading(sentences.get("leading"), columns, path),
         is_built_in=is_built_in,
+        declared_split=_split_by(sentences.get("split"), path),
     )
 
 
@@ -243,6 +248,12 @@ def _leading(
     if len({*names}) != len(names) or len(names) > MOST_LEADING:
         _fail(path, 1, f"declare at most {MOST_LEADING} different leading columns")
     return names
+
+
+def _split_by(text: str | None, path: str) -> str | None:
+    if text is not None and text not in SPLITS:
+        _fail(path, 1, f"unknown split {text!r}; known: {', '.join(SPLITS)}")
+    return text
 
 
 def _declared_name(entry: _Entry, path: str, found: Container[str]) -> str:

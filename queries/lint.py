@@ -13,6 +13,7 @@ from hlodb.queries.catalogue import Catalogue, read_queries
 from hlodb.queries.contracts import column_difference
 from hlodb.queries.macros import handed_on, in_order, macro_sql
 from hlodb.queries.query import Query
+from hlodb.queries.splits import split_faults
 from hlodb.queries.sql_text import code_tokens
 from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
@@ -28,7 +29,8 @@ def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
         made: set[str] = set()
         for query in catalogue.values():
             bound = _binding_faults(query, catalogue, connection, made)
-            for fault in (*_unused_parameters(query, catalogue), *bound):
+            split = split_faults(query, catalogue)
+            for fault in (*_unused_parameters(query, catalogue), *split, *bound):
                 faults.append(f"{query.path}:1: {fault}")
     return len(found), faults
 

@@ -29,6 +29,9 @@ PARAMETER_TYPES = ("BIGINT", "BIGINT[]", "BOOLEAN", "DOUBLE", "VARCHAR", "VARCHA
 NUMERIC_TYPES = ("BIGINT", "BIGINT[]", "DOUBLE")
 COLUMN_TYPES = ("BIGINT", "BOOLEAN", "DOUBLE", "INTEGER", "TIMESTAMP", "VARCHAR")
 
+SPLITS = ("programs", "runs")
+"""What a query may be asked of, one by one, on a cluster."""
+
 MOST_LEADING = 8
 """Number of columns that fit a terminal side by side."""
 
@@ -70,7 +73,7 @@ class Query:
 
     `empty` says what to do where there are no rows. `leading` names the columns that a
     table shows unless all are asked for. Queries of this release are `is_built_in`;
-    others come from folders of users.
+    others come from folders of users. `declared_split` is one of SPLITS, or None.
     """
 
     name: str
@@ -86,6 +89,13 @@ class Query:
     empty: str | None = None
     leading: tuple[str, ...] = ()
     is_built_in: bool = False
+    declared_split: str | None = None
+
+    @property
+    def split(self) -> str | None:
+        """Return of what it may be asked one by one: programs, runs, or only of all."""
+        takes_run = any(parameter.name == "run" for parameter in self.parameters)
+        return self.declared_split or ("runs" if takes_run else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,18 +36,22 @@ def run_query(
     catalogue = load_catalogue() if catalogue is None else catalogue
     parameters = parameters or {}
     query = find_query(catalogue, name)
-    _require_parameters(query, parameters)
-    _require_known_values(connection, query, parameters)
+    require_sound(connection, query, parameters)
     try:
         install_temporary(connection, query, catalogue)
-        bound = [
-            json.dumps(v) if isinstance(v, list) else v for v in parameters.values()
-        ]
-        cursor = connection.execute(call_sql(query, parameters), bound)
+        cursor = connection.execute(call_sql(query, parameters), bound(parameters))
         rows = cursor.fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
     return Result(query.columns, rows, query.leading)
+
+
+def require_sound(
+    connection: Connection, query: Query, parameters: Mapping[str, Value]
+) -> None:
+    """Raise UsageError for parameters that `run_query` refuses."""
+    _require_parameters(query, parameters)
+    _require_known_values(connection, query, parameters)
 
 
 def run_sql(connection: Connection, sql: str) -> Result:
@@ -124,6 +128,11 @@ def call_sql(query: Query, parameters: Iterable[str]) -> str:
         for name in parameters
     )
     return f"SELECT * FROM {query.name}({arguments})"
+
+
+def bound(parameters: Mapping[str, Value]) -> list[Value]:
+    """Return the values to bind to the statement of `call_sql`."""
+    return [json.dumps(v) if isinstance(v, list) else v for v in parameters.values()]
 
 
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:

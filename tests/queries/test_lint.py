@@ -19,6 +19,13 @@ HEADER = """\
 -- column n BIGINT count neutral: How many.
 """
 SQL = "SELECT count(*) AS n FROM runs\n"
+SPLIT = (
+    HEADER.replace(
+        "-- column n",
+        "-- split: programs\n-- param run\n-- column run\n-- column rank\n-- column n",
+    )
+    + "SELECT s.run, m.rank, count(*) AS n "
+)
 
 
 def test_our_own_queries_are_narrower_than_80_columns() -> None:
@@ -58,6 +65,26 @@ FAULTY = {
     "reads_itself": (
         HEADER + "SELECT n FROM reads_itself()\n",
         "queries read one another: reads_itself → reads_itself",
+    ),
+    "split_of_all_runs": (
+        SPLIT + "FROM selected_run() AS s\n"
+        "JOIN compiled_sources() AS m USING (run_id) GROUP BY ALL\n",
+        "split by programs, and compiled_sources reads all runs",
+    ),
+    "split_of_files": (
+        SPLIT + "FROM selected_run() AS s JOIN modules AS m USING (run_id)\n"
+        "JOIN rejects AS j USING (run_id) GROUP BY ALL\n",
+        "split by programs, and split_of_files reads rejects, a table of runs",
+    ),
+    "split_with_limit": (
+        SPLIT + "FROM selected_run() AS s JOIN modules AS m USING (run_id)\n"
+        "GROUP BY ALL LIMIT 3\n",
+        "split by programs, and LIMIT counts the rows of all programs",
+    ),
+    "split_without_rank": (
+        SPLIT.replace("-- column rank\n", "").replace(" m.rank,", "")
+        + "FROM selected_run() AS s JOIN modules AS m USING (run_id) GROUP BY ALL\n",
+        "split by programs, without the column 'rank'",
     ),
 }
 """Queries of a user by name, and the faults of each."""

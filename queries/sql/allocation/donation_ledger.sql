@@ -8,6 +8,7 @@
 -- grain: module occurrence, alias or pair
 -- leading: program, status, parameter_number, op_name, output_index,
 --   donated_bytes, shape, reason
+-- split: programs
 -- param run
 -- param program
 -- column run

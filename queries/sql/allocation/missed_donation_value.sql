@@ -8,6 +8,7 @@
 -- grain: module occurrence, pair
 -- leading: program, parameter_number, op_name, saved_at_peak_bytes,
 --   is_possible, output_index, output_bytes, shape
+-- split: programs
 -- param run
 -- param program
 -- column run

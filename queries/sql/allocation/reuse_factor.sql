@@ -7,6 +7,7 @@
 -- grain: module occurrence, allocation
 -- leading: program, space_name, allocation_id, reuse_x, busy_ratio,
 --   allocation_bytes, value_count, value_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

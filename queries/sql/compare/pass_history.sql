@@ -8,6 +8,7 @@
 -- grain: module, snapshot
 -- leading: program, snapshot, stage, pass_after, is_changed,
 --   instruction_count, reserved_bytes, live_peak_bytes
+-- split: programs
 -- param run
 -- param program
 -- column run

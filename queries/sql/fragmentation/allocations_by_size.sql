@@ -8,6 +8,7 @@
 -- grain: run, program, module, memory space, size class
 -- leading: program, space_name, bucket_bytes, allocation_count, count_ratio,
 --   sum_bytes, rounding_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -9,6 +9,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, arena_count, sum_bytes, joint_peak_bytes,
 --   split_bytes, waste_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -14,6 +14,7 @@
 -- grain: module occurrence, allocation, part
 -- leading: program, space_name, allocation_id, allocation_bytes, part,
 --   part_bytes, part_ratio
+-- split: programs
 -- param run
 -- param program
 -- param color

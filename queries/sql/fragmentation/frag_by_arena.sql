@@ -7,6 +7,7 @@
 -- grain: module occurrence, allocation
 -- leading: program, space_name, allocation_id, fragmentation_bytes,
 --   fragmentation_ratio, allocation_bytes, live_peak_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -10,6 +10,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, fragmentation_bytes, fragmentation_ratio,
 --   temp_bytes, temp_live_peak_bytes, scoped_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -8,6 +8,7 @@
 -- grain: module occurrence, allocation, hole
 -- leading: program, space_name, allocation_id, step, from_byte, hole_bytes,
 --   free_bytes, largest_hole_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

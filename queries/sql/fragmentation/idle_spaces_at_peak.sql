@@ -9,6 +9,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, idle_bytes, usable_by_main_bytes,
 --   reserved_bytes, live_bytes, main_temp_live_bytes
+-- split: programs
 -- param run
 -- param program
 -- column run

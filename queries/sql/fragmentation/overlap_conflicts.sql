@@ -9,6 +9,7 @@
 -- grain: module occurrence, pair of values
 -- leading: program, space_name, verdict, allocation_id, instruction,
 --   other_instruction, overlap_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -14,6 +14,7 @@
 -- grain: module occurrence, allocation, packing
 -- leading: program, space_name, allocation_id, fit, largest_first,
 --   packed_bytes, saved_bytes, floor_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -14,6 +14,7 @@
 -- grain: module occurrence, target
 -- leading: program, custom_call_target, call_count, workspace_bytes,
 --   result_bytes, operand_bytes, largest_call
+-- split: programs
 -- param run
 -- param program
 -- column run

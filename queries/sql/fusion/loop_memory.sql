@@ -11,6 +11,7 @@
 -- grain: module occurrence, while instruction, memory space
 -- leading: program, space_name, instruction, carry_bytes, body_peak_bytes,
 --   trip_count, stacked_bytes, body_extra_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -9,6 +9,7 @@
 -- grain: module occurrence, opcode
 -- leading: program, stage, opcode, instruction_count, count_ratio,
 --   top_level_count, out_bytes
+-- split: programs
 -- param run
 -- param program
 -- param stage VARCHAR = NULL of modules.stage: Only snapshots of this stage;

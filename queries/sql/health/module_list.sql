@@ -5,6 +5,7 @@
 -- grain: module occurrence
 -- leading: program, stage, module_number, printed_total_bytes,
 --   instruction_count, has_assignment, rank, computation_count
+-- split: programs
 -- param run
 -- param program
 -- param stage

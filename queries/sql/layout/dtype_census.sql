@@ -10,6 +10,7 @@
 -- grain: module occurrence, memory space, element type, kind of allocation
 -- leading: program, space_name, element_type, kind, owned_bytes, peak_ratio,
 --   half_gain_bytes
+-- split: programs
 -- param run
 -- param program
 -- param color

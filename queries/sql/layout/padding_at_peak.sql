@@ -7,6 +7,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, padding_bytes, padding_ratio, live_peak_bytes,
 --   uncovered_bytes, padded_value_count
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -12,6 +12,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, status, headroom_bytes, headroom_ratio,
 --   reserved_bytes, usable_bytes, limit_from
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -7,6 +7,7 @@
 -- grain: module occurrence, memory space, stretch of steps
 -- leading: program, space_name, from_step, to_step, live_bytes,
 --   temp_live_bytes, delta_bytes, instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -9,6 +9,7 @@
 -- grain: module occurrence, memory space, layer
 -- leading: program, space_name, layer, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -7,6 +7,7 @@
 -- grain: module occurrence, memory space, role, rule
 -- leading: program, space_name, role, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

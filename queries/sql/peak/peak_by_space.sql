@@ -12,6 +12,7 @@
 -- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

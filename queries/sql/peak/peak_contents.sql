@@ -11,6 +11,7 @@
 -- grain: module occurrence, memory space, value
 -- leading: program, space_name, instruction, owned_bytes, peak_ratio,
 --   source_file, source_line, shape
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -10,6 +10,7 @@
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, leverage_bytes, leverage_ratio,
 --   size_bytes, shape, new_peak_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -11,6 +11,7 @@
 -- grain: module occurrence, memory space, set
 -- leading: program, space_name, set_name, leverage_bytes, leverage_ratio,
 --   owned_bytes, value_count, new_peak_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

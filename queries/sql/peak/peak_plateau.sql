@@ -7,6 +7,7 @@
 -- grain: module occurrence, memory space, stretch of steps
 -- leading: program, space_name, from_step, to_step, max_bytes,
 --   gain_if_removed_bytes, is_peak, first_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

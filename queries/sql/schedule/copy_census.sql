@@ -10,6 +10,7 @@
 -- grain: module occurrence, reason
 -- leading: program, reason, copy_count, copied_bytes, at_peak_bytes,
 --   largest_instruction
+-- split: programs
 -- param run
 -- param program
 -- column run

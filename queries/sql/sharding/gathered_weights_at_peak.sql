@@ -7,6 +7,7 @@
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, owned_bytes, peak_ratio, weight,
 --   prefetch_steps
+-- split: programs
 -- param run
 -- param program
 -- param color

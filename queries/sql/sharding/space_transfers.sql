@@ -12,6 +12,7 @@
 -- grain: module occurrence, pair of spaces
 -- leading: program, from_space, to_space, copy_count, slice_count,
 --   total_bytes, round_trip_count, round_trip_bytes
+-- split: programs
 -- param run
 -- param program
 -- column run

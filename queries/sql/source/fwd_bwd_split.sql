@@ -11,6 +11,7 @@
 -- grain: module occurrence, memory space, phase
 -- leading: program, space_name, phase, owned_bytes, peak_ratio,
 --   saved_activation_bytes, value_count
+-- split: programs
 -- param run
 -- param program
 -- param color

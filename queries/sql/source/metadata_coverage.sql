@@ -9,6 +9,7 @@
 -- grain: module occurrence, memory space, class, opcode
 -- leading: program, space_name, class, opcode, owned_bytes, peak_ratio,
 --   value_count
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -10,6 +10,7 @@
 -- grain: module occurrence, memory space, prefix
 -- leading: program, space_name, op_path, self_bytes, total_bytes, peak_ratio,
 --   value_count
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -5,6 +5,7 @@
 --   without an owner are (unowned), values without a source (no source).
 -- grain: module occurrence, memory space, owner
 -- leading: program, space_name, owner, owned_bytes, peak_ratio, file_count
+-- split: programs
 -- param run
 -- param program
 -- param color

@@ -10,6 +10,7 @@
 -- grain: module occurrence, memory space, source line
 -- leading: program, space_name, source_file, source_line, owned_bytes,
 --   peak_ratio, value_count, largest_instruction
+-- split: programs
 -- param run
 -- param program
 -- param color

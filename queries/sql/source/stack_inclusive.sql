@@ -8,6 +8,7 @@
 -- grain: module occurrence, memory space, frame (file, line, function)
 -- leading: program, space_name, function_name, file_name, line, self_bytes,
 --   total_bytes, peak_ratio
+-- split: programs
 -- param run
 -- param program
 -- param color
