@@ -163,8 +163,13 @@ def run() -> NoReturn:
     sys.exit(code)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and give the exit code of the process."""
+def main(
+    arguments: Sequence[str] | None = None,
+    *,
+    group: click.Group = cli,
+    name: str = "hlodb",
+) -> int:
+    """Run one command of a group and give the exit code of the process."""
     logging.lastResort = Narrator(logging.WARNING)
     if "_HLODB_COMPLETE" in os.environ:
         # Loaded when a shell asks.
@@ -172,7 +177,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         register()
     try:
-        code = cli.main(arguments, prog_name="hlodb", standalone_mode=False)
+        code = group.main(arguments, prog_name=name, standalone_mode=False)
         sys.stdout.flush()
     except HlodbError as error:
         return _complain(str(error), error.exit_code)

@@ -155,7 +155,7 @@ def command(
         name=name,
         series=series,
         commit=commit,
-        labels=_parse_labels(labels),
+        labels=parse_labels(labels),
         started_at=started_at,
         passes=passes,
         retry_rejects=retry_rejects,
@@ -187,7 +187,8 @@ def command(
     require_modules(summaries, strict, db)
 
 
-def _parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
+def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
+    """Return labels given as KEY=VALUE; raise UsageError for others."""
     pairs = [label.partition("=") for label in labels]
     for key, equals, value in pairs:
         if not key or not equals:

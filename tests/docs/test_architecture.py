@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("hlodb", "ingest", "schema", "queries", "lake", "reports")
+PACKAGES = ("hlodb", "ingest", "schema", "queries", "lake", "cluster", "reports")
 PAGE = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
 STEPS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 MOST_MODULES = 24

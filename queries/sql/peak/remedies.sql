@@ -12,7 +12,6 @@
 --   purpose.
 -- grain: module occurrence, memory space, remedy, subject
 -- leading: program, space_name, saved_bytes, saved_ratio, subject, advice
--- split: programs
 -- param run
 -- param program
 -- param color

@@ -1,0 +1,163 @@
+"""A query as tasks: each asks DuckDB the query's own macro, of a part of the lake.
+
+How a query is split is in its front matter. Tasks share nothing but a snapshot of the
+lake, and all their rows together are the answer.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+import pyarrow as pa
+
+from hlodb.cluster.programs import JOINED, count_places, select_of_all, show_places
+from hlodb.cluster.snapshot import Snapshot, opened, take_snapshot
+from hlodb.errors import HlodbError, UsageError
+from hlodb.lake.columns import literal
+from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
+from hlodb.queries.macros import install_temporary
+from hlodb.queries.query import Column, Query
+from hlodb.queries.render_arrow import arrow_table
+from hlodb.queries.result import Result
+from hlodb.queries.run import Value, bound, call_sql, require_sound
+from hlodb.schema.connection import Connection, DatabaseError
+
+PROGRAMS_PER_TASK = 200
+RUNS_PER_TASK = 10
+MEMORY = "2GiB"
+"""Memory of DuckDB in a task, unless another is asked for."""
+
+BATCH_ROWS = 65_536
+
+Runs = Sequence[str] | Literal["all"] | None
+
+_RUN = Column("run", "VARCHAR", "name", "neutral", "Name of the run.")
+
+
+class Asked(NamedTuple):
+    """A query and the tasks that answer it; they are numbered from 0.
+
+    `runs`: runs of which it is asked; empty for a query that is not of one run.
+    `catalogue`: None for the built-in one, which workers have.
+    """
+
+    snapshot: Snapshot
+    query: Query
+    parameters: Mapping[str, Value]
+    runs: Sequence[str]
+    tasks: int
+    memory: str
+    catalogue: Catalogue | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Columns of the answer: those of the query, and the run if it was to tell."""
+        columns = self.query.columns
+        if self.runs and _RUN.name not in (column.name for column in columns):
+            return (_RUN, *columns)
+        return columns
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Columns of the answer in Arrow, with units in their metadata."""
+        return arrow_table(Result(self.columns, [])).schema
+
+
+def ask(
+    lake: str | Path,
+    name: str,
+    parameters: Mapping[str, Value],
+    *,
+    runs: Runs = None,
+    tasks: int | None = None,
+    memory: str = MEMORY,
+    queries: Iterable[str | Path] = (),
+) -> Asked:
+    """Return the tasks that answer a query over a lake as it is now.
+
+    Without `runs` the answer is that of `hlodb query`. With them, or with "all", a
+    query of one run is asked of each. Raises as `run_query`.
+    """
+    folders = [Path(folder) for folder in queries]
+    catalogue = load_catalogue(folders)
+    own = catalogue if folders else None
+    query = find_query(catalogue, name)
+    takes_run = any(p.name == "run" for p in query.parameters)
+    if runs is not None and (not takes_run or parameters.get("run") is not None):
+        reason = "names its run itself" if takes_run else "is not about one run"
+        raise UsageError(f"query {name} {reason}; leave the runs out")
+    snapshot = take_snapshot(lake)
+    with opened(snapshot, memory) as connection:
+        require_sound(connection, query, parameters)
+        given = {k: v for k, v in parameters.items() if k != "run"}
+        if not takes_run:
+            return Asked(snapshot, query, given, (), 1, memory, own)
+        names = _runs(connection, runs, parameters.get("run"))
+        if query.split == "programs":
+            most, count = PROGRAMS_PER_TASK, count_places(connection, names)
+        else:
+            most, count = RUNS_PER_TASK, len(names)
+        number = min(count, tasks or math.ceil(count / most))
+    return Asked(snapshot, query, given, names, number, memory, own)
+
+
+def _runs(connection: Connection, runs: Runs, run: Value) -> list[str]:
+    """Return the names of the runs to ask; raise UsageError for one that is missing."""
+    if runs is None:
+        select = "SELECT run FROM selected_run(run := ?)"
+        return [name for (name,) in connection.execute(select, [run]).fetchall()]
+    known = connection.execute("SELECT name FROM runs ORDER BY run_id").fetchall()
+    names = [name for (name,) in known]
+    if runs == "all":
+        return names
+    if missing := [name for name in runs if name not in names]:
+        raise UsageError(f"there is no run {missing[0]!r}; `hlodb runs` lists the runs")
+    return [*dict.fromkeys(runs)]
+
+
+def answer(asked: Asked, task: int) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one task.
+
+    Raises HlodbError where DuckDB cannot answer, such as in the given memory.
+    """
+    catalogue = asked.catalogue or load_catalogue()
+    try:
+        with opened(asked.snapshot, asked.memory) as connection:
+            install_temporary(connection, asked.query, catalogue)
+            yield from _rows(connection, asked, task)
+    except DatabaseError as error:
+        raise HlodbError(f"query {asked.query.name}: {error}") from error
+
+
+def _rows(connection: Connection, asked: Asked, task: int) -> Iterator[pa.RecordBatch]:
+    query, schema = asked.query, asked.schema
+    if not asked.runs:
+        yield from _batches(connection, asked, {}, "a.*", "", schema)
+    elif query.split == "programs":
+        select = select_of_all(query)
+        for run in show_places(connection, asked.runs, task, asked.tasks):
+            yield from _batches(connection, asked, {"run": run}, select, JOINED, schema)
+    else:
+        is_told = len(asked.columns) == len(query.columns)
+        for run in asked.runs[task :: asked.tasks]:
+            select = "a.*" if is_told else f"{literal(run)} AS run, a.*"
+            yield from _batches(connection, asked, {"run": run}, select, "", schema)
+
+
+def _batches(
+    connection: Connection,
+    asked: Asked,
+    run: Mapping[str, Value],
+    select: str,
+    join: str,
+    schema: pa.Schema,
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one call of the macro."""
+    given = {**asked.parameters, **run}
+    call = call_sql(asked.query, given).removeprefix("SELECT * ")
+    rows = connection.execute(f"SELECT {select} {call} AS a {join}", bound(given))
+    for batch in rows.to_arrow_reader(BATCH_ROWS):
+        yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
