@@ -41,6 +41,7 @@ class Asked(NamedTuple):
     """A query and the tasks that answer it; they are numbered from 0.
 
     `runs`: runs of which it is asked; empty for a query that is not of one run.
+    `adds_run`: whether its rows do not name the run, and the answer has to.
     `catalogue`: None for the built-in one, which workers have.
     """
 
@@ -50,15 +51,14 @@ class Asked(NamedTuple):
     runs: Sequence[str]
     tasks: int
     memory: str
+    adds_run: bool = False
     catalogue: Catalogue | None = None
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Columns of the answer: those of the query, and the run if it was to tell."""
-        columns = self.query.columns
-        if self.runs and _RUN.name not in (column.name for column in columns):
-            return (_RUN, *columns)
-        return columns
+        """Columns of the answer: those of the query, maybe after that of the run."""
+        own = self.query.columns
+        return (_RUN, *own) if self.adds_run else own
 
     @property
     def schema(self) -> pa.Schema:
@@ -94,14 +94,15 @@ def ask(
         require_sound(connection, query, parameters)
         given = {k: v for k, v in parameters.items() if k != "run"}
         if not takes_run:
-            return Asked(snapshot, query, given, (), 1, memory, own)
+            return Asked(snapshot, query, given, (), 1, memory, catalogue=own)
         names = _runs(connection, runs, parameters.get("run"))
         if query.split == "programs":
             most, count = PROGRAMS_PER_TASK, count_places(connection, names)
         else:
             most, count = RUNS_PER_TASK, len(names)
         number = min(count, tasks or math.ceil(count / most))
-    return Asked(snapshot, query, given, names, number, memory, own)
+    adds_run = runs is not None and all(c.name != "run" for c in query.columns)
+    return Asked(snapshot, query, given, names, number, memory, adds_run, own)
 
 
 def _runs(connection: Connection, runs: Runs, run: Value) -> list[str]:
@@ -141,9 +142,8 @@ def _rows(connection: Connection, asked: Asked, task: int) -> Iterator[pa.Record
         for run in show_places(connection, asked.runs, task, asked.tasks):
             yield from _batches(connection, asked, {"run": run}, select, JOINED, schema)
     else:
-        is_told = len(asked.columns) == len(query.columns)
         for run in asked.runs[task :: asked.tasks]:
-            select = "a.*" if is_told else f"{literal(run)} AS run, a.*"
+            select = f"{literal(run)} AS run, a.*" if asked.adds_run else "a.*"
             yield from _batches(connection, asked, {"run": run}, select, "", schema)
 
 

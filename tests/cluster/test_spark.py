@@ -1,0 +1,224 @@
+"""Spark gives the rows that DuckDB gives, and a lake the rows of a file.
+
+Skipped where PySpark is not installed; `make spark` installs it and runs all of these.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+import hlodb.spark
+from hlodb.cli import main
+from hlodb.lake.layout import create_lake
+from hlodb.lake.opening import reading
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA, DUMPS, SHARED_ARCHIVES
+from tests.lake.comparing import differing_queries, differing_tables
+from tests.lake.test_ingestion import OF_THE_ARRIVAL
+
+pytest.importorskip("pyspark")
+# Whatever PySpark's own modules warn of.
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+DUMPS_IN_TASKS = [
+    {"path": DATA / "gpu" / f"jaxlib-{version}.tar.xz", "started_at": day}
+    for version, day in (
+        ("0.5.3", datetime(2026, 1, 1)),
+        ("0.7.2", datetime(2026, 1, 2)),
+    )
+]
+FEW = ("peak_contents", "op_mix", "check_totals", "peak_regressions")
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.memory": "1g",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def lake(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("spark") / "lake"
+    create_lake(path)
+    done = hlodb.spark.ingest(spark, DUMPS_IN_TASKS, path, series="nights")
+    rows = {row.run: row for row in done.collect()}
+    assert sorted(rows) == ["jaxlib-0.5.3", "jaxlib-0.7.2"]
+    assert [(r.modules, r.rejects, r.rejected) for r in rows.values()] == [
+        (4, 0, []),
+        (6, 0, []),
+    ]
+    return path
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("spark") / "w.duckdb"
+    for dump in DUMPS_IN_TASKS:
+        arguments = [str(dump["path"]), "--started-at", str(dump["started_at"])]
+        command = ["ingest", *arguments, "--series", "nights", "--db", str(path)]
+        assert main(command) == 0
+    return path
+
+
+def rows_of(table: pa.Table) -> list[str]:
+    columns = [column.to_pylist() for column in table.columns]
+    return sorted(map(repr, zip(*columns, strict=True)))
+
+
+def all_equal(spark: Any, lake: Path, file: Path, name: str) -> None:
+    """Compare one query, by default parameters, in columns, types and rows."""
+    with connect(file) as connection:
+        expected = run_query(connection, name)
+    answer = hlodb.spark.query(spark, lake, name)
+    found = answer.toArrow()
+    assert found.schema.equals(expected.arrow().schema, check_metadata=False)
+    assert rows_of(found) == sorted(map(repr, expected.rows))
+    fields = {field.name: field.metadata["comment"] for field in answer.schema.fields}
+    assert fields == {
+        c.name: f"{c.unit}: {c.doc}" for c in load_catalogue()[name].columns
+    }
+
+
+def test_two_dumps_in_tasks_and_four_queries(
+    spark: Any, lake: Path, file: Path
+) -> None:
+    with reading(lake) as one, connect(file) as other:
+        assert differing_tables(one, other) == []
+    for name in FEW:
+        all_equal(spark, lake, file, name)
+    everywhere = hlodb.spark.query(spark, lake, "peak_by_space", runs="all", tasks=3)
+    with connect(file) as connection:
+        expected = [
+            repr(row)
+            for run in ("jaxlib-0.5.3", "jaxlib-0.7.2")
+            for row in run_query(connection, "peak_by_space", {"run": run}).rows
+        ]
+    assert rows_of(everywhere.toArrow()) == sorted(expected)
+
+
+@pytest.mark.slow
+def test_every_query(spark: Any, lake: Path, file: Path) -> None:
+    for name in load_catalogue():
+        all_equal(spark, lake, file, name)
+
+
+@pytest.mark.slow
+def test_the_command(lake: Path, tmp_path: Path) -> None:
+    """As `spark-submit` runs it: the file of the module, here without a cluster."""
+    script = Path(hlodb.spark.__file__).resolve()
+    path = tmp_path / "lake"
+    main(["lake", "create", str(path)])
+    for arguments in (
+        ["ingest", str(DUMPS_IN_TASKS[0]["path"]), "--label", "k=v"],
+        ["query", "run_list", "--format", "csv"],
+        ["query", "peak_by_space", "--runs", "all", "--into", str(tmp_path / "rows")],
+    ):
+        done = subprocess.run(
+            [sys.executable, script, *arguments, "--db", path],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "SPARK_LOCAL_IP": "127.0.0.1"},
+            check=True,
+        )
+        if arguments[1] == "run_list":
+            assert done.stdout.splitlines()[1].startswith("jaxlib-0.5.3,")
+    assert list((tmp_path / "rows").glob("*.parquet"))
+
+
+@pytest.mark.slow
+@pytest.mark.shared
+def test_all_dumps_three_ways(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file, a lake that processes wrote and one that Spark wrote are equal."""
+    releases = sorted(DUMPS.glob("*/*.tar.xz"))
+    dumps = [
+        {
+            "path": path,
+            "name": f"{path.parent.name}-{path.name.split('.tar')[0]}",
+            "started_at": datetime(2026, 1, day),
+        }
+        for day, path in enumerate([*releases, *SHARED_ARCHIVES], 1)
+    ]
+    named = {dump["name"]: dump for dump in dumps}
+    dumps = [*named.values()]
+    by_spark, by_processes = tmp_path / "spark.lake", tmp_path / "processes.lake"
+    file = tmp_path / "w.duckdb"
+    for path in (by_spark, by_processes):
+        create_lake(path)
+    done = hlodb.spark.ingest(spark, dumps, by_spark)
+    assert done.count() == len(dumps)
+    writers = [
+        subprocess.Popen(
+            [sys.executable, "-c", INGEST, by_processes, *map(str, part)],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        for start in range(8)
+        if (part := [
+            text
+            for dump in dumps[start::8]
+            for text in (dump["path"], dump["name"], dump["started_at"])
+        ])
+    ]  # fmt: skip
+    assert [writer.wait() for writer in writers] == [0] * 8
+    for dump in dumps:
+        assert main(ingest_command(dump, file)) == 0
+    texts = []
+    for warehouse in (file, by_processes, by_spark):
+        with reading(warehouse) as one, connect(file) as other:
+            assert differing_tables(one, other) == []
+            assert {*differing_queries(one, other)} <= OF_THE_ARRIVAL
+        monkeypatch.setenv("HLODB_DB", str(warehouse))
+        texts.append(report(tmp_path / "report.json"))
+    assert texts[1:] == texts[:1] * 2
+
+
+INGEST = """
+import sys
+from hlodb.cli import main
+lake, *rest = sys.argv[1:]
+for path, name, day in zip(rest[::3], rest[1::3], rest[2::3]):
+    assert main(
+        ["ingest", path, "--run", name, "--started-at", day, "--db", lake]
+    ) == 0
+"""
+
+
+def ingest_command(dump: dict[str, Any], db: Path) -> list[str]:
+    return [
+        *("ingest", str(dump["path"]), "--run", dump["name"]),
+        *("--started-at", str(dump["started_at"]), "--db", str(db)),
+    ]
+
+
+def report(path: Path) -> bytes:
+    """Return the report on the last run as JSON."""
+    main(["report", "--format", "json", "--output", str(path)])
+    return path.read_bytes()
