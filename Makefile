@@ -117,6 +117,14 @@ $(VENV)/bucket: Makefile | $(VENV)/dev
 	$(call install,'moto[server]' s3fs)
 	@touch $@
 
+spark: $(VENV)/spark  ## Ask every query of Spark, and ingest all dumps with it
+	@command -v java >/dev/null || { echo "Spark needs Java 17: apt-get install openjdk-17-jre-headless"; exit 1; }
+	$(BIN)/python -m pytest -q -m "slow or not slow" tests/cluster
+
+$(VENV)/spark: pyproject.toml | $(VENV)/dev
+	$(call install,-e .[spark] --group dev)
+	@touch $@
+
 proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto
 	$(call install,grpcio-tools==1.73.1)
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. hlodb/ingest/formats/proto/hlo.proto

@@ -96,7 +96,7 @@ JOINED = "JOIN parts.places AS p ON p.place = a.rank"
 
 
 def count_places(connection: Connection, runs: Sequence[str]) -> int:
-    """Give each place of these runs a number; return how many there are."""
+    """Assign numbers to the places of these runs; return how many there are."""
     connection.execute(_MODULES, {"runs": [*runs]})
     connection.execute(_PLACES)
     [(count,)] = connection.execute(
