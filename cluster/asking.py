@@ -92,9 +92,10 @@ def ask(
     snapshot = take_snapshot(lake)
     with opened(snapshot, memory) as connection:
         require_sound(connection, query, parameters)
+        if runs is None and query.split != "programs":
+            # As it is: some queries without a run are about all, not the latest.
+            return Asked(snapshot, query, parameters, (), 1, memory, catalogue=own)
         given = {k: v for k, v in parameters.items() if k != "run"}
-        if not takes_run:
-            return Asked(snapshot, query, given, (), 1, memory, catalogue=own)
         names = _runs(connection, runs, parameters.get("run"))
         if query.split == "programs":
             most, count = PROGRAMS_PER_TASK, count_places(connection, names)
