@@ -162,13 +162,13 @@ def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
             _fill_findings(connection, lake, shown_packages, reports)
             connection.execute(
                 "CREATE OR REPLACE TABLE parts.state AS SELECT $digest AS digest,"
-                " $is_compact AS is_compact, $replaced::VARCHAR[] AS replaced",
+                " $is_compact AS is_compact",
                 {
                     "digest": contents.digest(lake.address),
                     "is_compact": not is_reduced and len(live) < 2 and not reports,
-                    "replaced": _removable(commits, contents),
                 },
             )
+            _fill_replaced(connection, commits, contents)
             renew_macros(connection)
     except (DatabaseError, OSError) as error:
         raise WarehouseError(
@@ -176,8 +176,13 @@ def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
         ) from error
 
 
-def _removable(commits: Mapping[str, Commit], contents: Contents) -> list[str]:
-    """Return what others replace; nothing before what it replaces itself."""
+def _fill_replaced(
+    connection: Connection, commits: Mapping[str, Commit], contents: Contents
+) -> None:
+    """List what packages replace, in the order in which it may be removed.
+
+    Nothing goes before what it replaces itself, or that would be shown again.
+    """
     there = {*commits, *contents.findings}
     replaced = {name for c in commits.values() for name in c.replaces} & there
     ordered: list[str] = []
@@ -188,7 +193,18 @@ def _removable(commits: Mapping[str, Commit], contents: Contents) -> list[str]:
             if name not in commits or not left.intersection(commits[name].replaces)
         ]
         ordered += sorted(free or left)
-    return ordered
+    pairs = [
+        (name, by)
+        for name in ordered
+        for by, commit in commits.items()
+        if name in commit.replaces
+    ]
+    connection.execute(
+        "CREATE OR REPLACE TABLE parts.replaced AS SELECT"
+        " unnest(range(len($names))) AS place, unnest($names::VARCHAR[]) AS name,"
+        " unnest($others::VARCHAR[]) AS replaced_by",
+        {"names": [name for name, _ in pairs], "others": [by for _, by in pairs]},
+    )
 
 
 def _reduced(

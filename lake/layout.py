@@ -22,6 +22,7 @@ from typing import NamedTuple
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.lake import VERSION_FILE
 from hlodb.lake.storage import Folder, Storage, storage_at
+from hlodb.schema.drafts import ABANDONED_SECONDS
 from hlodb.schema.versions import SCHEMA_VERSION
 
 CATALOGUE = "lake.duckdb"
@@ -136,5 +137,6 @@ def remove_abandoned(lake: Storage) -> None:
     for folder in lake.folders():
         if folder not in ("runs", "marks"):
             for name in names_in(lake, folder):
-                if name not in committed and lake.is_abandoned(part_name(folder, name)):
-                    lake.remove(part_name(folder, name))
+                part = part_name(folder, name)
+                if name not in committed and lake.is_older(part, ABANDONED_SECONDS):
+                    lake.remove(part)

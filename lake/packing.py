@@ -2,7 +2,7 @@
 
 Compaction writes all that a lake shows as one package in place of many. With the new
 package's last part all packages that it holds disappear for readers, in one step. Their
-files stay until the next compaction: who reads them now can go on.
+files stay for an hour, until a compaction after it: who reads them now can go on.
 """
 
 from __future__ import annotations
@@ -39,6 +39,9 @@ from hlodb.schema.creation import create_file
 from hlodb.schema.drafts import new_beside
 from hlodb.schema.waiting import explain, require_file
 from hlodb.schema.warehouse import connect
+
+READERS_SECONDS = 3600.0
+"""How long readers may go on with files that a compaction has replaced."""
 
 
 def pack(file: Path, lake: Path) -> None:
@@ -116,8 +119,8 @@ def write_file(connection: Connection, path: Path) -> None:
         raise WarehouseError(explain(path, error)) from error
 
 
-def compact_lake(lake: Path) -> bool:
-    """Merge the packages of a lake, and remove files that nobody reads any more.
+def compact_lake(lake: Path, *, readers_seconds: float = READERS_SECONDS) -> bool:
+    """Merge the packages of a lake; remove files replaced `readers_seconds` ago.
 
     Returns False where one package holds all already. Others may write, read and
     compact at the same time. Raises WarehouseError where a part cannot be read.
@@ -128,11 +131,17 @@ def compact_lake(lake: Path) -> bool:
     contents = read_contents(storage)
     try:
         with closing(open_lake(storage)) as connection:
-            [(is_compact, replaced)] = connection.execute(
-                "SELECT is_compact, replaced FROM parts.state"
+            [(is_compact,)] = connection.execute(
+                "SELECT is_compact FROM parts.state"
             ).fetchall()
-            for name in replaced:
-                _remove(storage, name)
+            replaced = connection.execute(
+                "SELECT name, list(replaced_by) FROM parts.replaced"
+                " GROUP BY name ORDER BY min(place)"
+            ).fetchall()
+            for name, others in replaced:
+                commits = [part_name("runs", other) for other in others]
+                if any(storage.is_older(part, readers_seconds) for part in commits):
+                    _remove(storage, name)
             remove_abandoned(storage)
             if not is_compact:
                 _merge(connection, storage, {*contents.packages, *contents.findings})

@@ -54,8 +54,8 @@ class Storage(Protocol):
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
 
-    def is_abandoned(self, name: str) -> bool:
-        """Return whether nobody has changed a file for a day."""
+    def is_older(self, name: str, seconds: float) -> bool:
+        """Return whether a file is there, and nobody has changed it for so long."""
 
     def drafts(self) -> AbstractContextManager[Path]:
         """Return a context manager of an empty folder for files that will be put."""
@@ -129,9 +129,9 @@ class Folder:
         """Remove a file."""
         (self.path / name).unlink(missing_ok=True)
 
-    def is_abandoned(self, name: str) -> bool:
-        """Return whether nobody has changed a file for a day."""
-        return _is_old(self.path / name)
+    def is_older(self, name: str, seconds: float) -> bool:
+        """Return whether a file is there, and nobody has changed it for so long."""
+        return _is_older(self.path / name, seconds)
 
     @contextmanager
     def drafts(self) -> Iterator[Path]:
@@ -147,16 +147,16 @@ class Folder:
         """Remove drafts that nobody changed for a day: others may be at work."""
         with suppress(FileNotFoundError):
             for draft in (self.path / _DRAFTS).iterdir():
-                if _is_old(draft):
+                if _is_older(draft, ABANDONED_SECONDS):
                     shutil.rmtree(draft, ignore_errors=True)
 
     def prepare(self, connection: Connection) -> None:
         """Do nothing: DuckDB reads files."""
 
 
-def _is_old(path: Path) -> bool:
+def _is_older(path: Path, seconds: float) -> bool:
     with suppress(OSError):  # Another process may have removed it just now.
-        return time.time() - path.stat().st_mtime > ABANDONED_SECONDS
+        return time.time() - path.stat().st_mtime >= seconds
     return False
 
 
@@ -236,11 +236,11 @@ class Bucket:
         with suppress(FileNotFoundError):
             self._call("write to", self._files.rm_file, self._at(name))
 
-    def is_abandoned(self, name: str) -> bool:
-        """Return whether nobody has changed an object for a day."""
+    def is_older(self, name: str, seconds: float) -> bool:
+        """Return whether an object is there, and nobody has changed it for so long."""
         with suppress(FileNotFoundError):
             changed = self._call("read", self._files.modified, self._at(name))
-            return bool(time.time() - changed.timestamp() > ABANDONED_SECONDS)
+            return bool(time.time() - changed.timestamp() >= seconds)
         return False
 
     @contextmanager

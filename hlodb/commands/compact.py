@@ -21,7 +21,7 @@ def command(db: Path) -> None:
     Deleted runs leave free blocks in the file, and many small runs leave blocks half
     filled. The new file replaces the old one when it is complete; the disk must have
     room for both. In a lake, the packages of all runs become one; files that it
-    replaces are removed by the next compaction, since somebody may read them.
+    replaces are removed by a compaction an hour later, since somebody may read them.
 
     \b
     hlodb compact

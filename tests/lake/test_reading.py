@@ -19,6 +19,7 @@ from hlodb.errors import UsageError, WarehouseError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.catalogue import open_lake, refresh
 from hlodb.lake.layout import lake_at
+from hlodb.lake.opening import reading
 from hlodb.lake.packing import pack
 from hlodb.queries.run import run_sql
 from tests.conftest import DATA
@@ -118,6 +119,28 @@ def test_the_bare_client_attaches_a_lake(lake: Path) -> None:
     with hlodb.open(lake) as warehouse:
         count = len(warehouse.query("peak_by_space").rows)
     assert (done.stdout, done.stderr) == (f"{count}\n", "")
+
+
+def test_a_part_that_no_commit_names_is_not_read(lake: Path) -> None:
+    with reading(lake) as connection:
+        expected = run_sql(connection, "SELECT count(*) FROM instructions").rows
+    for folder in ("instructions", "keys", "aliases"):
+        part = next((lake / folder).iterdir())
+        shutil.copy(part, part.with_name("run-copy-0123456789abcdef.parquet"))
+    (lake / "lake.duckdb").unlink()
+    with reading(lake) as connection:
+        found = run_sql(connection, "SELECT count(*) FROM instructions").rows
+    assert found == expected
+
+
+def test_a_commit_without_its_parts_is_named(lake: Path) -> None:
+    part = next((lake / "runs").iterdir())
+    shutil.copy(part, part.with_name("aaa-copy.parquet"))
+    with (
+        pytest.raises(WarehouseError, match=r"aaa-copy\.parquet"),
+        reading(lake) as connection,
+    ):
+        run_sql(connection, "SELECT sum(hash(i)) FROM instructions AS i")
 
 
 @pytest.mark.parametrize("harm", ["cut off", "missing", "catalogue cut off"])

@@ -67,7 +67,7 @@ def race_in_lake(
         if process.exitcode:
             wrong.append(f"beside the writers: exit code {process.exitcode}")
     for _ in range(2):
-        compact_lake(lake)
+        compact_lake(lake, readers_seconds=0)
     there = {*_names(lake)}
     lost = {path.name for path in made} - there
     wrong += [f"{name} is missing" for name in sorted(lost)]
