@@ -5,7 +5,7 @@
 Warehouses are those of `bench.queries`, in the same folder. Seconds are CPU seconds of
 whole processes, the median of three, file and lake in turn. Results go to
 bench/results/lakes.json and, when all of the default sizes are measured, into
-docs/guides/many-machines.md.
+docs/reference/lake.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from hlodb.schema.warehouse import connect
 Figures = dict[str, Any]
 
 RESULTS = Path(__file__).parent / "results" / "lakes.json"
-PAGE = REPOSITORY / "docs" / "guides" / "many-machines.md"
+PAGE = REPOSITORY / "docs" / "reference" / "lake.md"
 NAME = "lakes"
 ROUNDS = 3
 MOST_PACKAGES = 100

@@ -30,6 +30,7 @@ SHARED = {
     "options",
     "progress_bar",
     "report_text",
+    "spark",
     "standard_streams",
 }
 

@@ -9,21 +9,21 @@
 --   take (missed_donations), from its last use on. replicated: arguments of
 --   replicated_tensors. padded: arrays of two dimensions or more that are
 --   larger than their data. saved: saved_values, but for a CPU, for which XLA
---   undoes recomputation outside of loops. offloaded: their longest time without
---   an access, where there is another memory. kept: of saved_values, the arrays
---   that a loop fills with a part for each iteration, but one for each array of
---   the loop's own state that has the same dimensions. activation: temporary
---   arrays of programs that replace arguments, with other dimensions than any
---   argument but the inputs, and these, without gathered_values. wide: 32-bit
---   arrays that are not like an argument, in programs whose large arrays are
---   mostly of 16 bits. given: constants, and temporary arrays computed from
---   positions alone. reported: results that replace no argument, in programs
---   that do replace some, from the last use on. gathered: gathered_values, from
---   their second step to the one before they are read. awaiting: temporary
---   arrays of an argument's dimensions that an operation reads with a number
---   computed from several of them later on, such as the norm of all gradients,
---   and those of which the number is computed, as far as they are live then;
---   from their second step on.
+--   undoes recomputation outside of loops. offloaded: their longest time
+--   without an access, where there is another memory. kept: of saved_values,
+--   the arrays that a loop fills with a part for each iteration, but one for
+--   each array of the loop's own state that has the same dimensions.
+--   activation: temporary arrays of programs that replace arguments, with
+--   other dimensions than any argument but the inputs, and these, without
+--   gathered_values. wide: 32-bit arrays that are not like an argument, in
+--   programs whose large arrays are mostly of 16 bits. given: constants, and
+--   temporary arrays computed from positions alone. reported: results that
+--   replace no argument, in programs that do replace some, from the last use
+--   on. gathered: gathered_values, from their second step to the one before
+--   they are read. awaiting: temporary arrays of an argument's dimensions that
+--   an operation reads with a number computed from several of them later on,
+--   such as the norm of all gradients, and those of which the number is
+--   computed, as far as they are live then; from their second step on.
 -- grain: module content, value, mark, subject
 -- param run
 -- param program
