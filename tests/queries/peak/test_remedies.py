@@ -118,3 +118,10 @@ def test_half_a_batch_leaves_weights_and_state_as_they_are(
     without = max(row["live_bytes"] - row["temp_live_bytes"] // 2 for row in curve)
     assert half["saved_bytes"] <= half["live_peak_bytes"] - without
     assert half["saved_bytes"] == 3_670_016
+
+
+def test_positions_of_max_pooling_are_no_mask(demo_warehouse: Path) -> None:
+    """XLA adds them to its gradient: no comparison in the program makes them."""
+    asked = {"run": "jaxlib-0.5.3", "program": "jit_cnn"}
+    rows = ask(demo_warehouse, "remedies", **asked, top=None)
+    assert {row["rule_id"] for row in rows} == {"halve_batch", "halve_element"}

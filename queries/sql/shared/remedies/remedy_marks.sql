@@ -17,13 +17,15 @@
 --   other dimensions than any argument but the inputs, and these, without
 --   gathered_values. wide: 32-bit arrays that are not like an argument, in
 --   programs whose large arrays are mostly of 16 bits. given: constants, and
---   temporary arrays computed from positions alone. reported: results that
---   replace no argument, in programs that do replace some, from the last use
---   on. gathered: gathered_values, from their second step to the one before
---   they are read. awaiting: temporary arrays of an argument's dimensions that
---   an operation reads with a number computed from several of them later on,
---   such as the norm of all gradients, and those of which the number is
---   computed, as far as they are live then; from their second step on.
+--   temporary arrays computed from positions alone, but for those that a
+--   reduce-window reads: XLA adds them to the gradient of max pooling.
+--   reported: results that replace no argument, in programs that do replace
+--   some, from the last use on. gathered: gathered_values, from their second
+--   step to the one before they are read. awaiting: temporary arrays of an
+--   argument's dimensions that an operation reads with a number computed from
+--   several of them later on, such as the norm of all gradients, and those of
+--   which the number is computed, as far as they are live then; from their
+--   second step on.
 -- grain: module content, value, mark, subject
 -- param run
 -- param program
@@ -265,6 +267,20 @@ indexed AS MATERIALIZED (
     ON p.module_id = v.module_id
     AND p.instruction_id = v.instruction_id
   WHERE v.kind = 'temp'
+),
+windowed AS MATERIALIZED (
+  SELECT DISTINCT v.module_id, v.value_id
+  FROM indexed AS v
+  JOIN store.value_uses AS u USING (module_id, value_id)
+  JOIN scheduled AS i USING (module_id, instruction_id)
+  LEFT JOIN called_computations AS c
+    ON c.module_id = i.module_id
+    AND c.instruction_id = i.instruction_id
+  LEFT JOIN scheduled AS k
+    ON k.module_id = c.module_id
+    AND k.computation_id = c.computation_id
+  WHERE i.opcode = 'reduce-window'
+    OR k.opcode = 'reduce-window'
 ),
 -- Of each loop that fills saved arrays: all that it carries.
 loops_there AS MATERIALIZED (
@@ -574,6 +590,9 @@ marked AS (
   LEFT JOIN indexed AS i
     ON i.module_id = v.module_id
     AND i.value_id = v.value_id
+  ANTI JOIN windowed AS w
+    ON w.module_id = v.module_id
+    AND w.value_id = v.value_id
   WHERE v.dimensions <> ''
     AND (v.kind = 'constant' OR i.value_id IS NOT NULL)
   UNION ALL
