@@ -89,13 +89,14 @@ def gold_files() -> dict[Path, tuple[str, str]]:
 
 def explanation(folder: Path) -> str:
     """Return what `hlodb explain` prints of a dump, run as a process in `folder`."""
-    return subprocess.run(
+    printed = subprocess.run(
         [sys.executable, "-m", "hlodb", "explain", str(EXPLAINED), "--top", "3"],
         cwd=folder,
         capture_output=True,
         text=True,
         check=True,
     ).stdout
+    return printed.replace(str(EXPLAINED), EXPLAINED.name)
 
 
 def main() -> None:

@@ -125,7 +125,7 @@ def command(
                 program,
                 points,
                 top=top,
-                is_kept=not paths,
+                paths=paths,
                 db=named_db(db),
             )
             for name in names or [run]

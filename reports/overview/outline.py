@@ -47,6 +47,9 @@ _ALIKE = 2
 _UNNAMED_RATIO = 0.9
 """Where more of a peak has no layer, layers say nothing about it."""
 
+_MOST_PATHS = 4
+"""Of more paths no command is written out."""
+
 _SMALL_RATIO = 0.01
 """Memory spaces below this share of the largest are counted, not listed; so is
 fragmentation below it."""
@@ -446,7 +449,8 @@ def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
 
 
 def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
-    run = f" -p {shlex.quote(f'run={overview.run.name}')}" if overview.is_kept else ""
+    is_kept = not overview.paths
+    run = f" -p {shlex.quote(f'run={overview.run.name}')}" if is_kept else ""
     commands = []
     if described:
         program = shlex.quote(f"program={described[0]['program']}")
@@ -457,13 +461,20 @@ def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
     if overview.answers["oom_summary"]:
         commands.append(f"hlodb query oom_buffers_explained{run} --wide")
     blocks: list[Block] = []
-    if not overview.is_kept:
-        commands = ["hlodb ingest PATH…", *commands]
+    if not is_kept:
+        commands = [f"hlodb ingest {_given(overview.paths)}", *commands]
         text = "Nothing was kept. To ask more and to compare, ingest the same paths"
         blocks = [Paragraph(f"{text} first:")]
     if commands:
         blocks.append(named(Commands(tuple(commands)), overview.db))
     return blocks
+
+
+def _given(paths: Sequence[str]) -> str:
+    """Return paths as a shell takes them, or a placeholder for many and for a pipe."""
+    if len(paths) > _MOST_PATHS or "-" in paths:
+        return "PATH…"
+    return shlex.join(paths)
 
 
 def _owned(row: Row) -> tuple[str, str]:

@@ -81,14 +81,13 @@ class Overview:
     """What a run holds; `answers` has the rows of each query by its name.
 
     `has_programs` says whether the warehouse has any program with memory, of this run
-    or another. `is_kept` says whether the user's warehouse has the run, or only a
-    temporary one;
-    `db` is that warehouse, where printed commands have to name it.
+    or another. `paths` are those of a run that only a temporary warehouse has; `db` is
+    the user's warehouse, where printed commands have to name it.
     """
 
     run: Run
     answers: Mapping[str, Sequence[Row]]
-    is_kept: bool = True
+    paths: Sequence[str] = ()
     db: str | None = None
     has_programs: bool = False
 
@@ -115,7 +114,7 @@ def read_overview(
     points: int = TIMELINE_POINTS,
     *,
     top: int = 0,
-    is_kept: bool = True,
+    paths: Sequence[str] = (),
     db: str | None = None,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
@@ -142,7 +141,7 @@ def read_overview(
     )
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
-    return Overview(run, {**answers, **of_programs}, is_kept, db, bool(rows))
+    return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))
 
 
 def _answers_of_programs(

@@ -38,7 +38,8 @@ def explain(
 def test_a_dump_is_explained_and_nothing_is_kept(tmp_path: Path) -> None:
     done = explain(tmp_path, str(EXPLAINED), "--top", "3")
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == EXPLANATION.read_text()
+    printed = done.stdout.replace(str(EXPLAINED), EXPLAINED.name)
+    assert printed == EXPLANATION.read_text()
     assert list(tmp_path.iterdir()) == []
 
 
