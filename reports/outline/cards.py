@@ -65,7 +65,8 @@ def _title(f: Finding, who: str, marks: Mapping[str, str]) -> str:
 def _summary(f: Finding) -> str:
     text = _reserved(f)
     if f.delta_live_peak_bytes is not None:
-        text += f", live peak {signed_bytes(f.delta_live_peak_bytes)}"
+        moved = f.delta_live_peak_bytes
+        text += f", live peak {signed_bytes(moved) if moved else 'unchanged'}"
     text += f"; since {f.first_run}" if f.first_run else ""
     if f.differing_keys:
         text += f"; {_why_other(f)}"
