@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import asdict, replace
 from datetime import datetime
 from importlib import import_module
 from pathlib import Path
@@ -13,9 +16,8 @@ from typing import Any
 
 import click
 
+from hlodb.arguments import positional
 from hlodb.commands.completion import complete_series
-from hlodb.commands.ingest_outcome import require_modules, sentences
-from hlodb.commands.limit_option import limit_option, parse_limits
 from hlodb.commands.options import (
     UTF8,
     Moment,
@@ -23,18 +25,19 @@ from hlodb.commands.options import (
     format_option,
     write_result,
 )
-from hlodb.errors import UsageError
+from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.load.run_records import Passes, Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.cores import MOST_JOBS
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.pipeline.staging_folder import staging_folder
-from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.ingest.sources.discover import HOW_TO_DUMP, RunSource, discover
+from hlodb.ingest.sources.limits import DEFAULT_LIMITS, HIGHEST, Limits
 from hlodb.lake import is_lake
 from hlodb.lake.ingestion import ingest_into_lake
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 from hlodb.terminal.narration import narrate
-from hlodb.text import counted, json_text, plain_bytes
+from hlodb.text import counted, json_text, nearest, plain_bytes
 
 _JSON_KEYS = (
     "run_id",
@@ -61,6 +64,10 @@ _SHOWN = {
     "rejects": "reject_count",
     "seconds": "ingest_seconds",
 }
+
+_LIMITS = asdict(DEFAULT_LIMITS)
+_AMOUNT = re.compile(r"([0-9]{1,18})([KMGT]?)", re.IGNORECASE)
+_FACTORS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 
 
 @click.command("ingest")
@@ -112,7 +119,14 @@ _SHOWN = {
     help="How much of per-pass dumps to keep: all, metrics without instructions, or"
     " nothing. Ingest a run again with full to complete it.",
 )
-@limit_option
+@click.option(
+    "--limit",
+    "limits",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help=f"Change a limit that protects against hostile input: {', '.join(_LIMITS)};"
+    " K, M and G are powers of 1024.",
+)
 @click.option("--strict", is_flag=True, help="Exit with 3 if anything is rejected.")
 @db_option
 @format_option
@@ -184,7 +198,7 @@ def command(
             )
     _write(summaries, form, is_numbered=not is_lake(db))
     _narrate(summaries, perf_counter() - began, db)
-    require_modules(summaries, strict, db)
+    _require_modules(summaries, strict, db)
 
 
 def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
@@ -194,6 +208,32 @@ def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
         if not key or not equals:
             raise UsageError(f"--label takes KEY=VALUE, not {key + equals + value!r}")
     return {key: value for key, _, value in pairs}
+
+
+def parse_limits(texts: Iterable[str]) -> Limits:
+    """Return the limits that NAME=VALUE texts change.
+
+    Raises UsageError for unknown names and what is no amount.
+    """
+    changed: dict[str, int] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise UsageError(f"--limit takes NAME=VALUE, not {text!r}")
+        if name not in _LIMITS:
+            hint = nearest(name, _LIMITS)
+            raise UsageError(
+                f"there is no limit {name!r}, only {', '.join(_LIMITS)}{hint}"
+            )
+        amount = _AMOUNT.fullmatch(value)
+        if amount is None:
+            raise UsageError(
+                f"--limit {name} takes a number such as 512M, not {value!r}"
+            )
+        changed[name] = int(amount[1]) * _FACTORS[amount[2].upper()]
+        if changed[name] > HIGHEST.get(name, changed[name]):
+            raise UsageError(f"--limit {name} can be {HIGHEST[name]} at most")
+    return replace(DEFAULT_LIMITS, **changed)
 
 
 def _write(summaries: list[RunSummary], form: str, *, is_numbered: bool) -> None:
@@ -218,12 +258,53 @@ def _plain(summary: RunSummary, key: str) -> Any:
 
 def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     for summary in summaries:
-        for sentence in sentences(summary, db):
+        for sentence in _sentences(summary, db):
             narrate(sentence)
     size = sum(summary.bytes for summary in summaries)
     files = counted(sum(summary.files for summary in summaries), "file")
     rate = plain_bytes(round(size / seconds) if seconds else None)
     narrate(f"{files}, {plain_bytes(size)} in {seconds:.1f} s ({rate}/s)")
+
+
+def _sentences(run: RunSummary, db: Path) -> Iterator[str]:
+    """Yield the messages about a run, a line each."""
+    yield from run.notes
+    if run.rejects:
+        loaded = "everything else was loaded" if run.modules else "no module was loaded"
+        shown = _command("query", "rejects_summary", "-p", f"run={run.name}", db=db)
+        yield (
+            f"run {run.name}: {counted(run.rejects, 'place')} could not be read,"
+            f" {loaded}; {shown} lists them"
+        )
+    elif not run.has_dump:
+        deleting = _command("rm", db=db, behind=positional(run.name))
+        yield f"run {run.name} holds no XLA dump; {deleting} deletes it"
+    elif not run.modules:
+        yield f"run {run.name} holds no module"
+    if run.files and run.files == run.unchanged_files:
+        yield f"run {run.name} is unchanged, already ingested"
+
+
+def _require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
+    """Raise where nothing could be loaded, and if `strict` where anything could not.
+
+    DataQualityError tells of rejects; UsageError that there is no dump in any run.
+    A dump without modules, such as flags only, is none of these.
+    """
+    rejects = sum(run.rejects for run in runs)
+    is_empty = not any(run.modules for run in runs)
+    if rejects and (strict or is_empty):
+        lost = ", and no module was loaded" if is_empty else ""
+        raise DataQualityError(
+            f"{counted(rejects, 'place')} could not be read{lost}:"
+            f" see {_command('query', 'rejects_summary', db=db)}"
+        )
+    if runs and is_empty and not any(run.has_dump for run in runs):
+        raise UsageError(f"no XLA dump in the named paths. {HOW_TO_DUMP}")
+
+
+def _command(*words: str, db: Path, behind: Sequence[str] = ()) -> str:
+    return f"`{shlex.join(['hlodb', *words, '--db', str(db), *behind])}`"
 
 
 def _progress(

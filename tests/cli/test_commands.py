@@ -23,15 +23,9 @@ FOLDER = Path(__file__).parents[2] / "hlodb" / "commands"
 SHARED = {
     "__init__",
     "completion",
-    "group_options",
-    "ingest_outcome",
-    "limit_option",
-    "narration",
     "options",
-    "progress_bar",
     "report_text",
     "spark",
-    "standard_streams",
 }
 
 LARGE = """\

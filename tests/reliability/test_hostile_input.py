@@ -13,7 +13,7 @@ from xml.etree.ElementTree import fromstring
 import pytest
 
 from hlodb.cli import main
-from hlodb.commands.limit_option import parse_limits
+from hlodb.commands.ingest import parse_limits
 from hlodb.errors import UsageError
 from hlodb.ingest.sources.limits import Limits
 from hlodb.schema.warehouse import connect
