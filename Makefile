@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket spark proto torture fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
