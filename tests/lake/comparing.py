@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from hlodb.queries.catalogue import load_catalogue
+from collections.abc import Mapping
+
+from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.schema.connection import Connection
 from hlodb.schema.tables import PUBLIC
@@ -39,11 +41,27 @@ def _sums(connection: Connection, table: str) -> object:
 
 
 def differing_queries(one: Connection, other: Connection) -> list[str]:
-    """Return the canned queries whose rows differ."""
+    """Return the canned queries whose rows differ; runs count by name, not number."""
     catalogue = load_catalogue()
+    of_one, of_other = _run_names(one), _run_names(other)
     return [
         name
         for name in catalogue
-        if sorted(map(repr, run_query(one, name, None, catalogue).rows))
-        != sorted(map(repr, run_query(other, name, None, catalogue).rows))
+        if _rows(one, name, catalogue, of_one)
+        != _rows(other, name, catalogue, of_other)
     ]
+
+
+def _run_names(connection: Connection) -> dict[int, str]:
+    return dict(connection.execute("SELECT run_id, name FROM runs").fetchall())
+
+
+def _rows(
+    connection: Connection, query: str, catalogue: Catalogue, names: Mapping[int, str]
+) -> list[str]:
+    answer = run_query(connection, query, None, catalogue)
+    are_runs = [column.name.endswith("run_id") for column in answer.columns]
+    return sorted(
+        repr([names.get(v, v) if r else v for v, r in zip(row, are_runs, strict=True)])
+        for row in answer.rows
+    )
