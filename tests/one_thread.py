@@ -1,7 +1,8 @@
 """Lets DuckDB use one thread in tests, which run side by side, one on each core.
 
-Imported before anything that opens a database. Commands that tests start as processes
-use as many threads as they do for users.
+It plans queries as for the commands that ask them (`hlodb.lake.opening`). Imported
+before anything that opens a database. Commands that tests start as processes use as
+many threads as they do for users.
 """
 
 from __future__ import annotations
@@ -14,8 +15,11 @@ _connect = _duckdb.connect
 
 
 def _connect_with_one_thread(*given: Any, **named: Any) -> _duckdb.DuckDBPyConnection:
-    config = {"threads": 1, **(named.pop("config", None) or {})}
-    named["config"] = config
+    named["config"] = {
+        "threads": 1,
+        "disabled_optimizers": "compressed_materialization",
+        **(named.pop("config", None) or {}),
+    }
     return _connect(*given, **named)
 
 

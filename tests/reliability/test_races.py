@@ -8,16 +8,19 @@ import pytest
 
 from tests.reliability.races import REAL, in_turn, race
 
-WRITERS, ROUNDS = 4, 6
-"""`make torture` has more of both."""
+WRITERS = 4
+"""`make torture` has more of them."""
 
 
+@pytest.mark.parametrize("rounds", [2, pytest.param(6, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])
-def test_writers_that_begin_together(existing: bool, tmp_path: Path) -> None:
+def test_writers_that_begin_together(
+    existing: bool, rounds: int, tmp_path: Path
+) -> None:
     dumps = REAL[:WRITERS]
     expected = in_turn(tmp_path, dumps, existing=existing)
     wrong = [
         race(dumps, expected, existing=existing, jobs=1 + number % 2)
-        for number in range(ROUNDS)
+        for number in range(rounds)
     ]
-    assert wrong == [[]] * ROUNDS
+    assert wrong == [[]] * rounds
