@@ -47,8 +47,8 @@ _NOT_PLAIN = re.compile(r"[(\[{\"/\n\t]")
 # the like, blanks of other kinds, and a comma that has no name before or after it.
 _NOT_LISTS = (*'([{"/', *"\t\v\f\r\x1c\x1d\x1e\x1f", ", ,", "\n,", ", \n", "\n\n")
 _INDEX = re.compile(r"/\*index=[0-9]+\*/(?=[^\s,])")
-# An operand: maybe a shape, a name, maybe the path of an element.
-_OPERAND = re.compile(r"(?:.*\s)?([A-Za-z_][A-Za-z0-9_.\-]*+)", re.DOTALL)
+# An operand: maybe a shape, then a name of whatever a plain list may hold.
+_OPERAND = re.compile(r"(?:.*\s)?([^\s(\[{\",/]++)", re.DOTALL)
 # Opcodes between whose parentheses something else stands.
 _WITHOUT_OPERANDS = frozenset(("parameter", "constant"))
 

@@ -59,6 +59,7 @@ def test_real_lines_are_kept_as_printed() -> None:
 
 @given(BATCHES)
 @example([["a = f32[] add(\r)"], ["b = f32[] add(x, /*index=1*/%y%z)"]])
+@example([["a = f32[] convert(/*index=5*/%91)"]])
 def test_changed_lines_are_kept_as_printed(batches: list[list[str]]) -> None:
     distinct = Distinct()
     for lines in batches:
