@@ -181,6 +181,7 @@ def test_the_assignment_from_the_executable(tmp_path: Path, release: str) -> Non
     assert parse_hlo_proto(found[0]) == parse_hlo_proto(proto.read_bytes())
 
 
+@pytest.mark.slow
 def test_a_backend_that_tells_nothing_but_text(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     summary = hlodb.capture(Compiled(PROGRAM.read_text(), None), run="live", db=db)

@@ -275,6 +275,7 @@ def test_tables_for_people(tmp_path: Path, capfd: pytest.CaptureFixture[str]) ->
     ]
 
 
+@pytest.mark.slow
 def test_an_unsound_module_is_flagged(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -292,6 +293,7 @@ def test_an_unsound_module_is_flagged(
     ]
 
 
+@pytest.mark.slow
 def test_a_cut_file_is_named(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     dump = tmp_path / "dump"
     shutil.copytree(SOUND, dump)

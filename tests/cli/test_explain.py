@@ -43,6 +43,7 @@ def test_a_dump_is_explained_and_nothing_is_kept(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> None:
     run = "v5e-jax-0.10.2"
     done = explain(
@@ -67,6 +68,7 @@ def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> N
     }
 
 
+@pytest.mark.slow
 def test_layers_alike_share_a_line_and_a_loop_over_layers_has_none(
     demo_warehouse: Path, tmp_path: Path
 ) -> None:
@@ -114,6 +116,7 @@ def test_a_log_on_the_standard_input(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_what_rematerialisation_left_is_not_called_out_of_memory(
     tmp_path: Path,
 ) -> None:
@@ -147,6 +150,7 @@ def test_what_could_not_be_read_is_said(tmp_path: Path) -> None:
     assert f"dump:{cut.name}:14:30" in done.stdout.replace("\\", "")
 
 
+@pytest.mark.slow
 def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
     """What is there is said, and what is missing; nothing is put together of both."""
     log = tmp_path / "job.log"
@@ -167,6 +171,7 @@ def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
     assert "the report is cut here" in done.stdout
 
 
+@pytest.mark.slow
 def test_ranks_that_say_the_same_are_said_once(tmp_path: Path) -> None:
     ranks = "".join(
         f"[1,{rank}]<stderr>:{line}\n"

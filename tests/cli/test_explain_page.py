@@ -15,6 +15,7 @@ from tests.ingest.formats.logs.test_oom_log import TPU
 DONATION = DATA / "changes" / "donation"
 
 
+@pytest.mark.slow
 def test_the_page_has_the_words_of_the_text_and_the_curve(tmp_path: Path) -> None:
     page = explain(tmp_path, str(EXPLAINED), "--format", "html").stdout
     text = explain(tmp_path, str(EXPLAINED)).stdout
@@ -44,6 +45,7 @@ def test_runs_with_programs_of_one_name_keep_their_sections_apart(
     assert page.count('<svg role="img"') == 2
 
 
+@pytest.mark.slow
 def test_a_job_that_ran_out_of_memory_is_marked(tmp_path: Path) -> None:
     page = explain(tmp_path, "-", "--format", "html", given=TPU).stdout
     assert '<header class="fail">' in page

@@ -46,6 +46,7 @@ def test_sizes_that_were_not_compiled_are_foretold(
     assert laws["4[0], 5[0]", "4[1], 5[1] = 256"]["largest_size"] == 71
 
 
+@pytest.mark.slow
 def test_a_memory_space_has_a_name_and_a_number(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

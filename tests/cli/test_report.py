@@ -139,6 +139,7 @@ def test_limits_hold_where_inputs_changed(
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("worlds", "code", "verdict", "gates"),
     [
@@ -165,6 +166,7 @@ def test_without_a_program_no_limit_is_judged(
     assert (report["verdict"], found) == (verdict, gates)
 
 
+@pytest.mark.slow
 def test_budgets_are_proposed_for_programs_of_the_candidate(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -178,6 +180,7 @@ def test_budgets_are_proposed_for_programs_of_the_candidate(
     assert capsys.readouterr().out == nothing
 
 
+@pytest.mark.slow
 def test_what_is_unsound_in_a_run_against_itself_is_told_once(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -189,6 +192,7 @@ def test_what_is_unsound_in_a_run_against_itself_is_told_once(
     assert headline(capsys) == ("❓ unknown: the data is not sound (1 fault: total)")
 
 
+@pytest.mark.slow
 def test_the_first_night_says_what_programs_need(
     nights: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -202,6 +206,7 @@ def test_the_first_night_says_what_programs_need(
     ]
 
 
+@pytest.mark.slow
 def test_the_first_night_knows_nothing_of_a_base(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -224,6 +229,7 @@ def test_the_first_night_knows_nothing_of_a_base(
 OF_TWO = ": its history has 2 comparable runs, the candidate included."
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("series", "said"),
     [

@@ -100,6 +100,7 @@ def test_every_query_in_tasks(file: Path, lake: Path, name: str) -> None:
         assert rows_of(asked) == expected(connection, name, runs)
 
 
+@pytest.mark.slow
 def test_equal_programs_are_asked_once(lake: Path) -> None:
     """One task for each: as many as there are programs that differ."""
 
@@ -111,6 +112,7 @@ def test_equal_programs_are_asked_once(lake: Path) -> None:
     assert count("same", "later", "ranks") == count("later") + count("ranks")
 
 
+@pytest.mark.slow
 def test_the_state_at_the_time_of_asking(lake: Path, tmp_path: Path) -> None:
     """Neither runs that go nor a compaction change what tasks answer."""
     copy = Path(shutil.copytree(lake, tmp_path / "lake"))

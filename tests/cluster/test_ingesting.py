@@ -55,6 +55,7 @@ def cut(tmp_path: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_tasks_of_one_process_share_nothing(tmp_path: Path, cut: Path) -> None:
     """Two runs of equal content are whole each, and a repeated task adds nothing."""
     lake, file = tmp_path / "lake", tmp_path / "w.duckdb"

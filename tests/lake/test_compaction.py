@@ -82,6 +82,7 @@ def test_a_lake_loses_what_a_file_loses(
     assert difference(file, lake) == []
 
 
+@pytest.mark.slow
 def test_a_deleted_run_comes_back(file: Path, lake: Path) -> None:
     main(["rm", "jaxlib-0.7.2", "--db", str(lake)])
     main(["ingest", str(RELEASES[1]), "--db", str(lake)])
@@ -95,6 +96,7 @@ def test_a_pruned_run_becomes_whole_again(file: Path, lake: Path) -> None:
     assert difference(file, lake) == []
 
 
+@pytest.mark.slow
 def test_compaction_leaves_one_package_and_then_nothing_else(
     file: Path, lake: Path
 ) -> None:

@@ -117,12 +117,14 @@ def test_a_killed_writer_leaves_nothing_that_readers_see(
     all_equal(file, lake)
 
 
+@pytest.mark.slow
 def test_other_files_get_another_name(lake: Path, tmp_path: Path) -> None:
     for dump in RELEASES:
         main(["ingest", str(dump), "--run", "night", "--db", str(lake)])
     assert names(lake) == ["night", "night~2"]
 
 
+@pytest.mark.slow
 def test_more_files_take_the_place_of_fewer(lake: Path, tmp_path: Path) -> None:
     whole, part = DATA / "seeds", tmp_path / "part"
     part.mkdir()
@@ -136,6 +138,7 @@ def test_more_files_take_the_place_of_fewer(lake: Path, tmp_path: Path) -> None:
         assert differing_tables(one, other) == []
 
 
+@pytest.mark.slow
 def test_the_report_that_came_first_counts_whole(lake: Path, tmp_path: Path) -> None:
     """A report is no part of a module's key; later ones add nothing to it."""
     report = (

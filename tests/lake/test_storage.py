@@ -46,6 +46,7 @@ def all_equal(file: Path, url: str) -> None:
         assert differing_tables(one, other) == []
 
 
+@pytest.mark.slow
 def test_commands_take_a_url(bucket: str, output: Path, tmp_path: Path) -> None:
     file = tmp_path / "w.duckdb"
     for db in (str(file), bucket):

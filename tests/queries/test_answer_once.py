@@ -17,6 +17,7 @@ PROGRAM = {"run": "v5e-jax-0.10.2", "program": "jit_mlp_step"}
 OTHER = {"run": "v5e-jax-0.10.2", "program": "jit_cnn"}
 
 
+@pytest.mark.slow
 def test_queries_answer_as_without_it(demo_warehouse: Path) -> None:
     catalogue = load_catalogue()
     with connect(demo_warehouse) as connection:

@@ -72,6 +72,7 @@ def made_here(connection: duckdb.DuckDBPyConnection) -> set[str]:
     return {name for (name,) in rows.fetchall()}
 
 
+@pytest.mark.slow
 def test_a_query_uses_the_macros_of_the_warehouse(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_query_uses_the_macros_of_the_warehouse(
     assert made_here(warehouse) == set()
 
 
+@pytest.mark.slow
 def test_one_made_for_a_small_query_does_not_hide_the_others(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -89,6 +91,7 @@ def test_one_made_for_a_small_query_does_not_hide_the_others(
     assert made_here(warehouse) == {"module_sums", "self_consistency"}
 
 
+@pytest.mark.slow
 def test_a_query_makes_macros_where_those_of_the_warehouse_are_others(
     warehouse: duckdb.DuckDBPyConnection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,6 +101,7 @@ def test_a_query_makes_macros_where_those_of_the_warehouse_are_others(
     assert "unsound_modules" in made_here(warehouse)
 
 
+@pytest.mark.slow
 def test_rules_of_a_user_hide_ours_in_no_later_answer(
     warehouse: duckdb.DuckDBPyConnection, tmp_path: Path
 ) -> None:

@@ -161,6 +161,7 @@ def test_which_runs_are_old(reading: duckdb.DuckDBPyConnection) -> None:
     assert names(9) == []
 
 
+@pytest.mark.slow
 def test_metrics_stay_and_details_go(nights: Path, tmp_path: Path) -> None:
     before = content(nights)
     nightly = ["--keep", "1", "--series", "nightly", "--db", str(nights)]
@@ -263,6 +264,7 @@ def test_passes_left_out_come_with_the_same_dump_in_full(
     assert faults(db) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passes", ["metrics", "none"])
 def test_passes_left_out_go_again_with_the_run_that_has_them(
     passes: Passes, tmp_path: Path

@@ -67,6 +67,7 @@ def held(tmp_path: Path) -> Iterator[Path]:
     holder.join()
 
 
+@pytest.mark.slow
 def test_a_dump_that_is_kept_out_is_absorbed_later(
     held: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +152,7 @@ def test_a_broken_package_is_put_aside(
     assert caplog.messages == [message]
 
 
+@pytest.mark.slow
 def test_two_ingests_of_one_name_at_a_time(tmp_path: Path) -> None:
     """The later one finds files that it didn't write, and stages its own."""
     db = tmp_path / "w.duckdb"
@@ -186,6 +188,7 @@ def first_run_removed(db: Path) -> Iterator[None]:
         yield
 
 
+@pytest.mark.slow
 def test_a_run_removed_while_another_is_copied_from_it(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     dump, same = write_dump(tmp_path / "a", 1), write_dump(tmp_path / "b", 1)
@@ -203,6 +206,7 @@ def test_a_run_removed_while_another_is_copied_from_it(tmp_path: Path) -> None:
     assert counts == (2,)
 
 
+@pytest.mark.slow
 def test_a_run_removed_while_it_is_completed(tmp_path: Path) -> None:
     """What it held is not read again, so a new one would lack it."""
     db, dump = tmp_path / "w.duckdb", write_dump(tmp_path / "a", 1)
@@ -266,6 +270,7 @@ def test_the_cli_of_duckdb_has_it_open(tmp_path: Path) -> None:
     assert run_names(db) == ["seeds"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("read_only", [True, False])
 @pytest.mark.parametrize(
     ("name", "content"),

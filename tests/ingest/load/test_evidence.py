@@ -42,6 +42,7 @@ def write_log(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_a_log_holds_what_the_dump_holds(tmp_path: Path) -> None:
     logged, dumped = tmp_path / "log.duckdb", tmp_path / "dump.duckdb"
     load(logged, write_log(tmp_path / "log"))
@@ -195,6 +196,7 @@ def test_a_report_that_comes_later(tmp_path: Path) -> None:
     assert (before, rows(db, "SELECT count(*) FROM memory_reports")) == ([(1,)], [(2,)])
 
 
+@pytest.mark.slow
 def test_a_memory_report_alone_keeps_its_totals_and_allocations(tmp_path: Path) -> None:
     """With name and number of the module, as the rows beside its HLO have them."""
     dump = tmp_path / "dump"

@@ -56,6 +56,7 @@ def plain_fingerprint(module: Edges) -> int:
     return int.from_bytes(digest, "little", signed=True)
 
 
+@pytest.mark.slow
 @given(st.lists(modules(), max_size=5))
 def test_fingerprints_of_many_modules_are_those_of_each(many: list[Edges]) -> None:
     assert graph_fingerprints(many) == list(map(plain_fingerprint, many))

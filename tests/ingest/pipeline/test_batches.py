@@ -71,6 +71,7 @@ def test_workers_and_one_process_give_the_same(
     assert changed(one, three) == set()
 
 
+@pytest.mark.slow
 def test_ranks_that_dump_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -74,6 +74,7 @@ def keep(folder: Path, ending: str) -> None:
             path.unlink()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unpacked", RELEASES, indirect=True)
 def test_rows_are_those_of_the_dumped_proto(unpacked: Path) -> None:
     keep(unpacked / "dump", ".pb")

@@ -88,6 +88,7 @@ def test_none_leaves_the_files_on_record(tmp_path: Path) -> None:
     assert left == [("ignored", "left out by --passes none", 32)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["metrics", "none"])
 def test_details_come_with_a_full_run_later(tmp_path: Path, first: Passes) -> None:
     db, only = tmp_path / "w.duckdb", tmp_path / "only.duckdb"

@@ -133,6 +133,7 @@ def test_both_forms_side_by_side_are_one_module(tmp_path: Path) -> None:
     assert all(path.endswith(".txt") for (path,) in paths)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("release", ["1.14.0", "1.15.5", "2.1.4", "2.4.4"])
 def test_text_without_live_ranges_has_those_of_its_proto(
     tmp_path: Path, release: str

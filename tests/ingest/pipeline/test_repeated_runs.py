@@ -109,6 +109,7 @@ def test_the_same_content_under_another_name_adds_occurrences(tmp_path: Path) ->
     }
 
 
+@pytest.mark.slow
 def test_moved_source_lines_add_locations_only(tmp_path: Path) -> None:
     db, copy = tmp_path / "w.duckdb", tmp_path / "copy.duckdb"
     load(db, BEFORE)
@@ -193,6 +194,7 @@ def test_a_run_is_completed_by_files_that_come_later(tmp_path: Path) -> None:
     assert changed(db, whole) == set()
 
 
+@pytest.mark.slow
 def test_forgetting_a_run_leaves_what_others_use(tmp_path: Path) -> None:
     db, only = tmp_path / "w.duckdb", tmp_path / "only.duckdb"
     load(db, BEFORE)

@@ -64,6 +64,7 @@ def part_of_before(folder: Path, start: str) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_other_modules_of_the_same_numbers_are_another_run(tmp_path: Path) -> None:
     """No path is shared; the compiler of another release counts otherwise."""
     db, only = tmp_path / "w.duckdb", tmp_path / "only.duckdb"
@@ -85,6 +86,7 @@ def test_other_modules_of_the_same_numbers_are_another_run(tmp_path: Path) -> No
     assert changed(db, only) == set()
 
 
+@pytest.mark.slow
 def test_a_run_completed_from_another_place_says_so(tmp_path: Path) -> None:
     db, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
     one = part_of_before(tmp_path / "one", SEED)

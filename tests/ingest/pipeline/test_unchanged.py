@@ -194,6 +194,7 @@ def rows(db: Path, table: str) -> list[tuple[object, ...]]:
         return connection.execute(f"FROM {table} ORDER BY ALL").fetchall()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kinds", ["*", "*optimizations.txt"])
 def test_a_run_that_was_not_finished_is_finished(
     kinds: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

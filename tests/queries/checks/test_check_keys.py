@@ -89,6 +89,7 @@ def faults_of_files(connection: Connection, files: Files) -> list[tuple[Any, ...
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @examples
 @given(files=st.lists(st.tuples(SMALL, st.sampled_from("abcd")), max_size=8))
 def test_a_path_stands_once_in_a_run(empty_warehouse: Connection, files: Files) -> None:

@@ -60,6 +60,7 @@ RULES = {
 RESHAPED = ("cnn_no_accumulation", "cnn_unrolled")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "archive",
     [

@@ -94,6 +94,7 @@ def test_a_cache_of_the_compiler_counts_near_its_limit_only(tmp_path: Path) -> N
     assert vmem(**limited(("*", "VMEM", 128), narrow)) == settled
 
 
+@pytest.mark.slow
 def test_new_modules_of_a_program_come_in_the_order_of_their_numbers(
     tmp_path: Path,
 ) -> None:
@@ -319,6 +320,7 @@ def test_passes_that_got_slower(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_donation_that_one_of_two_compilations_lost(tmp_path: Path) -> None:
     for run, dumps in {"one": ("base", "base"), "other": ("base", "dropped")}.items():
         (tmp_path / run).mkdir()

@@ -154,6 +154,7 @@ LANGUAGE_MODEL: dict[str, list[Edit]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("archive", "expected"),
     [
@@ -209,6 +210,7 @@ def _told(row: dict[str, Any]) -> Edit:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("candidate", "expected"),
     [
@@ -252,6 +254,7 @@ def returning(count: int) -> str:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "sentences"),
     [
@@ -275,6 +278,7 @@ def test_many_outputs_are_one_edit_told_by_the_largest(
     assert [edit[4] for edit in edits["candidate"]] == sentences
 
 
+@pytest.mark.slow
 def test_a_checkout_in_another_folder_is_no_change(tmp_path: Path) -> None:
     """As in a CI that checks every commit out into a folder of its own."""
     pair = next(

@@ -105,6 +105,7 @@ def asked(connection: Connection, runs: list[Run], sql: str) -> list[Row]:
         connection.execute("ROLLBACK")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [8, 2])
 @examples
 @given(runs=RUNS)

@@ -84,6 +84,7 @@ def test_pages_are_a_cache(warehouse: Warehouse) -> None:
     assert roles(warehouse, "jit_paged") == {"caches": 2 * 64 * 16 * 128 * 4}
 
 
+@pytest.mark.slow
 def test_arrays_that_a_loop_fills_are_what_they_are_for(warehouse: Warehouse) -> None:
     """Eight layers save an array each in HBM, and offload one to the host."""
     saved = 8 * 4096 * 1024 * 2

@@ -308,6 +308,7 @@ def test_gradients_that_are_added_up_are_no_weights(training_warehouse: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_programs_that_share_a_name_are_held_against_their_like(
     framework_warehouse: Path,
 ) -> None:

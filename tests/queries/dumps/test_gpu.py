@@ -123,6 +123,7 @@ def test_headroom_is_told_from_the_memory_that_a_dump_says(
         assert {row[2] for row in rows("jaxlib-0.5.3")} == {"unknown"}
 
 
+@pytest.mark.slow
 def test_a_report_holds_programs_against_the_memory_that_a_dump_says(
     gpu_warehouse: Path,
 ) -> None:

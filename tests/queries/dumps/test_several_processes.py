@@ -67,6 +67,7 @@ def test_each_process_has_the_rows_it_would_have_alone(
     assert Counter(answer(warehouse, name, run="two")) == Counter(alone + alone)
 
 
+@pytest.mark.slow
 def test_a_missed_donation_of_each_process(tmp_path: Path) -> None:
     """Each counts, and a donation that only one of them misses is that one's."""
     for run, folders in {
@@ -121,6 +122,7 @@ def test_processes_with_the_same_program_have_lines_of_their_own(
     assert set(apart[0]) != set(apart[1])
 
 
+@pytest.mark.slow
 def test_equal_names_in_two_folders_are_two_modules(tmp_path: Path) -> None:
     """Programs that are different, though name and number are the same."""
     shutil.copytree(DUMP, tmp_path / "both" / "train")

@@ -43,6 +43,7 @@ def test_arguments_are_found_by_name_behind_one_more(
     assert sorted(arguments) == [(name, "new") for name, _ in NEW]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_only_the_donations_of_a_layer_more_are_gained(
     warehouse: Warehouse, target: str

@@ -63,6 +63,7 @@ def tiled_shapes(draw: st.DrawFn) -> Tiled:
     )
 
 
+@pytest.mark.slow
 @examples
 @given(shape=tiled_shapes(), rounding=st.integers(0, 9))
 def test_padding_of_a_tiled_array(

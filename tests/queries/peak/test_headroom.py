@@ -141,6 +141,7 @@ def test_no_device_is_published_twice(reading: Connection) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_report_holds_a_tpu_against_what_is_published(reading: Connection) -> None:
     report = build_report(reading, Request(candidate="v5e-jax-0.10.2"), Settings())
     assert {c.space: c.limit_bytes for c in report.capacity} == {

@@ -78,6 +78,7 @@ def test_a_replicated_argument_is_to_be_sharded(changed: Path) -> None:
     assert sharded(split) == {f"w {parts}": 6_144}
 
 
+@pytest.mark.slow
 def test_half_the_width_is_what_the_set_of_a_type_says(demo_warehouse: Path) -> None:
     """And padding is that of arrays alone: a scalar fills no tile."""
     run = "v5e-jax-0.10.2"
@@ -106,6 +107,7 @@ def test_half_the_width_is_what_the_set_of_a_type_says(demo_warehouse: Path) -> 
     assert all("," in subject.partition("[")[2].partition("]")[0] for subject in tiled)
 
 
+@pytest.mark.slow
 def test_half_a_batch_leaves_weights_and_state_as_they_are(
     demo_warehouse: Path,
 ) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
@@ -59,6 +61,7 @@ def blocks(name: str, count: int) -> list[str]:
     return [f"{name}['block_{n}']" for n in range(1, count + 1)]
 
 
+@pytest.mark.slow
 def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> None:
     """Also where some of its state is taken for that of the other optimiser."""
     base = ["x", "y", *blocks("state[0].mu", 3), *blocks("state[0].nu", 3)]
@@ -68,6 +71,7 @@ def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_layers_are_counted_once_however_many_runs_hold_them(tmp_path: Path) -> None:
     base, candidate = (["x", "y", *blocks("params", count)] for count in (4, 2))
     assert changes(tmp_path, base, candidate) == [("repeated", "layers", "4", "2", 2)]

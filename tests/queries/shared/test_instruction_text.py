@@ -265,6 +265,7 @@ def test_workspace_takes_what_the_buffer_assignment_says(reading: Connection) ->
     assert len(found) == 5
 
 
+@pytest.mark.slow
 def test_a_users_rules_give_the_roles(reading: Connection, tmp_path: Path) -> None:
     """What no rule takes is unclassified; roles share the whole peak."""
     (tmp_path / "role_rules.sql").write_text(RULES)

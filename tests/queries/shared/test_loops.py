@@ -205,6 +205,7 @@ def stated(
     }
 
 
+@pytest.mark.slow
 def test_counts_are_those_that_xla_prints(reading: Connection) -> None:
     """All whose condition is no fusion."""
     compared = {}

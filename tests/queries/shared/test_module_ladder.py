@@ -122,6 +122,7 @@ def test_of_equal_names_and_shapes_the_content_tells(ladder: Ladder) -> None:
     assert found == {(2, 4), (1, 5), (None, 3)}
 
 
+@pytest.mark.slow
 def test_a_name_alone_tells_where_one_program_has_it(ladder: Ladder) -> None:
     base = [other("graph", program_key=key, exact=key) for key in (1, 2)]
     candidate = [
@@ -242,6 +243,7 @@ def test_tracks_are_those_of_the_latest_series(tmp_path: Path) -> None:
     assert [(row["track"], row["run"]) for row in rows] == [(1, "r1"), (1, "r3")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("gone", "kept", "new", "missing"),
     [

@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.compare.environment import environment_changes
 from hlodb.reports.compare.read import read_runs
@@ -80,6 +82,7 @@ def changes_of_dumps(tmp_path: Path, *dumps: str) -> list[EnvironmentChange]:
         return environment_changes(connection, *(runs[Path(d).name] for d in dumps))
 
 
+@pytest.mark.slow
 def test_a_flag_that_one_run_sets_is_default_in_the_other(tmp_path: Path) -> None:
     """debug_options lists what isn't default, and always where to dump."""
     few = 'xla_dump_to: "/b"\nxla_dump_hlo_as_text: true\n'
@@ -98,6 +101,7 @@ def test_a_flag_that_one_run_sets_is_default_in_the_other(tmp_path: Path) -> Non
     ]
 
 
+@pytest.mark.slow
 def test_a_flag_that_a_whole_list_lacks_is_of_another_release(tmp_path: Path) -> None:
     base = compiled(tmp_path / "a", flagfile="--xla_memory=1\n--xla_fusion=1\n")
     candidate = compiled(tmp_path / "b", flagfile="--xla_fusion=2\n")
@@ -107,6 +111,7 @@ def test_a_flag_that_a_whole_list_lacks_is_of_another_release(tmp_path: Path) ->
     ]
 
 
+@pytest.mark.slow
 def test_a_whole_list_and_one_of_what_is_set_share_some_flags(tmp_path: Path) -> None:
     base = compiled(tmp_path / "a", flagfile="--xla_memory=1\n--xla_fusion=1\n")
     candidate = compiled(tmp_path / "b", debug_options="xla_fusion: 2\n")

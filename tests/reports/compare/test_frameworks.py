@@ -194,6 +194,7 @@ def test_steps_of_keras_are_no_recompilations(tmp_path: Path) -> None:
         }
 
 
+@pytest.mark.slow
 def test_a_step_of_pytorch_counts_at_each_of_its_sizes(tmp_path: Path) -> None:
     """As does one of another name."""
     name, step = "SyncTensorsGraph", "jit_train_step"

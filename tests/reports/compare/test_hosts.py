@@ -81,6 +81,7 @@ def test_junit_has_a_case_of_each_host(report: Report) -> None:
     assert [case.find("failure") is not None for case in judged] == [True, False]
 
 
+@pytest.mark.slow
 def test_what_a_second_host_compiles_is_not_compiled_again(
     tmp_path: Path,
 ) -> None:

@@ -206,6 +206,7 @@ CASES: dict[str, tuple[Compiled, Compiled, str, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", CASES)
 def test_whose_change_it_is(connection: duckdb.DuckDBPyConnection, what: str) -> None:
     base, candidate, part, blame = CASES[what]

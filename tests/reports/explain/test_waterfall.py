@@ -114,6 +114,7 @@ def test_a_part(connection: duckdb.DuckDBPyConnection, what: str) -> None:
     assert shares(connection, base, candidate) == expected
 
 
+@pytest.mark.slow
 def test_what_the_compiler_adds_has_no_path_and_is_resized_all_the_same(
     connection: duckdb.DuckDBPyConnection,
 ) -> None:

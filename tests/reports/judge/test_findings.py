@@ -161,6 +161,7 @@ bytes = "{} MiB"
 """
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "change"),
     [

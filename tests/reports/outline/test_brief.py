@@ -106,6 +106,7 @@ def test_programs_of_two_platforms_are_put_side_by_side(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_runs_without_a_common_program_list_their_programs(tmp_path: Path) -> None:
     other = replace(EVAL, shapes="(f32[16]{0})->f32[8]{0}")
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, other))
@@ -120,6 +121,7 @@ def test_runs_without_a_common_program_list_their_programs(tmp_path: Path) -> No
     ]
 
 
+@pytest.mark.slow
 def test_a_report_without_a_base_says_what_it_did(tmp_path: Path) -> None:
     chip = {"platform": "tpu", "device": "TPU v5e"}
     nights = (night(1, STEP), night(2, STEP), night(3, GROWN, **chip))
@@ -135,6 +137,7 @@ def test_a_report_without_a_base_says_what_it_did(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_waiver_covers_what_is_still_missing(tmp_path: Path) -> None:
     """As it does a rise that is still there."""
     nights = (night(1, STEP, EVAL), night(2, STEP), night(3, STEP))
@@ -165,6 +168,7 @@ def report_of(tmp_path: Path, settings: Settings) -> Report:
         return build_report(connection, Request(baseline="night-1"), settings)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("settings", "why"),
     [

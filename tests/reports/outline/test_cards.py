@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
@@ -14,6 +16,7 @@ from tests.reports.situations import MIB, STEP, WORK, night
 from tests.reports.worlds import make
 
 
+@pytest.mark.slow
 def test_a_live_peak_that_stays_is_no_difference(tmp_path: Path) -> None:
     moved = replace(STEP, buffers=(replace(WORK, offset=2 * MIB),), text="moved")
     path = make(tmp_path / "hlodb.duckdb", night(1, STEP), night(2, moved))

@@ -48,6 +48,7 @@ def test_names_are_as_short_as_they_can_be(rows: list[Row], names: list[str]) ->
     assert list(compilations(rows).values()) == names
 
 
+@pytest.mark.slow
 def test_compilations_of_one_number_are_not_mixed(tmp_path: Path) -> None:
     """The archive has a folder for each way of compiling one program."""
     done = explain(tmp_path, str(DATA / "remedies" / "narrow.tar.xz"), "--format=json")

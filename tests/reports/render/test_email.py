@@ -98,6 +98,7 @@ def test_it_can_be_sent(reported: Reported) -> None:
     assert message.as_bytes(policy=SMTP).isascii()
 
 
+@pytest.mark.slow
 def test_a_link_leads_to_the_whole_report(reported: Reported) -> None:
     report = reported("no_change")
     settings = {**report.settings, "link": 'https://ci.example/?a=1&b="<2>'}

@@ -42,6 +42,7 @@ def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) ->
     return reported(request.param)
 
 
+@pytest.mark.slow
 def test_commands_in_json_name_the_warehouse(
     reported: Callable[[str], Report],
 ) -> None:
@@ -169,6 +170,7 @@ def test_junit_says_one_thing_of_a_case(report: Report) -> None:
         assert len([x for x in case if x.tag != "properties"]) <= 1
 
 
+@pytest.mark.slow
 def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
     """Each form says which rank; who reads it may keep one of several called alike."""
     worlds = night(1, *(replace(STEP, rank=r, source=f"{r}") for r in range(2)))
@@ -201,6 +203,7 @@ def test_budgets_of_ranks_are_told_apart(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_gate_names_the_one_of_several_namesakes(tmp_path: Path) -> None:
     """All programs of PyTorch have one name; the number tells which is too large."""
     several = night(1, STEP, replace(GROWN, source="other"))

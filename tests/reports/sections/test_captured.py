@@ -6,6 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
+
 from bench.causes import PAIRS, unpacked
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
@@ -16,6 +18,7 @@ from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 
 
+@pytest.mark.slow
 def test_a_lost_donation_is_told_without_an_assignment(tmp_path: Path) -> None:
     pairs = {p.name: p for p in unpacked(PAIRS / "decoder-tpu.tar.xz", tmp_path)}
     pair, warehouse = pairs["gen_donation"], tmp_path / "w.duckdb"

@@ -37,6 +37,7 @@ def test_the_order_of_runs_of_one_time(tmp_path: Path) -> None:
     assert NOTE not in named.notes
 
 
+@pytest.mark.slow
 def test_names_of_earlier_nights(tmp_path: Path) -> None:
     """The base has the program under its name of now: only the history has others."""
     before = replace(STEP, name="jit_old_step")

@@ -127,6 +127,7 @@ def test_points_are_the_programs_that_were_compiled(
         assert max(off) == pytest.approx(law.max_residual_bytes, abs=100)
 
 
+@pytest.mark.slow
 def test_the_largest_size_is_the_last_within_the_limit(
     sizes: duckdb.DuckDBPyConnection,
 ) -> None:
@@ -142,6 +143,7 @@ def test_the_largest_size_is_the_last_within_the_limit(
     assert room == sorted(room)
 
 
+@pytest.mark.slow
 def test_the_tightest_law_of_each_axis_is_drawn(
     sizes: duckdb.DuckDBPyConnection,
 ) -> None:
