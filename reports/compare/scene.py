@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from hlodb.errors import NothingToCompare, UsageError
@@ -80,15 +80,17 @@ class Scene:
         both = dict.fromkeys((self.baseline.run, self.candidate))
         return [run for run in both if run is not None]
 
-    def late_runs(self) -> list[Run]:
-        """Return runs of the series that were ingested after one that follows them."""
+    def late_runs(self, by: timedelta = timedelta(0)) -> list[Run]:
+        """Return runs of the series ingested so long after one that follows them."""
         late = []
         earliest = self.candidate.ingested_at
         for run in reversed(self.line[:-1]):
-            if run.ingested_at and earliest and run.ingested_at > earliest:
+            if run.ingested_at is None or earliest is None:
+                earliest = earliest or run.ingested_at
+            elif run.ingested_at > earliest and run.ingested_at - earliest >= by:
                 late.append(run)
-            elif run.ingested_at is not None:
-                earliest = run.ingested_at
+            else:
+                earliest = min(earliest, run.ingested_at)
         return late[::-1]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
+from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hlodb.reports.compare.pairs import held_against
@@ -10,6 +11,9 @@ from hlodb.reports.compare.scene import Scene
 from hlodb.reports.config.settings import Settings, covers
 from hlodb.reports.model.report import ProgramRow
 from hlodb.reports.outline.blocks import few
+
+_LATE = timedelta(hours=1)
+"""Less is usual where many machines write at once, and no report came between."""
 
 
 def notes(
@@ -30,10 +34,11 @@ def notes(
         )
     found += _same_times(scene)
     found += _substitutes(scene)
-    for run in scene.late_runs():
+    if late := scene.late_runs(_LATE):
+        names = few([run.name for run in late], 3)
         found.append(
-            f"Run {run.name} was ingested after later runs of its series:"
-            " comparisons with its neighbours were renewed."
+            f"Ingested an hour or more after later runs of the series: {names}."
+            " Comparisons with their neighbours were renewed."
         )
     for budget in settings.budgets:
         rows = [p for p in programs if p.candidate_bytes is not None]
