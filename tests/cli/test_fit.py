@@ -23,6 +23,7 @@ def fitted(
     return code, json.loads(out or "[]"), narration
 
 
+@pytest.mark.slow
 def test_sizes_that_were_not_compiled_are_foretold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

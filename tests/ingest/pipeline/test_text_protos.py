@@ -46,6 +46,7 @@ def folders(tmp_path: Path, request: pytest.FixtureRequest) -> tuple[Path, Path]
     return tmp_path / "text", tmp_path / "entries" / "cache"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("folders", sorted(ENTRIES), indirect=True)
 def test_text_gives_the_rows_of_the_entries(folders: tuple[Path, Path]) -> None:
     text, entries = map(rows_of, folders)

@@ -135,6 +135,7 @@ def carry_out(steps: Sequence[Step], db: Path, dump: Path) -> None:
         load(db, dump, request)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("case", KNOWN)
 def test_a_known_run_is_left_alone(
     case: str, tmp_path: Path, dump: Path, monkeypatch: pytest.MonkeyPatch

@@ -88,6 +88,7 @@ def test_arguments_of_pytorch_have_a_line(framework_warehouse: Path) -> None:
     assert ("xla__device_data", "/opt/programs/frameworks/train.py", 106) in shown
 
 
+@pytest.mark.slow
 def test_a_changed_alias_names_its_argument(reading: Connection) -> None:
     """As in the candidate, else as in the base."""
     asked: dict[str, Value] = {"base": "jaxlib-0.4.13", "candidate": "v5e-jax-0.10.2"}

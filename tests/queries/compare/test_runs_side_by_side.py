@@ -390,6 +390,7 @@ def test_outputs_in_another_order_lose_no_donation(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_a_donation_is_lost_by_the_compilation_that_had_it(tmp_path: Path) -> None:
     """Also where that is the first of two, and has no other."""
     weights = replace(WORK, name="weights", kind="parameter", parameter=0)

@@ -33,6 +33,7 @@ def answer(warehouse: Warehouse, query: str, run: str) -> list[dict[str, Any]]:
     return warehouse.query(query, run=run, program="jit_fsdp").dicts()
 
 
+@pytest.mark.slow
 def test_what_is_defined_asynchronously_lives_until_the_done(
     warehouse: Warehouse,
 ) -> None:

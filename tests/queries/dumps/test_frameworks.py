@@ -212,6 +212,7 @@ def test_a_training_step_tells_its_state_from_its_weights(
     assert (recurrent["weights"], recurrent["optimiser_state"]) == (1024, 1024)
 
 
+@pytest.mark.slow
 def test_what_is_computed_once_more_is_not_saved(steps_warehouse: Path) -> None:
     """With recompute_grad only the results of both blocks are kept, [80, 16] each."""
     with connect(steps_warehouse) as connection:

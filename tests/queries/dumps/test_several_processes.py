@@ -59,6 +59,7 @@ def answer(database: Path, name: str, **parameters: Any) -> Rows:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", PER_MODULE)
 def test_each_process_has_the_rows_it_would_have_alone(
     warehouse: Path, name: str

@@ -35,6 +35,7 @@ def shape(dimensions: list[int]) -> str:
     return f"f32[{','.join(map(str, dimensions))}]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [
@@ -50,6 +51,7 @@ def test_one_of_eight_dimensions_may_differ(changed: int, tmp_path: Path) -> Non
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [

@@ -37,6 +37,7 @@ def donated(warehouse: Warehouse, program: str) -> dict[str, int]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "step", ["bare", "accumulating", "skipping", "mixed_update", "running"]
 )
@@ -62,6 +63,7 @@ def test_one_loop_around_all_steps_tells_nothing(warehouse: Warehouse) -> None:
     assert set(donated(warehouse, "jit_looping")) == {"weights"}
 
 
+@pytest.mark.slow
 def test_readers_tell_what_names_tell(reading: duckdb.DuckDBPyConnection) -> None:
     """Since 0.4.30 arguments have names: all of m and v are found, and nothing else."""
     rows = reading.execute(

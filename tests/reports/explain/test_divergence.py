@@ -266,6 +266,7 @@ TOLD: dict[str, tuple[Compiled, Compiled, str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", TOLD)
 def test_what_the_framework_changed(
     connection: duckdb.DuckDBPyConnection, what: str
