@@ -316,7 +316,6 @@ NEIGHBOURS = ("jaxlib-0.9.2", "jaxlib-0.10.2")
 DEVICES = ("jaxlib-0.10.2", "v5e-jax-0.10.2")
 
 
-@pytest.mark.slow
 def test_pairs_of_the_demo(demo_warehouse: Path) -> None:
     """Stand for every pair, which take minutes."""
     pairs = [NEIGHBOURS[::-1]]
