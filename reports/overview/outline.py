@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import shlex
+from collections import Counter
 from collections.abc import Sequence
 
 from hlodb.reports.outline.blocks import (
@@ -16,13 +17,16 @@ from hlodb.reports.outline.blocks import (
 )
 from hlodb.reports.overview.overview import (
     MAIN_SPACE,
+    SMALL_RATIO,
     TIMELINE_POINTS,
     Overview,
     Row,
     buffers_of,
     compilation_of,
     compilations,
+    gaps_of,
     is_described,
+    is_fragmented,
     is_of_another,
     memory_spaces,
     most_rows,
@@ -50,9 +54,13 @@ _UNNAMED_RATIO = 0.9
 _MOST_PATHS = 4
 """Of more paths no command is written out."""
 
-_SMALL_RATIO = 0.01
-"""Memory spaces below this share of the largest are counted, not listed; so is
-fragmentation below it."""
+_GAPS = {
+    "alignment_gap": "gaps between aligned addresses",
+    "time_hole": "gaps that values of other times fill",
+    "slot_padding": "padding of values",
+    "never_used": "bytes that no value ever fills",
+}
+"""What is not live, by part of `frag_breakdown`."""
 
 
 def headline(overview: Overview) -> str:
@@ -119,8 +127,7 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
     found = [
         space
         for space in found
-        if space["color"] != MAIN_SPACE
-        or space["reserved_bytes"] >= _SMALL_RATIO * most
+        if space["color"] != MAIN_SPACE or space["reserved_bytes"] >= SMALL_RATIO * most
     ]
     return {
         f"{names[compilation_of(space)]}: {space['space_name']}": space
@@ -273,7 +280,7 @@ def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
 
 def _programs(spaces: Sequence[Row]) -> list[Block]:
     most = max(row["reserved_bytes"] for row in spaces)
-    large = [row for row in spaces if row["reserved_bytes"] >= _SMALL_RATIO * most]
+    large = [row for row in spaces if row["reserved_bytes"] >= SMALL_RATIO * most]
     names = compilations(spaces)
     rows = [
         (
@@ -289,7 +296,7 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
     header = ("program", "space", "reserved", "live peak", "limit", "left", "status")
     blocks: list[Block] = [table(header, rows, numeric=(2, 3, 4, 5))]
     if left := len(spaces) - len(large):
-        small = plain_bytes(math.ceil(_SMALL_RATIO * most))
+        small = plain_bytes(math.ceil(SMALL_RATIO * most))
         blocks.append(
             Paragraph(
                 f"Not listed: {counted(left, 'memory space')} of less than {small}."
@@ -306,7 +313,7 @@ def _left(row: Row) -> tuple[str, str]:
 
 
 def _space(overview: Overview, space: Row, top: int) -> list[Block]:
-    blocks: list[Block] = [Paragraph(_measured(space))]
+    blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
         bars = _sparkline(_levels(stretches))
@@ -407,14 +414,24 @@ def called(row: Row) -> str:
     return str(row["op_name"] if is_argument else row["instruction"] or "")
 
 
-def _measured(space: Row) -> str:
+def _measured(space: Row, gaps: Sequence[Row]) -> str:
     text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
     if space.get("peak_instruction"):
         text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
-    fragmentation = space.get("fragmentation_bytes")
-    if fragmentation and fragmentation >= _SMALL_RATIO * space["reserved_bytes"]:
-        text += f". Fragmentation takes {plain_bytes(fragmentation)}"
+    if is_fragmented(space):
+        text += f". Fragmentation takes {plain_bytes(space['fragmentation_bytes'])}"
+        text += _mostly(gaps)
     return f"{text}."
+
+
+def _mostly(gaps: Sequence[Row]) -> str:
+    """Return what more than half of the fragmentation is, by `frag_breakdown`."""
+    parts: Counter[str] = Counter()
+    for row in gaps:
+        if row["part"] in _GAPS:
+            parts[row["part"]] += row["part_bytes"]
+    [(part, most)] = parts.most_common(1) or [("", 0)]
+    return f", mostly {_GAPS[part]}" if 2 * most > parts.total() else ""
 
 
 def _reserved(space: Row) -> str:

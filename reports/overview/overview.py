@@ -19,7 +19,7 @@ from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.model.facts import Run
 from hlodb.schema.connection import Connection
 
-OVERVIEW_SCHEMA = "1.1.0"
+OVERVIEW_SCHEMA = "1.2.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]
@@ -28,6 +28,9 @@ MAIN_SPACE = 0
 """Color of a device's main memory: HBM of a TPU, the memory of a GPU or the host."""
 
 TIMELINE_POINTS = 60
+
+SMALL_RATIO = 0.01
+"""Less of a memory space is not told."""
 
 _LEAST_TOP = 20
 _RANKED = ("peak_by_source_line", "peak_contents", "remedies")
@@ -70,6 +73,8 @@ _SHARED = (
 )
 """What several of the queries read, or one several times: half of the time."""
 
+_OF_A_SPACE = ("program", "module_number", "rank", "color")
+
 _HAS_PROGRAMS = "SELECT 1 FROM modules WHERE has_assignment LIMIT 1"
 
 # Other spaces the compiler fills on purpose: they are described where nearly full.
@@ -80,6 +85,7 @@ _TIGHT = frozenset({"warn", "oom"})
 class Overview:
     """What a run holds; `answers` has the rows of each query by its name.
 
+    `frag_breakdown` is asked only where there is fragmentation worth a word.
     `has_programs` says whether the warehouse has any program with memory, of this run
     or another. `paths` are those of a run that only a temporary warehouse has; `db` is
     the user's warehouse, where printed commands have to name it.
@@ -162,7 +168,16 @@ def _answers_of_programs(
             query: run_query(connection, query, {**asked, **more}).dicts()
             for query, more in of_programs.items()
         }
+        if any(map(is_fragmented, answers["peak_by_space"])):
+            gaps = run_query(connection, "frag_breakdown", asked)
+            answers["frag_breakdown"] = gaps.dicts()
     return {**answers, "headroom": headroom}
+
+
+def is_fragmented(space: Row) -> bool:
+    """Return whether fragmentation of a memory space is worth a word."""
+    lost = space.get("fragmentation_bytes") or 0
+    return bool(lost and lost >= SMALL_RATIO * space["reserved_bytes"])
 
 
 def most_rows(top: int) -> int:
@@ -193,6 +208,13 @@ def rows_of(overview: Overview, query: str, space: Row) -> list[Row]:
     """Return the rows of a query about one program's memory space."""
     wanted = _place(space)
     return [row for row in overview.answers[query] if _place(row) == wanted]
+
+
+def gaps_of(overview: Overview, space: Row) -> list[Row]:
+    """Return the rows about what is not live in one program's memory space."""
+    wanted = [space[name] for name in _OF_A_SPACE]
+    rows = overview.answers.get("frag_breakdown", ())
+    return [row for row in rows if [row[name] for name in _OF_A_SPACE] == wanted]
 
 
 def buffers_of(overview: Overview, report: Row) -> list[Row]:

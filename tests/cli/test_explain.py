@@ -64,7 +64,7 @@ def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> N
     assert found["answers"].keys() == {
         *("oom_summary", "oom_buffers_explained", "rejects_summary", "headroom"),
         *("peak_by_space", "live_timeline", "peak_by_role", "peak_by_source_line"),
-        *("peak_by_layer", "peak_contents", "remedies"),
+        *("peak_by_layer", "peak_contents", "remedies", "frag_breakdown"),
     }
 
 
