@@ -42,6 +42,7 @@ _WRITERS, _RUNS = 10, 20
 _SOAK_SECONDS = 600
 _SOAK_WRITERS, _SOAK_RUNS = 4, 50
 _SAMPLE_SECONDS = 5
+_LAKES = 3
 _KEPT_WHOLE = 5
 _MOST_GROWTH = 1.25
 """Of the file and of the largest process, from the first half to the second."""
@@ -133,17 +134,24 @@ def races(folder: Path) -> Figure:
 
 
 def lake_writers(folder: Path) -> Figure:
-    """Ingest runs of twenty processes, ten of each, into one lake.
+    """Ingest runs of twenty processes, ten of each, into one lake, three times.
 
     Every writer is killed twice and begun again, a compaction beside them whenever it
     comes; a reader looks for all that was committed.
     """
     began = time.perf_counter()
-    wrong, there = race_in_lake(folder, 20, 10, 2, random.Random(0))
+    wrong: list[str] = []
+    there = []
+    for number in range(_LAKES):
+        room = folder / str(number)
+        room.mkdir()
+        faulty, present = race_in_lake(room, 20, 10, 2, random.Random(number))
+        wrong += faulty
+        there.append(str(present))
     if wrong:
         print(wrong, flush=True)
-    found = f"{there} of 200 runs are present, as in a file."
-    return Figure(200, len(wrong), time.perf_counter() - began, found)
+    found = f"{', '.join(there)} of 200 runs are present, as in a file."
+    return Figure(200 * _LAKES, len(wrong), time.perf_counter() - began, found)
 
 
 def _compared(
