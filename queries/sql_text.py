@@ -13,6 +13,8 @@ _TOKEN = re.compile(
 )
 """Blanks and comments, and the token after them: empty at the end."""
 
+_BEFORE_SOURCES = ("FROM", "JOIN", "LATERAL")
+
 
 @lru_cache(maxsize=4)
 def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
@@ -33,11 +35,11 @@ def code_tokens(sql: str) -> tuple[tuple[int, str], ...]:
 
 @cache
 def source_names(sql: str) -> frozenset[str]:
-    """Return every name after FROM or JOIN, without its schema: table, query, CTE."""
+    """Return every name of a table, query or CTE that is read, without its schema."""
     words = [token for _, token in _TOKEN.findall(sql)]
     names = set()
     for at, word in enumerate(words[:-2]):
-        if word.upper() in ("FROM", "JOIN"):
+        if word.upper() in _BEFORE_SOURCES:
             is_qualified = words[at + 2 : at + 3] == ["."] and at + 3 < len(words)
             names.add(words[at + 3 if is_qualified else at + 1].strip('"'))
     return frozenset(names)
@@ -63,7 +65,7 @@ def macro_body(sql: str, handed: Mapping[str, Sequence[str]]) -> str:
 
 
 def _is_source(words: Sequence[str], place: int) -> bool:
-    return place > 0 and words[place - 1].upper() in ("FROM", "JOIN")
+    return place > 0 and words[place - 1].upper() in _BEFORE_SOURCES
 
 
 def _arguments(words: Sequence[str], start: int) -> set[str]:

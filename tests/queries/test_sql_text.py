@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
+from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.sql_text import (
     code_tokens,
     macro_body,
@@ -32,6 +35,14 @@ def test_source_names() -> None:
     ANTI JOIN "values" AS v ON v.a = s.a
     """
     assert source_names(sql) == {"runs", "c", "peak_values", "schedule", "values"}
+
+
+def test_every_query_that_is_called_is_a_source() -> None:
+    catalogue = load_catalogue()
+    for query in catalogue.values():
+        tokens = [token for _, token in code_tokens(query.sql)]
+        called = {a for a, b in pairwise(tokens) if b == "(" and a in catalogue}
+        assert called <= source_names(query.sql), query.name
 
 
 def test_macro_body_names_parameters_plainly() -> None:
