@@ -2,15 +2,16 @@
 -- question: Do the figures agree with those that XLA printed, and with one
 --   another?
 -- definition: Per module content and check, the expected value and the value
---   found; the first occurrence is named by run and path, the others are
---   counted. total: allocation sizes add up to 'Total bytes used'. kinds: the
---   five kinds of memory_profile add up to reserved_bytes. inside: every value
---   lies inside its allocation. one_place: every placed value lies in one
---   allocation. order: every live range starts before it ends and ends at most
---   one step after the schedule. conflicts: no two values overlap in address
---   and strictly in time. printed_members: as many values are live at the
---   printed peak step as XLA lists there; a difference is noted, but not a
---   fault, because some releases print it wrong.
+--   found; the occurrence in the earliest run (run_order) is named by run and
+--   path, the others are counted. total: allocation sizes add up to 'Total
+--   bytes used'. kinds: the five kinds of memory_profile add up to
+--   reserved_bytes. inside: every value lies inside its allocation. one_place:
+--   every placed value lies in one allocation. order: every live range starts
+--   before it ends and ends at most one step after the schedule. conflicts: no
+--   two values overlap in address and strictly in time. printed_members: as
+--   many values are live at the printed peak step as XLA lists there; a
+--   difference is noted, but not a fault, because some releases print it
+--   wrong.
 -- grain: module content, check
 -- leading: run, program, stage, check_name, status, expected, found, path
 -- param run VARCHAR = NULL of runs.name: Only this run; NULL for all.
@@ -29,23 +30,23 @@
 --   the selected runs.
 WITH chosen AS (
   SELECT
-    m.module_id, m.run_id, r.name AS run_name, m.program AS program_name,
+    m.module_id, r.place, r.run AS run_name, m.program AS program_name,
     m.module_number, m.rank, m.stage AS stage_name, m.path, m.part
   FROM modules AS m
-  JOIN runs AS r USING (run_id)
+  JOIN run_order() AS r USING (run_id)
   WHERE $run IS NULL
-    OR r.name = $run
+    OR r.run = $run
 ),
 counted AS (
   SELECT
-    module_id, min(run_id) AS run_id, count(*) AS occurrence_count
+    module_id, max(place) AS place, count(*) AS occurrence_count
   FROM chosen
   GROUP BY module_id
 ),
 occurrences AS (
   SELECT DISTINCT ON (o.module_id) o.*, c.occurrence_count
   FROM counted AS c
-  JOIN chosen AS o USING (module_id, run_id)
+  JOIN chosen AS o USING (module_id, place)
   ORDER BY o.module_id, o.path, o.part, o.rank
 ),
 judged AS (
