@@ -45,7 +45,6 @@ def test_runs_with_programs_of_one_name_keep_their_sections_apart(
     assert page.count('<svg role="img"') == 2
 
 
-@pytest.mark.slow
 def test_a_job_that_ran_out_of_memory_is_marked(tmp_path: Path) -> None:
     page = explain(tmp_path, "-", "--format", "html", given=TPU).stdout
     assert '<header class="fail">' in page

@@ -221,7 +221,7 @@ def reports_of(
     warehouse: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> list[bytes]:
     """Return the reports on the releases of the demo and on all other dumps."""
-    # Reports name the warehouse: here as it is set, which reports leave out.
+    # Commands in reports name the warehouse, unless it is the one that is set.
     monkeypatch.setenv("HLODB_DB", str(warehouse))
     found = []
     for series in ("xla-releases", "others"):

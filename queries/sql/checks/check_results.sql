@@ -3,7 +3,7 @@
 --   figures?
 -- definition: One row per check that succeeds; for a check that fails, one row
 --   per module, file or table, with the place where expected and found differ
---   most. For a module in several runs the first occurrence is named.
+--   most. For a module in several runs the earliest (run_order) is named.
 --   References and keys are checked in the whole warehouse.
 -- grain: check, module or file or table that fails it
 -- leading: check_name, status, run, program, place, expected, found
@@ -33,15 +33,15 @@ faulty AS MATERIALIZED (
 ),
 occurrences AS (
   SELECT DISTINCT ON (s.module_id)
-    s.module_id, r.run_id, r.name AS run_name, s.program_name,
+    s.module_id, r.run AS run_name, s.program_name,
     p.module_number, p.rank, p.stage AS stage_name, p.path
   FROM faulty AS s
   JOIN store.occurrences AS o USING (snapshot_id)
   JOIN store.paths AS p USING (path_id)
-  JOIN runs AS r USING (run_id)
+  JOIN run_order() AS r USING (run_id)
   WHERE $run IS NULL
-    OR r.name = $run
-  ORDER BY s.module_id, r.run_id, p.path
+    OR r.run = $run
+  ORDER BY s.module_id, r.place DESC, p.path
 ),
 faults AS (
   SELECT

@@ -42,7 +42,6 @@ def as_gz_files(folder: Path) -> Path:
     return path
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("pack", [as_tar_xz, as_zip, as_gz_files])
 def test_rows_do_not_depend_on_the_package(tmp_path: Path, pack: object) -> None:
     plain, packed = tmp_path / "plain.duckdb", tmp_path / "packed.duckdb"

@@ -254,7 +254,6 @@ def returning(count: int) -> str:
     )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("counts", "sentences"),
     [

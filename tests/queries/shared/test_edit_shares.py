@@ -23,7 +23,6 @@ CONSTANT = 8192 * 256 * 4
 LOGITS = 8 * 128 * 4096 * 2
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("archive", "name", "expected", "sentence"),
     [

@@ -61,7 +61,6 @@ def blocks(name: str, count: int) -> list[str]:
     return [f"{name}['block_{n}']" for n in range(1, count + 1)]
 
 
-@pytest.mark.slow
 def test_an_optimiser_with_less_state_has_no_fewer_layers(tmp_path: Path) -> None:
     """Also where some of its state is taken for that of the other optimiser."""
     base = ["x", "y", *blocks("state[0].mu", 3), *blocks("state[0].nu", 3)]

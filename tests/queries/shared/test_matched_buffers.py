@@ -35,7 +35,6 @@ def shape(dimensions: list[int]) -> str:
     return f"f32[{','.join(map(str, dimensions))}]"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "changed",
     [

@@ -4,19 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hlodb.reports.model.facts import Run
 from hlodb.reports.outline.blocks import Table
 from hlodb.reports.overview.outline import outline
-from hlodb.reports.overview.overview import Overview, Row
-
-SPACE = {
-    "program": "jit_step",
-    "module_number": 7,
-    "rank": None,
-    "path": "module_0007.jit_step.txt",
-    "color": 0,
-}
-MIB = 1 << 20
+from tests.reports.overview.made import MIB, PLACE, overview_of
 
 
 def shown(layers: dict[str, int], top: int = 9) -> list[tuple[str, ...]]:
@@ -27,7 +17,7 @@ def shown(layers: dict[str, int], top: int = 9) -> list[tuple[str, ...]]:
         name, _, number = layer.rpartition("_")
         rows.append(
             {
-                **SPACE,
+                **PLACE,
                 "layer": layer,
                 "layer_name": name or None,
                 "layer_number": int(number) if name else None,
@@ -35,18 +25,7 @@ def shown(layers: dict[str, int], top: int = 9) -> list[tuple[str, ...]]:
                 "peak_ratio": mebibytes / whole,
             }
         )
-    space = {
-        **SPACE,
-        "space_name": "HBM",
-        "reserved_bytes": whole * MIB,
-        "usable_bytes": None,
-        "status": "unknown",
-    }
-    others = ("oom_summary", "rejects_summary", "peak_by_space", "live_timeline")
-    tables = ("peak_by_role", "peak_by_source_line", "peak_contents", "remedies")
-    answers: dict[str, list[Row]] = {name: [] for name in (*others, *tables)}
-    run = Run(1, "run", *[None] * (len(Run._fields) - 2))
-    overview = Overview(run, {**answers, "headroom": [space], "peak_by_layer": rows})
+    overview = overview_of(whole * MIB, peak_by_layer=rows)
     blocks = outline(overview, 1, top)[0].blocks
     return [row for block in blocks if isinstance(block, Table) for row in block.rows]
 

@@ -48,3 +48,22 @@ def test_names_of_earlier_nights(tmp_path: Path) -> None:
     assert called == [
         "jit_step was called jit_old_step until night-1: a renamed program."
     ]
+
+
+def test_runs_that_came_an_hour_or_more_after_later_ones(tmp_path: Path) -> None:
+    """Less is not told: the third came 59 minutes after the fourth."""
+    nights = [night(number, STEP) for number in range(1, 6)]
+    path = make(tmp_path / "hlodb.duckdb", *nights)
+    minutes = {"night-1": 181, "night-2": 300, "night-3": 179, "night-4": 120}
+    with duckdb.connect(str(path)) as connection:
+        for run, minute in {**minutes, "night-5": 121}.items():
+            connection.execute(
+                "UPDATE runs SET ingested_at = TIMESTAMP '2027-02-01'"
+                f" + INTERVAL {minute} MINUTE WHERE name = '{run}'"
+            )
+    with connect(path) as connection:
+        found = build_report(connection, Request(), Settings())
+    assert [note for note in found.notes if note.startswith("Ingested")] == [
+        "Ingested an hour or more after later runs of the series: night-1, night-2."
+        " Comparisons with their neighbours were renewed."
+    ]

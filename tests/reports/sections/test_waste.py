@@ -53,7 +53,6 @@ DONATIONS: dict[str, list[Place]] = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("run", DONATIONS)
 def test_a_donation_that_needs_a_copy_saves_nothing(
     demo_warehouse: Path, run: str
