@@ -51,6 +51,7 @@ def test_nights_have_as_many_modules(warehouse: duckdb.DuckDBPyConnection) -> No
     assert rows == [("cpu", 3, 60), ("tpu", 3, 60)]
 
 
+@pytest.mark.slow
 def test_edits_change_memory_and_ranks_share_it(
     warehouse: duckdb.DuckDBPyConnection,
 ) -> None:

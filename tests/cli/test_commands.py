@@ -126,11 +126,12 @@ def test_numpy_starts_no_threads_unless_it_is_told_to(
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_help_of_a_command(name: str) -> None:
+def test_help_of_a_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """It begins with the verb of the list, and shows examples."""
-    done = hlodb(name, "--help")
-    assert (done.returncode, done.stderr) == (0, "")
-    usage, _, text = done.stdout.partition("\n\n")
+    assert main([name, "--help"]) == 0
+    out, err = capsys.readouterr()
+    assert err == ""
+    usage, _, text = out.partition("\n\n")
     assert usage.startswith(f"Usage: hlodb {name} ")
     assert text.split()[0] == COMMANDS[name].split()[0]
     assert f"  hlodb {name}" in text

@@ -30,9 +30,9 @@ def test_a_regression_fails(nights: Path, capsys: pytest.CaptureFixture[str]) ->
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (["--warn-only"], 0),
-        (["--fail-on", "none"], 0),
-        (["--fail-on", "quality"], 0),
+        pytest.param(["--warn-only"], 0, marks=pytest.mark.slow),
+        pytest.param(["--fail-on", "none"], 0, marks=pytest.mark.slow),
+        pytest.param(["--fail-on", "quality"], 0, marks=pytest.mark.slow),
         (["--fail-on", "budget"], 0),
         (["--fail-on", "regression"], 1),
         (["--run", "night-1"], 0),

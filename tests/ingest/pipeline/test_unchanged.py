@@ -111,6 +111,14 @@ CHANGED: dict[str, list[Step]] = {
 
 UNMOVED = {"a module that comes back"}
 
+LIKE_OTHERS = {
+    "a label that fills no column",
+    "series and commit",
+    "a start",
+    "flags that come back",
+    "no link any more",
+}
+
 
 @pytest.fixture
 def dump(tmp_path: Path) -> Path:
@@ -153,7 +161,13 @@ def test_a_known_run_is_left_alone(
     assert all_rows(db) == all_rows(other)
 
 
-@pytest.mark.parametrize("case", CHANGED)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, marks=pytest.mark.slow) if case in LIKE_OTHERS else case
+        for case in CHANGED
+    ],
+)
 def test_what_has_changed_is_stored(case: str, tmp_path: Path, dump: Path) -> None:
     db, other = tmp_path / "w.duckdb", tmp_path / "other.duckdb"
     *steps, (prepare, request) = CHANGED[case]
@@ -167,6 +181,7 @@ def test_what_has_changed_is_stored(case: str, tmp_path: Path, dump: Path) -> No
     assert (all_rows(db) == before) == (case in UNMOVED)
 
 
+@pytest.mark.slow
 def test_flags_that_come_back_are_those_of_the_whole_dump(
     tmp_path: Path, dump: Path
 ) -> None:

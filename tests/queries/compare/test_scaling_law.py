@@ -125,6 +125,7 @@ def fitted_by_numpy(bytes_of: dict[int, int]) -> tuple[float, int]:
     return min(found)
 
 
+@pytest.mark.slow
 def test_dimensions_that_rise_in_step_are_one_axis(empty_warehouse: Connection) -> None:
     """Of two axes each has a law for every size of the other."""
     modules = [

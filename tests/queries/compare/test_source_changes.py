@@ -257,9 +257,13 @@ def returning(count: int) -> str:
 @pytest.mark.parametrize(
     ("counts", "sentences"),
     [
-        ((1, 2), ["new output f32[8] of sum1"]),
+        pytest.param((1, 2), ["new output f32[8] of sum1"], marks=pytest.mark.slow),
         ((1, 5), ["new output f32[20] of sum4 and 3 more outputs"]),
-        ((5, 1), ["output f32[20] of sum4 and 3 more outputs removed"]),
+        pytest.param(
+            (5, 1),
+            ["output f32[20] of sum4 and 3 more outputs removed"],
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_many_outputs_are_one_edit_told_by_the_largest(

@@ -133,6 +133,7 @@ def test_only_runs_of_a_known_compiler_are_held_together(
     assert sorted(found) == sorted(expected)
 
 
+@pytest.mark.slow
 @examples
 @given(runs=RUNS)
 def test_a_version_explains_what_differs_on_one_device(

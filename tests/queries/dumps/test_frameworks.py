@@ -41,7 +41,7 @@ def test_every_line_is_understood(framework_warehouse: Path) -> None:
     ("framework", "has_schedule"),
     [
         pytest.param("pytorch-2.9.0", 1, marks=pytest.mark.slow),
-        ("tensorflow-2.13.1", 0),
+        pytest.param("tensorflow-2.13.1", 0, marks=pytest.mark.slow),
         ("tensorflow-2.21.0", 1),
     ],
 )

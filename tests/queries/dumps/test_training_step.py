@@ -62,6 +62,7 @@ def test_only_the_donations_of_a_layer_more_are_gained(
         ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("layers", [3, 4])
 def test_readers_tell_state_from_weights_on_a_cpu(
     warehouse: Warehouse, layers: int

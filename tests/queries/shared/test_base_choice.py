@@ -69,13 +69,15 @@ def test_outside_of_a_series_a_run_of_the_same_programs_comes_first(
     ("one", "other", "may_be_same"),
     [
         ("TPU v5e", "TPU v5e", True),
-        ("TPU v5e", "TPU v5p", False),
+        pytest.param("TPU v5e", "TPU v5p", False, marks=pytest.mark.slow),
         ("TPU v5e", None, True),
         ("sm_9.0", "sm_9.0a", True),
-        ("sm_9.0a", "sm_8.0", False),
-        ("gfx90a", "gfx90c", False),
+        pytest.param("sm_9.0a", "sm_8.0", False, marks=pytest.mark.slow),
+        pytest.param("gfx90a", "gfx90c", False, marks=pytest.mark.slow),
         ("sm_9.0a", "NVIDIA H100 80GB HBM3", True),
-        ("NVIDIA H100 80GB HBM3", "NVIDIA H200", False),
+        pytest.param(
+            "NVIDIA H100 80GB HBM3", "NVIDIA H200", False, marks=pytest.mark.slow
+        ),
     ],
 )
 def test_a_capability_may_be_any_device_with_a_name(

@@ -75,6 +75,7 @@ def test_the_history_is_of_the_host_that_grew(report: Report) -> None:
     assert finding.history == ["first 82251", "second 98635 ▲"]
 
 
+@pytest.mark.slow
 def test_junit_has_a_case_of_each_host(report: Report) -> None:
     cases = ET.fromstring(renderer("junit")(report).encode()).iter("testcase")
     judged = [c for c in cases if c.get("classname") == "hlodb.regression"]

@@ -363,6 +363,7 @@ def test_where_no_night_is_sound_the_verdict_is_unknown(tmp_path: Path) -> None:
     assert (report.verdict, report.exit_code) == ("unknown", 3)
 
 
+@pytest.mark.slow
 def test_all_runs_that_hold_the_same_fault_are_unsound(tmp_path: Path) -> None:
     """Equal content is stored once, and a fault of it names one run only."""
     base = DATA / "changes" / "tensor" / "base"

@@ -91,6 +91,7 @@ def test_every_step_has_a_named_cause_and_closes(report: Report) -> None:
         assert f.divergence is not None
 
 
+@pytest.mark.slow
 def test_the_greatest_step_is_explained(report: Report) -> None:
     (cnn,) = [f for f in report.findings if f.program == "jit_cnn"]
     assert cnn.cause is not None

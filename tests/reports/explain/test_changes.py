@@ -144,6 +144,7 @@ def test_a_loss_below_the_floors_of_the_whole_fails_its_gate(warehouse: Path) ->
     )
 
 
+@pytest.mark.slow
 def test_a_donation_gained_is_the_opposite_of_one_lost(warehouse: Path) -> None:
     names = ("zoo-donation/base", "zoo-donation/dropped")
     with connect(warehouse) as connection:
@@ -221,6 +222,7 @@ def test_the_same_changes_in_programs_of_the_zoo(
     assert finding.cause.blame == "framework"
 
 
+@pytest.mark.slow
 def test_the_source_line_is_named(warehouse: Path) -> None:
     (buffer,) = change(warehouse, "donation", "dropped").buffers
     assert (buffer.source_file, buffer.op_path) == ("make_changes.py", "optimizer/tanh")
@@ -268,6 +270,7 @@ def test_a_batch_that_is_no_longer_split_over_devices(warehouse: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_passes_that_run_many_times_are_told_apart(warehouse: Path) -> None:
     asked: dict[str, Value] = {"base": "fusion/on", "candidate": "fusion/on"}
     with connect(warehouse) as connection:
