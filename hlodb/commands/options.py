@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
@@ -242,6 +243,12 @@ def refuse_terminal(form: str, output: Path | None) -> None:
     """Raise UsageError where a binary form would go to a terminal."""
     if output is None and sys.stdout.isatty():
         raise UsageError(f"{form} is binary: give --output FILE, or redirect")
+
+
+def require_folder(output: Path | None) -> None:
+    """Raise UsageError for a file in no folder: before the work, not after it."""
+    if output is not None and not output.parent.is_dir():
+        raise UsageError(f"cannot write {output}: {os.strerror(errno.ENOENT)}")
 
 
 @contextmanager

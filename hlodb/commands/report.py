@@ -16,6 +16,7 @@ from hlodb.commands.options import (
     output_option,
     output_stream,
     refuse_terminal,
+    require_folder,
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
@@ -162,6 +163,7 @@ def command(
     for sink, path in wanted:
         if sink in BINARY_FORMATS:
             refuse_terminal(sink, path)
+        require_folder(path)
     request = Request(
         candidate=candidate,
         baseline=baseline,
