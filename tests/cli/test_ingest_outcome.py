@@ -182,8 +182,12 @@ def test_a_name_reaches_no_terminal_with_control_characters(
 @pytest.mark.parametrize(
     ("given", "stored"),
     [
-        ("2026-01-31", datetime(2026, 1, 31)),
-        ("2026-01-31 02:03:04", datetime(2026, 1, 31, 2, 3, 4)),
+        pytest.param("2026-01-31", datetime(2026, 1, 31), marks=pytest.mark.slow),
+        pytest.param(
+            "2026-01-31 02:03:04",
+            datetime(2026, 1, 31, 2, 3, 4),
+            marks=pytest.mark.slow,
+        ),
         ("2026-01-31T02:03:04Z", datetime(2026, 1, 31, 2, 3, 4)),
         ("2026-01-31T02:03:04.5+05:30", datetime(2026, 1, 30, 20, 33, 4)),
         ("yesterday", None),

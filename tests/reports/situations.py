@@ -6,6 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
+import pytest
+
 from hlodb.collection import no_collection
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
@@ -186,6 +188,27 @@ SITUATIONS = {
     ),
     LARGE: Situation((night(1, *_thousands(4 * MIB)), night(2, *_thousands(8 * MIB)))),
 }
+
+FURTHER = {
+    "back_and_worse",
+    "budget_waived",
+    "fixed",
+    "noise_outside",
+    "recovered_program",
+    "still_missing",
+    "ties",
+    "unsound_night",
+    "waiver_expired",
+    LARGE,
+}
+"""Further cases of what others show: `make test-slow` reports on them."""
+
+EACH = [
+    pytest.param(name, marks=pytest.mark.slow) if name in FURTHER else name
+    for name in SITUATIONS
+    if name != LARGE
+]
+"""Values of a parameter of tests that hold in every situation."""
 
 
 def report_on(name: str, folder: Path) -> Report:

@@ -194,6 +194,7 @@ def test_a_backend_counts_once_whatever_its_memory_spaces(tmp_path: Path) -> Non
     assert answer(database, "backend_compare", *shown) == main
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", [*permutations(["one", "two", "three"])])
 def test_of_equally_many_graphs_that_of_the_latest_run_counts(
     tmp_path: Path, order: tuple[str, ...]

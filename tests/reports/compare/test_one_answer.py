@@ -374,19 +374,6 @@ def test_every_pair_of_the_full_dumps(full_warehouse: Path, part: int) -> None:
     assert check(full_warehouse, pairs, EVERY_BUFFER, more=True) > 1_000
 
 
-KINDS = ("missing_program", "noise_outside", "renamed_program", "two_spaces")
-"""Situations that stand for the others, which take minutes."""
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", KINDS)
-def test_a_situation(name: str, tmp_path: Path) -> None:
-    situation = SITUATIONS[name]
-    path = make(tmp_path / "w.duckdb", *situation.worlds)
-    *_, base, candidate = (world.name for world in situation.worlds)
-    check(path, [(base, candidate)], EVERY_BUFFER, "report", more=True)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in SITUATIONS if name != LARGE])
 def test_every_pair_of_a_situation(name: str, tmp_path: Path) -> None:

@@ -102,6 +102,7 @@ def test_the_greatest_step_is_explained(report: Report) -> None:
     assert cnn.cause.key == "scheduler/lifetime/iota"
 
 
+@pytest.mark.slow
 def test_programs_are_followed_under_other_names(report: Report) -> None:
     trends = {t.program: [p.run for p in t.points] for t in report.trends}
     assert {name: len(runs) for name, runs in trends.items()} == {

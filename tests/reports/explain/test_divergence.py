@@ -220,6 +220,7 @@ REASONS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("reason", REASONS)
 def test_the_same_source_under_other_flags(
     connection: duckdb.DuckDBPyConnection, reason: str
@@ -325,10 +326,11 @@ DCE, CSE, FUSION = ("dce", 11), ("cse", 12), ("fusion", 13)
             [DCE, ("cse", 15)],
             ("p: after dce", "p: after fusion (in the base only)", "fusion"),
         ),
-        (
+        pytest.param(
             [DCE, ("cse", 15)],
             [DCE, FUSION, ("cse", 14)],
             ("p: after dce", "p: after fusion (in the candidate only)", "fusion"),
+            marks=pytest.mark.slow,
         ),
     ],
 )

@@ -15,7 +15,7 @@ from hlodb.reports.model.report import Report
 from hlodb.reports.render.email import SUBJECT_CHARACTERS, render
 from hlodb.reports.render.message import MOST_ROWS
 from hlodb.text import visible
-from tests.reports.situations import LARGE, SITUATIONS
+from tests.reports.situations import EACH
 
 Reported = Callable[[str], Report]
 
@@ -62,7 +62,7 @@ def parsed(text: str) -> tuple[EmailMessage, str, Page]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", sorted(SITUATIONS.keys() - {LARGE}))
+@pytest.mark.parametrize("name", EACH)
 def test_both_parts_say_what_the_report_says(reported: Reported, name: str) -> None:
     report = reported(name)
     written = render(report)

@@ -29,7 +29,7 @@ from hlodb.reports.render.sarif import MOST_RESULTS
 from hlodb.schema.warehouse import connect
 from hlodb.text import json_text, visible
 from tests.conftest import REPOSITORY
-from tests.reports.situations import GROWN, LARGE, MIB, SITUATIONS, STEP, night
+from tests.reports.situations import EACH, GROWN, MIB, STEP, night
 from tests.reports.worlds import Program, make
 
 SARIF_SCHEMA = json.loads(
@@ -37,7 +37,7 @@ SARIF_SCHEMA = json.loads(
 )
 
 
-@pytest.fixture(params=[name for name in SITUATIONS if name != LARGE])
+@pytest.fixture(params=EACH)
 def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) -> Report:
     return reported(request.param)
 

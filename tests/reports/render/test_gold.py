@@ -18,7 +18,7 @@ from hlodb.reports.render.sarif import MOST_RESULTS
 from hlodb.reports.render.slack import SECTION_CHARACTERS
 from tests.gold_reports import EXTENSIONS, FOLDER, gold_files, kept
 from tests.reports.pages import MOST_BYTES
-from tests.reports.situations import LARGE, SITUATIONS
+from tests.reports.situations import EACH, FURTHER, LARGE
 
 Reported = Callable[[str], Report]
 
@@ -26,7 +26,7 @@ Reported = Callable[[str], Report]
 @pytest.mark.parametrize(
     ("name", "form"),
     [
-        pytest.param(name, form, marks=pytest.mark.slow if name == LARGE else ())
+        pytest.param(name, form, marks=pytest.mark.slow if name in FURTHER else ())
         for name, form in gold_files().values()
     ],
 )
@@ -72,9 +72,9 @@ EXIT_CODES = {
 }
 
 
-def test_exit_codes(reported: Reported) -> None:
-    names = SITUATIONS.keys() - {LARGE}
-    assert {name: reported(name).exit_code for name in names} == EXIT_CODES
+@pytest.mark.parametrize("name", EACH)
+def test_exit_codes(reported: Reported, name: str) -> None:
+    assert reported(name).exit_code == EXIT_CODES[name]
 
 
 def test_bytes_beyond_what_a_double_holds_stay_exact(reported: Reported) -> None:

@@ -23,7 +23,7 @@ from hlodb.reports.render.html import TOP
 from hlodb.schema.warehouse import connect
 from hlodb.text import visible
 from tests.reports.pages import MOST_BYTES, Element, read_page, rows
-from tests.reports.situations import LARGE, SITUATIONS, WORK, night
+from tests.reports.situations import EACH, WORK, night
 from tests.reports.worlds import Program, World, make
 
 HOSTILE = (
@@ -33,7 +33,7 @@ HOSTILE = (
 
 # Backwards: test_formats.py, which runs at the same time, makes the reports from the
 # first on, and each takes what the other has made.
-@pytest.fixture(params=[name for name in reversed(SITUATIONS) if name != LARGE])
+@pytest.fixture(params=EACH[::-1])
 def report(request: pytest.FixtureRequest, reported: Callable[[str], Report]) -> Report:
     return reported(request.param)
 

@@ -15,7 +15,7 @@ from hlodb.reports.render.slack import (
     SECTION_CHARACTERS,
     render,
 )
-from tests.reports.situations import LARGE, SITUATIONS
+from tests.reports.situations import EACH
 
 Reported = Callable[[str], Report]
 
@@ -28,7 +28,7 @@ def texts(message: dict[str, Any]) -> list[str]:
     return [message["text"], *(text["text"] for text in held)]
 
 
-@pytest.mark.parametrize("name", sorted(SITUATIONS.keys() - {LARGE}))
+@pytest.mark.parametrize("name", EACH)
 def test_a_message_keeps_the_limits_of_slack(reported: Reported, name: str) -> None:
     message = json.loads(render(reported(name)))
     first, *sections, last = message["blocks"]

@@ -14,7 +14,7 @@ import pytest
 from hlodb.reports.model.report import Report
 from hlodb.reports.render.forms import BINARY_FORMATS, rendered, renderer
 from hlodb.text import plain
-from tests.reports.situations import LARGE, SITUATIONS
+from tests.reports.situations import EACH
 
 TYPES = {"id": "VARCHAR", "rank": "BIGINT", "delta_bytes": "BIGINT"}
 TYPES |= {"delta_ratio": "DOUBLE", "buffer_count": "BIGINT", "margin": "DOUBLE"}
@@ -23,7 +23,7 @@ Reported = Callable[[str], Report]
 
 
 @pytest.mark.parametrize("form", BINARY_FORMATS)
-@pytest.mark.parametrize("name", sorted(SITUATIONS.keys() - {LARGE}))
+@pytest.mark.parametrize("name", EACH)
 def test_parquet_has_the_rows_of_csv(
     reported: Reported, tmp_path: Path, name: str, form: str
 ) -> None:
