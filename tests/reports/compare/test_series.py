@@ -120,6 +120,7 @@ def test_programs_are_followed_under_other_names(report: Report) -> None:
     }
 
 
+@pytest.mark.slow
 def test_the_candidate_is_held_against_the_run_before(report: Report) -> None:
     worse = [f.program for f in report.findings if f.scope == "candidate"]
     assert report.comparison.base is not None
