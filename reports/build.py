@@ -133,7 +133,7 @@ def _sections_beside(
         ]
         if "waste" in request.shown
         else [],
-        sections.health(connection, base, candidate, scene.modules, scene.noise, top),
+        sections.health(connection, base, candidate, scene.noise, top),
         scaling_laws(connection, scene.modules, scene.line, settings)
         if "series" in request.shown
         else [],

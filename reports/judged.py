@@ -99,7 +99,11 @@ def judge_scene(
         programs=programs,
         platforms={place_of(v): platform_of(v) for v in verdicts},
         candidate=scene.candidate,
-        compiles=sections.compile_counts(connection, scene.present),
+        compiles=(
+            sections.compile_counts(connection, scene.candidate)
+            if settings.recompiles is not None
+            else {}
+        ),
         replicated=_replicated(connection, scene, settings),
         today=today,
     )

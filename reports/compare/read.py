@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -15,8 +15,6 @@ from hlodb.queries.macros import install_temporary
 from hlodb.reports.model.facts import Module, Profile, Run
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
-
-Opcodes = Mapping[str, int]
 
 
 def read_runs(connection: Connection) -> list[Run]:
@@ -66,15 +64,6 @@ def read_profiles(
         profile = Profile(*row)
         found[profile.module_id][profile.color] = profile
     return found
-
-
-def read_opcodes(connection: Connection, modules: Iterable[int]) -> dict[int, Opcodes]:
-    """Return how often each opcode stands in each module."""
-    found: dict[int, dict[str, int]] = defaultdict(dict)
-    asked = sorted(set(modules))
-    for module, opcode, count in rows(connection, "opcodes", modules=asked):
-        found[module][opcode] = count
-    return dict(found)
 
 
 def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from hlodb.queries.run import run_query
-from hlodb.reports.compare.read import Opcodes, read_opcodes, rows
+from hlodb.queries.run import Value, run_query
+from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Profiles, Run
 from hlodb.reports.model.sections import Capacity, Health
-from hlodb.rules import rule_rows
 from hlodb.schema.connection import Connection
-
-NAMELESS = frozenset(
-    name for _, kind, name in rule_rows("shared_names") if kind == "program"
-)
-"""Names that frameworks give to all their programs."""
 
 NEAR_LIMIT = 0.95
 _MILLISECOND = 1000
-_SIZE = re.compile(r"(?<=[\[,])<?=?\d+(?=[\],])")
 
 
 def capacity(
@@ -67,13 +59,12 @@ def health(
     connection: Connection,
     base: Run | None,
     candidate: Run,
-    modules: Mapping[int, Sequence[Module]],
     noise: Mapping[str, int],
     top: int,
 ) -> list[Health]:
     """Return programs compiled often or with varying memory, and passes that slowed."""
-    before = compile_counts(connection, modules[base.run_id]) if base else {}
-    now = compile_counts(connection, modules[candidate.run_id])
+    before = compile_counts(connection, base) if base else {}
+    now = compile_counts(connection, candidate)
     found = [
         Health("recompiled", program, before.get(program, 0), count, "count", "")
         for program, count in sorted(now.items(), key=lambda item: (-item[1], item[0]))
@@ -86,37 +77,17 @@ def health(
     return found + (_slower_passes(connection, base, candidate, top) if base else [])
 
 
-def compile_counts(connection: Connection, modules: Sequence[Module]) -> dict[str, int]:
+def compile_counts(connection: Connection, run: Run) -> dict[str, int]:
     """Return each program's compilations, on the host with the most of them.
 
-    Of a name that all programs have, the one that was compiled most often.
+    Of a name that many programs have, the one that was compiled most often, see
+    `recompile_groups`.
     """
-    nameless = [m for m in modules if m.program in NAMELESS]
-    opcodes = read_opcodes(connection, (m.earliest_id for m in nameless))
-    counts: dict[tuple[Hashable, ...], int] = defaultdict(int)
+    asked: dict[str, Value] = {"run": run.name, "min_modules": 1}
     most: dict[str, int] = {}
-    asked = {"run_ids": sorted({m.run_id for m in modules})}
-    rows_found = run_query(connection, "hosts", asked).dicts()
-    of_folders = {row["folder"]: row["host"] for row in rows_found}
-    for m in modules:
-        likeness = _likeness(m, opcodes) if m.program in NAMELESS else ()
-        host = of_folders.get(m.path[: m.path.rfind("/") + 1])
-        key = (m.program, m.rank, host, *likeness)
-        counts[key] += 1
-        most[m.program] = max(counts[key], most.get(m.program, 0))
+    for row in run_query(connection, "recompile_groups", asked).dicts():
+        most[row["program"]] = max(row["module_count"], most.get(row["program"], 0))
     return most
-
-
-def _likeness(module: Module, opcodes: Mapping[int, Opcodes]) -> tuple[Hashable, ...]:
-    """Return the identity of a program across sizes.
-
-    Where its instructions are not there it is like none but its equals.
-    """
-    mix = opcodes.get(module.earliest_id)
-    if mix is None:
-        return (module.source_graph, module.graph_fingerprint)
-    shapes = module.source_shapes or module.entry_shapes or ""
-    return (_SIZE.sub("", shapes), *sorted(mix.items()))
 
 
 def _slower_passes(

@@ -219,7 +219,7 @@ def test_what_made_jax_trace_again(tmp_path: Path) -> None:
     database = make(tmp_path / "w.duckdb", night(1, *programs, EVAL))
     twice = (
         *("jit_step", None, 2, 2, 2, 2, "0: f32[16], f32[8]"),
-        *(12 * MIB, 8 * MIB, None),
+        *(12 * MIB, 8 * MIB, None, 1),
     )
     for least, expected in ((1, 2), (2, 1), (3, 0)):
         with connect(database) as connection:
