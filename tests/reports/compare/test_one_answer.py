@@ -374,8 +374,12 @@ def test_every_pair_of_the_full_dumps(full_warehouse: Path, part: int) -> None:
     assert check(full_warehouse, pairs, EVERY_BUFFER, more=True) > 1_000
 
 
+PAIRED = [n for n, s in SITUATIONS.items() if n != LARGE and len(s.worlds) > 1]
+"""All situations but that of a run without a base."""
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in SITUATIONS if name != LARGE])
+@pytest.mark.parametrize("name", PAIRED)
 def test_every_pair_of_a_situation(name: str, tmp_path: Path) -> None:
     situation = SITUATIONS[name]
     path = make(tmp_path / "w.duckdb", *situation.worlds)
