@@ -172,7 +172,20 @@ class _Output(click.Path):
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Any:
-        return None if value == "-" else super().convert(value, param, ctx)
+        return output_of(os.fsdecode(super().convert(value, param, ctx)))
+
+
+def output_of(path: str) -> Path | None:
+    """Return the file to write to; `-` is the standard output, None.
+
+    Raises UsageError for a file in no folder: before the work, not after it.
+    """
+    if path == "-":
+        return None
+    output = Path(path)
+    if not output.parent.is_dir():
+        raise UsageError(f"cannot write {output}: {os.strerror(errno.ENOENT)}")
+    return output
 
 
 class Moment(click.DateTime):
@@ -243,12 +256,6 @@ def refuse_terminal(form: str, output: Path | None) -> None:
     """Raise UsageError where a binary form would go to a terminal."""
     if output is None and sys.stdout.isatty():
         raise UsageError(f"{form} is binary: give --output FILE, or redirect")
-
-
-def require_folder(output: Path | None) -> None:
-    """Raise UsageError for a file in no folder: before the work, not after it."""
-    if output is not None and not output.parent.is_dir():
-        raise UsageError(f"cannot write {output}: {os.strerror(errno.ENOENT)}")
 
 
 @contextmanager

@@ -13,10 +13,10 @@ from hlodb.commands.completion import complete_runs, complete_series
 from hlodb.commands.options import (
     db_option,
     open_for_reading,
+    output_of,
     output_option,
     output_stream,
     refuse_terminal,
-    require_folder,
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
@@ -163,7 +163,6 @@ def command(
     for sink, path in wanted:
         if sink in BINARY_FORMATS:
             refuse_terminal(sink, path)
-        require_folder(path)
     request = Request(
         candidate=candidate,
         baseline=baseline,
@@ -202,7 +201,7 @@ def _sink(text: str) -> tuple[str, Path | None]:
         raise UsageError(
             f"--write takes FORMAT=FILE, not {text!r}; formats are {', '.join(known)}"
         )
-    return form, None if path == "-" else Path(path)
+    return form, output_of(path)
 
 
 def _build(

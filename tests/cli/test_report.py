@@ -62,6 +62,22 @@ def test_a_budget_fails_where_nothing_else_does(nights: Path) -> None:
     assert main(["report", "--fail-on", "budget"]) == 0
 
 
+@pytest.mark.parametrize("command", ["report", "diff a b", "explain", "query run_list"])
+def test_an_output_in_no_folder_is_refused_before_the_work(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not even whether there is a warehouse is looked at."""
+    nowhere = tmp_path / "none" / "x"
+    refused = f"hlodb: cannot write {nowhere}: No such file or directory\n"
+    outputs = [["-o", str(nowhere)]]
+    if command == "report":
+        outputs.append([f"--write=json={nowhere}"])
+    for output in outputs:
+        missing = ["--db", str(tmp_path / "missing.duckdb")]
+        assert main([*command.split(), *missing, *output]) == 2
+        assert capsys.readouterr().err == refused
+
+
 @pytest.mark.slow
 def test_limits_hold_on_the_first_night(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
