@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
+from hlodb.ingest.formats.sections import snippet
 from hlodb.ingest.formats.text_proto import (
     Field,
     flatten,
@@ -37,9 +38,21 @@ class Flags:
 
 
 def parse_flags(kind: str, text: str) -> Flags:
-    """Read the flags of a file of this kind; of other kinds there are none."""
+    """Read the flags of a file of this kind; of other kinds there are none.
+
+    XLA ends each line: a last one without its end is cut off, and its value unknown.
+    """
     read = _READERS.get(kind)
-    return read(text) if read else Flags()
+    if read is None:
+        return Flags()
+    lines, end, cut = text.rpartition("\n")
+    found = read(lines + end)
+    if not cut:
+        return found
+    where = lines.count("\n") + len(end) + 1, len(cut) + 1
+    message = "the text breaks off in this line; everything before it was read"
+    reject = Reject(*where, "end", "truncated", message, snippet(cut))
+    return replace(found, rejects=[*found.rejects, reject])
 
 
 def _flags_of_lines(text: str) -> Flags:

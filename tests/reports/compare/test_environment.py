@@ -118,3 +118,15 @@ def test_a_whole_list_and_one_of_what_is_set_share_some_flags(tmp_path: Path) ->
     assert changes_of_dumps(tmp_path, base, candidate) == [
         EnvironmentChange("flag xla_fusion", "1", "2", True)
     ]
+
+
+def test_of_a_list_that_is_cut_off_only_what_is_there_differs(tmp_path: Path) -> None:
+    """Its end is missing, and with it what the other run may have set, too."""
+    whole = "--xla_memory=1\n--xla_fusion=1\n--xla_layout=123\n--xla_remat=1\n"
+    start = "--xla_memory=1\n--xla_fusion=2\n--xla_layout=12"
+    base = compiled(tmp_path / "a", flagfile=whole)
+    candidate = compiled(tmp_path / "b", flagfile=start)
+    changed = [EnvironmentChange("flag xla_fusion", "1", "2", True)]
+    assert changes_of_dumps(tmp_path, base, candidate) == changed
+    mirrored = [EnvironmentChange("flag xla_fusion", "2", "1", True)]
+    assert changes_of_dumps(tmp_path, candidate, base) == mirrored

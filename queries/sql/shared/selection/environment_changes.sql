@@ -5,6 +5,7 @@
 --   runs dumped any: one that only one of them has stands at its default in
 --   the other, where both list only what is not default (debug_options); where
 --   both list all, the other's release does not know it; else it is left out.
+--   Where a run's list is cut off, only values that the other run lacks count.
 --   Where and what to dump moves no memory.
 -- grain: pair of runs, key
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
@@ -54,7 +55,8 @@ facts AS MATERIALIZED (
 flags AS MATERIALIZED (
   SELECT
     f.run_id, f.name,
-    string_agg(DISTINCT f.value, ' | ' ORDER BY f.value) AS value
+    string_agg(DISTINCT f.value, ' | ' ORDER BY f.value) AS value,
+    list(DISTINCT f.value) AS all_values
   FROM compiler_flags AS f
   JOIN both_runs USING (run_id)
   GROUP BY f.run_id, f.name
@@ -68,17 +70,31 @@ whole_lists AS (
   JOIN both_runs USING (run_id)
   WHERE d.kind IN ('flagfile', 'tpu_comp_env', 'module_config')
 ),
+cut_lists AS (
+  SELECT DISTINCT d.run_id
+  FROM dump_files AS d
+  JOIN both_runs USING (run_id)
+  SEMI JOIN rejects AS r
+    ON r.run_id = d.run_id
+    AND r.path = d.path
+  WHERE d.kind IN (
+    'debug_options', 'flagfile', 'tpu_comp_env', 'module_config'
+  )
+),
 known AS MATERIALIZED (
   SELECT
     p.pair, p.base_run, p.own_run,
     CAST(b.run_id IS NOT NULL AS INTEGER)
     + CAST(c.run_id IS NOT NULL AS INTEGER) AS whole_sides,
-    x.run_id IS NOT NULL AND y.run_id IS NOT NULL AS has_flags
+    x.run_id IS NOT NULL AND y.run_id IS NOT NULL AS has_flags,
+    t.run_id IS NOT NULL AS is_base_cut, u.run_id IS NOT NULL AS is_own_cut
   FROM run_pairs AS p
   LEFT JOIN whole_lists AS b ON b.run_id = p.base_run
   LEFT JOIN whole_lists AS c ON c.run_id = p.own_run
   LEFT JOIN flagged AS x ON x.run_id = p.base_run
   LEFT JOIN flagged AS y ON y.run_id = p.own_run
+  LEFT JOIN cut_lists AS t ON t.run_id = p.base_run
+  LEFT JOIN cut_lists AS u ON u.run_id = p.own_run
 ),
 named AS (
   SELECT k.pair, k.base_run, k.own_run, FALSE AS is_flag, f.key
@@ -98,7 +114,13 @@ sides AS (
     CASE WHEN n.is_flag THEN y.value ELSE c.value END AS own_value,
     o.compiler_version IS NOT DISTINCT FROM r.compiler_version
       AS is_same_release,
-    r.platform
+    r.platform, (
+      k.is_base_cut
+      AND list_has_all(coalesce(y.all_values, []), coalesce(x.all_values, []))
+    ) OR (
+      k.is_own_cut
+      AND list_has_all(coalesce(x.all_values, []), coalesce(y.all_values, []))
+    ) AS is_cut
   FROM named AS n
   JOIN known AS k USING (pair)
   JOIN runs AS o ON o.run_id = n.base_run
@@ -144,6 +166,9 @@ FROM sides AS s
 WHERE s.base_value IS DISTINCT FROM s.own_value
   AND (
     NOT s.is_flag
-    OR s.whole_sides <> 1
-    OR (s.base_value IS NOT NULL AND s.own_value IS NOT NULL)
+    OR NOT s.is_cut
+    AND (
+      s.whole_sides <> 1
+      OR (s.base_value IS NOT NULL AND s.own_value IS NOT NULL)
+    )
   )

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.config.flags import Flags, parse_flags
-from hlodb.ingest.records import Unclaimed
+from hlodb.ingest.records import Reject, Unclaimed
 from hlodb.ingest.sources.discover import discover
 from tests.conftest import SHARED
 
@@ -94,6 +94,23 @@ def test_rejects_are_passed_on() -> None:
     found = parse_flags("debug_options", 'xla_a: "open\nxla_b: 1\n')
     assert found.flags == [("xla_b", "1")]
     assert [reject.line for reject in found.rejects] == [1]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "cut"),
+    [
+        ("flagfile", "--xla_a=1\n--xla_b=fal", "--xla_b=fal"),
+        ("debug_options", "xla_a: 1\nxla_b: fal", "xla_b: fal"),
+        ("flagfile", "--xla_a", "--xla_a"),
+    ],
+)
+def test_a_last_line_without_its_end_is_cut_off(kind: str, text: str, cut: str) -> None:
+    found = parse_flags(kind, text)
+    assert found.flags == [("xla_a", "1")] * text.count("\n")
+    message = "the text breaks off in this line; everything before it was read"
+    assert found.rejects == [
+        Reject(text.count("\n") + 1, len(cut) + 1, "end", "truncated", message, cut)
+    ]
 
 
 def test_other_kinds_have_none() -> None:
