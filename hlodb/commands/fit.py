@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import defaultdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import click
 
+from hlodb.arguments import positional
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -16,12 +18,13 @@ from hlodb.commands.options import (
     write_result,
 )
 from hlodb.errors import NothingToCompare, UsageError
+from hlodb.ingest.load.run_records import RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
-from hlodb.text import not_held, parse_size
+from hlodb.text import counted, not_held, parse_size
 
 MAIN_SPACE = 0
 
@@ -80,7 +83,8 @@ def command(
         with TemporaryDirectory(prefix="hlodb-fit-") as folder:
             file = Path(folder) / "fit.duckdb"
             for path in paths:
-                ingest([path], file)
+                for summary in ingest([path], file):
+                    _narrate(summary, path)
             result = _asked(file, asked, space)
     if not result.rows:
         raise NothingToCompare(
@@ -93,6 +97,18 @@ def command(
     elif not all(row["is_checked"] for row in rows):
         narrate("two sizes give a straight line: a third one would check it")
     write_result(result, form, output)
+
+
+def _narrate(summary: RunSummary, path: str) -> None:
+    """Say what could not be read: a size may be missing for it."""
+    for note in summary.notes:
+        narrate(note)
+    if summary.rejects:
+        reading = shlex.join(["hlodb", "explain", *positional(path)])
+        narrate(
+            f"{path}: {counted(summary.rejects, 'place')} could not be read;"
+            f" `{reading}` lists them"
+        )
 
 
 def _size(text: str) -> int:

@@ -18,7 +18,7 @@ DONATION = DATA / "changes" / "donation" / "base"
 def fitted(
     capsys: pytest.CaptureFixture[str], *arguments: str
 ) -> tuple[int, list[dict[str, Any]], str]:
-    code = main(["fit", *arguments, "--format", "json"])
+    code = main(["fit", "--format", "json", *arguments])
     out, narration = capsys.readouterr()
     return code, json.loads(out or "[]"), narration
 
@@ -66,6 +66,20 @@ def test_nothing_to_fit(capsys: pytest.CaptureFixture[str]) -> None:
     code, rows, narration = fitted(capsys, str(DONATION))
     assert (code, rows) == (4, [])
     assert "Compile it at another size" in narration
+
+
+def test_what_cannot_be_read_is_said(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Why there are no two sizes may be that one of them was not read."""
+    monkeypatch.chdir(tmp_path)
+    Path("-small").mkdir()
+    text = Path("-small", "module_0001.jit_f.cpu_after_optimizations.txt")
+    text.write_bytes(bytes(range(256)))
+    code, rows, narration = fitted(capsys, "--", "-small")
+    assert (code, rows) == (4, [])
+    lost = "-small: 1 place could not be read; `hlodb explain -- -small` lists them"
+    assert narration.startswith(f"hlodb: {lost}\n")
 
 
 def test_the_limit_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
