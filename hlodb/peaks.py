@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hlodb.arguments import with_db
 from hlodb.errors import UsageError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.opening import reading
@@ -61,10 +62,10 @@ class Peak:
         return {"run": self.run, "program": self.program, "color": self.color}
 
     def _command(self) -> str:
-        words = ["hlodb", "query", "peak_contents", "--db", str(self.database)]
+        words = ["hlodb", "query", "peak_contents"]
         for name, value in self._parameters().items():
             words += ["-p", f"{name}={value}"]
-        return f"see `{shlex.join(words)}`"
+        return f"see `{with_db(shlex.join(words), str(self.database))}`"
 
 
 def _described(row: dict[str, Any]) -> str:

@@ -197,8 +197,8 @@ def command(
                 prepare=renew_macros,
             )
     _write(summaries, form, is_numbered=not is_lake(db))
-    _narrate(summaries, perf_counter() - began, db)
-    _require_modules(summaries, strict, db)
+    _narrate(summaries, perf_counter() - began)
+    _require_modules(summaries, strict)
 
 
 def parse_labels(labels: tuple[str, ...]) -> dict[str, str]:
@@ -256,9 +256,9 @@ def _plain(summary: RunSummary, key: str) -> Any:
     return round(value, 3) if isinstance(value, float) else value
 
 
-def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
+def _narrate(summaries: list[RunSummary], seconds: float) -> None:
     for summary in summaries:
-        for sentence in _sentences(summary, db):
+        for sentence in _sentences(summary):
             narrate(sentence)
     size = sum(summary.bytes for summary in summaries)
     files = counted(sum(summary.files for summary in summaries), "file")
@@ -266,26 +266,26 @@ def _narrate(summaries: list[RunSummary], seconds: float, db: Path) -> None:
     narrate(f"{files}, {plain_bytes(size)} in {seconds:.1f} s ({rate}/s)")
 
 
-def _sentences(run: RunSummary, db: Path) -> Iterator[str]:
+def _sentences(run: RunSummary) -> Iterator[str]:
     """Yield the messages about a run, a line each."""
     yield from run.notes
     if run.rejects:
         loaded = "everything else was loaded" if run.modules else "no module was loaded"
-        shown = _command("query", "rejects_summary", "-p", f"run={run.name}", db=db)
+        asked = shlex.quote(f"run={run.name}")
         yield (
             f"run {run.name}: {counted(run.rejects, 'place')} could not be read,"
-            f" {loaded}; {shown} lists them"
+            f" {loaded}; `hlodb query rejects_summary -p {asked}` lists them"
         )
     elif not run.has_dump:
-        deleting = _command("rm", db=db, behind=positional(run.name))
-        yield f"run {run.name} holds no XLA dump; {deleting} deletes it"
+        deleting = shlex.join(["hlodb", "rm", *positional(run.name)])
+        yield f"run {run.name} holds no XLA dump; `{deleting}` deletes it"
     elif not run.modules:
         yield f"run {run.name} holds no module"
     if run.files and run.files == run.unchanged_files:
         yield f"run {run.name} is unchanged, already ingested"
 
 
-def _require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None:
+def _require_modules(runs: Sequence[RunSummary], strict: bool) -> None:
     """Raise where nothing could be loaded, and if `strict` where anything could not.
 
     DataQualityError tells of rejects; UsageError that there is no dump in any run.
@@ -297,14 +297,10 @@ def _require_modules(runs: Sequence[RunSummary], strict: bool, db: Path) -> None
         lost = ", and no module was loaded" if is_empty else ""
         raise DataQualityError(
             f"{counted(rejects, 'place')} could not be read{lost}:"
-            f" see {_command('query', 'rejects_summary', db=db)}"
+            " see `hlodb query rejects_summary`"
         )
     if runs and is_empty and not any(run.has_dump for run in runs):
         raise UsageError(f"no XLA dump in the named paths. {HOW_TO_DUMP}")
-
-
-def _command(*words: str, db: Path, behind: Sequence[str] = ()) -> str:
-    return f"`{shlex.join(['hlodb', *words, '--db', str(db), *behind])}`"
 
 
 def _progress(

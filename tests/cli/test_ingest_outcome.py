@@ -24,8 +24,8 @@ HOW = (
     "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set before the"
     " program starts."
 )
-SHOWN = "`hlodb query rejects_summary -p run=dump --db w.duckdb` lists them"
-ALL_SHOWN = "`hlodb query rejects_summary --db w.duckdb`"
+SHOWN = "`hlodb --db w.duckdb query rejects_summary -p run=dump` lists them"
+ALL_SHOWN = "`hlodb --db w.duckdb query rejects_summary`"
 LOST = f"run dump: 1 place could not be read, no module was loaded; {SHOWN}"
 PARTLY = f"run dump: 1 place could not be read, everything else was loaded; {SHOWN}"
 NOTHING = f"1 place could not be read, and no module was loaded: see {ALL_SHOWN}"
@@ -137,7 +137,7 @@ def test_an_archive_without_a_dump(
         2,
         [0],
         [
-            "run dump holds no XLA dump; `hlodb rm --db w.duckdb dump` deletes it",
+            "run dump holds no XLA dump; `hlodb --db w.duckdb rm dump` deletes it",
             f"no XLA dump in the named paths. {HOW}",
         ],
     )
@@ -150,7 +150,7 @@ def test_a_run_that_is_called_like_an_option_can_be_forgotten(
     with tarfile.open("dump.tar", "w") as archive:
         archive.add(folder, "dump")
     _, _, said = ingest(capfd, "dump.tar", "--run", "-x")
-    forgetting = "hlodb rm --db w.duckdb -- -x"
+    forgetting = "hlodb --db w.duckdb rm -- -x"
     assert said[0] == f"run -x holds no XLA dump; `{forgetting}` deletes it"
     assert main(forgetting.split()[1:]) == 0
 
@@ -165,7 +165,7 @@ def test_a_broken_archive_beside_a_dump(
     assert (code, modules) == (0, [1, 0])
     assert said == [
         "run bad: 1 place could not be read, no module was loaded;"
-        " `hlodb query rejects_summary -p run=bad --db w.duckdb` lists them",
+        " `hlodb --db w.duckdb query rejects_summary -p run=bad` lists them",
     ]
     code, modules, said = ingest(capfd, "bad.zip")
     assert (code, modules, said[-1]) == (3, [0], NOTHING)

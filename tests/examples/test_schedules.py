@@ -308,7 +308,7 @@ def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> N
         "64.00 KiB parameter subtract_tanh_fusion.1 (make_changes.py:55)",
         "64.00 KiB parameter g.1",
         "32.00 KiB live_out subtract_tanh_fusion (make_changes.py:55)",
-        f"see `hlodb query peak_contents --db {database} -p run=dropped"
+        f"see `hlodb --db {database} query peak_contents -p run=dropped"
         " -p program=jit_update -p color=0`",
     ]
     assert "did you mean jit_update?" in done.stdout
