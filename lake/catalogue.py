@@ -17,7 +17,6 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from hlodb.errors import WarehouseError
-from hlodb.ingest.tables.report_rows import REPORT_TABLES
 from hlodb.lake.columns import (
     folder_of,
     key_of,
@@ -40,7 +39,7 @@ from hlodb.schema.connection import (
     open_database,
 )
 from hlodb.schema.creation import create_schema
-from hlodb.schema.stored import stored_tables
+from hlodb.schema.stored import REPORT_TABLES, stored_tables
 from hlodb.schema.versions import require_version
 from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION
 

@@ -11,6 +11,13 @@ _TABLE = re.compile(r"^CREATE TABLE ([\w.\"]+) \((.*?)^\)", re.MULTILINE | re.DO
 _VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)', re.MULTILINE)
 _COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
 
+REPORT_TABLES = (
+    "memory_reports",
+    "memory_report_allocations",
+    "memory_report_values",
+)
+"""Tables of reports, keyed by module_id: the first report of a module is stored."""
+
 
 @lru_cache(maxsize=1)
 def stored_tables() -> dict[str, dict[str, str]]:

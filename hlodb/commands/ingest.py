@@ -33,7 +33,6 @@ from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.sources.discover import HOW_TO_DUMP, RunSource, discover
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, HIGHEST, Limits
 from hlodb.lake import is_lake
-from hlodb.lake.ingestion import ingest_into_lake
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 from hlodb.terminal.narration import narrate
@@ -178,6 +177,9 @@ def command(
     sources = discover(paths, run_name=name, limits=limited) if paths else []
     with _progress(sources) as progress:
         if is_lake(db):
+            # Loaded when there is a lake: most warehouses are files.
+            from hlodb.lake.ingestion import ingest_into_lake
+
             summaries = ingest_into_lake(
                 sources,
                 db,

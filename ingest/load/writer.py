@@ -29,8 +29,8 @@ from hlodb.ingest.tables.batch import BatchResult
 from hlodb.ingest.tables.content_keys import file_table
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES
 from hlodb.ingest.tables.normalise import DETAIL_TABLES
-from hlodb.ingest.tables.report_rows import REPORT_TABLES
 from hlodb.schema.connection import Connection
+from hlodb.schema.stored import REPORT_TABLES
 
 
 class _Group(NamedTuple):

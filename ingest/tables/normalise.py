@@ -33,7 +33,8 @@ from hlodb.ingest.modules.numbering import Forms
 from hlodb.ingest.records import BufferAssignment, HloModule
 from hlodb.ingest.tables.content_keys import module_table
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES, add_locations
-from hlodb.ingest.tables.report_rows import REPORT_TABLES, add_report
+from hlodb.ingest.tables.report_rows import add_report
+from hlodb.schema.stored import REPORT_TABLES
 
 
 class AssignmentRows:

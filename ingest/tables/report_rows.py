@@ -19,13 +19,6 @@ from hlodb.ingest.formats.memory_reports.memory_report import (
 
 _Table = tuple[ReportTable, list[ReportRow]]
 
-REPORT_TABLES = (
-    "memory_reports",
-    "memory_report_allocations",
-    "memory_report_values",
-)
-"""Tables of reports, keyed by module_id: the first report of a module is stored."""
-
 
 def add_report(
     module_id: int, reports: Sequence[MemoryReport], tables: Mapping[str, Columns]

@@ -11,7 +11,7 @@ import pytest
 from hlodb.ingest.formats.proto.hlo_pb2 import XSpace
 from hlodb.ingest.load.run_records import RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.ingest.tables.report_rows import REPORT_TABLES
+from hlodb.schema.stored import REPORT_TABLES
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, all_rows
 from tests.ingest.formats.logs.test_oom_log import GPU, TPU

@@ -10,7 +10,7 @@ import pytest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES
 from hlodb.ingest.tables.normalise import DETAIL_TABLES
-from hlodb.ingest.tables.report_rows import REPORT_TABLES
+from hlodb.schema.stored import REPORT_TABLES
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, all_rows
 

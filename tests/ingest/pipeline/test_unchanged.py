@@ -263,7 +263,6 @@ def test_progress_is_told_of_known_runs(tmp_path: Path, dump: Path) -> None:
     assert [files for _, _, files in told] == list(range(1, len(sizes) + 1))
 
 
-@pytest.mark.slow
 def test_an_ingest_loads_no_more_than_it_needs(tmp_path: Path, dump: Path) -> None:
     command = ["ingest", str(dump), "--db", str(tmp_path / "w.duckdb")]
     script = (
