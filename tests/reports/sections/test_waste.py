@@ -10,6 +10,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.schema.warehouse import connect
+from hlodb.text import plain_bytes
 
 CPU, TPU = "jaxlib-0.10.2", "v5e-jax-0.10.2"
 Place = tuple[str, str | None, int, int, str]
@@ -63,7 +64,7 @@ def test_a_donation_that_needs_a_copy_saves_nothing(
 
 @pytest.mark.slow
 def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> None:
-    fewer = "not split over all partitions, first"
+    fewer = "not split over all partitions, such as"
     assert places(demo_warehouse, CPU, "replicated") == []
     assert places(demo_warehouse, TPU, "replicated") == [
         (
@@ -100,15 +101,18 @@ def test_large_parameters_that_are_not_fully_sharded(demo_warehouse: Path) -> No
 
 @pytest.mark.slow
 def test_special_memory_that_is_idle_at_the_main_peak(demo_warehouse: Path) -> None:
-    note = "unused at the peak of the main memory, which could use it"
+    idle = [
+        ("jit_gpt_fsdp", "VMEM", 49_249_280, 8_401_920),
+        ("jit_mlp_step", "VMEM", 18_038_784, 5_632),
+        ("jit_gpt_scan_remat", "VMEM", 28_317_696, 4_608),
+        ("jit_gpt_fsdp", "host", 4_096, 4_096),
+        ("jit_cg", "VMEM", 8_192, 2_048),
+        ("jit_gpt_fsdp", "color_6", 2_048, 2_048),
+    ]
+    note = "not in use at the peak of HBM, whose temporaries could lie there"
     assert places(demo_warehouse, CPU, "idle") == []
     assert places(demo_warehouse, TPU, "idle") == [
-        ("jit_gpt_fsdp", "VMEM", 49_249_280, 8_401_920, note),
-        ("jit_mlp_step", "VMEM", 18_038_784, 5_632, note),
-        ("jit_gpt_scan_remat", "VMEM", 28_317_696, 4_608, note),
-        ("jit_gpt_fsdp", "host", 4_096, 4_096, note),
-        ("jit_cg", "VMEM", 8_192, 2_048, note),
-        ("jit_gpt_fsdp", "color_6", 2_048, 2_048, note),
+        (*place, f"{plain_bytes(place[2])} {note}") for place in idle
     ]
 
 
