@@ -281,6 +281,38 @@ def test_many_outputs_are_one_edit_told_by_the_largest(
     assert [edit[4] for edit in edits["candidate"]] == sentences
 
 
+def sharded(first: str, second: str) -> str:
+    """Return a program with two arguments, split over devices as the texts say."""
+    shape = "f32[8,8,8]{2,1,0}"
+    return (
+        f"HloModule jit_step, entry_computation_layout={{({shape}, {shape})->{shape}}}"
+        f"\n\nENTRY main {{\n  p0 = {shape} parameter(0), sharding={{{first}}}\n"
+        f"  p1 = {shape} parameter(1), sharding={{{second}}}\n"
+        f"  ROOT r = {shape} add(p0, p1)\n}}\n"
+    )
+
+
+def test_one_sharding_written_in_two_ways_is_no_change(tmp_path: Path) -> None:
+    """XLA of 2023 lists the devices, later releases say how they are counted."""
+    warehouse = tmp_path / "w.duckdb"
+    copies = "last_tile_dim_replicate"
+    listed = sharded(
+        f"devices=[1,1,4,2]0,1,2,3,4,5,6,7 {copies}", "devices=[1,2,4]0,1,2,3,4,5,6,7"
+    )
+    counted = sharded(f"devices=[1,1,4,2]<=[8] {copies}", "devices=[1,4,2]<=[8]")
+    for run, text in (("base", listed), ("candidate", counted)):
+        (tmp_path / run).mkdir()
+        for stage in ("before_optimizations", "cpu_after_optimizations"):
+            name = f"module_0001.jit_step.{stage}.txt"
+            (tmp_path / run / name).write_text(text)
+        ingest([str(tmp_path / run)], warehouse, request=RunRequest(name=run), jobs=1)
+    with connect(warehouse) as connection:
+        edits = _edits(connection, ["base", "candidate"])
+    assert [edit[4] for edit in edits["candidate"]] == [
+        "parameter 1 sharded otherwise: 1x2x4 → 1x4x2"
+    ]
+
+
 @pytest.mark.slow
 def test_a_checkout_in_another_folder_is_no_change(tmp_path: Path) -> None:
     """As in a CI that checks every commit out into a folder of its own."""

@@ -699,7 +699,7 @@ loop_edits AS MATERIALIZED (
           AND p.site_function = l.own_function
       ) THEN 'unrolled'
     END AS candidate_text,
-    l.own_function AS subject, CAST(NULL AS VARCHAR) AS operations,
+    nullif(l.own_function, '') AS subject, CAST(NULL AS VARCHAR) AS operations,
     1 AS operation_count, l.source_file, l.site_function AS function_name,
     l.base_line, l.own_line AS candidate_line, o.base_paths,
     o.candidate_paths
@@ -1391,7 +1391,7 @@ written AS (
             regexp_replace(regexp_replace(regexp_replace(e.base_text,
               '^.*devices=\[([\d,]*),(\d+)\].*last_tile_dim_replicate.*$',
               '\1, \2 copies'
-            ), '^.*devices=\[([\d,]+)\].*$', '\1'), '(\d),(\d)', '\1x\2', 'g')
+            ), '^.*devices=\[([\d,]+)\].*$', '\1'), ',(\d)', 'x\1', 'g')
           ELSE trim(e.base_text, '{}')
         END
       ELSE e.base_text END AS base_text,
@@ -1401,7 +1401,7 @@ written AS (
             regexp_replace(regexp_replace(regexp_replace(e.candidate_text,
               '^.*devices=\[([\d,]*),(\d+)\].*last_tile_dim_replicate.*$',
               '\1, \2 copies'
-            ), '^.*devices=\[([\d,]+)\].*$', '\1'), '(\d),(\d)', '\1x\2', 'g')
+            ), '^.*devices=\[([\d,]+)\].*$', '\1'), ',(\d)', 'x\1', 'g')
           ELSE trim(e.candidate_text, '{}')
         END
       ELSE e.candidate_text END AS candidate_text,
@@ -1490,6 +1490,9 @@ ruled AS (
     ORDER BY c.place
     LIMIT 1
   ) AS r ON TRUE
+  -- Releases write one sharding in several ways.
+  WHERE NOT contains(w.change, 'shard')
+    OR w.base_text IS DISTINCT FROM w.candidate_text
 )
 SELECT
   e.pair,
