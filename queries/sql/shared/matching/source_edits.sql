@@ -569,9 +569,19 @@ placed AS MATERIALIZED (
 -- Loops.
 whiles AS MATERIALIZED (
   SELECT
-    d.pair, d.is_own, d.instruction_id, d.is_backward, d.user_function,
+    d.pair, d.is_own, d.instruction_id,
+    -- Some releases do not say which loops are of the backward pass.
+    d.is_backward AND b.pair IS NOT NULL AS is_backward, d.user_function,
     d.frame_id, max(TRY_CAST(f.literal AS BIGINT)) AS trip_count
   FROM described AS d
+  LEFT JOIN (
+    SELECT o.pair
+    FROM described AS o
+    WHERE o.opcode = 'while'
+      AND o.is_backward
+    GROUP BY o.pair
+    HAVING bool_or(o.is_own) AND NOT bool_and(o.is_own)
+  ) AS b USING (pair)
   JOIN calls AS c USING (pair, is_own, instruction_id)
   LEFT JOIN there AS t
     ON t.pair = c.pair
