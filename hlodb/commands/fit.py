@@ -100,7 +100,7 @@ def command(
 
 
 def _narrate(summary: RunSummary, path: str) -> None:
-    """Say what could not be read: a size may be missing for it."""
+    """Narrate what could not be read: a size may be missing for it."""
     for note in summary.notes:
         narrate(note)
     if summary.rejects:
