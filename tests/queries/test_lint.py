@@ -38,6 +38,12 @@ def test_our_own_queries_are_narrower_than_80_columns() -> None:
     assert wide == []
 
 
+def test_no_query_is_left_out() -> None:
+    """Of folders only those that `GROUPS` names are read."""
+    files = {path.stem for path in ROOM.glob("sql/*/**/*.sql")}
+    assert files == load_catalogue().keys()
+
+
 FAULTY = {
     "another_type": (
         HEADER.replace("n BIGINT", "n INTEGER") + SQL,
