@@ -269,16 +269,8 @@ def returning(count: int) -> str:
 def test_many_outputs_are_one_edit_told_by_the_largest(
     tmp_path: Path, counts: tuple[int, int], sentences: list[str]
 ) -> None:
-    warehouse = tmp_path / "w.duckdb"
-    for run, count in zip(("base", "candidate"), counts, strict=True):
-        (tmp_path / run).mkdir()
-        for stage in ("before_optimizations", "cpu_after_optimizations"):
-            name = f"module_0001.jit_step.{stage}.txt"
-            (tmp_path / run / name).write_text(returning(count))
-        ingest([str(tmp_path / run)], warehouse, request=RunRequest(name=run), jobs=1)
-    with connect(warehouse) as connection:
-        edits = _edits(connection, ["base", "candidate"])
-    assert [edit[4] for edit in edits["candidate"]] == sentences
+    base, candidate = map(returning, counts)
+    assert sentences_of(tmp_path, base, candidate) == sentences
 
 
 def sharded(first: str, second: str) -> str:
@@ -294,22 +286,86 @@ def sharded(first: str, second: str) -> str:
 
 def test_one_sharding_written_in_two_ways_is_no_change(tmp_path: Path) -> None:
     """XLA of 2023 lists the devices, later releases say how they are counted."""
-    warehouse = tmp_path / "w.duckdb"
     copies = "last_tile_dim_replicate"
     listed = sharded(
         f"devices=[1,1,4,2]0,1,2,3,4,5,6,7 {copies}", "devices=[1,2,4]0,1,2,3,4,5,6,7"
     )
     counted = sharded(f"devices=[1,1,4,2]<=[8] {copies}", "devices=[1,4,2]<=[8]")
-    for run, text in (("base", listed), ("candidate", counted)):
-        (tmp_path / run).mkdir()
-        for stage in ("before_optimizations", "cpu_after_optimizations"):
-            name = f"module_0001.jit_step.{stage}.txt"
-            (tmp_path / run / name).write_text(text)
-        ingest([str(tmp_path / run)], warehouse, request=RunRequest(name=run), jobs=1)
-    with connect(warehouse) as connection:
-        edits = _edits(connection, ["base", "candidate"])
-    assert [edit[4] for edit in edits["candidate"]] == [
+    assert sentences_of(tmp_path, listed, counted) == [
         "parameter 1 sharded otherwise: 1x2x4 → 1x4x2"
+    ]
+
+
+LOOP = """\
+HloModule jit_step, entry_computation_layout={((s32[], f32[8]{0}))->(s32[], f32[8]{0})}
+
+body {
+  b = (s32[], f32[8]{0}) parameter(0)
+  n = s32[] get-tuple-element(b), index=0
+  one = s32[] constant(1)
+  m = s32[] add(n, one)
+  x = f32[8]{0} get-tuple-element(b), index=1
+  y = f32[8]{0} add(x, x)
+  ROOT t = (s32[], f32[8]{0}) tuple(m, y)
+}
+
+condition {
+  c = (s32[], f32[8]{0}) parameter(0)
+  k = s32[] get-tuple-element(c), index=0
+  last = s32[] constant(4)
+  ROOT less = pred[] compare(k, last), direction=LT
+}
+
+ENTRY main {
+  p = (s32[], f32[8]{0}) parameter(0)
+  ROOT w = (s32[], f32[8]{0}) WHILE(p)WHERE
+}
+"""
+
+
+def test_a_loop_without_the_name_of_its_function_is_in_the_program(
+    tmp_path: Path,
+) -> None:
+    """Releases until 2024 say a line alone."""
+    where = ', metadata={op_name="jit(step)/while" source_file="/a/s.py" source_line=9}'
+    called = ", condition=condition, body=body"
+    rolled = LOOP.replace("WHILE", "while").replace("WHERE", called + where)
+    plain = LOOP.replace("WHILE", "copy").replace("WHERE", where)
+    assert sentences_of(tmp_path, plain, rolled) == [
+        "new loop of 4 steps in the program"
+    ]
+
+
+def sentences_of(folder: Path, *texts: str) -> list[str]:
+    """Return what is said of the edit of one program to another."""
+    runs = ["base", "candidate"]
+    for run, text in zip(runs, texts, strict=True):
+        (folder / run).mkdir()
+        for stage in ("before_optimizations", "cpu_after_optimizations"):
+            (folder / run / f"module_0001.jit_step.{stage}.txt").write_text(text)
+        request = RunRequest(name=run)
+        ingest([str(folder / run)], folder / "w.duckdb", request=request, jobs=1)
+    with connect(folder / "w.duckdb") as connection:
+        return [edit[4] for edit in _edits(connection, runs)["candidate"]]
+
+
+@pytest.mark.parametrize(
+    ("runs", "change"),
+    [
+        (("jaxlib-0.5.3", "jaxlib-0.7.2"), "added"),
+        (("jaxlib-0.7.2", "jaxlib-0.5.3"), "removed"),
+    ],
+)
+def test_loops_are_the_same_where_one_release_says_less_of_them(
+    demo_warehouse: Path, runs: tuple[str, str], change: str
+) -> None:
+    """The earlier one does not say which of them is of the backward pass."""
+    asked = dict(zip(("base", "candidate"), runs, strict=True))
+    with connect(demo_warehouse) as connection:
+        rows = run_query(connection, "source_changes", asked).dicts()
+    assert [(r["program"], r["change"]) for r in rows if r["change"]] == [
+        ("jit__lambda", change),
+        ("jit_cnn", change),
     ]
 
 
