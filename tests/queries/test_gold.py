@@ -55,7 +55,6 @@ def test_every_query_that_finds_something_has_a_gold_file() -> None:
         assert len(lines) > 2 * headers, path.name
 
 
-@pytest.mark.slow
 def test_all_others_find_nothing(answered: Answered) -> None:
     assert [n for n in WITHOUT_ROWS if any(a.rows for a in answered(n))] == []
 
@@ -70,16 +69,12 @@ def gold(name: str) -> str:
     return (FOLDER / f"{name}.csv").read_text(encoding="utf-8")
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "name", sorted(QUERIES.keys() - IN_SMALLER.keys() - WITHOUT_ROWS)
-)
+@pytest.mark.parametrize("name", IN_DEMO)
 def test_gold(name: str, answered: Answered) -> None:
     query = QUERIES[name]
     assert gold_text(query, calls(query), answered(name)) == gold(name)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("name", IN_SMALLER)
 def test_gold_of_smaller_dumps(name: str, smaller: duckdb.DuckDBPyConnection) -> None:
     asked = IN_SMALLER[name]
