@@ -30,7 +30,7 @@ from tests.reports.situations import SITUATIONS
 pytestmark = pytest.mark.oracle
 
 INSTALLED = REPOSITORY / ".venv"
-USED_PART = REPOSITORY / "tests" / "reports" / "sarif-2.1.0-used.schema.json"
+USED_PART = Path(__file__).parent / "sarif-2.1.0-used.schema.json"
 
 NOT_HEEDED = {"SARIF2005": "asks for the tool's home page, and there is none yet"}
 
