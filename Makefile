@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket spark proto torture fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -136,6 +136,9 @@ SECONDS_TO_FUZZ ?= 600
 fuzz: $(VENV)/dev  ## Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in all
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS_TO_FUZZ)
 	@$(BIN)/python -m tests.fuzz.led $(SECONDS_TO_FUZZ)
+
+mutants: $(VENV)/dev  ## Make every public query wrong on purpose: do the tests notice?
+	$(BIN)/python -m tests.mutants
 
 EXAMPLES ?= 400
 fuzz-queries: $(VENV)/dev  ## Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
