@@ -1,22 +1,19 @@
-"""What frameworks call things, for code without a database at hand.
+"""Names and wordings of frameworks as rows: the tables in `queries/rules/`.
 
-The tables of `queries/sql/rules/` are the source. Of those read here each row is a line
-of string literals, `  ('/site-packages/jax/', 'jax'),`, which are quoted as in CSV.
+SQL reads them as queries of the same names, code as `rule_rows`. The first line of a
+file names its columns; an empty field is NULL.
 """
 
 from __future__ import annotations
 
 import csv
-import re
 from functools import cache
 from importlib.resources import files
-
-_ROW = re.compile(r"(?m)^  \((.+)\),?$")
 
 
 @cache
 def rule_rows(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the rows of a table of rules as it states them."""
-    path = files("hlodb") / "queries" / "sql" / "rules" / f"{name}.sql"
-    rows = _ROW.findall(path.read_text(encoding="utf-8"))
-    return tuple(map(tuple, csv.reader(rows, quotechar="'", skipinitialspace=True)))
+    """Return the rows of a table of rules, without its header, as text."""
+    path = files("hlodb") / "queries" / "rules" / f"{name}.csv"
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return tuple(map(tuple, csv.reader(lines)))[1:]

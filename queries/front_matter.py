@@ -20,6 +20,8 @@ A parameter or column given by its name alone (`-- param run`) is the one that t
 vocabulary declares. In the SQL a parameter is `$name`; a column called like one is
 always qualified (`m.run`). Queries that the SQL reads get parameters of the same name
 without being given them: `FROM module_list() AS m` reads those of `$run`.
+
+A table of rules has no SQL: its rows are in `queries/rules/NAME.csv`.
 """
 
 from __future__ import annotations
@@ -44,6 +46,7 @@ from hlodb.queries.query import (
     Vocabulary,
     default_leading,
 )
+from hlodb.queries.rule_tables import rules_sql
 from hlodb.queries.sql_text import code_tokens, parameter_faults
 
 SENTENCES = ("title", "question", "definition", "grain")
@@ -90,6 +93,8 @@ def parse_query(
     columns = _columns(entries, path, vocabulary)
     if not columns:
         _fail(path, 1, "declare every column of the result with `-- column`")
+    if not sql and is_built_in and group == "rules":
+        sql = rules_sql(name, columns)
     if not is_checked:
         declared = {p.name for p in parameters}
         _check_sql(sql, declared, set(vocabulary.parameters), path, sql_line)

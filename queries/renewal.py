@@ -56,7 +56,7 @@ def _source_digest() -> str:
     folders = [Path(__file__).parent]
     for folder in folders:
         for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
-            if entry.name.endswith((".sql", ".py")):
+            if entry.name.endswith((".csv", ".py", ".sql")):
                 digest.update(entry.read_bytes())
             elif "." not in entry.name and entry.is_dir():
                 folders.append(entry)

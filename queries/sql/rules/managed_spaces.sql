@@ -6,8 +6,3 @@
 -- grain: platform, memory space
 -- column platform
 -- column space_name
-SELECT r.platform, r.space_name
-FROM (VALUES
-  ('tpu', 'VMEM'),
-  ('tpu', 'SMEM')
-) AS r (platform, space_name)

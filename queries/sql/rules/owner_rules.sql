@@ -7,8 +7,3 @@
 -- column path_prefix VARCHAR name neutral: Beginning of a path, such as
 --   models/gpt/.
 -- column owner VARCHAR name neutral: Owner of the files.
-SELECT r.path_prefix, r.owner
-FROM (
-  VALUES (CAST(NULL AS VARCHAR), CAST(NULL AS VARCHAR))
-) AS r (path_prefix, owner)
-WHERE r.path_prefix IS NOT NULL

@@ -1495,7 +1495,7 @@ ruled AS (
         concat(
           w.subject, ' | ', w.operations, ' |', ' ' || w.base_text, ' >',
           ' ' || w.candidate_text
-        ), c.pattern
+        ), coalesce(c.pattern, '')
       )
     ORDER BY c.place
     LIMIT 1
