@@ -1,4 +1,4 @@
-"""A query as tasks: each asks DuckDB the query's own macro, of a part of the lake.
+"""A query as tasks: each asks DuckDB the same statement, of a part of the lake.
 
 How a query is split is in its front matter. Tasks share nothing but a snapshot of the
 lake, and all their rows together are the answer.
@@ -18,11 +18,10 @@ from hlodb.cluster.snapshot import Snapshot, opened, take_snapshot
 from hlodb.errors import HlodbError, UsageError
 from hlodb.lake.columns import literal
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
-from hlodb.queries.macros import install_temporary
 from hlodb.queries.query import Column, Query
 from hlodb.queries.render_arrow import arrow_table
 from hlodb.queries.result import Result
-from hlodb.queries.run import Value, bound, call_sql, require_sound
+from hlodb.queries.run import Value, bound, composed, require_sound, run_composed
 from hlodb.schema.connection import Connection, DatabaseError
 
 PROGRAMS_PER_TASK = 200
@@ -109,8 +108,8 @@ def ask(
 def _runs(connection: Connection, runs: Runs, run: Value) -> list[str]:
     """Return the names of the runs to ask; raise UsageError for one that is missing."""
     if runs is None:
-        select = "SELECT run FROM selected_run(run := ?)"
-        return [name for (name,) in connection.execute(select, [run]).fetchall()]
+        select = "SELECT run FROM selected_run(run := $run)"
+        return [name for (name,) in run_composed(connection, select, {"run": run})]
     known = connection.execute("SELECT name FROM runs ORDER BY run_id").fetchall()
     names = [name for (name,) in known]
     if runs == "all":
@@ -128,37 +127,35 @@ def answer(asked: Asked, task: int) -> Iterator[pa.RecordBatch]:
     catalogue = asked.catalogue or load_catalogue()
     try:
         with opened(asked.snapshot, asked.memory) as connection:
-            install_temporary(connection, asked.query, catalogue)
-            yield from _rows(connection, asked, task)
+            yield from _rows(connection, asked, task, catalogue)
     except DatabaseError as error:
         raise HlodbError(f"query {asked.query.name}: {error}") from error
 
 
-def _rows(connection: Connection, asked: Asked, task: int) -> Iterator[pa.RecordBatch]:
-    query, schema = asked.query, asked.schema
+def _rows(
+    connection: Connection, asked: Asked, task: int, catalogue: Catalogue
+) -> Iterator[pa.RecordBatch]:
+    query = asked.query
+
+    def batches(
+        run: Mapping[str, Value], select: str, join: str = ""
+    ) -> Iterator[pa.RecordBatch]:
+        given = {**asked.parameters, **run}
+        statement = composed(query, given, catalogue)
+        rows = connection.execute(
+            f"SELECT {select} FROM (\n{statement}\n) AS a {join}",
+            bound(statement, given),
+        )
+        for batch in rows.to_arrow_reader(BATCH_ROWS):
+            yield pa.RecordBatch.from_arrays(batch.columns, schema=asked.schema)
+
     if not asked.runs:
-        yield from _batches(connection, asked, {}, "a.*", "", schema)
+        yield from batches({}, "a.*")
     elif query.split == "programs":
         select = select_of_all(query)
         for run in show_places(connection, asked.runs, task, asked.tasks):
-            yield from _batches(connection, asked, {"run": run}, select, JOINED, schema)
+            yield from batches({"run": run}, select, JOINED)
     else:
         for run in asked.runs[task :: asked.tasks]:
             select = f"{literal(run)} AS run, a.*" if asked.adds_run else "a.*"
-            yield from _batches(connection, asked, {"run": run}, select, "", schema)
-
-
-def _batches(
-    connection: Connection,
-    asked: Asked,
-    run: Mapping[str, Value],
-    select: str,
-    join: str,
-    schema: pa.Schema,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one call of the macro."""
-    given = {**asked.parameters, **run}
-    call = call_sql(asked.query, given).removeprefix("SELECT * ")
-    rows = connection.execute(f"SELECT {select} {call} AS a {join}", bound(given))
-    for batch in rows.to_arrow_reader(BATCH_ROWS):
-        yield pa.RecordBatch.from_arrays(batch.columns, schema=schema)
+            yield from batches({"run": run}, select)

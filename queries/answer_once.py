@@ -1,4 +1,4 @@
-"""Parts of queries answered once, for all queries of a connection that read them."""
+"""Blocks of queries answered once, for all queries of a connection that read them."""
 
 from __future__ import annotations
 
@@ -6,37 +6,36 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from hlodb.queries.catalogue import Catalogue
-from hlodb.queries.macros import install_temporary, redirect, restore
-from hlodb.queries.run import Value, call_sql
+from hlodb.queries.run import Value, bound, composed
 from hlodb.schema.connection import Connection
 
 
 @contextmanager
 def answered_once(
     connection: Connection,
-    parts: Sequence[str],
+    blocks: Sequence[str],
     parameters: Mapping[str, Value],
     catalogue: Catalogue,
-) -> Iterator[None]:
-    """Answer `parts`, each after those it reads; within the block nothing else does.
+) -> Iterator[Mapping[str, str]]:
+    """Answer `blocks`, each after those it reads, and yield the tables by their names.
 
-    Every call of a part gives this answer, whatever its parameters: ask only queries
-    with the same ones, that hand no others on.
+    `run_query` takes them as `answered`: every call of a block then reads its table,
+    whatever its parameters. So ask only queries with the same ones, that set no others.
     """
-    tables = {part: f"answer_of_{part}" for part in parts}
+    tables: dict[str, str] = {}
     try:
-        for part, table in tables.items():
-            query = catalogue[part]
-            install_temporary(connection, query, catalogue)
-            known = {p.name for p in query.parameters} & parameters.keys()
-            given = {name: parameters[name] for name in sorted(known)}
+        for name in blocks:
+            query = catalogue[name]
+            known = {p.name for p in query.parameters}
+            given = {k: v for k, v in parameters.items() if k in known}
+            statement = composed(query, given, catalogue, tables)
+            table = f"temp.answer_of_{name}"
             connection.execute(
-                f"CREATE TEMP TABLE {table} AS {call_sql(query, given)}",
-                list(given.values()),
+                f"CREATE TEMP TABLE answer_of_{name} AS {statement}",
+                bound(statement, given),
             )
-            redirect(connection, query, f"temp.{table}")
-        yield
+            tables[name] = table
+        yield tables
     finally:
-        for part, table in tables.items():
-            restore(connection, catalogue[part])
-            connection.execute(f"DROP TABLE IF EXISTS temp.{table}")
+        for table in tables.values():
+            connection.execute(f"DROP TABLE IF EXISTS {table}")

@@ -9,9 +9,10 @@ from typing import Any
 from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
-from hlodb.queries.macros import in_order, install_temporary, macro_sql
+from hlodb.queries.compose import compose_query, compose_text
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
+from hlodb.queries.sql_text import code_tokens
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.text import nearest, not_held
 
@@ -26,20 +27,21 @@ def run_query(
     name: str,
     parameters: Mapping[str, Value] | None = None,
     catalogue: Catalogue | None = None,
+    answered: Mapping[str, str] | None = None,
 ) -> Result:
     """Return the answer of the query `name`; parameters are bound, never pasted.
 
-    `catalogue` is the built-in one unless given. Raises UsageError for an unknown query
-    or parameter, for a run or program that the warehouse doesn't hold, and for a number
-    that is too small or too large.
+    `catalogue` is the built-in one unless given; `answered` is as `answered_once`
+    yields it. Raises UsageError for an unknown query or parameter, for a run or program
+    that the warehouse doesn't hold, and for a number that is too small or too large.
     """
     catalogue = load_catalogue() if catalogue is None else catalogue
     parameters = parameters or {}
     query = find_query(catalogue, name)
     require_sound(connection, query, parameters)
     try:
-        install_temporary(connection, query, catalogue)
-        cursor = connection.execute(call_sql(query, parameters), bound(parameters))
+        statement = composed(query, parameters, catalogue, answered)
+        cursor = connection.execute(statement, bound(statement, parameters))
         rows = cursor.fetchall()
     except DatabaseError as error:
         raise HlodbError(f"query {query.name} ({query.path}): {error}") from error
@@ -114,36 +116,54 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return [*found]
 
 
-def call_sql(query: Query, parameters: Iterable[str]) -> str:
-    """Return the statement that calls the query's macro with bound parameters.
+def composed(
+    query: Query,
+    parameters: Iterable[str],
+    catalogue: Catalogue,
+    answered: Mapping[str, str] | None = None,
+) -> str:
+    """Return the statement of a query with parameters to bind by name.
 
     Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
     looks for pandas at each.
     """
     types = {p.name: p.type for p in query.parameters}
-    arguments = ", ".join(
-        f"{name} := from_json(?, '[\"{types[name][:-2]}\"]')"
+    given = {
+        name: f"from_json(${name}, '[\"{types[name][:-2]}\"]')"
         if types[name].endswith("[]")
-        else f"{name} := ?"
+        else f"${name}"
         for name in parameters
-    )
-    return f"SELECT * FROM {query.name}({arguments})"
+    }
+    return compose_query(query, given, catalogue, answered)
 
 
-def bound(parameters: Mapping[str, Value]) -> list[Value]:
-    """Return the values to bind to the statement of `call_sql`."""
-    return [json.dumps(v) if isinstance(v, list) else v for v in parameters.values()]
+def bound(statement: str, parameters: Mapping[str, Value]) -> dict[str, Value]:
+    """Return the values to bind to a statement of `composed`: those that it reads."""
+    read = {token for _, token in code_tokens(statement) if token[0] == "$"}
+    return {
+        name: json.dumps(value) if isinstance(value, list) else value
+        for name, value in parameters.items()
+        if f"${name}" in read
+    }
+
+
+def run_composed(
+    connection: Connection,
+    sql: str,
+    parameters: Mapping[str, Value] | None = None,
+    catalogue: Catalogue | None = None,
+) -> list[tuple[Any, ...]]:
+    """Return the rows of SQL of ours that reads queries; lists are bound as JSON."""
+    statement = compose_text(sql, load_catalogue() if catalogue is None else catalogue)
+    values = bound(statement, parameters or {})
+    return connection.execute(statement, values or None).fetchall()
 
 
 def explain(query: Query, parameters: Mapping[str, Value], catalogue: Catalogue) -> str:
     """Return the SQL that `run_query` carries out, as a script for the DuckDB CLI."""
     _require_parameters(query, parameters)
-    macros = [
-        f"{macro_sql(q, catalogue, temporary=True)};\n"
-        for q in in_order([query], catalogue)
-    ]
-    values = ", ".join(f"{name} := {_literal(v)}" for name, v in parameters.items())
-    return "\n".join([*macros, f"SELECT * FROM {query.name}({values});"])
+    given = {name: _literal(value) for name, value in parameters.items()}
+    return f"{compose_query(query, given, catalogue)};"
 
 
 def parse_parameters(query: Query, assignments: Iterable[str]) -> dict[str, Value]:

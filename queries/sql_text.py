@@ -13,7 +13,13 @@ _TOKEN = re.compile(
 )
 """Blanks and comments, and the token after them: empty at the end."""
 
-_BEFORE_SOURCES = ("FROM", "JOIN", "LATERAL")
+BEFORE_SOURCES = ("FROM", "JOIN", "LATERAL")
+
+
+@cache
+def all_tokens(sql: str) -> tuple[tuple[str, str], ...]:
+    """Return every token with the blanks and comments before it."""
+    return tuple(_TOKEN.findall(sql))
 
 
 @lru_cache(maxsize=4)
@@ -39,7 +45,7 @@ def source_names(sql: str) -> frozenset[str]:
     words = [token for _, token in _TOKEN.findall(sql)]
     names = set()
     for at, word in enumerate(words[:-2]):
-        if word.upper() in _BEFORE_SOURCES:
+        if word.upper() in BEFORE_SOURCES:
             is_qualified = words[at + 2 : at + 3] == ["."] and at + 3 < len(words)
             names.add(words[at + 3 if is_qualified else at + 1].strip('"'))
     return frozenset(names)
@@ -65,7 +71,7 @@ def macro_body(sql: str, handed: Mapping[str, Sequence[str]]) -> str:
 
 
 def _is_source(words: Sequence[str], place: int) -> bool:
-    return place > 0 and words[place - 1].upper() in _BEFORE_SOURCES
+    return place > 0 and words[place - 1].upper() in BEFORE_SOURCES
 
 
 def _arguments(words: Sequence[str], start: int) -> set[str]:

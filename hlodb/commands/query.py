@@ -25,7 +25,13 @@ from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_h
 from hlodb.queries.lint import lint as lint_queries
 from hlodb.queries.query import Query
 from hlodb.queries.result import Result, plain_column
-from hlodb.queries.run import Value, explain, parse_parameters, run_query
+from hlodb.queries.run import (
+    Value,
+    explain,
+    parse_parameters,
+    run_composed,
+    run_query,
+)
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
 from hlodb.text import counted, json_text
@@ -166,11 +172,12 @@ def _tell_of_program(
     selected = run_query(connection, "selected_run", {"run": run}).dicts()
     holders = [
         name
-        for (name,) in connection.execute(
+        for (name,) in run_composed(
+            connection,
             "SELECT o.run FROM run_order() AS o JOIN modules AS m USING (run_id)"
-            " WHERE m.program = ? GROUP BY o.run, o.place ORDER BY o.place",
-            [program],
-        ).fetchall()
+            " WHERE m.program = $program GROUP BY o.run, o.place ORDER BY o.place",
+            {"program": program},
+        )
     ]
     if holders and selected and selected[0]["run"] not in holders:
         narrate(

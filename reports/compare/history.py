@@ -68,12 +68,14 @@ def read_history(
 ) -> History:
     """Return the history of the runs of `line`, and of `pairs` of its last run."""
     asked = {"run_ids": [run.run_id for run in line]}
-    with answered_once(connection, ["program_tracks"], asked, load_catalogue()):
-        tracks = read_tracks(connection, line, known[1])
+    with answered_once(
+        connection, ["program_tracks"], asked, load_catalogue()
+    ) as answered:
+        tracks = read_tracks(connection, line, known[1], answered)
         steps = []
         if has_steps:
-            steps = _read_steps(connection, line, tracks, known, settings)
-        since = _read_since(connection, line, pairs, known, settings)
+            steps = _read_steps(connection, line, tracks, known, settings, answered)
+        since = _read_since(connection, line, pairs, known, settings, answered)
     return History(tracks, steps, since)
 
 
@@ -83,6 +85,7 @@ def _read_steps(
     tracks: Iterable[Track],
     known: tuple[Sequence[Run], Modules, Profiles],
     settings: Settings,
+    answered: Mapping[str, str],
 ) -> list[Step]:
     runs, modules, profiles = known
     by_id = {run.run_id: run for run in runs}
@@ -96,7 +99,7 @@ def _read_steps(
         "min_step_ratio": settings.step_ratio,
     }
     steps = []
-    for row in run_query(connection, "memory_steps", asked).dicts():
+    for row in run_query(connection, "memory_steps", asked, answered=answered).dicts():
         at = row["run_id"], row["place"]
         base, run = modules[row["base_run_id"], row["base_place"]], by_id[row["run_id"]]
         base_run = by_id[row["base_run_id"]]
@@ -114,6 +117,7 @@ def _read_since(
     pairs: Sequence[Pair],
     known: tuple[Sequence[Run], Modules, Profiles],
     settings: Settings,
+    answered: Mapping[str, str],
 ) -> Mapping[tuple[int, int], Since]:
     if not pairs:
         return {}
@@ -130,7 +134,9 @@ def _read_since(
     }
     return {
         (id(pairs[row["pair"] - 1]), row["color"]): _since(row, by_id, modules)
-        for row in run_query(connection, "pair_histories", asked).dicts()
+        for row in run_query(
+            connection, "pair_histories", asked, answered=answered
+        ).dicts()
     }
 
 

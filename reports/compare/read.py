@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from collections.abc import Iterable
 from functools import cache
@@ -10,8 +9,7 @@ from importlib.resources import files
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
+from hlodb.queries.run import run_composed
 from hlodb.reports.model.facts import Module, Profile, Run
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
@@ -38,7 +36,6 @@ def read_modules(
     Ranks are in the words of `words_of`, where it is given.
     """
     wanted = [run.run_id for run in runs]
-    _install(connection, "compilations")
     found: dict[int, list[Module]] = {run_id: [] for run_id in wanted}
     for row in rows(
         connection, "modules", runs=wanted, words=words_of and words_of.run_id
@@ -46,11 +43,6 @@ def read_modules(
         module = Module(*row)
         found[module.run_id].append(module)
     return found
-
-
-def _install(connection: Connection, name: str) -> None:
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue[name], catalogue)
 
 
 def read_profiles(
@@ -67,16 +59,8 @@ def read_profiles(
 
 
 def rows(connection: Connection, name: str, **parameters: Any) -> list[tuple[Any, ...]]:
-    """Return the rows of `sql/NAME.sql`; parameters are bound, never pasted.
-
-    Lists are bound as JSON text: DuckDB takes a Python list apart value by value, and
-    looks for pandas at each.
-    """
-    bound = {
-        key: json.dumps(value) if isinstance(value, list) else value
-        for key, value in parameters.items()
-    }
-    return connection.execute(_sql(name), bound or None).fetchall()
+    """Return the rows of `sql/NAME.sql`; parameters are bound, lists as JSON text."""
+    return run_composed(connection, _sql(name), parameters)
 
 
 @cache

@@ -57,12 +57,18 @@ def read_tracks(
     connection: Connection,
     runs: Sequence[Run],
     modules: Mapping[tuple[int, int], Module],
+    answered: Mapping[str, str],
 ) -> list[Track]:
-    """Return a track per program, also of those that a run in between misses."""
+    """Return a track per program, also of those that a run in between misses.
+
+    `answered` is as for `run_query`.
+    """
     by_id = {run.run_id: run for run in runs}
     tracks: dict[int, Track] = {}
     asked = {"run_ids": [run.run_id for run in runs]}
-    for row in run_query(connection, "program_tracks", asked).dicts():
+    for row in run_query(
+        connection, "program_tracks", asked, answered=answered
+    ).dicts():
         base = None
         if row["base_run_id"] is not None:
             base = Base(

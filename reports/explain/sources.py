@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
 from hlodb.reports.compare.read import rows
 from hlodb.schema.connection import Connection
 
@@ -39,8 +37,6 @@ def read_sources(connection: Connection, places: Collection[Place]) -> Sources:
     """Return the source line of each value that has one."""
     if not places:
         return {}
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue["value_sources"], catalogue)
     modules, locations, values = map(list, zip(*sorted(places), strict=True))
     found = rows(
         connection, "sources", modules=modules, locations=locations, values=values

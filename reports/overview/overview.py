@@ -13,7 +13,6 @@ from typing import Any
 from hlodb.errors import UsageError
 from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import Catalogue, load_catalogue
-from hlodb.queries.macros import install_together
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.model.facts import Run
@@ -134,7 +133,6 @@ def read_overview(
         raise UsageError("the warehouse holds no run: pass the PATH of a dump")
     run = runs[-1] if name is None else find_run(runs, name)
     catalogue = load_catalogue()
-    install_together(connection, (*_OF_RUNS, "headroom", *_OF_PROGRAMS), catalogue)
     asked: dict[str, Value] = {"run": run.name}
     answers = {
         query: run_query(connection, query, {**asked, **more}).dicts()
@@ -163,13 +161,15 @@ def _answers_of_programs(
     if not headroom:
         # Most of the time goes into what a log has no rows for.
         return {query: [] for query in (*of_programs, "headroom")}
-    with answered_once(connection, _SHARED, asked, catalogue):
+    with answered_once(connection, _SHARED, asked, catalogue) as answered:
         answers = {
-            query: run_query(connection, query, {**asked, **more}).dicts()
+            query: run_query(
+                connection, query, {**asked, **more}, catalogue, answered
+            ).dicts()
             for query, more in of_programs.items()
         }
         if any(map(is_fragmented, answers["peak_by_space"])):
-            gaps = run_query(connection, "frag_breakdown", asked)
+            gaps = run_query(connection, "frag_breakdown", asked, catalogue, answered)
             answers["frag_breakdown"] = gaps.dicts()
     return {**answers, "headroom": headroom}
 

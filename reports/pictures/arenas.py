@@ -11,8 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
 from hlodb.queries.run import run_query
 from hlodb.reports.compare.pairs import Verdict
 from hlodb.reports.compare.read import rows
@@ -44,8 +42,6 @@ def read_value_facts(
     """Return the facts of values, whose shapes are known."""
     if not shapes:
         return {}
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue["peak_roles"], catalogue)
     sources = read_sources(connection, shapes.keys())
     places = sorted({(place.module_id, place.value_id) for place in shapes})
     modules, values = map(list, zip(*places, strict=True))

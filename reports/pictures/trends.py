@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
 from hlodb.reports.compare.history import Lines
 from hlodb.reports.compare.read import rows
 from hlodb.reports.compare.tracks import Track
@@ -66,8 +64,6 @@ def read_role_histories(
 
 
 def _read_roles(connection: Connection, modules: Iterable[int]) -> _Roles:
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue["peak_roles"], catalogue)
     found: dict[tuple[int, int], dict[str, int]] = defaultdict(dict)
     for module_id, color, role, size in rows(
         connection, "roles", modules=sorted(modules)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
 from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Run
@@ -63,8 +61,6 @@ def scaling_laws(
     sizes = _sizes(modules, line)
     if not sizes.modules:
         return []
-    catalogue = load_catalogue()
-    install_temporary(connection, catalogue["scaling_law"], catalogue)
     kept, again = [], set()
     for law in _laws(connection, sizes):
         limit = _limit_of(law, sizes.candidate, settings)

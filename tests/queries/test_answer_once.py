@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -22,15 +23,19 @@ def test_queries_answer_as_without_it(demo_warehouse: Path) -> None:
     catalogue = load_catalogue()
     with connect(demo_warehouse) as connection:
 
-        def answers(asked: dict[str, str]) -> dict[str, list[dict[str, object]]]:
+        def answers(
+            asked: dict[str, str], tables: Mapping[str, str] | None = None
+        ) -> dict[str, list[dict[str, object]]]:
             return {
-                name: run_query(connection, name, {**asked, **more}).dicts()
+                name: run_query(
+                    connection, name, {**asked, **more}, catalogue, tables
+                ).dicts()
                 for name, more in _OF_PROGRAMS.items()
             }
 
         alone = answers(PROGRAM)
-        with answered_once(connection, _SHARED, PROGRAM, catalogue):
-            assert answers(PROGRAM) == alone
+        with answered_once(connection, _SHARED, PROGRAM, catalogue) as tables:
+            assert answers(PROGRAM, tables) == alone
         other = answers(OTHER)
         assert {row["program"] for row in other["peak_contents"]} == {"jit_cnn"}
         with (

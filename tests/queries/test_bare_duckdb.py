@@ -1,7 +1,7 @@
 """Every canned query in the DuckDB command line gives the rows that hlodb gives.
 
-hlodb makes macros of its own here, as for a warehouse of another release. With the
-parameters and the dumps of the gold results: `test_gold`.
+hlodb composes statements, and the command line calls the macros of the warehouse. With
+the parameters and the dumps of the gold results: `test_gold`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,10 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries import run
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import in_order, install_macros, macro_sql
+from hlodb.queries.macros import install_macros
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import run_query
-from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect, transaction
 from tests.conftest import DATA
 from tests.queries.bare_duckdb import Call, Rows, assert_equal, told_by_duckdb
@@ -40,26 +38,12 @@ ANSWERED = {
 """Queries that have rows to give where there is no run."""
 
 
-@pytest.fixture
-def macros_are_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Those that `with_macros` makes; with every query they'd be made anew."""
-    monkeypatch.setattr(run, "install_temporary", lambda *_: None)
-
-
-def with_macros(connection: Connection) -> Connection:
-    for query in in_order(CATALOGUE.values(), CATALOGUE):
-        connection.execute(macro_sql(query, CATALOGUE, temporary=True))
-    return connection
-
-
-@pytest.mark.usefixtures("macros_are_there")
 @pytest.mark.slow
 def test_dumps_of_all_kinds(tmp_path: Path) -> None:
     db = tmp_path / "w.duckdb"
     ingest([str(path) for path in DUMPS], db, prepare=renew_macros)
     told = told_by_duckdb(db, BY_DEFAULT)
     with connect(db) as connection:
-        with_macros(connection)
         for call, rows in zip(BY_DEFAULT, told, strict=True):
             answer = run_query(connection, call[0].name, {}, CATALOGUE)
             assert_equal(call, rows, answer)

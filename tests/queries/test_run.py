@@ -13,7 +13,7 @@ from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.query import Query
 from hlodb.queries.run import (
     Value,
-    call_sql,
+    composed,
     explain,
     parse_parameters,
     run_query,
@@ -118,9 +118,8 @@ def test_a_value_is_one_of_the_choices(
 def test_values_are_bound_and_never_pasted(
     warehouse: duckdb.DuckDBPyConnection, echo: Query
 ) -> None:
-    assert call_sql(echo, ["word", "number"]) == (
-        "SELECT * FROM echo(word := ?, number := ?)"
-    )
+    statement = composed(echo, ["word", "number"], CATALOGUE)
+    assert "CAST($word AS VARCHAR) AS word_given, CAST($number AS BIGINT)" in statement
     least = -(2**63)
     given: dict[str, Value] = {"word": HOSTILE, "number": least, "flag": None}
     given |= {"ids": [least, 0]}

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.macros import install_temporary
+from hlodb.queries.run import run_composed
 from hlodb.reports.judge.sentences import dominating_source
 from hlodb.reports.model.findings import BufferChange
 from hlodb.reports.model.report import Report
@@ -24,12 +23,11 @@ def known_sources(warehouse: Path) -> dict[tuple[str, str, str], set[Source]]:
     Keys are run, program and name of the instruction, with the shape index.
     """
     found = defaultdict(set)
-    catalogue = load_catalogue()
     with connect(warehouse) as connection:
-        install_temporary(connection, catalogue["value_sources"], catalogue)
         runs = connection.execute("SELECT name FROM runs").fetchall()
         for (run,) in runs:
-            rows = connection.execute(
+            rows = run_composed(
+                connection,
                 """
                 SELECT
                   m.program, i.name || coalesce(v.shape_index, ''),
@@ -46,7 +44,7 @@ def known_sources(warehouse: Path) -> dict[tuple[str, str, str], set[Source]]:
                 WHERE r.name = $run
                 """,
                 {"run": run},
-            ).fetchall()
+            )
             for program, name, *source in rows:
                 found[run, program, name].add(tuple(source))
     return dict(found)
