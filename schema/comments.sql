@@ -194,10 +194,11 @@ COMMENT ON COLUMN "computations"."kind" IS 'entry, fusion, while_body, while_con
 COMMENT ON COLUMN "computations"."root_instruction_id" IS 'Its root instruction.';
 COMMENT ON COLUMN "computations"."instruction_count" IS 'Number of its instructions (count).';
 COMMENT ON COLUMN "computations"."execution_thread" IS 'Thread it runs on; NULL for the main one.';
-COMMENT ON TABLE "device_memory" IS 'Published memory of chips whose dumps do not record it. TPU v2 and v3 are left out: programs are compiled for one of a chip''s two cores, which has half of the memory.';
+COMMENT ON TABLE "device_memory" IS 'Memory of chips whose dumps do not record it, and the part of it that programs may use.';
 COMMENT ON COLUMN "device_memory"."device" IS 'Chip, as in runs.device.';
-COMMENT ON COLUMN "device_memory"."memory_bytes" IS 'Its memory (bytes); libtpu keeps some of it, 0.25 to 1.25 GiB.';
-COMMENT ON COLUMN "device_memory"."source" IS 'Where that is published.';
+COMMENT ON COLUMN "device_memory"."memory_bytes" IS 'Its memory as published (bytes).';
+COMMENT ON COLUMN "device_memory"."usable_bytes" IS 'The part that the compiler fills: libtpu refuses programs that need more (bytes).';
+COMMENT ON COLUMN "device_memory"."source" IS 'Where both figures come from.';
 COMMENT ON VIEW "dump_files" IS 'Every file of a run, also those that were not loaded.';
 COMMENT ON COLUMN "dump_files"."run_id" IS 'The run, see runs.';
 COMMENT ON COLUMN "dump_files"."path" IS 'Path inside the run, with forward slashes.';

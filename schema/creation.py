@@ -91,7 +91,8 @@ def _fill_reference_tables(connection: Connection) -> None:
     for table in ("memory_spaces", "device_memory"):
         path = Path(__file__).with_name(f"{table}.csv")
         _, *rows = csv.reader(path.read_text(encoding="utf-8").splitlines())
-        connection.executemany(f"INSERT INTO {table} VALUES (?, ?, ?)", rows)
+        places = ", ".join("?" * len(rows[0]))
+        connection.executemany(f"INSERT INTO {table} VALUES ({places})", rows)
     connection.executemany(
         "INSERT INTO warehouse_info VALUES (?, ?)",
         [("schema_version", str(SCHEMA_VERSION)), ("created_by", __version__)],

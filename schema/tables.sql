@@ -241,6 +241,7 @@ CREATE TABLE computations (
 CREATE TABLE device_memory (
   device TEXT,
   memory_bytes BIGINT,
+  usable_bytes BIGINT,
   source TEXT
 );
 

@@ -49,6 +49,7 @@ Stage: TypeAlias = Literal[
     "after_optimizations",
     "after_codegen",
     "after_codegen_after_hlo_sanitization",
+    "oom_intermediate_module",
 ]
 """The point of the compilation at which a module was dumped."""
 
@@ -62,8 +63,12 @@ STAGES: tuple[Stage, ...] = (
     "after_optimizations",
     "after_codegen",
     "after_codegen_after_hlo_sanitization",
+    "oom_intermediate_module",
 )
-"""Stages in the order in which a compilation passes through them."""
+"""Stages in the order in which a compilation passes through them.
+
+libtpu writes oom_intermediate_module where it gives up for lack of memory.
+"""
 
 STAGE_TOKENS: dict[str, Stage] = {
     **{stage: stage for stage in STAGES if stage != "pass"},

@@ -32,6 +32,7 @@
 --   as TPU v5*; the first that fits device and memory space holds.
 -- param limit_spaces VARCHAR[] = NULL: Name of the memory space of each limit.
 -- param limit_bytes BIGINT[] = NULL from 0: Bytes of each limit.
+-- param limit_sizes BIGINT[] = NULL from 0: Bytes of each limit.
 -- param follow BOOLEAN = true: If the base lacks a program, or has it with
 --   other shapes, use the latest earlier run with a comparable one, as reports
 --   do; false compares the two runs only, as diffs do.

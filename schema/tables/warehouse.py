@@ -16,15 +16,16 @@ MEMORY_SPACES = public(
 
 DEVICE_MEMORY = public(
     "device_memory",
-    "Published memory of chips whose dumps do not record it. TPU v2 and v3"
-    " are left out: programs are compiled for one of a chip's two cores,"
-    " which has half of the memory.",
+    "Memory of chips whose dumps do not record it, and the part of it that programs"
+    " may use.",
     text("device", "Chip, as in runs.device."),
+    bigint("memory_bytes", "Its memory as published (bytes)."),
     bigint(
-        "memory_bytes",
-        "Its memory (bytes); libtpu keeps some of it, 0.25 to 1.25 GiB.",
+        "usable_bytes",
+        "The part that the compiler fills: libtpu refuses programs that need more"
+        " (bytes).",
     ),
-    text("source", "Where that is published."),
+    text("source", "Where both figures come from."),
 )
 
 WAREHOUSE_INFO = public(

@@ -32,6 +32,14 @@ TPU_CHIPS: dict[tuple[str, str], str] = {
 }
 """(version, variant) in target_arguments → chip; others keep the dump's own words."""
 
+TPU_CORES: dict[tuple[str, str], str] = {
+    ("TPU v4", "default"): "TPU v4 (one core)",
+}
+"""(chip, chip_config_name) → device, where that is one of a chip's two cores.
+
+The usual name of the other configuration is megacore: both cores are one device.
+"""
+
 GPU_PLATFORMS: dict[str, str] = {"CUDA": "gpu", "ROCM": "rocm"}
 """`platform_name` of a GpuTargetConfigProto → platform of a run."""
 
@@ -65,7 +73,9 @@ def _tpu_target(fields: Iterable[Field]) -> Target:
         return Target(topology=_tpu_topology(fields))
     variant = text_at(fields, "tpu_topology_args.variant") or ""
     words = f"{version} {variant}".strip()
-    device = TPU_CHIPS.get((version, variant), words)
+    chip = TPU_CHIPS.get((version, variant), words)
+    configured = text_at(fields, "tpu_topology_args.chip_config_name") or ""
+    device = TPU_CORES.get((chip, configured), chip)
     return Target("tpu", device, topology=_tpu_topology(fields))
 
 

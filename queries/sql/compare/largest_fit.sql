@@ -17,8 +17,11 @@
 -- param series
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
---   memory space, color 0 unless color is set; NULL for the limit in the dump
---   or the published memory of the chip.
+--   memory space, color 0 unless color is set; NULL for the limit that is
+--   known of it, see memory_limits.
+-- param limit_devices
+-- param limit_spaces
+-- param limit_sizes
 -- param module_ids
 -- param min_sizes BIGINT = 2 from 2: Least number of sizes for a law.
 -- column program
@@ -37,6 +40,9 @@
 -- column largest_size BIGINT count higher_is_better: Largest size that fits;
 --   NULL without a limit, or if the memory does not grow.
 -- column usable_bytes BIGINT bytes neutral: The limit.
+-- column limit_from VARCHAR name neutral: Source of the limit, see headroom.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
+--   limit is a part; NULL if it is not known.
 -- column constant_bytes BIGINT bytes lower_is_better: Bytes that don't depend
 --   on the size.
 -- column linear_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
@@ -51,6 +57,7 @@
 --   most; NULL if none does.
 -- column growing_bytes BIGINT bytes lower_is_better: Bytes by which that part
 --   grows from min_size to largest_size, or else to max_size.
+-- column caveat VARCHAR text neutral: What the bytes lack, see headroom.
 WITH laws AS MATERIALIZED (
   SELECT * FROM scaling_law()
 ),
@@ -83,9 +90,9 @@ most AS (
 SELECT
   t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
   t.axis, t.other_axes, t.size_count, t.min_size, t.max_size, t.largest_size,
-  t.usable_bytes, t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
+  t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
-  m.part AS growing_part, m.bytes AS growing_bytes
+  m.part AS growing_part, m.bytes AS growing_bytes, t.caveat
 FROM laws AS t
 LEFT JOIN most AS m
   ON m.subject = t.subject

@@ -9,8 +9,8 @@
 --   of squares divided by sizes minus terms) is chosen, with fewer terms in a
 --   tie; three terms need four sizes, and two sizes give a straight line.
 --   largest_size is the greatest size for which the law of reserved_bytes
---   stays within the limit: limit_bytes, or else the limit of color 0 as in
---   headroom. Beyond max_size it is an extrapolation: compilers may decide
+--   stays within the limit, as in headroom; if its runs have several, the
+--   least. Beyond max_size it is an extrapolation: compilers may decide
 --   otherwise for larger sizes. Dumps for CPU and GPU do not contain the
 --   compiler's version: use series to select runs of one version.
 -- grain: program, platform, device, compiler version, memory space, axis,
@@ -25,8 +25,11 @@
 -- param series
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
---   memory space, color 0 unless color is set; NULL for the limit in the dump
---   or the published memory of the chip.
+--   memory space, color 0 unless color is set; NULL for the limit that is
+--   known of it, see memory_limits.
+-- param limit_devices
+-- param limit_spaces
+-- param limit_sizes
 -- param module_ids
 -- param min_sizes BIGINT = 3 from 0: Least number of sizes for a law.
 -- column program
@@ -59,8 +62,12 @@
 -- column max_residual_bytes BIGINT bytes lower_is_better: Largest distance of
 --   a compiled size from the law.
 -- column usable_bytes BIGINT bytes neutral: The limit.
+-- column limit_from VARCHAR name neutral: Source of the limit, see headroom.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
+--   limit is a part; NULL if it is not known.
 -- column largest_size BIGINT count higher_is_better: Largest size that fits
 --   the limit.
+-- column caveat VARCHAR text neutral: What the bytes lack, see headroom.
 -- column subject BIGINT id neutral: Number of the subject in size_slices (with
 --   the same parameters).
 WITH slices AS MATERIALIZED (
@@ -191,17 +198,17 @@ subjects AS (
   SELECT
     a.subject, a.space_color, a.program_name, a.platform, a.device,
     a.compiler_version, min(a.space_name) AS space_name,
-    coalesce(
-      max(CASE WHEN a.space_color = coalesce($color, 0)
-        THEN $limit_bytes END),
-      max(CASE WHEN a.space_color = 0 AND a.platform IS DISTINCT FROM 'cpu'
-        THEN r.device_memory_bytes END),
-      max(CASE WHEN a.space_color = 0 AND a.platform IS DISTINCT FROM 'cpu'
-        THEN d.memory_bytes END)
-    ) AS usable_bytes
+    min(l.limit_bytes) AS usable_bytes,
+    arg_min(l.limit_from, l.limit_bytes) AS limit_from,
+    arg_min(l.nominal_bytes, l.limit_bytes) AS nominal_bytes,
+    arg_max(t.caveat, (t.run_time_count, t.module_id)) AS caveat
   FROM slices AS a
-  JOIN runs AS r USING (run_id)
-  LEFT JOIN device_memory AS d ON d.device = a.device
+  LEFT JOIN memory_limits() AS l
+    ON l.run_id = a.run_id
+    AND l.platform IS NOT DISTINCT FROM a.platform
+    AND l.color = a.space_color
+    AND l.space_name = a.space_name
+  LEFT JOIN run_time_memory() AS t ON t.module_id = a.module_id
   GROUP BY
     a.subject, a.space_color, a.program_name, a.platform, a.device,
     a.compiler_version
@@ -217,7 +224,9 @@ laws AS (
     ) AS r2_ratio,
     b.max_residual * s.max_bytes AS residual,
     CASE WHEN s.part = 'reserved' THEN u.usable_bytes END AS usable_bytes,
-    u.program_name, u.platform, u.device, u.compiler_version, u.space_name
+    CASE WHEN s.part = 'reserved' THEN u.limit_from END AS limit_from,
+    CASE WHEN s.part = 'reserved' THEN u.nominal_bytes END AS nominal_bytes,
+    u.caveat, u.program_name, u.platform, u.device, u.compiler_version, u.space_name
   FROM sums AS s
   JOIN best AS b USING (law)
   JOIN subjects AS u
@@ -234,6 +243,7 @@ SELECT
   round(l.linear, 3) AS linear_bytes,
   round(l.quadratic, 6) AS quadratic_bytes, round(l.r2_ratio, 6) AS r2_ratio,
   CAST(round(l.residual) AS BIGINT) AS max_residual_bytes, l.usable_bytes,
+  l.limit_from, l.nominal_bytes,
   CAST(floor(CASE
     WHEN l.constant > l.usable_bytes THEN 0
     WHEN l.quadratic > 1e-6 THEN (sqrt(
@@ -241,7 +251,7 @@ SELECT
     ) - l.linear) / (2 * l.quadratic)
     WHEN l.linear > 1e-6 THEN (l.usable_bytes - l.constant) / l.linear
   END + 1e-9) AS BIGINT) AS largest_size,
-  l.subject
+  l.caveat, l.subject
 FROM laws AS l
 JOIN runs AS r ON r.run_id = l.greatest.run_id
 ORDER BY

@@ -1,24 +1,27 @@
 -- title: Headroom below the memory limit
 -- question: How far is every program from the memory limit of its device, and
 --   which would run out of memory?
--- definition: Headroom is the limit times (1 - slop), minus reserved_bytes,
---   for color 0 unless color is set. status: oom if it is negative, warn if it
---   is less than warn_ratio of the limit, else ok; unknown without a limit.
---   The limit of color 0 comes from limit_bytes; or from the dump, if it
---   records the device's memory, as GPU dumps do (the other memory spaces of a
---   GPU share that memory); or from the published memory of the chip, part of
---   which the runtime keeps for itself. Programs compiled for the host
---   (platform cpu) have no limit.
+-- definition: Headroom is the limit times (1 - slop), minus reserved_bytes.
+--   status: oom if it is negative or if the compiler refused the program
+--   (refused_modules), warn if it is less than warn_ratio of the limit, else
+--   ok; unknown without a limit. memory_limits says where limits come from:
+--   that of a TPU is what its compiler fills, not the published memory. The
+--   other memory spaces of a GPU share its main memory. Programs compiled for
+--   the host (platform cpu) have no limit. reserved_bytes is the buffer
+--   assignment: the program's code, arrays that live between its runs, and
+--   other programs come on top.
 -- grain: module occurrence, memory space
 -- leading: program, space_name, status, headroom_bytes, headroom_ratio,
 --   reserved_bytes, usable_bytes, limit_from
--- split: programs
 -- param run
 -- param program
 -- param color
 -- param limit_bytes BIGINT = NULL from 0 to 1000000000000000000: Memory of the
---   memory space, color 0 unless color is set; NULL for the limit in the dump
---   or the published memory of the chip.
+--   memory space, color 0 unless color is set; NULL for the limit that is
+--   known of it, see memory_limits.
+-- param limit_devices
+-- param limit_spaces
+-- param limit_sizes
 -- param slop DOUBLE = 0.0 from 0 to 1: Share of the limit to keep free, like
 --   xla_gpu_memory_limit_slop_factor.
 -- param warn_ratio DOUBLE = 0.05 from 0 to 1: Warn with less than this share
@@ -30,62 +33,89 @@
 -- column color
 -- column space_name
 -- column status VARCHAR name neutral: ok, warn, oom or unknown.
--- column limit_from VARCHAR name neutral: Source of the limit: parameter,
---   dump, or chip (published figure); NULL without a limit.
+-- column is_refused BOOLEAN flag neutral: Whether the compiler gave the
+--   program up for lack of this memory.
+-- column limit_from VARCHAR name neutral: Source of the limit: parameter, log,
+--   settings, dump, or chip (what the compiler fills); NULL without a limit.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
+--   limit is a part; NULL if it is not known.
+-- column device VARCHAR name neutral: Chip or GPU architecture.
 -- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
 -- column reserved_bytes
 -- column headroom_bytes BIGINT bytes higher_is_better: Bytes left below the
---   limit.
+--   limit; NULL if the compiler refused a program that seems to fit.
 -- column headroom_ratio DOUBLE ratio higher_is_better: Share of the limit that
 --   is left.
+-- column caveat VARCHAR text neutral: What reserved_bytes lacks; NULL if
+--   nothing special is known.
 -- column path
-WITH limited AS (
+WITH chosen AS (
+  SELECT c.run_id AS chosen_id FROM selected_run() AS c
+),
+measured AS (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
-    m.path, m.color AS space_color, m.space_name, m.reserved_bytes,
-    CASE WHEN m.color = coalesce($color, 0) THEN $limit_bytes END
-      AS asked_bytes,
-    CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
-      THEN r.device_memory_bytes END AS dump_bytes,
-    CASE WHEN m.color = 0 AND m.platform IS DISTINCT FROM 'cpu'
-      THEN d.memory_bytes END AS chip_bytes
+    m.run_id, m.run AS run_name, m.program AS program_name, m.module_number,
+    m.rank, m.path, m.color AS space_color, m.space_name, m.reserved_bytes,
+    m.platform, m.module_id, o.folder
   FROM module_memory AS m
-  JOIN selected_run() AS c USING (run_id)
-  JOIN runs AS r USING (run_id)
-  LEFT JOIN device_memory AS d USING (device)
+  JOIN chosen AS c ON c.chosen_id = m.run_id
+  JOIN modules AS o USING (run_id, path, part)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
 ),
-sourced AS (
+refused AS (
+  SELECT * FROM refused_modules()
+),
+judged AS (
+  SELECT
+    m.*, t.caveat, l.limit_bytes AS space_bytes, l.limit_from,
+    l.nominal_bytes, l.device,
+    CAST(floor(l.limit_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes,
+    EXISTS (
+      SELECT 1
+      FROM refused AS r
+      WHERE r.program = m.program_name
+        AND r.space_name = lower(m.space_name)
+        AND (
+          r.refused_by = 'log'
+          OR (
+            r.module_number IS NOT DISTINCT FROM m.module_number
+            AND r.rank IS NOT DISTINCT FROM m.rank
+            AND r.folder IS NOT DISTINCT FROM m.folder
+          )
+        )
+    ) AS is_refused
+  FROM measured AS m
+  LEFT JOIN memory_limits(run_ids := (
+    SELECT list(c.chosen_id) FROM chosen AS c
+  )) AS l
+    ON l.run_id = m.run_id
+    AND l.platform IS NOT DISTINCT FROM m.platform
+    AND l.color = m.space_color
+    AND l.space_name = m.space_name
+  LEFT JOIN run_time_memory() AS t ON t.module_id = m.module_id
+),
+left_over AS (
   SELECT
     *,
-    CASE
-      WHEN asked_bytes IS NOT NULL THEN 'parameter'
-      WHEN dump_bytes IS NOT NULL THEN 'dump'
-      WHEN chip_bytes IS NOT NULL THEN 'chip'
-    END AS limit_from,
-    coalesce(asked_bytes, dump_bytes, chip_bytes) AS space_bytes
-  FROM limited
-),
-usable AS (
-  SELECT *, CAST(floor(space_bytes * (1 - $slop)) AS BIGINT) AS usable_bytes
-  FROM sourced
+    CASE WHEN NOT (is_refused AND reserved_bytes <= usable_bytes)
+      THEN usable_bytes - reserved_bytes END AS headroom
+  FROM judged
 )
 SELECT
   u.run_name AS run, u.program_name AS program, u.module_number, u.rank,
   u.space_color AS color, u.space_name,
   CASE
+    WHEN u.is_refused THEN 'oom'
     WHEN u.usable_bytes IS NULL THEN 'unknown'
     WHEN u.reserved_bytes > u.usable_bytes THEN 'oom'
     WHEN u.usable_bytes - u.reserved_bytes < $warn_ratio * u.space_bytes
       THEN 'warn'
     ELSE 'ok'
   END AS status,
-  u.limit_from, u.usable_bytes, u.reserved_bytes,
-  u.usable_bytes - u.reserved_bytes AS headroom_bytes,
-  (u.usable_bytes - u.reserved_bytes) / nullif(u.space_bytes, 0)
-    AS headroom_ratio,
-  u.path
-FROM usable AS u
+  u.is_refused, u.limit_from, u.nominal_bytes, u.device, u.usable_bytes,
+  u.reserved_bytes, u.headroom AS headroom_bytes,
+  u.headroom / nullif(u.space_bytes, 0) AS headroom_ratio, u.caveat, u.path
+FROM left_over AS u
 ORDER BY
   u.reserved_bytes DESC, u.program_name, u.module_number, u.rank, u.space_color

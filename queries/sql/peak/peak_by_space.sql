@@ -8,7 +8,10 @@
 --   while one of their values is live; one without any live range counts at
 --   every step. fragmentation_bytes is temp_bytes minus the most temporary
 --   bytes live at one step; scoped_bytes of frag_by_space is the part that is
---   scoped memory (VMEM that a kernel reserves for itself).
+--   scoped memory (VMEM that a kernel reserves for itself). These figures are
+--   the buffer assignment: the program's code, arrays that live between its
+--   runs, and other programs come on top; caveat names what else is known to
+--   be missing (run_time_rules).
 -- grain: module occurrence, memory space
 -- leading: program, space_name, reserved_bytes, live_peak_bytes, temp_bytes,
 --   fragmentation_ratio, peak_instruction
@@ -40,13 +43,16 @@
 --   that are never live at once.
 -- column fragmentation_ratio DOUBLE ratio lower_is_better: Share of
 --   temp_bytes.
+-- column caveat VARCHAR text neutral: What the figures lack; NULL if nothing
+--   special is known.
 -- column path
 SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   m.reserved_bytes, m.live_peak_bytes, m.peak_step,
   n.name AS peak_instruction,
   m.parameter_bytes, m.constant_bytes, m.live_out_bytes, m.thread_local_bytes,
-  m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio, m.path
+  m.temp_bytes, m.fragmentation_bytes, m.fragmentation_ratio, t.caveat,
+  m.path
 FROM module_memory AS m
 JOIN selected_run() AS c USING (run_id)
 LEFT JOIN store.schedule AS s
@@ -55,6 +61,7 @@ LEFT JOIN store.schedule AS s
 LEFT JOIN store.instructions AS n
   ON n.module_id = s.module_id
   AND n.instruction_id = s.instruction_id
+LEFT JOIN run_time_memory() AS t ON t.module_id = m.module_id
 WHERE ($program IS NULL OR m.program = $program)
   AND ($color IS NULL OR m.color = $color)
 ORDER BY

@@ -1,0 +1,29 @@
+-- title: Modules that the compiler refused
+-- question: Which modules did the compiler give up for lack of memory?
+-- definition: Modules of which the dump has an oom_intermediate_module, which
+--   libtpu writes when a program does not fit. If a log of the run reports
+--   that the compilation of a program failed (form program_memory), also the
+--   modules of that program.
+-- grain: run, folder, rank, program, module number, memory space
+-- param run
+-- column run_id
+-- column program
+-- column module_number
+-- column rank
+-- column folder VARCHAR name neutral: Folder of its files; NULL for any.
+-- column space_name VARCHAR name neutral: The memory space, such as hbm.
+-- column refused_by VARCHAR name neutral: dump or log.
+SELECT
+  m.run_id, m.program, m.module_number, m.rank, m.folder,
+  'hbm' AS space_name, 'dump' AS refused_by
+FROM modules AS m
+JOIN selected_run() AS c USING (run_id)
+WHERE m.stage = 'oom_intermediate_module'
+GROUP BY m.run_id, m.program, m.module_number, m.rank, m.folder
+UNION ALL
+SELECT DISTINCT c.run_id, o.program, NULL, NULL, NULL, lower(o.space_name),
+  'log'
+FROM oom_summary() AS o
+JOIN selected_run() AS c USING (run)
+WHERE o.form = 'program_memory'
+  AND o.program_run = o.run

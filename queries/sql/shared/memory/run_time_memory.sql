@@ -1,0 +1,37 @@
+-- title: Memory outside the buffer assignment
+-- question: Which instructions take memory at run time that no dump states?
+-- definition: Instructions to which a rule of run_time_rules applies, by the
+--   kind of a custom fusion or the target of a custom call.
+-- grain: module content
+-- column module_id
+-- column run_time_count BIGINT count neutral: Number of such instructions.
+-- column caveat VARCHAR text neutral: Sentence that names them.
+WITH called AS (
+  SELECT
+    i.module_id, i.opcode,
+    CASE
+      WHEN i.opcode = 'custom-call' THEN i.custom_call_target
+      ELSE regexp_extract(i.backend_config, '"kind": ?"([^"]+)"', 1)
+    END AS target
+  FROM instructions AS i
+  WHERE i.opcode = 'custom-call'
+    OR (i.opcode = 'fusion' AND i.fusion_kind = 'kCustom')
+),
+counted AS (
+  SELECT c.module_id, c.target, count(*) AS target_count
+  FROM called AS c
+  JOIN run_time_rules() AS r
+    ON r.opcode = c.opcode
+    AND regexp_matches(c.target, r.pattern)
+  GROUP BY c.module_id, c.target
+)
+SELECT
+  n.module_id, CAST(sum(n.target_count) AS BIGINT) AS run_time_count,
+  'not included: memory that '
+    || string_agg(
+      n.target_count || ' ' || trim(n.target, '_'), ', '
+      ORDER BY n.target_count DESC, n.target
+    )
+    || ' take at run time' AS caveat
+FROM counted AS n
+GROUP BY n.module_id
