@@ -43,6 +43,7 @@ from hlodb.reports.model.sections import (
 )
 from hlodb.reports.sections import capacity_and_health as sections
 from hlodb.reports.sections.captured import captured
+from hlodb.reports.sections.limits import Limits, read_limits
 from hlodb.reports.sections.notes import notes
 from hlodb.reports.sections.scaling import scaling_laws
 from hlodb.reports.sections.soundness import quality
@@ -63,8 +64,11 @@ def build_report(
     scene = read_scene(connection, request, settings)
     today = _today(request, scene)
     environment = _environment(connection, scene)
-    judged = judge_scene(connection, scene, request, settings, today)
-    beside = _sections_beside(connection, scene, judged.programs, request, settings)
+    limits = read_limits(connection, scene.candidate, settings)
+    judged = judge_scene(connection, scene, request, settings, limits, today)
+    beside = _sections_beside(
+        connection, scene, judged.programs, request, settings, limits
+    )
     report = Report(
         report_schema=REPORT_SCHEMA,
         report_id="",
@@ -119,6 +123,7 @@ def _sections_beside(
     programs: Sequence[ProgramRow],
     request: Request,
     settings: Settings,
+    limits: Limits,
 ) -> _Beside:
     catalogue = load_catalogue()
     base, candidate, top = scene.baseline.run, scene.candidate, settings.top
@@ -134,7 +139,7 @@ def _sections_beside(
         if "waste" in request.shown
         else [],
         sections.health(connection, base, candidate, scene.noise, top),
-        scaling_laws(connection, scene.modules, scene.line, settings)
+        scaling_laws(connection, scene.modules, scene.line, settings, limits)
         if "series" in request.shown
         else [],
         quality(connection, scene.compared, catalogue, settings),

@@ -37,6 +37,7 @@ from hlodb.reports.pictures.curves import read_curves
 from hlodb.reports.pictures.flames import read_flames
 from hlodb.reports.pictures.trends import read_role_histories
 from hlodb.reports.sections import capacity_and_health as sections
+from hlodb.reports.sections.limits import Limits, refused_programs
 from hlodb.reports.sections.scoped import scoped_bytes, without_scoped
 from hlodb.schema.connection import Connection
 
@@ -60,6 +61,7 @@ def judge_scene(
     scene: Scene,
     request: Request,
     settings: Settings,
+    limits: Limits,
     today: date | None,
 ) -> Judged:
     """Judge every pair of a scene; `today` decides which waivers hold."""
@@ -99,6 +101,8 @@ def judge_scene(
         programs=programs,
         platforms={place_of(v): platform_of(v) for v in verdicts},
         candidate=scene.candidate,
+        limits=limits,
+        refused=refused_programs(connection, scene.candidate),
         compiles=(
             sections.compile_counts(connection, scene.candidate)
             if settings.recompiles is not None

@@ -66,6 +66,7 @@ class Settings:
     """All settings, with what holds where a file says nothing.
 
     A difference alerts only above both floors. `None` switches a gate off.
+    `limit_bytes` is the main memory of every device, which only --limit sets.
     """
 
     baseline: str = "auto"
@@ -96,6 +97,7 @@ class Settings:
     link: str | None = None
     source_owners: Rules = ()
     weights: tuple[tuple[str, float], ...] = ()
+    limit_bytes: int | None = None
 
     def owner_of(self, program: str, source_file: str | None = None) -> str | None:
         """Return the owner of a program: by the first matching glob, else by a file."""
@@ -112,28 +114,28 @@ class Settings:
     def limit_of(
         self, run: Run, color: int, space: str, platform: str | None
     ) -> int | None:
-        """Return the memory of a run's device in one space; None where nobody says.
+        """Return by which limit findings are weighed; None where nobody says.
 
-        What a dump says is all memory of the device, so it limits space 0 alone, and
+        Published limits are left out: they say nothing of the chip's other spaces,
+        which would then come before memory space 0. What a dump says is all memory of the device, so it limits space 0 alone, and
         not of programs for the host, whose `platform` is cpu.
         """
+        is_of_device = color == 0 and platform != "cpu"
+        if self.limit_bytes is not None and color == 0:
+            return self.limit_bytes
         for known in self.devices:
             if fnmatchcase(run.device or "", known.device) and known.space == space:
                 return known.bytes
-        is_of_device = color == 0 and platform != "cpu"
         return run.device_memory_bytes if is_of_device else None
 
-    def capacity_of(
-        self, run: Run, color: int, space: str, platform: str | None
-    ) -> int | None:
-        """Return `limit_of`, else what is published of the run's chip.
-
-        Findings are not weighed by that: it says nothing of the chip's other spaces,
-        which would then come before memory space 0.
-        """
-        limit = self.limit_of(run, color, space, platform)
-        is_of_device = color == 0 and platform != "cpu"
-        return run.chip_memory_bytes if limit is None and is_of_device else limit
+    def limits(self) -> dict[str, Any]:
+        """Return the parameters of limits, see the query `memory_limits`."""
+        return {
+            "limit_bytes": self.limit_bytes,
+            "limit_devices": [known.device for known in self.devices],
+            "limit_spaces": [known.space for known in self.devices],
+            "limit_sizes": [known.bytes for known in self.devices],
+        }
 
     def counts(self, before: int, after: int) -> bool:
         """Return whether a gate, or a decision about a rise, counts a difference.

@@ -19,6 +19,7 @@ from hlodb.reports.judge.waivers import waived
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import place
+from hlodb.reports.model.limits import Limit
 from hlodb.reports.model.report import Gate, ProgramRow
 
 
@@ -26,6 +27,8 @@ from hlodb.reports.model.report import Gate, ProgramRow
 class GateFacts:
     """What gates look at: `compiles` are by program, `platforms` by place of a row.
 
+    `limits` are by platform and memory space; the compiler refused the programs in
+    `refused`.
     `replicated` has a program's name, then what base and candidate replicate (bytes).
     """
 
@@ -33,6 +36,8 @@ class GateFacts:
     programs: Sequence[ProgramRow]
     platforms: Mapping[tuple[object, ...], str | None]
     candidate: Run
+    limits: Mapping[tuple[str | None, int, str], Limit]
+    refused: Sequence[str]
     compiles: dict[str, int]
     replicated: Sequence[tuple[str, int, int]]
     today: date | None
@@ -152,6 +157,9 @@ def _missing(facts: GateFacts) -> Iterable[Gate]:
         if is_failed and (f.program, f.rank) not in seen:
             seen.add((f.program, f.rank))
             yield _absent(f)
+    for program in facts.refused:
+        reason = "the compiler refused the program: it does not fit"
+        yield _row("missing_program", "count", 0, 1, program=program, reason=reason)
 
 
 def _absent(f: Finding) -> Gate:
@@ -165,7 +173,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
             known = p.candidate_bytes is not None
             if not known or not covers(budget, p.program, p.color, p.space):
                 continue
-            limit = _limit(budget, p, facts, settings)
+            limit = _limit(budget, p, facts)
             if limit is not None:
                 yield _row(
                     "budget",
@@ -177,9 +185,7 @@ def _budgets(facts: GateFacts, settings: Settings) -> Iterable[Gate]:
                 )
 
 
-def _limit(
-    budget: Budget, p: ProgramRow, facts: GateFacts, settings: Settings
-) -> int | None:
+def _limit(budget: Budget, p: ProgramRow, facts: GateFacts) -> int | None:
     """Return the bytes of a budget; None where it is a share of what `p` never is in.
 
     What is compiled for the host beside a device is in none of the device's memory.
@@ -187,7 +193,7 @@ def _limit(
     if budget.bytes is not None:
         return budget.bytes
     run, platform = facts.candidate, facts.platforms.get(place(p))
-    memory = settings.capacity_of(run, p.color, p.space, platform)
+    memory = facts.limits.get((platform, p.color, p.space), Limit()).bytes
     if memory is None:
         is_beside = platform == "cpu" and run.platform not in ("cpu", None)
         if is_beside and budget.space is None:

@@ -17,6 +17,7 @@ from hlodb.reports.judge.sentences import (
     moved,
 )
 from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.limits import limit_of, limit_words
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Gate, Report
 from hlodb.text import (
@@ -67,7 +68,10 @@ def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
         gates=[] if verdict == "nothing" else _judged(report),
         exit_code=_exit_code(report, verdict, fail_on, allow_empty),
         counts=dict(sorted(counts.items())),
-        headline=f"{_mark(report, verdict)} {_headline(report, verdict, counts)}",
+        headline=" ".join(
+            [_mark(report, verdict), *_refused(report)]
+            + [_headline(report, verdict, counts)]
+        ),
     )
 
 
@@ -310,12 +314,22 @@ def _others(counts: Counter[str]) -> list[str]:
     return [f"{counts[k]:,} {word}" for k, word in _WORDS.items() if counts[k]]
 
 
+def _refused(report: Report) -> list[str]:
+    """Return the programs that the compiler refused, which come before all else."""
+    names = sorted({name for c in report.capacity for name in c.refused})
+    if not names:
+        return []
+    who = names[0] if len(names) == 1 else counted(len(names), "program")
+    return [f"the compiler refused {who}, which does not fit;"]
+
+
 def _headroom(report: Report) -> str | None:
     known = [c for c in report.capacity if c.headroom_ratio is not None]
-    if not known:
+    if not known or any(c.refused for c in report.capacity):
         return None
     tightest = min(known, key=lambda c: c.headroom_ratio or 0)
+    device = report.comparison.candidate.device
     return (
         f"headroom {plain_percent(tightest.headroom_ratio)} of"
-        f" {plain_bytes(tightest.limit_bytes)} {tightest.space}"
+        f" {limit_words(limit_of(tightest, device))} {tightest.space}"
     )

@@ -8,10 +8,7 @@ from typing import NamedTuple
 
 
 class Run(NamedTuple):
-    """A run; `labels` is its JSON text.
-
-    `device_memory_bytes` is what the dump says, `chip_memory_bytes` what is published.
-    """
+    """A run; `labels` is its JSON text, `device_memory_bytes` what the dump says."""
 
     run_id: int
     name: str
@@ -24,7 +21,6 @@ class Run(NamedTuple):
     platform: str | None
     device: str | None
     device_memory_bytes: int | None
-    chip_memory_bytes: int | None
     topology: str | None
     labels: str | None
     ingested_at: datetime | None

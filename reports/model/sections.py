@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,8 @@ class ScalingLaw:
     """How the reserved memory of a program grows with a size, see scaling_law.
 
     That is constant_bytes + linear_bytes * size + quadratic_bytes * size * size.
-    `largest_size` is the largest that stays within the limit.
+    `largest_size` is the largest that stays within the limit. `caveat` says what the
+    bytes lack.
     """
 
     program: str
@@ -121,6 +122,7 @@ class ScalingLaw:
     limit_bytes: int | None
     largest_size: int | None
     points: list[SizePoint]
+    caveat: str | None = None
 
     def bytes_at(self, size: float) -> float:
         """Return the bytes that the law gives for a size."""
@@ -130,7 +132,11 @@ class ScalingLaw:
 
 @dataclass(frozen=True, slots=True)
 class Capacity:
-    """The largest program of a memory space, against the limit of the device."""
+    """The largest program of a memory space, against the limit of the device.
+
+    `limit_from` and `nominal_bytes` are those of the query `headroom`. The compiler
+    refused the programs in `refused`. `caveats` say what the bytes of programs lack.
+    """
 
     color: int
     space: str
@@ -141,6 +147,10 @@ class Capacity:
     program: str
     near_limit: list[str]
     plateau_ratio: float | None
+    limit_from: str | None = None
+    nominal_bytes: int | None = None
+    refused: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.limits import NOT_INCLUDED, limit_of, limit_words
 from hlodb.reports.model.names import called, shared_names
 from hlodb.reports.model.report import Report
 from hlodb.reports.model.sections import Capacity, Health, Trend
 from hlodb.reports.outline.blocks import Block, Paragraph, few, table
 from hlodb.text import (
+    counted,
     json_text,
     plain_bytes,
     plain_percent,
@@ -18,6 +20,8 @@ from hlodb.text import (
 )
 
 _UNKNOWN = "unknown"
+
+_MOST_CAVEATS = 3
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -46,22 +50,47 @@ def needs(report: Report, top: int) -> list[Block]:
 
 def capacity(report: Report) -> list[Block]:
     """Return the largest program of every memory space."""
-    rows = [_capacity_row(c) for c in report.capacity]
+    device = report.comparison.candidate.device
+    rows = [_capacity_row(c, device) for c in report.capacity]
     header = ["space", "largest program", "reserved", "limit", "headroom"]
     header += ["programs at 95 % of limit", "steps at 95 % of peak"]
     if not rows:
         return []
     blocks: list[Block] = [table(header, rows, 20, numeric=(2, 3, 4, 6))]
+    blocks = [*_refused(report), *blocks]
     if unlimited := [c.space for c in report.capacity if c.limit_bytes is None]:
         blocks.append(Paragraph(_without_limit(report, unlimited)))
-    return blocks
+    return [*blocks, Paragraph(NOT_INCLUDED), *_caveats(report)]
 
 
-def _capacity_row(c: Capacity) -> list[str]:
+def _refused(report: Report) -> list[Block]:
+    """Return what the compiler refused, and by which limit."""
+    device = report.comparison.candidate.device
+    return [
+        Paragraph(
+            f"The compiler refused {few(c.refused, 3)}:"
+            f" {limit_words(limit_of(c, device))} of {c.space} do not suffice."
+        )
+        for c in report.capacity
+        if c.refused
+    ]
+
+
+def _caveats(report: Report) -> list[Block]:
+    """Return what the figures of some programs lack."""
+    found = sorted({each for c in report.capacity for each in c.caveats})
+    texts = [f"{each}." for each in found[:_MOST_CAVEATS]]
+    if left := len(found) - len(texts):
+        texts.append(f"The same holds for {counted(left, 'other program')}.")
+    return [Paragraph(text) for text in texts]
+
+
+def _capacity_row(c: Capacity, device: str | None) -> list[str]:
     limited = [_UNKNOWN] * 3
     if c.limit_bytes is not None:
         near = few(c.near_limit, 3) or "none"
-        limited = [plain_bytes(c.limit_bytes), plain_percent(c.headroom_ratio), near]
+        left = "refused" if c.refused else plain_percent(c.headroom_ratio)
+        limited = [limit_words(limit_of(c, device)), left, near]
     plateau = _UNKNOWN
     if c.plateau_ratio is not None:
         plateau = f"{100 * c.plateau_ratio:.0f} %"

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from hlodb.reports.model.limits import limit_of, limit_words
 from hlodb.reports.model.names import called, shared_names
 from hlodb.reports.model.report import Report
+from hlodb.reports.outline.blocks import few
 from hlodb.reports.outline.more import sparkline
 from hlodb.text import (
     counted,
@@ -95,14 +97,18 @@ def _largest_program(report: Report) -> Tile:
 
 
 def _headroom(report: Report) -> Tile:
+    if refused := [name for c in report.capacity for name in c.refused]:
+        text = f"by the compiler: {few(refused, 3)}"
+        return Tile("Headroom", "refused", text, "capacity")
     known = [c for c in report.capacity if c.headroom_ratio is not None]
     if not known:
         target = "capacity" if report.capacity else None
         return Tile("Headroom", "unknown", "no limit of the device is known", target)
     c = min(known, key=lambda c: c.headroom_ratio or 0)
     value = plain_percent(c.headroom_ratio)
-    text = f"{c.program} {c.space}: {plain_bytes(c.used_bytes)} of"
-    return Tile("Headroom", value, f"{text} {plain_bytes(c.limit_bytes)}", "capacity")
+    limit = limit_words(limit_of(c, report.comparison.candidate.device))
+    text = f"{c.program} {c.space}: {plain_bytes(c.used_bytes)} of {limit}"
+    return Tile("Headroom", value, text, "capacity")
 
 
 def _trend(report: Report) -> Tile:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.compare.read import rows
@@ -13,6 +14,7 @@ from hlodb.reports.model.sections import Capacity, Health
 from hlodb.schema.connection import Connection
 
 NEAR_LIMIT = 0.95
+Row = Mapping[str, Any]
 _MILLISECOND = 1000
 
 
@@ -30,6 +32,7 @@ def capacity(
         for row in rows(connection, "plateaus", modules=ids)
         if row[2] is not None
     }
+    judged = _judged(connection, candidate, settings)
     by_space: dict[tuple[int, str], list[tuple[int, Module]]] = defaultdict(list)
     for module in modules:
         for color, p in profiles.get(module.module_id, {}).items():
@@ -37,22 +40,41 @@ def capacity(
     found = []
     for (color, space), used in sorted(by_space.items()):
         size, largest = min(used, key=lambda u: (-u[0], u[1].program))
-        limit = settings.capacity_of(candidate, color, space, largest.platform)
+        known = judged[largest.path, color]
+        limit, ratio = known["usable_bytes"], known["headroom_ratio"]
         near = {m.program for b, m in used if limit and b >= NEAR_LIMIT * limit}
+        all_known = [judged[m.path, color] for _, m in used]
         found.append(
             Capacity(
                 color,
                 space,
                 limit,
                 size,
-                limit - size if limit else None,
-                round((limit - size) / limit, 6) if limit else None,
+                known["headroom_bytes"],
+                None if ratio is None else round(ratio, 6),
                 largest.program,
                 sorted(near),
                 plateaus.get((largest.module_id, color)),
+                known["limit_from"],
+                known["nominal_bytes"],
+                sorted({row["program"] for row in all_known if row["is_refused"]}),
+                sorted({_caveat(row) for row in all_known if row["caveat"]}),
             )
         )
     return found
+
+
+def _judged(
+    connection: Connection, run: Run, settings: Settings
+) -> dict[tuple[str, int], Row]:
+    """Return the rows of `headroom` by file and memory space."""
+    asked = {"run": run.name, **settings.limits()}
+    found = run_query(connection, "headroom", asked).dicts()
+    return {(row["path"], row["color"]): row for row in found}
+
+
+def _caveat(row: Row) -> str:
+    return f"{row['program']}: {row['caveat']}"
 
 
 def health(

@@ -10,7 +10,9 @@ from typing import NamedTuple
 from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Module, Run
+from hlodb.reports.model.limits import Limit
 from hlodb.reports.model.sections import ScalingLaw, SizePoint
+from hlodb.reports.sections.limits import Limits
 from hlodb.schema.connection import Connection
 
 _LEAST_SIZES = 3
@@ -37,6 +39,7 @@ class _Row(NamedTuple):
     module_id: int
     axis_size: int
     reserved_bytes: int
+    caveat: str | None
 
 
 class _Sizes(NamedTuple):
@@ -52,6 +55,7 @@ def scaling_laws(
     modules: Mapping[int, Sequence[Module]],
     line: Sequence[Run],
     settings: Settings,
+    limits: Limits,
 ) -> list[ScalingLaw]:
     """Return the laws that the last run of `line` has a point of, the tightest first.
 
@@ -63,7 +67,7 @@ def scaling_laws(
         return []
     kept, again = [], set()
     for law in _laws(connection, sizes):
-        limit = _limit_of(law, sizes.candidate, settings)
+        limit = _limit_of(law, limits)
         if limit == law[0].usable_bytes:
             kept.append(law)
         else:
@@ -72,7 +76,7 @@ def scaling_laws(
         kept += [
             law
             for law in _laws(connection, sizes, color, limit)
-            if _limit_of(law, sizes.candidate, settings) == limit
+            if _limit_of(law, limits) == limit
         ]
     return sorted(map(_scaling_law, kept), key=_tightest_first)[: settings.top]
 
@@ -117,9 +121,9 @@ def _law_of(row: _Row) -> tuple[object, ...]:
     return row.subject, row.color, row.axis, row.other_axes
 
 
-def _limit_of(law: Sequence[_Row], candidate: Run, settings: Settings) -> int | None:
+def _limit_of(law: Sequence[_Row], limits: Limits) -> int | None:
     row = law[0]
-    return settings.capacity_of(candidate, row.color, row.space, row.platform)
+    return limits.get((row.platform, row.color, row.space), Limit()).bytes
 
 
 def _scaling_law(law: Sequence[_Row]) -> ScalingLaw:
@@ -138,6 +142,7 @@ def _scaling_law(law: Sequence[_Row]) -> ScalingLaw:
         row.usable_bytes,
         row.largest_size,
         [SizePoint(row.axis_size, row.reserved_bytes) for row in law],
+        row.caveat,
     )
 
 

@@ -2,8 +2,7 @@
 SELECT
   r.run_id, r.name, r.series, r.started_at, r.commit_sha, r.branch,
   r.compiler_version, r.framework_version, r.platform, r.device,
-  r.device_memory_bytes, d.memory_bytes AS chip_memory_bytes, r.topology,
+  r.device_memory_bytes, r.topology,
   r.labels, r.ingested_at
 FROM runs AS r
-LEFT JOIN device_memory AS d USING (device)
 ORDER BY r.started_at NULLS FIRST, r.ingested_at NULLS FIRST, r.run_id

@@ -20,7 +20,7 @@ SELECT
   l.program, l.platform, l.color, l.space_name, l.axis, l.other_axes,
   l.constant_bytes, l.linear_bytes, l.quadratic_bytes, l.r2_ratio,
   l.max_residual_bytes, l.usable_bytes, l.largest_size, l.subject, s.module_id,
-  s.axis_size, p.reserved_bytes
+  s.axis_size, p.reserved_bytes, l.caveat
 FROM laws AS l
 JOIN slices AS s
   ON s.subject = l.subject

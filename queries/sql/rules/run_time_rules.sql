@@ -11,9 +11,3 @@
 -- column opcode
 -- column pattern VARCHAR text neutral: Regular expression for kind or target.
 -- column what VARCHAR text neutral: What such an instruction runs.
-SELECT r.opcode, r.pattern, r.what
-FROM (VALUES
-  ('fusion', '^__(ynn|xnn|onednn)_fusion$', 'a kernel of a CPU library'),
-  ('custom-call', '^lapack_', 'a routine of LAPACK'),
-  ('custom-call', '^(cu|hip)(solver|blas)_.*_ffi$', 'a solver of JAX for GPU')
-) AS r (opcode, pattern, what)

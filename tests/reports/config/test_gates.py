@@ -210,6 +210,8 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
         programs=[],
         platforms={},
         candidate=Run(1, "night", *[None] * 13),
+        limits={},
+        refused=[],
         compiles={},
         replicated=[("step", 0, 50), ("step", 0, 300), ("step", 400, 400), ("b", 9, 8)],
         today=None,
