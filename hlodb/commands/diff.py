@@ -11,6 +11,7 @@ from hlodb.arguments import named_db
 from hlodb.commands.completion import complete_sides
 from hlodb.commands.options import (
     db_option,
+    limit_option,
     open_for_reading,
     output_option,
     refuse_terminal,
@@ -20,6 +21,7 @@ from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.compare.scene import Request
+from hlodb.reports.config.reading import read_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Run
 from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
@@ -47,6 +49,7 @@ _FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATE
     show_default=True,
     help="Programs to list, and buffers of each in JSON; text always lists 5 buffers.",
 )
+@limit_option
 @color_option
 @db_option
 def command(
@@ -55,6 +58,7 @@ def command(
     form: str,
     output: Path | None,
     top: int,
+    limit: int | None,
     color: str,
     db: Path,
 ) -> int:
@@ -73,7 +77,13 @@ def command(
     if form in BINARY_FORMATS:
         refuse_terminal(form, output)
     # Everything counts in a diff. Unsound data leaves it unknown, as it does a report.
-    settings = Settings(floor_bytes=0, floor_ratio=0.0, top=top)
+    settings = Settings(
+        floor_bytes=0,
+        floor_ratio=0.0,
+        top=top,
+        devices=read_settings(None).devices,
+        limit_bytes=limit,
+    )
     with open_for_reading(db) as connection:
         runs = read_runs(connection)
         base_run, base_program = _parse_side(base, runs)

@@ -7,6 +7,7 @@ import sys
 import webbrowser
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, mkstemp
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs
 from hlodb.commands.options import (
     db_option,
+    limit_option,
     open_for_reading,
     output_option,
     output_stream,
@@ -26,6 +28,7 @@ from hlodb.commands.report_text import color_option, text_width, wants_color
 from hlodb.errors import DataQualityError, UsageError
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.reports.config.reading import read_settings
 from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.schema.connection import Connection
@@ -78,6 +81,7 @@ _SMALL_BYTES = 64 << 20
     show_default=True,
     help="Number of programs to describe, the largest first.",
 )
+@limit_option
 @color_option
 @db_option
 def command(
@@ -89,6 +93,7 @@ def command(
     output: Path | None,
     top: int,
     programs: int,
+    limit: int | None,
     color: str,
     db: Path,
 ) -> int:
@@ -112,6 +117,7 @@ def command(
         raise UsageError("pass PATH or --run, not both")
     if is_opened:
         form, output = "html", output or _page()
+    limits = replace(read_settings(None), limit_bytes=limit).limits()
     points = 0 if form == "html" else TIMELINE_POINTS
     with (
         _warehouse(paths, db) as (file, names),
@@ -127,6 +133,7 @@ def command(
                 top=top,
                 paths=paths,
                 db=named_db(db),
+                limits=limits,
             )
             for name in names or [run]
         ]

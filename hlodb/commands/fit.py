@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections import defaultdict
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
@@ -13,6 +15,7 @@ from hlodb.arguments import positional
 from hlodb.commands.options import (
     db_option,
     format_option,
+    limit_option,
     open_for_reading,
     output_option,
     write_result,
@@ -22,20 +25,18 @@ from hlodb.ingest.load.run_records import RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
+from hlodb.reports.config.reading import read_settings
+from hlodb.reports.model.limits import Limit, limit_words
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
-from hlodb.text import counted, not_held, parse_size
+from hlodb.text import counted, not_held
 
 MAIN_SPACE = 0
 
 
 @click.command("fit")
 @click.argument("paths", nargs=-1, metavar="[PATH…]")
-@click.option(
-    "--limit",
-    metavar="SIZE",
-    help="Memory to fit into, such as 16GiB  [default: that of the device]",
-)
+@limit_option
 @click.option("--program", metavar="P", help="Only this program.")
 @click.option("--series", metavar="S", help="Only the runs of this series.")
 @click.option(
@@ -49,7 +50,7 @@ MAIN_SPACE = 0
 @output_option
 def command(
     paths: tuple[str, ...],
-    limit: str | None,
+    limit: int | None,
     program: str | None,
     series: str | None,
     space: str,
@@ -72,9 +73,8 @@ def command(
     hlodb fit all_sizes.tar.xz --limit 16GiB --format json
     hlodb fit --series sizes --program jit_train_step
     """
-    asked: dict[str, Value] = {"program": program, "series": series}
-    if limit is not None:
-        asked["limit_bytes"] = _size(limit)
+    settings = replace(read_settings(None), limit_bytes=limit)
+    asked = {**settings.limits(), "program": program, "series": series}
     if not paths:
         result = _asked(db, asked, space)
     else:
@@ -96,6 +96,11 @@ def command(
         narrate("the memory of the device is unknown: pass --limit")
     elif not all(row["is_checked"] for row in rows):
         narrate("two sizes give a straight line: a third one would check it")
+    for words in sorted({_limit_words(row) for row in rows if row["usable_bytes"]}):
+        narrate(f"the limit is {words}")
+    for row in rows:
+        if row["caveat"]:
+            narrate(f"{row['program']}: {row['caveat']}")
     write_result(result, form, output)
 
 
@@ -111,11 +116,9 @@ def _narrate(summary: RunSummary, path: str) -> None:
         )
 
 
-def _size(text: str) -> int:
-    try:
-        return parse_size(text)
-    except ValueError as error:
-        raise UsageError(f"--limit: {error}") from error
+def _limit_words(row: dict[str, Any]) -> str:
+    nominal, device = row["nominal_bytes"], row["device"]
+    return limit_words(Limit(row["usable_bytes"], row["limit_from"], nominal, device))
 
 
 def _asked(file: Path, asked: dict[str, Value], space: str) -> Result:

@@ -24,6 +24,7 @@ from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import close_to_the_world
 from hlodb.terminal.narration import DB_IN_COMMANDS
+from hlodb.text import parse_size
 
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
@@ -164,6 +165,26 @@ _wide: Decorator = click.option(
 def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add --format, and --wide for its default form, the table."""
     return _format(_wide(command))
+
+
+def _size(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Return the bytes of a size with or without a unit."""
+    if value is None:
+        return None
+    try:
+        return parse_size(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+limit_option: Decorator = click.option(
+    "--limit",
+    metavar="SIZE",
+    callback=_size,
+    help="Memory that programs may use, such as 15.75GiB  [default: [[device]] of"
+    " hlodb.toml, or what the compiler uses of the device]",
+)
+"""Adds --limit; a log or dump that names the limit goes before the default."""
 
 
 class _Output(click.Path):

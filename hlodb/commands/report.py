@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs, complete_series
 from hlodb.commands.options import (
     db_option,
+    limit_option,
     open_for_reading,
     output_of,
     output_option,
@@ -70,6 +72,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
     type=click.Path(path_type=Path, dir_okay=False),
     help="Gates, budgets and waivers  [default: hlodb.toml]",
 )
+@limit_option
 @click.option(
     "--format",
     "form",
@@ -122,6 +125,7 @@ def command(
     baseline: str | None,
     series: str | None,
     config: Path | None,
+    limit: int | None,
     form: str,
     output: Path | None,
     more: tuple[str, ...],
@@ -158,7 +162,7 @@ def command(
     hlodb report --series nightly --write junit=report.xml --write sarif=report.sarif
     hlodb report --series nightly --propose-budgets >> hlodb.toml
     """
-    settings = read_settings(config)
+    settings = replace(read_settings(config), limit_bytes=limit)
     wanted = [*(_sink(text) for text in more), (form, output)]
     for sink, path in wanted:
         if sink in BINARY_FORMATS:

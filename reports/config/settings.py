@@ -117,8 +117,9 @@ class Settings:
         """Return by which limit findings are weighed; None where nobody says.
 
         Published limits are left out: they say nothing of the chip's other spaces,
-        which would then come before memory space 0. What a dump says is all memory of the device, so it limits space 0 alone, and
-        not of programs for the host, whose `platform` is cpu.
+        which would then come before memory space 0. What a dump says is all memory of
+        the device, so it limits space 0 alone, and not of programs for the host, whose
+        `platform` is cpu.
         """
         is_of_device = color == 0 and platform != "cpu"
         if self.limit_bytes is not None and color == 0:

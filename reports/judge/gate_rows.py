@@ -18,8 +18,8 @@ from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
 from hlodb.reports.judge.waivers import waived
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import place
 from hlodb.reports.model.limits import Limit
+from hlodb.reports.model.names import place
 from hlodb.reports.model.report import Gate, ProgramRow
 
 

@@ -69,8 +69,11 @@ def conclude(report: Report, fail_on: str, allow_empty: bool) -> Report:
         exit_code=_exit_code(report, verdict, fail_on, allow_empty),
         counts=dict(sorted(counts.items())),
         headline=" ".join(
-            [_mark(report, verdict), *_refused(report)]
-            + [_headline(report, verdict, counts)]
+            [
+                _mark(report, verdict),
+                *_refused(report),
+                _headline(report, verdict, counts),
+            ]
         ),
     )
 

@@ -27,6 +27,7 @@ _SOURCES = {
 }
 """Who says so, by limit_from; the limit of a chip needs the chip alone."""
 
+
 class Limited(Protocol):
     """A row that is judged by a limit."""
 
@@ -44,9 +45,8 @@ class Limited(Protocol):
 
 
 NOT_INCLUDED = (
-    "Included are arguments, results, constants and temporaries of the program; not"
-    " included are its code, arrays that live between its runs, and other loaded"
-    " programs."
+    "Included: arguments, results, constants, temporaries. Not included: code, arrays"
+    " kept between runs, other programs."
 )
 """What reserved bytes and live peaks of a buffer assignment are about."""
 

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 
+from hlodb.reports.model.limits import NOT_INCLUDED, Limit, limit_words
 from hlodb.reports.outline.blocks import (
     Block,
     Commands,
@@ -78,6 +79,8 @@ def _headline(overview: Overview) -> str:
         worst = max(reports, key=lambda row: row["over_bytes"] or 0)
         return f"{name}: {_out_of_memory(worst)}"
     spaces = memory_spaces(overview)
+    if refused := [row for row in spaces if row["is_refused"]]:
+        return f"{name}: {_refusal(refused[0])}"
     if not spaces:
         return (
             f"{name}: no program with a buffer assignment, and no report of running out"
@@ -101,7 +104,10 @@ def _counted(spaces: Sequence[Row]) -> str:
 def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     """Return all sections; `programs` are described, with `top` rows a table."""
     spaces = memory_spaces(overview)
-    sections = [] if overview.is_whole else [Section("Not read", _rejects(overview))]
+    refused = [row for row in spaces if row["is_refused"]]
+    sections = [Section("Refused", _refusals(refused))] if refused else []
+    if not overview.is_whole:
+        sections.append(Section("Not read", _rejects(overview)))
     sections += _logs(overview, programs, top)
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
@@ -133,6 +139,16 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
         f"{names[compilation_of(space)]}: {space['space_name']}": space
         for space in found[:programs]
     }
+
+
+def _refusals(refused: Sequence[Row]) -> list[Block]:
+    """Return a sentence for each program that the compiler gave up."""
+    texts = dict.fromkeys(map(_refusal, refused))
+    return [Paragraph(f"{_capital(text)}.") for text in texts]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
 
 
 def _rejects(overview: Overview) -> list[Block]:
@@ -308,12 +324,15 @@ def _programs(spaces: Sequence[Row]) -> list[Block]:
 def _left(row: Row) -> tuple[str, str]:
     """Return the limit of a memory space and what is left of it, where it is known."""
     if row["usable_bytes"] is None:
-        return "unknown", "unknown"
+        return "unknown", "refused" if row["is_refused"] else "unknown"
+    if row["headroom_bytes"] is None:
+        return plain_bytes(row["usable_bytes"]), "refused"
     return plain_bytes(row["usable_bytes"]), plain_bytes(row["headroom_bytes"])
 
 
 def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
+    blocks += _left_out(overview, space)
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
         bars = _sparkline(_levels(stretches))
@@ -326,6 +345,15 @@ def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     ]
     blocks += _remedies(rows_of(overview, "remedies", space), top)
     return blocks
+
+
+def _left_out(overview: Overview, space: Row) -> list[Block]:
+    """Return what the figures include, once in an answer, and what else they lack."""
+    is_first = memory_spaces(overview)[0] == space
+    texts = [NOT_INCLUDED] if is_first else []
+    if space["caveat"]:
+        texts.append(f"{_capital(space['caveat'])}.")
+    return [Paragraph(" ".join(texts))] if texts else []
 
 
 def _roles(roles: Sequence[Row], top: int) -> list[Block]:
@@ -437,10 +465,30 @@ def _mostly(gaps: Sequence[Row]) -> str:
 def _reserved(space: Row) -> str:
     text = f"{plain_bytes(space['reserved_bytes'])} reserved in {space['space_name']}"
     limit = space["usable_bytes"]
-    if limit is None:
+    if not limit:
         return text
     share = space["reserved_bytes"] / limit
-    return f"{text}, {plain_percent(share)} of the limit of {plain_bytes(limit)}"
+    return f"{text}, {plain_percent(share)} of {limit_words(limit_of(space))}"
+
+
+def limit_of(space: Row) -> Limit:
+    """Return the limit of a memory space by its row of `headroom`."""
+    nominal, device = space["nominal_bytes"], space["device"]
+    return Limit(space["usable_bytes"], space["limit_from"], nominal, device)
+
+
+def _refusal(space: Row) -> str:
+    """Return that the compiler refused a program."""
+    text = f"the compiler refused {space['program']}, which does not fit"
+    limit = limit_of(space)
+    if limit.bytes is None:
+        return text
+    size = plain_bytes(space["reserved_bytes"])
+    text += f" {space['space_name']}: {size} of {limit_words(limit)}"
+    over = space["reserved_bytes"] - limit.bytes
+    if over > 0:
+        return f"{text}, {plain_bytes(over)} too much"
+    return f"{text}, and what the dump does not count, such as code"
 
 
 def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:

@@ -121,12 +121,14 @@ def read_overview(
     top: int = 0,
     paths: Sequence[str] = (),
     db: str | None = None,
+    limits: Mapping[str, Value] | None = None,
 ) -> Overview:
     """Return what the run called `name` holds, else the latest run.
 
     `program` is the only one to read; `points` is as in `live_timeline`, 0 for every
     stretch, of which a curve without gaps can be drawn; `top` is how many rows a table
-    shows. Raises UsageError where the warehouse has no such run or program.
+    shows; `limits` are parameters of `headroom`. Raises UsageError where the warehouse
+    has no such run or program.
     """
     runs = read_runs(connection)
     if not runs:
@@ -141,7 +143,7 @@ def read_overview(
     if program is not None:
         asked["program"] = program
     of_programs = _answers_of_programs(
-        connection, asked, points, most_rows(top), catalogue
+        connection, asked, points, most_rows(top), catalogue, limits or {}
     )
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
@@ -154,10 +156,11 @@ def _answers_of_programs(
     points: int,
     top: int,
     catalogue: Catalogue,
+    limits: Mapping[str, Value],
 ) -> dict[str, Sequence[Row]]:
     of_programs = {**_OF_PROGRAMS, "live_timeline": {"points": points}}
     of_programs |= {query: {"top": top} for query in _RANKED}
-    headroom = run_query(connection, "headroom", asked).dicts()
+    headroom = run_query(connection, "headroom", {**asked, **limits}).dicts()
     if not headroom:
         # Most of the time goes into what a log has no rows for.
         return {query: [] for query in (*of_programs, "headroom")}

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from hlodb.reports.model.limits import limit_words
 from hlodb.reports.outline.tiles import Tile, anchor
-from hlodb.reports.overview.outline import called, described_spaces, line_of, ran_out
+from hlodb.reports.overview.outline import (
+    called,
+    described_spaces,
+    limit_of,
+    line_of,
+    ran_out,
+)
 from hlodb.reports.overview.overview import Overview, Row, memory_spaces, rows_of
 from hlodb.text import counted, plain_bytes, plain_percent
 
@@ -54,13 +61,16 @@ def _holder(overview: Overview, space: Row, target: str | None) -> Tile:
 
 
 def _headroom(spaces: Sequence[Row]) -> Tile:
+    if refused := [row for row in spaces if row["is_refused"]]:
+        names = sorted({row["program"] for row in refused})
+        return Tile("Headroom", "refused", f"by the compiler: {names[0]}", "refused")
     limited = [row for row in spaces if row["headroom_ratio"] is not None]
     if not limited:
         return Tile("Headroom", "unknown", "no limit of the device is known", None)
     row = min(limited, key=lambda row: row["headroom_ratio"])
     text = (
         f"{row['program']} {row['space_name']}: {plain_bytes(row['reserved_bytes'])}"
-        f" of {plain_bytes(row['usable_bytes'])}"
+        f" of {limit_words(limit_of(row))}"
     )
     return Tile("Headroom", plain_percent(row["headroom_ratio"]), text, None)
 

@@ -27,11 +27,11 @@ counted AS (
 )
 SELECT
   n.module_id, CAST(sum(n.target_count) AS BIGINT) AS run_time_count,
-  'not included: memory that '
+  'run-time memory of '
     || string_agg(
       n.target_count || ' ' || trim(n.target, '_'), ', '
       ORDER BY n.target_count DESC, n.target
     )
-    || ' take at run time' AS caveat
+    || ' is not included' AS caveat
 FROM counted AS n
 GROUP BY n.module_id
