@@ -228,6 +228,21 @@ def gpu_warehouse(made: Made) -> Path:
 
 
 @pytest.fixture(scope="session")
+def limits_dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a folder with dumps of programs at the limits of TPUs."""
+    folder = tmp_path_factory.mktemp("limits")
+    with tarfile.open(DATA / "limits" / "limits.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def limits_warehouse(made: Made, limits_dumps: Path) -> Path:
+    """Programs at the limit of each TPU, a run for each, called after its folder."""
+    return made("limits", lambda path: _ingest(path, *sorted(limits_dumps.iterdir())))
+
+
+@pytest.fixture(scope="session")
 def compact_warehouse(made: Made) -> Path:
     """Programs dumped by jaxlib 0.12.0, which leaves get-tuple-elements out of text."""
     archives = sorted((DATA / "compact").glob("*-0.12.0.tar.xz"))

@@ -1,7 +1,10 @@
--- title: Custom calls
--- question: Which custom calls does a program have, and how much workspace do
---   they need?
--- definition: Custom calls of the last snapshot of every module, by target.
+-- title: Custom calls and custom fusions
+-- question: Which custom calls and custom fusions does a program have, and how
+--   much workspace do they need?
+-- definition: Custom calls of the last snapshot of every module, by target,
+--   and custom fusions (kind=kCustom), by the kind in their backend config,
+--   such as __ynn_fusion. takes_run_time_memory says that run_time_rules has
+--   them: they take memory at run time that no dump states.
 --   operand_bytes and result_bytes are logical sizes; for a tuple-shaped
 --   result, those of its arrays (tuple_sizes). Workspace is the u8[] elements
 --   of tuple-shaped results, and for cuBLAS also one-dimensional s8[]
@@ -21,7 +24,11 @@
 -- column program
 -- column module_number
 -- column rank
--- column custom_call_target VARCHAR name neutral: Target of the call.
+-- column custom_call_target VARCHAR name neutral: Target of the call, or kind
+--   of the fusion.
+-- column opcode
+-- column takes_run_time_memory BOOLEAN flag neutral: Whether they take memory
+--   at run time that no figure includes.
 -- column call_count BIGINT count neutral: Number of calls.
 -- column operand_bytes BIGINT bytes neutral: Logical sizes of their operands.
 -- column result_bytes BIGINT bytes neutral: Logical sizes of their results.
@@ -35,7 +42,14 @@
 --   result.
 WITH calls AS (
   SELECT DISTINCT
-    i.module_id, i.instruction_id, i.name, i.custom_call_target,
+    i.module_id, i.instruction_id, i.name, i.opcode,
+    CASE
+      WHEN i.opcode = 'custom-call' THEN i.custom_call_target
+      ELSE coalesce(
+        nullif(regexp_extract(i.backend_config, '"kind": ?"([^"]+)"', 1), ''),
+        i.fusion_kind
+      )
+    END AS custom_call_target,
     i.logical_bytes, i.element_type, i.shape,
     TRY_CAST(regexp_extract(
       i.backend_config,
@@ -46,6 +60,7 @@ WITH calls AS (
   FROM final_modules() AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
+    OR (i.opcode = 'fusion' AND i.fusion_kind = 'kCustom')
 ),
 read AS (
   SELECT c.module_id, c.instruction_id, sum(o.logical_bytes) AS operand_bytes
@@ -97,7 +112,13 @@ sized AS (
   LEFT JOIN tuple_sizes() AS t USING (shape)
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, s.custom_call_target,
+  m.run, m.program, m.module_number, m.rank, s.custom_call_target, s.opcode,
+  bool_or(EXISTS (
+    SELECT 1
+    FROM run_time_rules() AS r
+    WHERE r.opcode = s.opcode
+      AND regexp_matches(s.custom_call_target, r.pattern)
+  )) AS takes_run_time_memory,
   count(*) AS call_count,
   CAST(sum(s.operand_bytes) AS BIGINT) AS operand_bytes,
   CAST(sum(s.result_bytes) AS BIGINT) AS result_bytes,
@@ -109,7 +130,7 @@ FROM final_modules() AS m
 JOIN sized AS s USING (module_id)
 GROUP BY
   m.run, m.program, m.module_number, m.rank, m.module_id, m.path,
-  s.custom_call_target
+  s.custom_call_target, s.opcode
 ORDER BY
   workspace_bytes DESC NULLS LAST, result_bytes DESC, m.program,
   m.module_number, m.rank, s.custom_call_target

@@ -6,7 +6,12 @@
 --   the sum of the live peaks of all spaces, which no single memory needs.
 --   arguments_outputs_temps is the sum that JAX users form: parameters plus
 --   live-outs plus temporaries minus parameters that are also live-out.
---   printed_live_range_peak is XLA's listing at its own peak.
+--   printed_live_range_peak is XLA's listing at its own peak. temp and
+--   memory_analysis_temp are compared with the most temporary bytes live at
+--   one step. On TPU, the second is about HBM only and what libtpu needs in the
+--   end: the assignment's tables of tuples and scalars, 512 bytes each, are
+--   gone, and what its code generator needs is added. It is 0 for most small
+--   programs, whose temporaries all fit into VMEM.
 -- grain: module occurrence, definition, memory space
 -- leading: program, space_name, definition, bytes, delta_bytes, reason
 -- param run
@@ -20,7 +25,8 @@
 --   all memory spaces.
 -- column space_name
 -- column bytes BIGINT bytes lower_is_better: The figure.
--- column delta_bytes BIGINT bytes neutral: Figure minus live peak.
+-- column delta_bytes BIGINT bytes neutral: Figure minus live peak, that of
+--   temporaries for temp and memory_analysis_temp.
 -- column reason VARCHAR text neutral: Reason for the difference.
 WITH memory AS (
   SELECT m.*
@@ -34,7 +40,11 @@ whole AS (
     m.run_id, m.path, m.part, m.module_id, m.module_number, m.rank,
     m.run AS run_name, m.program AS program_name,
     max(m.printed_total_bytes) AS printed_total_bytes,
-    sum(m.live_peak_bytes) AS live_bytes
+    sum(m.live_peak_bytes) AS live_bytes,
+    sum(m.temp_live_peak_bytes) FILTER (
+      WHERE m.platform IS DISTINCT FROM 'tpu'
+        OR m.color = 0
+    ) AS live_temp_bytes
   FROM memory AS m
   GROUP BY ALL
 ),
@@ -62,7 +72,7 @@ captured AS (
     w.path, w.part,
     a.argument_bytes + a.output_bytes + a.temp_bytes - a.alias_bytes
       AS sum_bytes,
-    a.peak_bytes
+    a.peak_bytes, a.temp_bytes
   FROM whole AS w
   JOIN modules AS m
     ON m.run_id = w.run_id
@@ -125,6 +135,26 @@ numbers AS (
     w.path, w.part, 7, 'memory_analysis_peak',
     NULL, NULL, c.peak_bytes, w.live_bytes,
     'JAX: peak_memory_in_bytes, mixes memory spaces and heap simulations'
+  FROM whole AS w
+  JOIN captured AS c USING (path, part)
+  UNION ALL
+  SELECT
+    m.path, m.part, 8, 'temp', m.color,
+    m.space_name, m.temp_bytes, m.temp_live_peak_bytes,
+    'temporaries of the assignment, includes fragmentation'
+  FROM memory AS m
+  WHERE EXISTS (
+    SELECT 1
+    FROM captured AS c
+    WHERE c.path = m.path
+      AND c.part = m.part
+  )
+  UNION ALL
+  SELECT
+    w.path, w.part, 9, 'memory_analysis_temp',
+    NULL, NULL, c.temp_bytes, w.live_temp_bytes,
+    'JAX: temp_size_in_bytes; on TPU without tables of tuples and scalars,'
+      || ' with what the code generator adds'
   FROM whole AS w
   JOIN captured AS c USING (path, part)
 )

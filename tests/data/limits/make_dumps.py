@@ -5,8 +5,8 @@ TPU_WORKER_ID=0 TPU_ACCELERATOR_TYPE=v5litepod-4 JAX_PLATFORMS=cpu \\
 python make_dumps.py limits.tar.xz          with jax[tpu] 0.10.2
 
 A program is the sum of one array. The largest array that libtpu compiles is searched
-to 4 KiB; DEVICE/fits is the dump of that size, DEVICE/exceeds of the next: libtpu
-counts the program's code, which the assignment lacks. DEVICE/above has 2 MiB more.
+to 4 KiB; "DEVICE fits" is the dump of that size, "DEVICE exceeds" of the next: libtpu
+counts the program's code, which the assignment lacks. "DEVICE above" has 2 MiB more.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def main(output: str) -> None:
                 compiled(device, count, os.fspath(dump))
                 for path in sorted(dump.iterdir()):
                     if path.name.endswith(KEPT):
-                        info = archive.gettarinfo(path, f"{name}/{case}/{path.name}")
+                        info = archive.gettarinfo(path, f"{name} {case}/{path.name}")
                         info.mtime, info.uid, info.gid = 0, 0, 0
                         info.uname = info.gname = ""
                         with path.open("rb") as file:
