@@ -3,7 +3,9 @@
 --   hang?
 -- definition: The sequence of collectives of each module in schedule order
 --   (opcode, channel, replica groups, source-target pairs, shape; the parts of
---   async_collectives as one), compared with that of the lowest rank. Modules
+--   async_collectives as one), compared with that of the lowest rank. Forms of
+--   replica groups that list the same devices (device_groups) are equal, as
+--   are pairs in another order. Modules
 --   of different ranks are matched by program_key (entry shapes and
 --   num_partitions), the n-th by number on each rank; unmatched modules are
 --   then compared by position. One row per rank that differs, with the first
@@ -85,16 +87,29 @@ sequences AS (
         ), ''
       ),
       regexp_replace(i.shape, '\{[^}]*\}', '', 'g')
-    ) AS label
+    ) AS label,
+    concat_ws(
+      ' ', i.opcode, 'channel ' || i.channel_id, d.device_groups,
+      list_sort(regexp_extract_all(
+        replace(
+          regexp_extract(
+            i.attributes, 'source_target_pairs=\{([0-9{}, ]*)\}', 1
+          ), ' ', ''
+        ), '\{[^}]*\}'
+      )),
+      regexp_replace(i.shape, '\{[^}]*\}', '', 'g')
+    ) AS meaning
   FROM modules_of_ranks AS m
   JOIN replica_groups() AS g USING (module_id)
   JOIN instructions AS i USING (module_id, instruction_id)
+  LEFT JOIN device_groups() AS d
+    ON d.replica_groups = g.replica_groups
   LEFT JOIN async_collectives() AS a
     USING (module_id, instruction_id)
   WHERE coalesce(a.part, 'start') = 'start'
 ),
 expected_ones AS (
-  SELECT s.program_name, s.ordinal, s.place, s.label
+  SELECT s.program_name, s.ordinal, s.place, s.label, s.meaning
   FROM sequences AS s
   JOIN leaders AS l
     ON l.program_name = s.program_name
@@ -121,12 +136,12 @@ compared AS (
     s.label AS found, s.schedule_step,
     row_number() OVER (
       PARTITION BY p.program_name, p.ordinal, p.rank
-      ORDER BY e.label IS NOT DISTINCT FROM s.label, p.place
+      ORDER BY e.meaning IS NOT DISTINCT FROM s.meaning, p.place
     ) AS nearest,
     count(s.label) OVER (
       PARTITION BY p.program_name, p.ordinal, p.rank
     ) AS collective_count,
-    e.label IS NOT DISTINCT FROM s.label AS is_equal
+    e.meaning IS NOT DISTINCT FROM s.meaning AS is_equal
   FROM places AS p
   LEFT JOIN expected_ones AS e
     ON e.program_name = p.program_name

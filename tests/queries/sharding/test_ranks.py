@@ -165,12 +165,27 @@ def test_a_rank_that_sends_to_another_may_hang(tmp_path: Path) -> None:
         sent = f"collective-permute(%p), channel_id=1, source_target_pairs={pairs}"
         return collectives(1).replace(reduced.encode(), sent.encode())
 
-    one, other = "{{0,1},{1,0}}", "{{1,0},{0,1}}"
+    one, same, other = "{{0,1},{1,2}}", "{{1,2}, {0,1}}", "{{1,0},{2,1}}"
     label = "collective-permute channel 1 {} f32[8]"
-    assert parity(tmp_path, [ring(one), ring(one), ring(other)]) == [
+    assert parity(tmp_path, [ring(one), ring(same), ring(other)]) == [
         (2, False, 1, 0, None, label.format(one), label.format(other)),
         (0, True, 1, None, None, None, None),
         (1, True, 1, None, None, None, None),
+    ]
+
+
+def test_groups_that_releases_print_in_other_ways_are_equal(tmp_path: Path) -> None:
+    """The second is printed in full, the third along an axis; the last differs."""
+    printed = [
+        "[4,2]<=[2,4]T(1,0)",
+        "{{0,4},{1,5},{2,6},{3,7}}",
+        "mesh['x'=2,'y'=4] {'x'}",
+        "[4,2]<=[8]",
+    ]
+    label = "all-reduce channel 1 {} f32[8]"
+    assert parity(tmp_path, [collectives(1, groups=text) for text in printed]) == [
+        (3, False, 1, 0, None, label.format(printed[0]), label.format(printed[3])),
+        *[(rank, True, 1, None, None, None, None) for rank in range(3)],
     ]
 
 

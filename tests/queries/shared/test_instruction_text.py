@@ -123,6 +123,39 @@ def test_every_spelling_of_replica_groups(
 
 
 @pytest.mark.parametrize(
+    ("printed", "listed"),
+    [
+        ("{{4, 5}, {0,1}}", "{{0,1},{4,5}}"),
+        ("{{1,0}}", "{{1,0}}"),
+        ("{}", "{}"),
+        ("[2,4]<=[8]", "{{0,1,2,3},{4,5,6,7}}"),
+        ("[4,2]<=[2,4]T(1,0)", "{{0,4},{1,5},{2,6},{3,7}}"),
+        ("[2,4]<=[2,2,2]T(1,0,2)", "{{0,1,4,5},{2,3,6,7}}"),
+        ("[1,6]<=[2,3]T(1,0)", "{{0,3,1,4,2,5}}"),
+        ("mesh['x'=2,'y'=4] {'y'}", "{{0,1,2,3},{4,5,6,7}}"),
+        ("mesh['x'=2,'y'=4] {'x'}", "{{0,4},{1,5},{2,6},{3,7}}"),
+        ("mesh['x'=2,'y'=2] {'y','x'}", "{{0,2,1,3}}"),
+        ("mesh['y'=8] {'y':(2)2}", "{{0,2},{1,3},{4,6},{5,7}}"),
+        ("mesh['y'=4] {'y':(1)2}", "{{0,2},{1,3}}"),
+        ("mesh['x'=2,'y'=2], device_ids=(3,1,2,0) {'y'}", "{{2,0},{3,1}}"),
+        (
+            "mesh['x'=2,'y'=4], device_ids=([4,2]T(1,0)) {'y'}",
+            "{{0,2,4,6},{1,3,5,7}}",
+        ),
+        ("[999999999999,999999999999]<=[9]", "[999999999999,999999999999]<=[9]"),
+        ("mesh['x'=2] {'z'}", "mesh['x'=2]{'z'}"),
+        ("[2,2]<=[2,2]T(1,1)", "[2,2]<=[2,2]T(1,1)"),
+    ],
+)
+def test_devices_of_replica_groups(
+    warehouse: Connection, printed: str, listed: str
+) -> None:
+    store_instruction(warehouse, "all-reduce", replica_groups=printed)
+    rows = warehouse.execute("FROM device_groups()").fetchall()
+    assert rows == [(printed, listed)]
+
+
+@pytest.mark.parametrize(
     ("pairs", "groups", "size"),
     [
         ("{{0,1},{1,2},{2,3},{3,0}}", 1, 4),
