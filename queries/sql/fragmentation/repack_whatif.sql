@@ -4,9 +4,11 @@
 -- definition: Simulates six packings of each temporary allocation, those that
 --   XLA's heap_simulator_replay tries. Values that share bytes in place are
 --   one block, which covers their bytes and all their steps. Blocks are placed
---   one by one in the order of largest_first (by size, lifetime or rent), at
---   the lowest place that is free over all their steps (lowest), or in the
---   smallest gap that is large enough, the lowest among equals (best_fit).
+--   one by one in the order of largest_first (by size, lifetime or rent; of
+--   equal ones the larger first, then the one that starts and the one that ends
+--   first, so that numbers of values do not matter), at the lowest place that
+--   is free over all their steps (lowest), or in the smallest gap that is large
+--   enough, the lowest among equals (best_fit).
 --   Sizes are rounded up to the alignment: the largest power of two, at most
 --   1024, that divides all offsets of the arena. floor_bytes is the arena's
 --   live peak, rounded in the same way: no packing needs less, and it cannot
@@ -131,7 +133,8 @@ waiting AS (
       'placed': CAST([] AS STRUCT(
         place BIGINT, bytes BIGINT, start_step INTEGER, end_step INTEGER
       )[])
-    } ORDER BY o.greatness DESC, o.block_id) AS blocks
+    } ORDER BY o.greatness DESC, o.bytes DESC, o.start_step, o.end_step)
+      AS blocks
   FROM ordered AS o
   CROSS JOIN (VALUES ('lowest'), ('best_fit')) AS f (fit)
   GROUP BY o.module_id, o.allocation_id, o.largest_first, f.fit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, pairwise, permutations
 from typing import Any, NamedTuple
 
 import pytest
@@ -96,6 +96,27 @@ def test_live_timeline(
         kept = [row[3] for row in thinned if row[0] == color]
         assert len(kept) <= points
         assert max(kept) == live_peak(assignment, color)[0]
+        whole = [row[3] for row in rows if row[0] == color]
+        assert all(a != b for a, b in pairwise(whole))
+
+
+def test_a_temporary_value_and_a_result_of_its_size_are_one_stretch(
+    empty_warehouse: Connection,
+) -> None:
+    assignment = Assignment(
+        (
+            Allocation(0, 4, 0, "temp", (Value(0, 0, 4, 1, 2),)),
+            Allocation(1, 4, 0, "live_out", (Value(1, 0, 4, 3, 5),)),
+        ),
+        6,
+    )
+    with stored(empty_warehouse, assignment) as connection:
+        rows = ask(
+            connection,
+            "SELECT from_step, to_step, live_bytes, temp_live_bytes, delta_bytes"
+            " FROM live_timeline()",
+        )
+    assert rows == [(0, 0, 0, 0, 0), (1, 5, 4, 4, 4), (6, 6, 0, 0, -4)]
 
 
 # --- Fragmentation and holes ----------------------------------------------------------
@@ -310,7 +331,9 @@ def test_other_packings(empty_warehouse: Connection, assignment: Assignment) -> 
         blocks = [rounded(b, align) for b in chains(tenants)]
         floor = -(-arena_peak(assignment, arena)[0] // align) * align
         for order, greatness in ORDERS.items():
-            todo = sorted(blocks, key=lambda b: (-greatness(b), b.block_id))
+            todo = sorted(
+                blocks, key=lambda b: (-greatness(b), -b.bytes, b.start, b.end)
+            )
             for fit in ("lowest", "best_fit"):
                 places = packed(todo, fit)
                 size = max((p + b.bytes for b, p in places.items()), default=0)
@@ -318,6 +341,25 @@ def test_other_packings(empty_warehouse: Connection, assignment: Assignment) -> 
                 row = (order, fit, len(blocks), align, size, floor)
                 expected += [(arena.allocation_id, *row)] if blocks else []
     assert sorted(rows) == sorted(expected)
+
+
+def test_numbers_of_values_do_not_decide_a_packing(
+    empty_warehouse: Connection,
+) -> None:
+    """By number, the three largest could take turns so that 8 bytes are needed."""
+    placed = [(0, 3, 2, 3), (3, 2, 1, 2), (5, 3, 3, 5), (8, 3, 0, 1)]
+    found = set()
+    for numbers in permutations(range(4)):
+        values = [Value(n, *p) for n, p in zip(numbers, placed, strict=True)]
+        assignment = Assignment((Allocation(0, 11, 0, "temp", (*values,)),), 6)
+        with stored(empty_warehouse, assignment) as connection:
+            rows = ask(
+                connection,
+                "SELECT largest_first, fit, packed_bytes FROM repack_whatif()",
+            )
+        found.add(tuple(sorted(rows)))
+    (rows_of_all,) = found
+    assert {packed for order, _, packed in rows_of_all if order == "size"} == {6}
 
 
 def alignment(tenants: list[Value]) -> int:
