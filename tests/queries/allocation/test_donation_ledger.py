@@ -156,7 +156,7 @@ def missed(program: Program) -> list[tuple[int, Output]]:
         free = [
             number
             for number, own in enumerate(program.parameters)
-            if own == place and place[1] and number not in aliased | updated
+            if own == place and number not in aliased | updated
         ]
         results = [
             output
@@ -184,6 +184,25 @@ def ledger(program: Program) -> list[tuple[Any, ...]]:
     for number, output in missed(program):
         rows.append(("missed", number, f"{{{output.index}}}", output.size))
     return rows
+
+
+def test_an_argument_without_elements_could_be_donated_too(
+    empty_warehouse: Connection,
+) -> None:
+    program = Program(
+        [(0, 0), (0, 4)],
+        [Output(0, 0, 0, 3, None), Output(1, 0, 4, 3, None)],
+        [],
+        {},
+        Value(500, 0, 0, 0, 0),
+    )
+    with stored(empty_warehouse, assignment_of(program)) as connection:
+        describe(connection, program)
+        rows = connection.execute(
+            "SELECT status, parameter_number, output_index, donated_bytes"
+            " FROM donation_ledger()"
+        ).fetchall()
+    assert rows == [("missed", 1, "{1}", 4), ("missed", 0, "{0}", 0)]
 
 
 @pytest.mark.slow

@@ -255,7 +255,13 @@ def test_what_else_changed(tmp_path: Path) -> None:
             (
                 *(
                     "one",
-                    {"xla_cpu_fusion_limit": "3", "xla_same": "1", "xla_old": "1"},
+                    {
+                        "xla_cpu_fusion_limit": "3",
+                        "xla_same": "1",
+                        "xla_old": "1",
+                        "493": "1",
+                        "xla_options.12": "1",
+                    },
                 ),
                 *("TPU v5e", '{"a": 1}', None),
             ),

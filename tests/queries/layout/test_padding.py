@@ -29,15 +29,17 @@ class Tiled:
     sizes: tuple[int, ...]
     order: tuple[int, ...]
     tile: tuple[int, ...]
-    width: int
+    bits: int
 
     @property
     def logical_bytes(self) -> int:
-        return prod(self.sizes) * self.width
+        return -(-prod(self.sizes) * self.bits // 8)
 
     def __str__(self) -> str:
-        dtype = {1: "u8", 2: "bf16", 4: "f32"}[self.width]
-        tile = f":T({','.join(map(str, self.tile))})(2,1)S(1)" if self.tile else ""
+        dtype = {2: "s2", 4: "s4", 8: "u8", 16: "bf16", 32: "f32"}[self.bits]
+        packed = f"E({self.bits})" if self.bits < 8 else ""
+        tile = f"T({','.join(map(str, self.tile))})(2,1)" if self.tile else ""
+        tile = f":{tile}{packed}S(1)" if tile + packed else ""
         order = ",".join(map(str, self.order))
         return f"{dtype}[{','.join(map(str, self.sizes))}]{{{order}{tile}}}"
 
@@ -50,7 +52,7 @@ class Tiled:
             minor_first = [place[dimension] for dimension in self.order]
             padded = minor_first + [0] * (depth - len(minor_first))
             touched.add(tuple(p // s for p, s in zip(padded, steps, strict=True)))
-        return len(touched) * prod(steps) * self.width
+        return -(-len(touched) * prod(steps) * self.bits // 8)
 
 
 @st.composite
@@ -58,9 +60,8 @@ def tiled_shapes(draw: st.DrawFn) -> Tiled:
     sizes = draw(st.lists(st.integers(0, 5), max_size=4))
     order = draw(st.permutations(range(len(sizes))))
     tile = draw(st.lists(st.integers(1, 4), max_size=3))
-    return Tiled(
-        tuple(sizes), tuple(order), tuple(tile), draw(st.sampled_from([1, 2, 4]))
-    )
+    bits = draw(st.sampled_from([2, 4, 8, 16, 32]))
+    return Tiled(tuple(sizes), tuple(order), tuple(tile), bits)
 
 
 @pytest.mark.slow
@@ -83,6 +84,30 @@ def test_padding_of_a_tiled_array(
     logical = shape.logical_bytes
     expected = (logical, size, size - logical, tiled - logical, rounding)
     assert rows == ([expected] if size > logical else [])
+
+
+@pytest.mark.parametrize(
+    ("shape", "logical", "size"),
+    [
+        ("s4[33,17]{0,1:T(8,128)(8,1)E(4)}", 281, 1536),
+        ("s4[33,17]{1,0:T(8,128)(8,1)E(4)S(1)}", 281, 2560),
+        ("s2[33,17]{0,1:T(16,128)(16,1)E(2)}", 141, 1024),
+        ("s4[1000]{0:T(1024)(128)(8,1)E(4)}", 500, 512),
+        ("pred[33,17]{0,1:T(8,128)(4,1)}", 561, 3072),
+    ],
+)
+def test_elements_of_less_than_a_byte_fill_their_tiles(
+    empty_warehouse: Connection, shape: str, logical: int, size: int
+) -> None:
+    """Sizes that libtpu 0.0.42 assigned for a v5e: all padding is that of tiles."""
+    value = Value(0, 0, size, 0, 1, logical)
+    assignment = Assignment((Allocation(0, size, 0, "temp", (value,)),), 1)
+    with stored(empty_warehouse, assignment) as connection:
+        connection.execute('UPDATE store."values" SET shape = ?', [shape])
+        rows = connection.execute(
+            "SELECT tile_padding_bytes, rounding_bytes FROM padding_waste()"
+        ).fetchall()
+    assert rows == [(size - logical, 0)]
 
 
 @pytest.mark.slow

@@ -57,7 +57,6 @@ free_parameters AS (
     AND a.parameter_number = p.parameter_number
     AND coalesce(a.parameter_index, '{}') = p.parameter_index
   WHERE NOT coalesce(p.is_live_out, FALSE)
-    AND p.size_bytes > 0
 ),
 free_outputs AS (
   SELECT

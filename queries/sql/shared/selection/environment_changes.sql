@@ -6,7 +6,8 @@
 --   the other, where both list only what is not default (debug_options); where
 --   both list all, the other's release does not know it; else it is left out.
 --   Where a run's list is cut off, only values that the other run lacks count.
---   Where and what to dump moves no memory.
+--   Where and what to dump moves no memory. Flags that the dump lists by the
+--   number of their field alone are left out: nobody can look them up.
 -- grain: pair of runs, key
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
 -- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs in
@@ -59,6 +60,7 @@ flags AS MATERIALIZED (
     list(DISTINCT f.value) AS all_values
   FROM compiler_flags AS f
   JOIN both_runs USING (run_id)
+  WHERE NOT regexp_matches(f.name, '(^|\.)[0-9]+(\.|$)')
   GROUP BY f.run_id, f.name
 ),
 flagged AS (

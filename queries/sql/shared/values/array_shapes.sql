@@ -4,7 +4,8 @@
 -- definition: Every distinct array shape among the placed values of the
 --   selected modules. tiled_bytes rounds the j-th most minor dimension up to
 --   the j-th last number of the first tile (a missing dimension counts as 1),
---   multiplies all dimensions and the element width; without a tile it is
+--   multiplies all dimensions and the element width, that of elements of less
+--   than a byte as the layout says it, E(bits); without a tile it is
 --   logical_bytes. Sub-tiles add nothing. NULL where a tile combines
 --   dimensions (*).
 -- grain: shape
@@ -26,7 +27,9 @@ WITH arrays AS (
     replace(regexp_extract(shape, '^[a-z0-9]+\[([^\]]*)\]', 1), '<=', '')
       AS dimensions,
     regexp_extract(shape, '\]\{([0-9,]*)', 1) AS minor_to_major,
-    nullif(regexp_extract(shape, ':[^S]*?T\(([0-9,*]*)\)', 1), '') AS tile
+    nullif(regexp_extract(shape, ':[^S]*?T\(([0-9,*]*)\)', 1), '') AS tile,
+    TRY_CAST(regexp_extract(shape, '[^A-Z]E\(([0-9]+)\)', 1) AS INTEGER)
+      AS packed_bits
   FROM value_places()
   WHERE shape NOT LIKE '(%'
     AND logical_bytes IS NOT NULL
@@ -82,6 +85,7 @@ SELECT
   tile, logical_bytes,
   CASE
     WHEN tile IS NULL OR elements = 0 THEN logical_bytes
-    ELSE CAST(padded_elements * logical_bytes // elements AS BIGINT)
+    WHEN packed_bits > 0 THEN (padded_elements * packed_bits + 7) // 8
+    ELSE padded_elements * (logical_bytes // elements)
   END AS tiled_bytes
 FROM rounded
