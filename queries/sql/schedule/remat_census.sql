@@ -7,7 +7,8 @@
 --   or else the op_path. recomputed_bytes are the logical sizes of their
 --   results (of a tuple, its arrays), flop the work of dot_work, each counted
 --   once; total_flop multiplies it by the known trip counts of the loops
---   around them. For a fusion, the fused instructions count one by one
+--   around them, and greatest_flop leaves out branches of conditionals with less
+--   work than others (lesser_branches). For a fusion, the fused instructions count one by one
 --   (in_fusion_count); the fusion itself counts if none of them has its
 --   original, as when the compiler recomputes it whole.
 -- grain: module occurrence, made by, original
@@ -31,6 +32,8 @@
 --   once.
 -- column total_flop BIGINT flop lower_is_better: The same, times the trip
 --   counts of their loops.
+-- column greatest_flop BIGINT flop lower_is_better: The same, of a conditional
+--   only the branch with the most work, as XLA's cost analysis counts.
 -- column times_known BOOLEAN flag neutral: Whether the trip counts of all
 --   loops around it are known.
 WITH instructions_there AS MATERIALIZED (
@@ -54,6 +57,7 @@ clones AS MATERIALIZED (
     coalesce(w.flop, 0) AS flop, coalesce(t.times, 1) AS times,
     coalesce(t.is_known, FALSE) AS times_known,
     coalesce(c.kind = 'fusion', FALSE) AS is_fused,
+    l.computation_id IS NOT NULL AS is_lesser,
     CASE WHEN i.name LIKE '%.remat%' THEN 'compiler' ELSE 'framework' END
       AS made_by,
     CASE WHEN i.name LIKE '%.remat%'
@@ -71,11 +75,14 @@ clones AS MATERIALIZED (
     AND w.instruction_id = i.instruction_id
     AND (
       i.opcode IN ('dot', 'convolution', 'custom-call')
-      OR i.name LIKE '%.remat%'
+      OR (i.name LIKE '%.remat%' AND i.opcode NOT IN ('conditional', 'while'))
     )
   LEFT JOIN multiplicity() AS t
     ON t.module_id = i.module_id
     AND t.computation_id = i.computation_id
+  LEFT JOIN lesser_branches() AS l
+    ON l.module_id = i.module_id
+    AND l.computation_id = i.computation_id
   WHERE (i.name LIKE '%.remat%' OR o.is_recomputed)
     AND i.opcode NOT IN (
       'parameter', 'constant', 'tuple', 'get-tuple-element', 'bitcast',
@@ -101,6 +108,8 @@ SELECT
   CAST(coalesce(sum(c.logical_bytes), 0) AS BIGINT) AS recomputed_bytes,
   CAST(sum(c.flop) AS BIGINT) AS flop,
   CAST(sum(c.flop * c.times) AS BIGINT) AS total_flop,
+  CAST(coalesce(sum(c.flop * c.times) FILTER (WHERE NOT c.is_lesser), 0)
+    AS BIGINT) AS greatest_flop,
   bool_and(c.times_known) AS times_known
 FROM final_modules() AS m
 JOIN clones AS c USING (module_id)

@@ -5,7 +5,9 @@
 --   values that the start, or the asynchronous computation that it calls,
 --   defines, in the memory space with the most of them; tables of pointers of
 --   tuples are left out. overlapped_flop is the work (dot_work) of the
---   instructions scheduled between start and done. overlapped_bytes are the
+--   instructions of the same computation scheduled between start and done, with
+--   what they call: of a conditional the greatest branch, of a loop one
+--   iteration. overlapped_bytes are the
 --   logical sizes of the values that they write, by the buffer assignment: the
 --   arrays of a tuple count; instructions that only name or pass on a value do
 --   not, nor parameters, constants, asynchronous operations (with everything
@@ -143,20 +145,32 @@ written AS (
 ),
 steps AS MATERIALIZED (
   SELECT
-    s.module_id, s.step, coalesce(w.written_bytes, 0) AS written_bytes,
-    coalesce(d.flop, 0) AS flop
+    s.module_id, s.step, coalesce(w.written_bytes, 0) AS written_bytes
   FROM scheduled AS s
   LEFT JOIN written AS w USING (module_id, instruction_id)
-  LEFT JOIN dot_work() AS d
-    ON d.module_id = s.module_id
-    AND d.instruction_id = s.instruction_id
+),
+worked AS MATERIALIZED (
+  SELECT d.module_id, i.computation_id, s.step, d.flop
+  FROM dot_work() AS d
+  JOIN scheduled AS s USING (module_id, instruction_id)
+  JOIN instructions_there AS i USING (module_id, instruction_id)
+),
+overlapped AS (
+  SELECT w.module_id, w.instruction_id, sum(d.flop) AS flop
+  FROM windows AS w
+  JOIN instructions_there AS i USING (module_id, instruction_id)
+  JOIN worked AS d
+    ON d.module_id = w.module_id
+    AND d.computation_id = i.computation_id
+    AND d.step > w.start_at_step
+    AND d.step < w.done_at_step
+  GROUP BY w.module_id, w.instruction_id
 ),
 sums AS (
   SELECT
     module_id, step,
     sum(written_bytes) OVER (PARTITION BY module_id ORDER BY step)
-      AS bytes_until,
-    sum(flop) OVER (PARTITION BY module_id ORDER BY step) AS flop_until
+      AS bytes_until
   FROM steps
 )
 SELECT
@@ -165,13 +179,14 @@ SELECT
   CAST(w.done_at_step - w.start_at_step AS BIGINT) AS window_steps,
   h.color, coalesce(s.space_name, 'color_' || h.color) AS space_name,
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,
-  CAST(b.flop_until - a.flop_until AS BIGINT) AS overlapped_flop,
+  CAST(coalesce(o.flop, 0) AS BIGINT) AS overlapped_flop,
   CAST(b.bytes_until - a.bytes_until AS BIGINT) AS overlapped_bytes,
   coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE)
     AS is_at_peak
 FROM final_modules() AS m
 JOIN windows AS w USING (module_id)
 LEFT JOIN held AS h USING (module_id, instruction_id)
+LEFT JOIN overlapped AS o USING (module_id, instruction_id)
 LEFT JOIN memory_spaces AS s
   ON s.platform = m.platform
   AND s.color = h.color

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from itertools import product
 from pathlib import Path
 
+import pytest
+
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
+from tests.conftest import DATA
 from tests.ingest.dumps import AFTER, write
 
 BATCHES = (
@@ -112,3 +117,50 @@ def test_padding_and_holes_are_no_work(tmp_path: Path) -> None:
         what = window(text, "b0f_0io->b0f")
         operations.append((f"5,{left},7", f"{size},7,11", f"5,{result},11", what))
     assert work(tmp_path, operations) == expected
+
+
+@pytest.mark.parametrize("target", ["cpu", "v5e"])
+def test_branches_loops_and_fusions_in_fusions_count_as_xla_counts(
+    tmp_path: Path, target: str
+) -> None:
+    """XLA adds element-wise operations, here less than a hundredth of the products."""
+    counted = json.loads((DATA / "work" / f"{target}.json").read_text())
+    ingest([str(DATA / "work" / f"{target}.tar.xz")], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        work = {
+            (row["module_id"], row["computation_id"]): row["flop"]
+            for row in run_query(connection, "computation_work").dicts()
+        }
+        entries = connection.execute(
+            "SELECT program, module_id, entry_computation_id FROM modules"
+        ).fetchall()
+    found = {
+        program: work[module_id, computation_id]
+        for program, module_id, computation_id in entries
+    }
+    assert found.keys() == counted.keys()
+    for program, flop in counted.items():
+        assert 0.99 * flop <= found[program] <= flop, program
+
+
+def test_whole_programs_have_the_work_of_all_they_call(gold_warehouse: Path) -> None:
+    """These have no conditional: each product counts once, in whatever it is."""
+    with connect(gold_warehouse) as connection:
+        (run,) = connection.execute(
+            "SELECT name FROM runs WHERE platform = 'tpu'"
+        ).fetchone() or ("",)
+        asked: dict[str, Value] = {"run": run}
+        work = {
+            (row["module_id"], row["computation_id"]): row["flop"]
+            for row in run_query(connection, "computation_work", asked).dicts()
+        }
+        products: dict[int, int] = defaultdict(int)
+        for row in run_query(connection, "product_work", asked).dicts():
+            products[row["module_id"]] += row["flop"]
+        entries = dict(
+            connection.execute(
+                "SELECT module_id, entry_computation_id FROM modules"
+            ).fetchall()
+        )
+    assert len(products) > 5
+    assert {m: work[m, entries[m]] for m in products} == products
