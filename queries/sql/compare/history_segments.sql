@@ -10,7 +10,9 @@
 -- param series
 -- param program
 -- param color
--- column program
+-- column program VARCHAR name neutral: Name of the program in its last run.
+-- column number BIGINT id neutral: Number among programs of that name, see
+--   peak_history.
 -- column platform
 -- column color
 -- column space_name
@@ -29,7 +31,7 @@
 --   segment.
 WITH points AS (
   SELECT
-    h.program AS program_name, h.platform, h.color AS space_color,
+    h.program AS program_name, h.number, h.platform, h.color AS space_color,
     h.space_name, h.run AS run_name, r.commit_sha, o.place, h.reserved_bytes,
     h.live_peak_bytes,
     coalesce(h.delta_reserved_bytes, 1) <> 0
@@ -46,12 +48,12 @@ numbered AS (
     lag(commit_sha) OVER history AS commit_before
   FROM points
   WINDOW history AS (
-    PARTITION BY program_name, platform, space_color ORDER BY place DESC
+    PARTITION BY program_name, number, platform, space_color ORDER BY place DESC
   )
 ),
 pieces AS (
   SELECT
-    program_name, platform, space_color, space_name, piece,
+    program_name, number, platform, space_color, space_name, piece,
     count(*) AS run_count,
     arg_max(run_name, place) AS first_run,
     arg_min(run_name, place) AS last_run,
@@ -61,7 +63,7 @@ pieces AS (
     first(commit_sha ORDER BY place DESC) AS first_commit,
     first(commit_before ORDER BY place DESC) AS commit_before
   FROM numbered
-  GROUP BY program_name, platform, space_color, space_name, piece
+  GROUP BY program_name, number, platform, space_color, space_name, piece
 ),
 -- A piece may be cut off by nothing but a live peak that is not known.
 sized AS (
@@ -71,14 +73,14 @@ sized AS (
       AS is_resized
   FROM pieces
   WINDOW history AS (
-    PARTITION BY program_name, platform, space_color ORDER BY piece
+    PARTITION BY program_name, number, platform, space_color ORDER BY piece
   )
 ),
 stretches AS (
   SELECT
     *,
     count(*) FILTER (WHERE is_resized) OVER (
-      PARTITION BY program_name, platform, space_color ORDER BY piece
+      PARTITION BY program_name, number, platform, space_color ORDER BY piece
     ) AS stretch
   FROM sized
 ),
@@ -87,7 +89,7 @@ changes AS (
     *,
     is_resized OR coalesce(
       live_peak_bytes <> last_value(live_peak_bytes IGNORE NULLS) OVER (
-        PARTITION BY program_name, platform, space_color, stretch
+        PARTITION BY program_name, number, platform, space_color, stretch
         ORDER BY piece
         ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
       ), FALSE
@@ -98,13 +100,13 @@ joined AS (
   SELECT
     *,
     count(*) FILTER (WHERE is_change) OVER (
-      PARTITION BY program_name, platform, space_color ORDER BY piece
+      PARTITION BY program_name, number, platform, space_color ORDER BY piece
     ) AS segment
   FROM changes
 ),
 segments AS (
   SELECT
-    program_name, platform, space_color, space_name,
+    program_name, number, platform, space_color, space_name,
     CAST(sum(run_count) AS BIGINT) AS run_count,
     arg_min(first_run, piece) AS first_run,
     arg_max(last_run, piece) AS last_run,
@@ -113,11 +115,11 @@ segments AS (
     first(first_commit ORDER BY piece) AS first_commit,
     first(commit_before ORDER BY piece) AS commit_before
   FROM joined
-  GROUP BY program_name, platform, space_color, space_name, segment
+  GROUP BY program_name, number, platform, space_color, space_name, segment
 )
 SELECT
-  s.program_name AS program, s.platform, s.space_color AS color, s.space_name,
-  s.first_run, s.last_run, s.run_count, s.reserved_bytes,
+  s.program_name AS program, s.number, s.platform, s.space_color AS color,
+  s.space_name, s.first_run, s.last_run, s.run_count, s.reserved_bytes,
   s.reserved_bytes - lag(s.reserved_bytes) OVER history
     AS delta_reserved_bytes,
   s.live_peak_bytes,
@@ -126,7 +128,8 @@ SELECT
   s.commit_before, s.first_commit
 FROM segments AS s
 WINDOW history AS (
-  PARTITION BY s.program_name, s.platform,
+  PARTITION BY s.program_name, s.number, s.platform,
     s.space_color ORDER BY s.first_place DESC
 )
-ORDER BY s.program_name, s.platform, s.space_color, s.first_place DESC
+ORDER BY
+  s.program_name, s.number, s.platform, s.space_color, s.first_place DESC

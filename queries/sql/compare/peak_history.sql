@@ -1,16 +1,22 @@
 -- title: Peak memory over runs
 -- question: How did every program's memory change from run to run?
--- definition: Per program, platform and memory space: the greatest
---   reserved_bytes and live_peak_bytes among the program's modules in each
---   run, and the change since the previous run with that program. Runs are
---   ordered by started_at, ingested_at, run_id.
+-- definition: Programs are followed through the runs by program_tracks, not by
+--   name: a renamed program goes on, and programs that share a name, such as
+--   the lambdas of JAX, have a history each, told apart by number. On several
+--   ranks, the n-th program of a name of each rank is one program. Per program,
+--   platform and memory space: the greatest reserved_bytes and
+--   live_peak_bytes among its modules in each run, and the change since the
+--   previous run with that program. Runs are ordered by started_at,
+--   ingested_at, run_id.
 -- grain: program, platform, memory space, run
 -- leading: program, space_name, run, reserved_bytes, delta_reserved_bytes,
 --   delta_reserved_ratio, live_peak_bytes
 -- param series
 -- param program
 -- param color
--- column program
+-- column program VARCHAR name neutral: Name of the program in its last run.
+-- column number BIGINT id neutral: Number among the programs that have had the
+--   same last name, in the order in which they appeared.
 -- column platform
 -- column color
 -- column space_name
@@ -29,19 +35,71 @@
 --   live_peak_bytes.
 -- column delta_live_peak_ratio DOUBLE ratio lower_is_better: That change as a
 --   share of the previous value.
-WITH points AS (
+WITH ordered_runs AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no CTE may have their names.
+  SELECT o.run_id, o.place
+  FROM run_order() AS o
+  WHERE $series IS NULL
+    OR o.series = $series
+),
+sightings AS MATERIALIZED (
   SELECT
-    m.program AS program_name, m.platform, m.color AS space_color,
-    m.space_name,
-    m.run_id, o.place, count(*) AS module_count,
+    t.track, t.run_id, t.run_place, t.place, t.program AS program_name, t.rank,
+    t.module_id, t.module_number
+  FROM program_tracks(
+    run_ids := (
+      SELECT coalesce(list(q.run_id ORDER BY q.place DESC), [])
+      FROM ordered_runs AS q
+    )
+  ) AS t
+),
+tracks AS (
+  SELECT
+    track, any_value(s.rank) AS track_rank,
+    arg_max(program_name, run_place) AS last_name
+  FROM sightings AS s
+  GROUP BY track
+),
+numbered AS (
+  SELECT
+    track, last_name,
+    row_number() OVER (
+      PARTITION BY last_name, track_rank ORDER BY track
+    ) AS number
+  FROM tracks
+),
+spaces AS (
+  SELECT DISTINCT
+    m.run_id, m.module_id, m.module_number, m.platform, m.color AS space_color,
+    m.space_name, m.reserved_bytes, m.live_peak_bytes
+  FROM module_memory AS m
+  WHERE $color IS NULL
+    OR m.color = $color
+),
+points AS (
+  SELECT
+    n.last_name, n.number, m.platform, m.space_color, m.space_name, s.run_id,
+    o.place,
+    count(DISTINCT s.place) AS module_count,
     max(m.reserved_bytes) AS reserved_bytes,
     max(m.live_peak_bytes) AS live_peak_bytes
-  FROM module_memory AS m
-  JOIN run_order() AS o USING (run_id)
-  WHERE ($series IS NULL OR m.series = $series)
-    AND ($program IS NULL OR m.program = $program)
-    AND ($color IS NULL OR m.color = $color)
-  GROUP BY ALL
+  FROM numbered AS n
+  JOIN sightings AS s USING (track)
+  JOIN ordered_runs AS o USING (run_id)
+  JOIN spaces AS m
+    ON m.run_id = s.run_id
+    AND m.module_id = s.module_id
+    AND m.module_number IS NOT DISTINCT FROM s.module_number
+  GROUP BY
+    n.last_name, n.number, m.platform, m.space_color, m.space_name, s.run_id,
+    o.place
+),
+asked AS (
+  SELECT DISTINCT last_name, number
+  FROM numbered
+  JOIN sightings AS s USING (track)
+  WHERE $program IS NULL
+    OR s.program_name = $program
 ),
 steps AS (
   SELECT
@@ -49,12 +107,13 @@ steps AS (
     lag(reserved_bytes) OVER history AS reserved_before,
     lag(live_peak_bytes) OVER history AS live_before
   FROM points
+  JOIN asked USING (last_name, number)
   WINDOW history AS (
-    PARTITION BY program_name, platform, space_color ORDER BY place DESC
+    PARTITION BY last_name, number, platform, space_color ORDER BY place DESC
   )
 )
 SELECT
-  s.program_name AS program, s.platform, s.space_color AS color, s.space_name,
+  s.last_name AS program, s.number, s.platform, s.space_color AS color, s.space_name,
   r.name AS run, r.series, r.started_at, r.compiler_version, s.module_count,
   s.reserved_bytes,
   s.reserved_bytes - s.reserved_before AS delta_reserved_bytes,
@@ -66,4 +125,5 @@ SELECT
     AS delta_live_peak_ratio
 FROM steps AS s
 JOIN runs AS r USING (run_id)
-ORDER BY s.program_name, s.platform, s.space_color, s.place DESC
+ORDER BY
+  s.last_name, s.number, s.platform, s.space_color, s.place DESC

@@ -1,10 +1,12 @@
 -- title: Programs compiled more than once
 -- question: Which functions were compiled several times in a run, and why?
 -- definition: Compiled modules of a run by program, separately for each rank
---   or host. Of a name that many programs have (shared_names), those whose
---   sources have equally many instructions of each opcode, and equal entry
---   shapes but for sizes, are a program; without instructions, those with
---   equal graphs. distinct_graphs counts graph_fingerprints,
+--   or host. Modules of one name whose places in the source have nothing in
+--   common (source_functions) are of several programs, such as lambdas. Of a
+--   name that many programs have (shared_names), those whose sources have
+--   equally many instructions of each opcode, and equal entry shapes but for
+--   sizes, are a program; without instructions, those with equal graphs.
+--   distinct_graphs counts graph_fingerprints,
 --   distinct_layouts entry layouts. varying_arguments lists the array
 --   parameters (counted from 0 in print order, tuples flattened) whose shape
 --   differs between the modules, with all their shapes: the reason why JAX
@@ -43,8 +45,13 @@ WITH asked AS MATERIALIZED (
 compilations_there AS MATERIALIZED (
   SELECT
     c.*, s.name IS NOT NULL AS is_nameless,
-    coalesce(c.source_id, c.module_id) AS earliest_id
+    coalesce(c.source_id, c.module_id) AS earliest_id, n.function_place
   FROM compilations(run_ids := (SELECT list(a.run_id) FROM asked AS a)) AS c
+  LEFT JOIN source_functions(
+    run_ids := (SELECT list(a.run_id) FROM asked AS a)
+  ) AS n
+    ON n.run_id = c.run_id
+    AND n.place = c.place
   LEFT JOIN shared_names() AS s
     ON s.kind = 'program'
     AND s.name = c.program
@@ -72,7 +79,7 @@ compiled AS MATERIALIZED (
   SELECT
     c.run_id, c.run AS run_name, c.program AS program_name,
     CASE
-      WHEN NOT c.is_nameless THEN 0
+      WHEN NOT c.is_nameless THEN coalesce(c.function_place, 0)
       WHEN x.opcodes IS NULL THEN hash(c.source_graph, c.graph_fingerprint)
       ELSE hash(
         x.opcodes,
