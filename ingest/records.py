@@ -6,9 +6,50 @@ Line numbers count from 1 within the text that was given.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self, TypeVar
+
+_Item = TypeVar("_Item")
+
+MOST_KEPT = 1_000
+"""Rejects, unclaimed lines and refused files that are kept one by one."""
+
+
+class Tally(list[_Item]):
+    """The first items of a list that hostile input can make long.
+
+    Beyond MOST_KEPT they are counted only, in `left_out`.
+    """
+
+    def __init__(self, items: Iterable[_Item] = ()) -> None:
+        super().__init__()
+        self.left_out = 0
+        self.extend(items)
+
+    def append(self, item: _Item) -> None:
+        """Keep an item, or count it."""
+        if len(self) < MOST_KEPT:
+            super().append(item)
+        else:
+            self.left_out += 1
+
+    def extend(self, items: Iterable[_Item]) -> None:
+        """Keep or count each item, and those that `items` itself left out."""
+        for item in items:
+            self.append(item)
+        if isinstance(items, Tally):
+            self.left_out += items.left_out
+
+    def __iadd__(self, items: Iterable[_Item]) -> Self:  # type: ignore[misc]
+        """Do as `extend`."""
+        self.extend(items)
+        return self
+
+
+def total(items: Sequence[Any]) -> int:
+    """Return how many items there are, or were where a Tally keeps the first."""
+    return len(items) + (items.left_out if isinstance(items, Tally) else 0)
 
 
 class Reject(NamedTuple):
@@ -24,6 +65,17 @@ class Reject(NamedTuple):
     code: str
     message: str
     snippet: str
+
+
+def summed_up(rejects: Iterable[Reject]) -> list[Reject]:
+    """Return the rejects of one file, with a last one that counts those left out."""
+    kept = Tally(rejects)
+    found = list(kept)
+    if kept.left_out:
+        last = found[-1]
+        message = f"{kept.left_out:,} more places of this file could not be read"
+        found.append(Reject(last.line, 0, last.section, "more", message, ""))
+    return found
 
 
 class Unclaimed(NamedTuple):

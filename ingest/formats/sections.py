@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, repeat
+from itertools import chain, repeat, starmap
 from typing import Any, NamedTuple, TypeVar, cast
 
-from hlodb.ingest.records import Reject, Unclaimed
+from hlodb.ingest.records import Reject, Tally, Unclaimed
 
 NAME = r"[^\s{}<>]+"
 """An instruction name: it may hold `.`, `-`, `:` and consist of digits."""
@@ -33,6 +33,9 @@ Columns = list[list[Any]]
 """The groups of a rule, one list each; a group that took no part is None."""
 
 _SNIPPET = 120
+SHOWN = 200
+"""Characters that are kept of an unclaimed line."""
+
 _DIGITS = re.compile(r"[0-9]+")
 _Key = TypeVar("_Key")
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
@@ -130,7 +133,11 @@ def snippet(line: str) -> str:
 
 def unclaimed_lines(section: Section) -> list[Unclaimed]:
     """Return all lines of a section that should hold none."""
-    return [Unclaimed(*line) for line in numbered(section)]
+    return Tally(starmap(_unclaimed, numbered(section)))
+
+
+def _unclaimed(number: int, line: str) -> Unclaimed:
+    return Unclaimed(number, line[:SHOWN])
 
 
 def sift(kind: str, lines: Iterable[tuple[int, str]], grammar: Grammar) -> Sifted:
@@ -140,8 +147,8 @@ def sift(kind: str, lines: Iterable[tuple[int, str]], grammar: Grammar) -> Sifte
     unclaimed, so that one defect is one reject.
     """
     kept: list[str] = []
-    rejects: list[Reject] = []
-    unclaimed: list[Unclaimed] = []
+    rejects: Tally[Reject] = Tally()
+    unclaimed: Tally[Unclaimed] = Tally()
     state, owner, seen = "start", "", set[tuple[str | None, ...]]()
     for number, line in lines:
         rule, match = _recognise(line, grammar)
@@ -155,7 +162,7 @@ def sift(kind: str, lines: Iterable[tuple[int, str]], grammar: Grammar) -> Sifte
             rejects.append(_reject(kind, number, line, fault, state, grammar))
             state = "lost" if opens else state
         else:
-            unclaimed.append(Unclaimed(number, line))
+            unclaimed.append(_unclaimed(number, line))
     return Sifted("".join(kept), rejects, unclaimed)
 
 

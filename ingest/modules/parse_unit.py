@@ -48,6 +48,8 @@ from hlodb.ingest.records import (
     HloModule,
     Reject,
     Unclaimed,
+    summed_up,
+    total,
 )
 
 if TYPE_CHECKING:
@@ -88,7 +90,7 @@ class _Parts:
         """Account for a file that was read."""
         report = file_report(file)
         report.lines_total = lines_total
-        report.lines_unclaimed = None if lines_total is None else len(unclaimed)
+        report.lines_unclaimed = None if lines_total is None else total(unclaimed)
         if rejects:
             report.status = "rejected"
             report.reason = rejects[0].message
@@ -96,7 +98,7 @@ class _Parts:
             first = unclaimed[0]
             report.reason = f"line {first.line} was not understood: {first.text}"
         self.unit.files.append(report)
-        self.unit.rejects += [(file.path, reject) for reject in rejects]
+        self.unit.rejects += [(file.path, reject) for reject in summed_up(rejects)]
 
     def leave_out(self, file: UnitFile) -> None:
         """Account for a sound file that holds nothing to be read."""

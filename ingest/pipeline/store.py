@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from hlodb.ingest.load.delete import forget_refusals
@@ -140,7 +140,9 @@ class Store:
     def _prepare_meanwhile(self) -> None:
         # All workers have been forked, so none can lose the foreign threads of this.
         if self._prepare is not None and self._prepared is None:
-            self._prepared = ThreadPoolExecutor(1).submit(self._open_and_prepare)
+            # Without another thread it is prepared when the first results are written.
+            with suppress(RuntimeError):
+                self._prepared = ThreadPoolExecutor(1).submit(self._open_and_prepare)
 
     def _open_and_prepare(self) -> ExitStack:
         with ExitStack() as stack:

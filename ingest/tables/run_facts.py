@@ -18,7 +18,7 @@ from hlodb.ingest.formats.memory_reports.memory_analysis import (
     parse_memory_analyses,
 )
 from hlodb.ingest.recognise.unit_files import FileReport, UnitFile, platform_of
-from hlodb.ingest.records import Reject
+from hlodb.ingest.records import Reject, summed_up, total
 
 FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
 # Options say nothing of the target, but broken ones are to be reported.
@@ -141,7 +141,7 @@ def learn_from_file(
         flags = _flags(kind, text)
         facts.add_flags(number, flags.flags)
         rejects += flags.rejects
-        report.lines_unclaimed = len(flags.unclaimed)
+        report.lines_unclaimed = total(flags.unclaimed)
     if kind in TARGET_KINDS:
         target = _target(kind, text)
         facts.learn(
@@ -164,7 +164,7 @@ def learn_from_file(
     report.status = "rejected" if rejects else "loaded"
     report.lines_total = len(text.splitlines())
     report.lines_unclaimed = report.lines_unclaimed or 0
-    return rejects
+    return summed_up(rejects)
 
 
 # The modules of a run mostly have equal flags and targets.

@@ -13,7 +13,7 @@ XLA `buffer_assignment.cc`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -22,6 +22,7 @@ from hlodb.ingest.formats.sections import (
     INDEX,
     NAME,
     NUMBER,
+    SHOWN,
     VALUE_ID,
     Columns,
     Grammar,
@@ -33,7 +34,7 @@ from hlodb.ingest.formats.sections import (
     rows,
     sift,
 )
-from hlodb.ingest.records import Allocation, Placement, Reject, Unclaimed, Value
+from hlodb.ingest.records import Allocation, Placement, Reject, Tally, Unclaimed, Value
 
 _HEAD = (
     rf"allocation ({NUMBER}): (?:(?:0x[0-9a-fA-F]+|[0-9A-F]{{8,16}}|\(nil\)), )?"
@@ -128,8 +129,8 @@ def _read(text: str) -> tuple[Allocations, set[str], bool]:
         ),
         rows(Placement, owners, *numbers),
         _values(inner, shapes) + _values(reusing, [None] * len(reusing[0])),
-        [],
-        [],
+        Tally(),
+        Tally(),
     )
     is_distinct = len(set(ids)) == len(ids)
     whole = whole and inner_whole and reusing_whole and is_distinct
@@ -167,12 +168,14 @@ def _unknown(flags: str) -> str:
     return _FLAG.sub("", flags)
 
 
-def _lines_of_unknown_flags(section: Section) -> list[Unclaimed]:
+def _lines_of_unknown_flags(section: Section) -> Iterator[Unclaimed]:
     heads = (
         (n, line, _LINES.rules[0].pattern.fullmatch(line))
         for n, line in numbered(section)
     )
-    return [Unclaimed(n, line) for n, line, head in heads if head and _unknown(head[3])]
+    for number, line, head in heads:
+        if head and _unknown(head[3]):
+            yield Unclaimed(number, line[:SHOWN])
 
 
 def _in_new_words(text: str) -> str:

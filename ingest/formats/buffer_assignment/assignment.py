@@ -15,7 +15,7 @@ own list of what is live at the peak.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count
 from operator import eq, le
@@ -50,6 +50,7 @@ from hlodb.ingest.records import (
     LiveRange,
     PrintedPeak,
     Reject,
+    Tally,
     Unclaimed,
     Value,
 )
@@ -147,7 +148,7 @@ def _read_list(
     rule = grammar.rules[0].pattern
     found, whole = columns(rule, section.text)
     if whole and is_sound(found):
-        return found, [], []
+        return found, Tally(), Tally()
     text, rejects, unclaimed = sift(section.kind, numbered(section), grammar)
     return columns(rule, text)[0], rejects, unclaimed
 
@@ -236,17 +237,15 @@ def repeated(section: Section) -> Reject:
     return Reject(section.line - 1, 1, section.kind, "duplicate", message, "")
 
 
-def disputes(section: Section, disputed: list[Value]) -> list[Reject]:
+def disputes(section: Section, disputed: list[Value]) -> Iterator[Reject]:
     """Reject the used values that `disputed` holds: their placement says otherwise."""
     heads = {f"<{value.value_id} " for value in disputed}
-    if not heads:
-        return []
     message = "this value has another name, index or colour where it is placed"
-    return [
-        Reject(number, 1, section.kind, "contradiction", message, snippet(line))
-        for number, line in numbered(section)
-        if line.startswith("<") and line[: line.find(" ") + 1] in heads
-    ]
+    for number, line in numbered(section) if heads else ():
+        if line.startswith("<") and line[: line.find(" ") + 1] in heads:
+            yield Reject(
+                number, 1, section.kind, "contradiction", message, snippet(line)
+            )
 
 
 _HEADERS = re.compile(
@@ -282,8 +281,8 @@ class ParsedAssignment:
     """A file of the family: its records, and what of it no record holds."""
 
     assignment: BufferAssignment
-    rejects: list[Reject] = field(default_factory=list)
-    unclaimed: list[Unclaimed] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=Tally)
+    unclaimed: list[Unclaimed] = field(default_factory=Tally)
     lines_total: int = 0
 
 
@@ -304,11 +303,15 @@ def parse_assignment(text: str) -> ParsedAssignment:
     assignment = _assemble(parts, values, sections)
     ends = ends or missing_start(found)
     ends = ends or missing_end(found[-1], is_open or parts.used.is_open, lines_total)
-    rejects = [*ends, *disputes(sections.get("values", _NOTHING), disputed)]
-    rejects += chain.from_iterable(part.rejects for part in parts)
+    rejects = Tally(ends)
+    rejects += disputes(sections.get("values", _NOTHING), disputed)
+    for part in parts:
+        rejects += part.rejects
     if not rejects:
         rejects += missing_steps(sections.get("live_range", _NOTHING), assignment)
-    unclaimed = list(chain.from_iterable(part.unclaimed for part in parts))
+    unclaimed: Tally[Unclaimed] = Tally()
+    for part in parts:
+        unclaimed += part.unclaimed
     unclaimed += pass_tree(sections.get("tree", _NOTHING))
     for section in found:
         if section is not sections[section.kind]:
@@ -316,7 +319,9 @@ def parse_assignment(text: str) -> ParsedAssignment:
             unclaimed += unclaimed_lines(section)
         elif section.kind in _HEADERS_ONLY:
             unclaimed += unclaimed_lines(section)
-    return ParsedAssignment(assignment, sorted(rejects), sorted(unclaimed), lines_total)
+    rejects.sort()
+    unclaimed.sort()
+    return ParsedAssignment(assignment, rejects, unclaimed, lines_total)
 
 
 def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:

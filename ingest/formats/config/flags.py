@@ -18,7 +18,7 @@ from hlodb.ingest.formats.text_proto import (
     parse_text_proto,
     text_at,
 )
-from hlodb.ingest.records import Reject, Unclaimed
+from hlodb.ingest.records import Reject, Tally, Unclaimed
 
 _FLAG = re.compile(r"\s*--?(?P<name>[A-Za-z][\w.\-]*)(?P<value>\s*=.*)?")
 _SHOWN = 200
@@ -34,7 +34,7 @@ class Flags:
 
     flags: list[tuple[str, str]] = field(default_factory=list)
     rejects: list[Reject] = field(default_factory=list)
-    unclaimed: list[Unclaimed] = field(default_factory=list)
+    unclaimed: list[Unclaimed] = field(default_factory=Tally)
 
 
 def parse_flags(kind: str, text: str) -> Flags:
@@ -62,7 +62,7 @@ def _flags_of_lines(text: str) -> Flags:
     false. Empty lines and comments (`#`) are passed over, other lines are unclaimed.
     """
     flags: list[tuple[str, str]] = []
-    unclaimed: list[Unclaimed] = []
+    unclaimed: Tally[Unclaimed] = Tally()
     for number, line in enumerate(text.splitlines(), start=1):
         match = _FLAG.fullmatch(_unquoted(line))
         if match is not None:

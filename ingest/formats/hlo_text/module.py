@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.attributes import Incomplete
@@ -39,16 +39,22 @@ from hlodb.ingest.formats.hlo_text.instruction import (
 )
 from hlodb.ingest.formats.scan import is_balanced
 from hlodb.ingest.records import (
+    MOST_KEPT,
     Computation,
     Frame,
     HloModule,
     Instruction,
     Reject,
+    Tally,
     Unclaimed,
+    total,
 )
 
 if TYPE_CHECKING:
     from hlodb.ingest.formats.hlo_text.grammar.reading import ReadModule
+
+
+_Fault = TypeVar("_Fault", Reject, Unclaimed)
 
 
 @dataclass(slots=True)
@@ -194,8 +200,8 @@ class _Reader:
         self.module = ModuleParts()
         self.began = _Beginning(0, 1, 0, 0)
         self.modules: list[HloModule] = []
-        self.rejects: list[Reject] = []
-        self.unclaimed: list[Unclaimed] = []
+        self.rejects: Tally[Reject] = Tally()
+        self.unclaimed: Tally[Unclaimed] = Tally()
 
     def run(self) -> None:
         while self.at < len(self.text):
@@ -238,7 +244,7 @@ class _Reader:
     def _begin(self) -> None:
         """Note that a module begins here."""
         if self.module.is_empty() and not self.module.is_odd:
-            found = len(self.rejects), len(self.unclaimed)
+            found = total(self.rejects), total(self.unclaimed)
             self.began = _Beginning(self.at, self.number, *found)
 
     def _read_frame_tables(self) -> None:
@@ -439,7 +445,7 @@ class _Reader:
         elif not found.is_empty():
             is_marked = found.has_entry()
             module = found.module(cache.sequence(items))
-            is_sound = len(self.rejects) == self.began.rejects
+            is_sound = total(self.rejects) == self.began.rejects
             if is_sound and not is_marked and _is_entry_missing(module):
                 message = "no computation is marked ENTRY: the text may have been cut"
                 self._reject(max(self.number - 1, 1), "", "end", "no_entry", message)
@@ -458,10 +464,8 @@ class _Reader:
             return None
         # What lines were faulted for that are a module's after all.
         behind = self.number if found.next_line is None else found.next_line
-        faults = [r for r in self.rejects[rejects:] if r.line >= behind]
-        self.rejects[rejects:] = faults
-        left = [u for u in self.unclaimed[unclaimed:] if u.line >= behind]
-        self.unclaimed[unclaimed:] = left
+        _forget(self.rejects, rejects, behind)
+        _forget(self.unclaimed, unclaimed, behind)
         return found
 
     def _refuse(self, error: ParseError, first: int) -> None:
@@ -483,6 +487,15 @@ class _Reader:
     ) -> None:
         snippet = line[:_SNIPPET]
         self.rejects.append(Reject(number, column, section, code, message, snippet))
+
+
+def _forget(faults: Tally[_Fault], earlier: int, behind: int) -> None:
+    """Drop the faults of a module above line `behind`; `earlier` were before it.
+
+    Those that are only counted stand in the module, as nearly all of its lines do.
+    """
+    faults.left_out = min(faults.left_out, max(0, earlier - MOST_KEPT))
+    faults[earlier:] = [fault for fault in faults[earlier:] if fault.line >= behind]
 
 
 class _Beginning(NamedTuple):

@@ -9,7 +9,7 @@ from hlodb.ingest.formats.hlo_text.blocks import BlockCache
 from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
 from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
-from hlodb.ingest.records import Evidence, Reject
+from hlodb.ingest.records import Evidence, Reject, Tally
 
 # A computation begins with an instruction, or a comment. `trace_options {` and other
 # text protos, which logs print too, do not.
@@ -40,8 +40,10 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
         for ordinal, report in enumerate(oom.reports)
         for row in _oom_rows(path, ordinal, report)
     ]
+    rejects = Tally(hlo.rejects)
+    rejects += oom.rejects
     found = hlo.modules or hlo.rejects or oom.reports or framed.frames
-    return ParsedLog(hlo, evidence, [*hlo.rejects, *oom.rejects], not found)
+    return ParsedLog(hlo, evidence, rejects, not found)
 
 
 def _without(text: str, numbers: frozenset[int]) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hlodb.ingest.formats.scan import printable
-from hlodb.ingest.records import Reject
+from hlodb.ingest.records import Reject, Tally
 
 MEMORY_STATS: dict[str, str] = {
     "argument_bytes": "argument_size_in_bytes",
@@ -45,7 +45,7 @@ class ParsedAnalyses:
     """The programs that a file speaks of, and what of it is no such thing."""
 
     analyses: list[MemoryAnalysis] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=Tally)
 
 
 def parse_memory_analyses(text: str) -> ParsedAnalyses:

@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import human_bytes, is_balanced
-from hlodb.ingest.formats.sections import BYTES, NUMBER, snippet
-from hlodb.ingest.records import Reject, Unclaimed
+from hlodb.ingest.formats.sections import BYTES, NUMBER, SHOWN, snippet
+from hlodb.ingest.records import Reject, Tally, Unclaimed
 
 _HUMAN = r"[0-9]{1,6}(?:\.[0-9]{1,2})?(?:B|[KMGTPE]iB)"
 _SHARE = rf"\s*+{_HUMAN}\( *+(?:[0-9]{{1,9}}|-?nan|-?inf)%\);\s*+"
@@ -99,8 +99,8 @@ class ParsedReport:
     """A memory-usage report, and what of it no record holds."""
 
     report: MemoryReport
-    rejects: list[Reject] = field(default_factory=list)
-    unclaimed: list[Unclaimed] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=Tally)
+    unclaimed: list[Unclaimed] = field(default_factory=Tally)
     lines_total: int = 0
 
 
@@ -119,7 +119,7 @@ def parse_memory_report(text: str) -> ParsedReport:
         if number == last or ";" in line:
             parsed.rejects.append(_reject(number, line, is_cut=number == last))
         else:
-            parsed.unclaimed.append(Unclaimed(number, line))
+            parsed.unclaimed.append(Unclaimed(number, line[:SHOWN]))
     return parsed
 
 

@@ -36,7 +36,7 @@ from hlodb.ingest.formats.proto.module import (
     read_module,
 )
 from hlodb.ingest.formats.proto.wire import varint
-from hlodb.ingest.records import BufferAssignment, HloModule, Reject
+from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Tally
 
 _MODULE = Parts(HloModuleProto, {3: Parts(HloComputationProto, {})})
 _ASSIGNMENT = Parts(
@@ -74,13 +74,15 @@ def parse_hlo_proto(data: bytes) -> ParsedProto:
 
     Broken or truncated bytes give what is whole in them and a reject.
     """
-    message, rejects = _read_message(data)
+    message, broken = _read_message(data)
     if not message.HasField("hlo_module") and not message.HasField("buffer_assignment"):
-        return ParsedProto(None, None, [], rejects or [_nothing(data)])
+        return ParsedProto(None, None, [], broken or [_nothing(data)])
     module = message.hlo_module
     computations, misfits = in_print_order(module)
     hlo, unresolved = read_module(module, computations)
-    rejects += misfits + unresolved
+    rejects = Tally(broken)
+    rejects += misfits
+    rejects += unresolved
     assignment = None
     if message.HasField("buffer_assignment"):
         graph = build_graph(module, entry_id(module))

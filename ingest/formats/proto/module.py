@@ -29,7 +29,14 @@ from hlodb.ingest.formats.proto.instruction import (
 )
 from hlodb.ingest.formats.proto.metadata import text_of
 from hlodb.ingest.formats.proto.shapes import join_counted, shape_text
-from hlodb.ingest.records import Computation, Frame, HloModule, Instruction, Reject
+from hlodb.ingest.records import (
+    Computation,
+    Frame,
+    HloModule,
+    Instruction,
+    Reject,
+    Tally,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +98,7 @@ def in_print_order(
     """Return computations and instructions as printed, and schedules that don't fit."""
     sequences = module.schedule.sequences
     found: list[OrderedComputation] = []
-    rejects: list[Reject] = []
+    rejects: Tally[Reject] = Tally()
     for computation in computations_in_print_order(module):
         if computation.id not in sequences:
             found.append(OrderedComputation(computation, computation.instructions))
@@ -206,7 +213,7 @@ def read_module(
     computation_names = {c.message.id: text_of(c.message.name) for c in computations}
     rows: list[Instruction] = []
     found: list[Computation] = []
-    rejects: list[Reject] = []
+    rejects: Tally[Reject] = Tally()
     entry = entry_id(module)
     for computation in computations:
         message = computation.message
