@@ -90,7 +90,10 @@ class Columns:
         return any(self._pieces.values())
 
     def table(self) -> pa.Table:
-        """Return all rows as one Arrow table; texts by number come as a dictionary."""
+        """Return all rows as one Arrow table, and keep none of them.
+
+        Texts by number come as a dictionary.
+        """
         arrays = [self._array(field) for field in self._schema]
         return pa.table(arrays, names=self._schema.names)
 
@@ -98,7 +101,7 @@ class Columns:
         """Join pieces that follow one another and are of one kind."""
         chunks = [
             self._joined(field, kind, list(pieces))
-            for kind, pieces in groupby(self._pieces[field.name], lambda p: p.kind)
+            for kind, pieces in groupby(self._pieces.pop(field.name), lambda p: p.kind)
         ]
         return pa.chunked_array(chunks, chunks[0].type if chunks else field.type)
 
@@ -107,7 +110,7 @@ class Columns:
         if kind == "null":
             return pa.nulls(sum(piece.rows for piece in pieces), field.type)
         if kind == "array":
-            joined = np.concatenate(values)
+            joined = values[0] if len(values) == 1 else np.concatenate(values)
             mask = joined == NO_ID if field.name in self._nullable else None
             return pa.array(joined, field.type, mask=mask)
         if kind == "texts":

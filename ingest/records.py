@@ -41,7 +41,7 @@ class Tally(list[_Item]):
         if isinstance(items, Tally):
             self.left_out += items.left_out
 
-    def __iadd__(self, items: Iterable[_Item]) -> Self:  # type: ignore[misc]
+    def __iadd__(self, items: Iterable[_Item]) -> Self:  # type: ignore[override,misc]
         """Do as `extend`."""
         self.extend(items)
         return self

@@ -12,7 +12,7 @@ import re
 from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +78,7 @@ def companion_digest(data: bytes) -> bytes:
 
 
 _ROUNDS = 8
+_EDGES = 1 << 18
 _NAMED = ("control-predecessors=", "metadata=", "origin=", "statistics=")
 _LAYOUT_BOUND = ("operand_layout_constraints=", "frontend_attributes=")
 _FOLDER = re.compile(r"(?:/[\w.+@-]+)+/")
@@ -157,23 +158,33 @@ def graph_fingerprints(modules: Sequence[Edges]) -> list[int]:
     sizes = [len(module.keys) for module in modules]
     first = np.cumsum([0, *sizes])
     edge_counts = [len(module.readers) for module in modules]
-    shifts = np.repeat(first[:-1], edge_counts)
-    keys, readers, operands, places = map(np.concatenate, zip(*modules, strict=True))
-    states = _refined(keys.view(np.uint64), readers + shifts, operands + shifts, places)
+    keys, readers, operands, places = map(_joined, zip(*modules, strict=True))
+    if len(modules) > 1:
+        shifts = np.repeat(first[:-1], edge_counts)
+        readers, operands = readers + shifts, operands + shifts
+    states = _refined(keys.view(np.uint64), readers, operands, places)
     parts = np.split(states, first[1:-1])
     return [hash64(np.sort(part).tobytes()) for part in parts]
 
 
+def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
 def _refined(
-    own: Keys, readers: NDArray[np.intp], operands: NDArray[np.intp], places: Ints
+    own: Keys, readers: NDArray[Any], operands: NDArray[Any], places: Ints
 ) -> Keys:
     state = _mix(own)
-    place = (places.astype(np.uint64) + np.uint64(1)) * _MIX
     for _ in range(_ROUNDS if len(readers) else 0):
         below = np.zeros_like(state)
         above = np.zeros_like(state)
-        np.add.at(below, readers, _mix(state[operands] + place))
-        np.add.at(above, operands, _mix(state[readers] ^ place))
+        # A part of the edges at a time: the sums are the same, and take less memory.
+        for start in range(0, len(readers), _EDGES):
+            part = slice(start, start + _EDGES)
+            place = (places[part].astype(np.uint64) + np.uint64(1)) * _MIX
+            reader, operand = readers[part], operands[part]
+            np.add.at(below, reader, _mix(state[operand] + place))
+            np.add.at(above, operand, _mix(state[reader] ^ place))
         state = _mix(own + below * _MIX + above * _ODD)
     return state
 

@@ -6,7 +6,7 @@ it has, and the two are compared. A proto alone gives the same rows as the text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import PurePosixPath
@@ -108,13 +108,20 @@ class _Parts:
         self.unit.files.append(report)
 
 
-def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
-    """Parse all files of one unit and put them together; never raises for bad input."""
+def parse_unit(files: Iterable[UnitFile], cache: Cache) -> ParsedUnit:
+    """Parse all files of one unit and put them together; never raises for bad input.
+
+    No file is held longer than its reader needs its bytes.
+    """
     parts = _Parts(cache)
+    known: list[UnitFile] = []
     for file in files:
-        _READERS[file.recognised.kind](parts, file)
+        known.append(file.without_data())
+        data = [file.data]
+        del file
+        _READERS[known[-1].recognised.kind](parts, known[-1], data.pop())
     _settle_forms(parts)
-    _join(parts, None if parts.unit.rejects else unit_digest(files))
+    _join(parts, None if parts.unit.rejects else unit_digest(known))
     return parts.unit
 
 
@@ -122,71 +129,77 @@ def parse_unit(files: Sequence[UnitFile], cache: Cache) -> ParsedUnit:
 # Most dumps are HLO text alone: what reads logs and protos is loaded when it is needed.
 
 
-def _text(file: UnitFile) -> str:
+def _text(data: bytes) -> str:
     # An editor or a shell of Windows may have put a byte order mark before it.
-    return file.data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return data.decode("utf-8", "replace").removeprefix("\ufeff")
 
 
-def _read_log(parts: _Parts, file: UnitFile) -> None:
+def _read_log(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.logs.log_text import parse_log
 
-    log = parse_log(file.path, _text(file), parts.cache)
+    text = _text(data)
+    del data
+    log = parse_log(file.path, text, parts.cache)
     parts.hlos += [(file, module) for module in log.hlo.modules]
     parts.unit.evidence += log.evidence
     rejects = log.rejects or ([_NO_MODULE] if log.is_empty else [])
     parts.report(file, rejects, log.hlo.unclaimed, log.hlo.lines_total)
 
 
-def _read_hlo_text(parts: _Parts, file: UnitFile) -> None:
-    hlo = parse_hlo(_text(file), parts.cache)
+def _read_hlo_text(parts: _Parts, file: UnitFile, data: bytes) -> None:
+    text = _text(data)
+    del data
+    hlo = parse_hlo(text, parts.cache)
     parts.hlos += [(file, module) for module in hlo.modules]
     rejects = hlo.rejects or ([] if hlo.modules else [_NO_MODULE])
     parts.report(file, rejects, hlo.unclaimed, hlo.lines_total)
 
 
-def _read_assignment(parts: _Parts, file: UnitFile) -> None:
-    parsed = parse_assignment(_text(file))
+def _read_assignment(parts: _Parts, file: UnitFile, data: bytes) -> None:
+    parts.digests.append(companion_digest(data))
+    text = _text(data)
+    del data
+    parsed = parse_assignment(text)
     parts.assignments.append((file, parsed.assignment))
-    parts.digests.append(companion_digest(file.data))
     parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
 
 
-def _read_memory_report(parts: _Parts, file: UnitFile) -> None:
-    parsed = parse_memory_report(_text(file))
+def _read_memory_report(parts: _Parts, file: UnitFile, data: bytes) -> None:
+    parsed = parse_memory_report(_text(data))
     parts.reports.append((file, parsed.report))
     parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
 
 
-def _read_memory_report_proto(parts: _Parts, file: UnitFile) -> None:
+def _read_memory_report_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.memory_reports.memory_report_proto import (
         parse_memory_report_proto,
     )
 
-    exact = parse_memory_report_proto(file.data)
+    exact = parse_memory_report_proto(data)
     parts.reports.insert(0, (file, exact.report))
     parts.report(file, exact.rejects)
 
 
-def _read_hlo_proto(parts: _Parts, file: UnitFile) -> None:
+def _read_hlo_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 
-    proto = parse_hlo_proto(file.data)
+    proto = parse_hlo_proto(data)
     parts.protos.append((file, proto))
     parts.report(file, proto.rejects)
 
 
-def _read_executable(parts: _Parts, file: UnitFile) -> None:
-    if file.data:
-        _read_hlo_proto(parts, file)
+def _read_executable(parts: _Parts, file: UnitFile, data: bytes) -> None:
+    if data:
+        _read_hlo_proto(parts, file, data)
     else:
         parts.leave_out(file)
 
 
-def _read_text_proto(parts: _Parts, file: UnitFile) -> None:
+def _read_text_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
     from hlodb.ingest.formats.proto.text_hlo import hlo_of_text
 
-    found = hlo_of_text(_text(file))
+    found = hlo_of_text(_text(data))
     rejects = found.rejects
     if found.hlo:
         proto = parse_hlo_proto(found.hlo)
@@ -197,12 +210,12 @@ def _read_text_proto(parts: _Parts, file: UnitFile) -> None:
         parts.unit.files[-1].reason = found.left_out
 
 
-def _read_xplane(parts: _Parts, file: UnitFile) -> None:
+def _read_xplane(parts: _Parts, file: UnitFile, data: bytes) -> None:
     """Read the modules of a profile, each a module like any other."""
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
     from hlodb.ingest.formats.proto.xplane import parse_xplane
 
-    profile = parse_xplane(file.data)
+    profile = parse_xplane(data)
     protos = [parse_hlo_proto(message) for message in profile.modules]
     parts.hlos += [(file, p.module) for p in protos if p.module is not None]
     rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
@@ -213,7 +226,7 @@ def _read_xplane(parts: _Parts, file: UnitFile) -> None:
 
 
 _NO_MODULE = Reject(0, 0, "file", "no_module", "expected a HloModule", "")
-_READERS: dict[Kind, Callable[[_Parts, UnitFile], None]] = {
+_READERS: dict[Kind, Callable[[_Parts, UnitFile, bytes], None]] = {
     "hlo_text": _read_hlo_text,
     "log": _read_log,
     "buffer_assignment": _read_assignment,

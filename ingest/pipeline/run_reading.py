@@ -222,6 +222,9 @@ class RunReading:
         """Read a unit; give the files to be parsed, account for the others."""
         files = [self._unit_file(f) for f in unit.files]
         seen = self._look_at(unit, files)
+        for dumped in unit.files:
+            if dumped.recognised.kind != "log":
+                dumped.data = b""  # Who reads the next unit still holds this one.
         if all(_holds(f, self.recorded, self.retried) for f in files):
             self.summary.unchanged_files += len(files)
             return []

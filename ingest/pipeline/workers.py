@@ -25,7 +25,7 @@ from hlodb.ingest.recognise.unit_files import UnitFile
 from hlodb.ingest.tables.batch import BatchResult, parse_batch, start_process
 from hlodb.without_pandas import keep_pandas_out
 
-Units = Sequence[Sequence[UnitFile]]
+Units = Sequence[list[UnitFile]]
 Tag = TypeVar("Tag")
 
 _BATCHES_PER_JOB = 4

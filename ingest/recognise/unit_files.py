@@ -44,6 +44,10 @@ class UnitFile(NamedTuple):
     is_detailed: bool = True
     left_out_bytes: int = 0
 
+    def without_data(self) -> UnitFile:
+        """Return the file without its bytes, which `left_out_bytes` counts then."""
+        return self._replace(data=b"", left_out_bytes=self.size_bytes)
+
     @property
     def size_bytes(self) -> int:
         """Return the size of the whole file."""

@@ -31,11 +31,12 @@ from hlodb.ingest.sources.limits import Limits, Refusal, RefusedFile, require_mo
 from hlodb.ingest.sources.streams import LimitedReader, too_large
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class DumpFile:
     """A file of a run, read and recognised.
 
-    `path` is relative to the run, with `/`. `data` is uncompressed.
+    `path` is relative to the run, with `/`. `data` is uncompressed; its reader may
+    leave nothing there, except of a log, whose frames are read later.
     `modified_at` is in seconds since 1970 (UTC), None where it's unknown.
     `problem` says why `data` ends early (a compressed file cut short), else empty.
     """

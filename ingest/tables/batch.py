@@ -88,8 +88,10 @@ def start_process() -> None:
     _process.seen = Seen()
 
 
-def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
+def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
     """Parse and normalise units; equal text and modules of earlier batches are reused.
+
+    Takes the files out of their units, so that large ones are held no longer than read.
 
     Details of a module that an earlier batch of this process held are not built again,
     so the results of one process must all be loaded, in order.
@@ -98,14 +100,20 @@ def parse_batch(units: Sequence[Sequence[UnitFile]]) -> BatchResult:
     batch = Batch(_process.seen)
     result = BatchResult({})
     for files in units:
-        parsed = parse_unit(files, _process.seen.distinct)
-        ids = [batch.add(module, files[0].is_detailed) for module in parsed.modules]
+        is_detailed = files[0].is_detailed
+        result.weight += weight(files)
+        parsed = parse_unit(_taken(files), _process.seen.distinct)
+        ids = [batch.add(module, is_detailed) for module in parsed.modules]
         for report in parsed.files:
             report.module_id = ids[-1] if ids else None
         result.files += parsed.files
         result.rejects += parsed.rejects
         result.evidence += parsed.evidence
-        result.weight += weight(files)
     result.tables = batch.arrow_tables()
     result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result
+
+
+def _taken(files: list[UnitFile]) -> Iterator[UnitFile]:
+    while files:
+        yield files.pop(0)

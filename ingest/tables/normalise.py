@@ -467,10 +467,13 @@ class Batch:
 
     def arrow_tables(self) -> dict[str, pa.Table]:
         """Return the tables with rows, and always `modules`, which lacks run_id."""
+        # The graphs are needed for this alone, and take as much as the tables.
+        modules = self._modules()
+        self.graphs.clear()
         filled = {n: c.table() for n, c in self.tables.items() if c.has_rows}
         if self.used_forms:
             filled["store.instruction_forms"] = self._forms()
-        return filled | {"modules": self._modules()}
+        return filled | {"modules": modules}
 
     def _modules(self) -> pa.Table:
         facts = self.seen.facts

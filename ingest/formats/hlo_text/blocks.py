@@ -241,7 +241,7 @@ _CLOSING = re.compile(
     r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
 )
 _AHEAD = 4_000_000
-"""Characters that are read ahead at once."""
+"""Characters that are read ahead at once; longer computations are read in parts."""
 
 
 Place = tuple[int, "str | None", int, int]
@@ -283,6 +283,8 @@ class ReadAhead:
         for closing in _CLOSING.finditer(text, start):
             thread, breaks, head = closing.groups()
             last, end = closing.span()
+            if last - start > _AHEAD:
+                break
             texts.append(text[start:last])
             places.append((start, thread, end, len(breaks or "\n")))
             start = end

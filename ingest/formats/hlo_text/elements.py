@@ -34,6 +34,14 @@ class Elements:
         self._parts: dict[str, list[str]] = {}
         self._made: set[str] = set()
 
+    def copy(self) -> Elements:
+        """Return an equal one, to go on with where a try fails."""
+        found = Elements()
+        found._shapes = dict(self._shapes)
+        found._parts = dict(self._parts)
+        found._made = set(self._made)
+        return found
+
     def above(self, lines: Sequence[str]) -> list[list[str]]:
         """Return the lines to be put above each: elements that it is first to read.
 
@@ -50,6 +58,19 @@ class Elements:
             found.append([line for read in reads for line in self._added(*read)])
             self._shapes[name] = shape or ""
         return found
+
+    def put_into(self, lines: Sequence[str]) -> tuple[list[str], list[int]]:
+        """Return lines with those of elements above them, and where each one stood.
+
+        An element stands where its first reader does, counted from 0. Raises as
+        `above` does.
+        """
+        whole: list[str] = []
+        places: list[int] = []
+        for at, (added, line) in enumerate(zip(self.above(lines), lines, strict=True)):
+            whole += [*added, line]
+            places += [at] * (len(added) + 1)
+        return whole, places
 
     def _added(self, of: str, path: str) -> Iterator[str]:
         """Yield the lines of elements on a path as far as there are any, and new."""
@@ -81,13 +102,7 @@ def with_elements(lines: Sequence[str]) -> tuple[list[str], list[int]]:
     An element stands where its first reader does, counted from 0. Raises ParseError
     where a line is no instruction.
     """
-    whole: list[str] = []
-    places: list[int] = []
-    above = Elements().above(lines)
-    for at, (added, line) in enumerate(zip(above, lines, strict=True)):
-        whole += [*added, line]
-        places += [at] * (len(added) + 1)
-    return whole, places
+    return Elements().put_into(lines)
 
 
 def implied_elements(lines: Sequence[int]) -> list[int]:

@@ -171,6 +171,9 @@ _NAME_AND_BRACKET = re.compile(
 _MAX_HEADER_LINES = 10_000
 _MAX_WRAPPED_LINES = 100_000
 _SNIPPET = 200
+_MANY = 1_000_000
+"""Characters of a long computation that are read at once."""
+
 _REREAD_TIMES = 20
 _REREAD_CHARACTERS = 1_000_000
 """How often text may be read again, line by line longer, before it counts as broken."""
@@ -195,6 +198,7 @@ class _Reader:
         self.at = 0
         self.number = 1
         self.computation_at = 0
+        self.slow_until = 0
         self.patience = _REREAD_TIMES * len(text) + _REREAD_CHARACTERS
         self.ahead = ReadAhead(text, cache)
         self.module = ModuleParts()
@@ -339,7 +343,13 @@ class _Reader:
         """Read line by line up to the closing brace; give the execution thread."""
         line = ""
         elements = Elements()
+        closing = self.text.find("\n}", self.at)
+        closing = closing if closing >= 0 else len(self.text)
+        is_compact = self.text.find(ELEMENT_MARK, self.at, closing) >= 0
         while self.at < len(self.text):
+            if closing - self.at > _MANY and self.at >= self.slow_until:
+                elements = self._read_many(elements, is_compact)
+                continue
             line = self._line(self.at)
             self._add_elements(elements, line)
             try:
@@ -362,6 +372,30 @@ class _Reader:
         )
         self._note_cut()
         return None
+
+    def _read_many(self, elements: Elements, is_compact: bool) -> Elements:
+        """Read instructions of one line each at once, some of a long computation.
+
+        Where any is none, no line is passed: they have to be read one by one. Gives
+        the elements that were read up to here.
+        """
+        end = self.text.rfind("\n", self.at, self.at + _MANY)
+        text = self.text[self.at : max(end, self.at)]
+        self.slow_until = self.at + _MANY
+        tried = elements
+        try:
+            lines = text.split("\n")
+            places: Iterable[int] = range(len(lines))
+            if is_compact:
+                tried = elements.copy()
+                lines, places = tried.put_into(lines)
+            items = self.cache.read(lines)
+        except ParseError:
+            return elements
+        self.module.add(items, [self.number + place for place in places])
+        self._pass(text)
+        self.slow_until = self.at
+        return tried
 
     def _note_cut(self) -> None:
         """Note that a computation is open for certain: XLA would refuse its module."""
