@@ -90,10 +90,7 @@ class Columns:
         return any(self._pieces.values())
 
     def table(self) -> pa.Table:
-        """Return all rows as one Arrow table, and keep none of them.
-
-        Texts by number come as a dictionary.
-        """
+        """Return all rows as one Arrow table; texts by number come as a dictionary."""
         arrays = [self._array(field) for field in self._schema]
         return pa.table(arrays, names=self._schema.names)
 
@@ -101,7 +98,7 @@ class Columns:
         """Join pieces that follow one another and are of one kind."""
         chunks = [
             self._joined(field, kind, list(pieces))
-            for kind, pieces in groupby(self._pieces.pop(field.name), lambda p: p.kind)
+            for kind, pieces in groupby(self._pieces[field.name], lambda p: p.kind)
         ]
         return pa.chunked_array(chunks, chunks[0].type if chunks else field.type)
 

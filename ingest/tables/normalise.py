@@ -470,7 +470,11 @@ class Batch:
         # The graphs are needed for this alone, and take as much as the tables.
         modules = self._modules()
         self.graphs.clear()
-        filled = {n: c.table() for n, c in self.tables.items() if c.has_rows}
+        filled: dict[str, pa.Table] = {}
+        for name in list(self.tables):
+            columns = self.tables.pop(name)
+            if columns.has_rows:
+                filled[name] = columns.table()
         if self.used_forms:
             filled["store.instruction_forms"] = self._forms()
         return filled | {"modules": modules}

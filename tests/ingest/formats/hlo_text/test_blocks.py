@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from hlodb.ingest.formats.hlo_text import blocks
+from hlodb.ingest.formats.hlo_text import blocks, module
 from hlodb.ingest.formats.hlo_text.blocks import Block, BlockCache, InstructionCache
 from hlodb.ingest.formats.hlo_text.module import parse_hlo
 from hlodb.ingest.records import Instruction
@@ -96,3 +97,24 @@ def test_reading_ahead_in_short_pieces(
     whole = everything(TEXT * 3, InstructionCache())
     monkeypatch.setattr(blocks, "_AHEAD", characters)
     assert everything(TEXT * 3, InstructionCache()) == whole
+
+
+@given(changed_texts(), st.integers(1, 120))
+@example(TEXT, 40)
+@example(TEXT.replace("%n =", "%m = f32[2]{0} negate(%p#0)\n  %n ="), 60)
+def test_long_computations_are_read_in_parts(text: str, characters: int) -> None:
+    whole = everything(text, LineByLine())
+    with (
+        patch.object(blocks, "_AHEAD", 1),
+        patch.object(module, "_MANY", characters),
+    ):
+        assert everything(text, InstructionCache()) == whole
+        assert everything(text, LineByLine()) == whole
+
+
+def test_real_modules_are_read_in_parts() -> None:
+    for data in seeds()["hlo_text"]:
+        text = data.decode()
+        whole = everything(text, InstructionCache())
+        with patch.object(blocks, "_AHEAD", 1), patch.object(module, "_MANY", 300):
+            assert everything(text, InstructionCache()) == whole
