@@ -78,5 +78,5 @@ def _read_recorded(
     for unit in source.units():
         if any(file.path in recorded for file in unit.files):
             yield unit
-    for file in source.refused:
+    for file in source.refused.summed_up():
         refuse(file)

@@ -189,7 +189,7 @@ class RunReading:
         """Return the rejects and refusals of files that were not parsed."""
         return self.other_rejects + [
             (r.path, Reject(0, 0, "file", "refused", r.reason, ""))
-            for r in self.source.refused
+            for r in self.source.refused.summed_up()
         ]
 
     def _begin(self) -> None:

@@ -56,7 +56,9 @@ _FILES = pa.schema(
         ("problem", pa.string()),
     ]
 )
-_REFUSED = pa.schema([("path", pa.string()), ("reason", pa.string())])
+_REFUSED = pa.schema(
+    [("path", pa.string()), ("reason", pa.string()), ("others", pa.int64())]
+)
 _DRAFT = ".draft-"
 _BROKEN = ".broken"
 _DRAFT_SECONDS = 24 * 3600
@@ -94,7 +96,7 @@ def stage_run(source: RunSource, request: RunRequest, database: Path) -> Path:
     draft.mkdir(parents=True)
     try:
         _write_files(source, draft / "files.parquet")
-        refused = [refusal._asdict() for refusal in source.refused]
+        refused = [refusal._asdict() for refusal in source.refused.summed_up()]
         _write_rows(refused, _REFUSED, draft / "refused.parquet")
         _write_rows([_run_row(source, request)], _RUN, draft / "run.parquet")
         _keep(draft)
@@ -179,7 +181,7 @@ def _open_package(folder: Path) -> Package | None:
 
 def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:
     for row in pq.read_table(folder / "refused.parquet").to_pylist():
-        refuse(RefusedFile(row["path"], row["reason"]))
+        refuse(RefusedFile(row["path"], row["reason"], row.get("others") or 0))
     paths = pq.read_table(folder / "files.parquet", columns=["path"])["path"]
     keys = keys_of(paths.to_pylist())
     with pq.ParquetFile(folder / "files.parquet") as packed:

@@ -17,7 +17,7 @@ from typing import BinaryIO, Literal, NamedTuple, TypeAlias
 
 from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.recognise.file_kinds import ARCHIVE_SUFFIXES
-from hlodb.ingest.sources.limits import Limits, Refusal, RefusedFile
+from hlodb.ingest.sources.limits import Limits, Refusal, RefusedFile, shown_path
 from hlodb.ingest.sources.streams import LimitedReader, too_expansive, too_large
 
 ArchiveForm: TypeAlias = Literal["tar", "zip"]
@@ -92,6 +92,7 @@ def safe_path(name: str) -> str:
 
 
 _LARGEST_HEADER = 1 << 20
+_HEADERS_OF_MEMBER = 4 << 20
 # Whatever hostile headers make tarfile raise.
 _BROKEN_TAR = (tarfile.TarError, ValueError, OverflowError, IndexError, RecursionError)
 
@@ -121,11 +122,14 @@ def _tar_members(
 ) -> Iterator[tuple[Member, LimitedReader]]:
     blocks = _TarBlocks(reader)
     seen: set[str] = set()
+    names_bytes = 0
     with tarfile.TarFile(fileobj=blocks) as tar:  # type: ignore[arg-type]
         number = 0
         while (info := tar.next()) is not None:
             # tarfile keeps every member it has met; nobody needs them.
             tar.members.clear()  # type: ignore[attr-defined]
+            blocks.header_bytes = 0
+            _check_global_headers(tar)
             number += 1
             if number > limits.archive_members:
                 raise Refusal(f"more than {limits.archive_members:,} members")
@@ -134,14 +138,24 @@ def _tar_members(
             path = safe_path(info.name)
             reason = _tar_reason(info, path, seen, limits)
             if reason:
-                refuse(RefusedFile(printable(info.name), reason))
+                refuse(RefusedFile(shown_path(info.name, limits), reason))
                 continue
             seen.add(path)
+            names_bytes += len(path)
+            if names_bytes > limits.directory_bytes:
+                raise Refusal(f"its names take more than {names_bytes:,} bytes")
             member = Member(number, path, info.size, _seconds(info.mtime))
             yield member, reader
     if blocks.last != bytes(TAR_BLOCK):
         reason = reader.problem or "the archive ends without its end mark"
         refuse(RefusedFile(archive, f"{reason}; it may be cut short"))
+
+
+def _check_global_headers(tar: tarfile.TarFile) -> None:
+    """Refuse headers about all members, which tarfile keeps, where they are many."""
+    kept = sum(len(k) + len(v) for k, v in tar.pax_headers.items())
+    if kept > _LARGEST_HEADER:
+        raise Refusal(f"headers about all members of {kept:,} characters")
 
 
 def _seconds(mtime: float) -> float | None:
@@ -168,6 +182,7 @@ class _TarBlocks:
 
     def __init__(self, reader: LimitedReader) -> None:
         self.last = b""
+        self.header_bytes = 0
         self._reader = reader
 
     def tell(self) -> int:
@@ -176,6 +191,9 @@ class _TarBlocks:
     def read(self, size: int) -> bytes:
         if not 0 <= size <= _LARGEST_HEADER:
             raise Refusal(f"a header of {size:,} bytes")
+        self.header_bytes += size
+        if self.header_bytes > _HEADERS_OF_MEMBER:
+            raise Refusal(f"a member with headers of {self.header_bytes:,} bytes")
         self.last = self._reader.take(size)
         return self.last
 
@@ -211,7 +229,7 @@ def zip_members(
         path = safe_path(info.filename)
         reason = _zip_reason(info, path, seen, limits)
         if reason:
-            refuse(RefusedFile(printable(info.filename), reason))
+            refuse(RefusedFile(shown_path(info.filename, limits), reason))
             continue
         seen.add(path)
         members.append((Member(number, path, info.file_size, _zip_time(info)), info))
@@ -224,17 +242,56 @@ def open_zip(raw: BinaryIO, limits: Limits) -> zipfile.ZipFile:
     Members that share their bytes can each look harmless.
     """
     packed_bytes = _check_directory(raw, limits)
+    contents = _ZipContents(raw, limits)
     try:
-        archive = zipfile.ZipFile(raw)
+        archive = zipfile.ZipFile(contents)
     except BROKEN_ZIP as broken:
         raise Refusal(f"broken zip archive ({broken})") from broken
+    contents.is_open = True
     members = archive.infolist()
-    if len(members) > limits.archive_members:
-        raise Refusal(f"more than {limits.archive_members:,} members")
     unpacked_bytes = sum(member.file_size for member in members)
     if _too_expansive(unpacked_bytes, packed_bytes, limits):
         raise Refusal(too_expansive(limits))
     return archive
+
+
+class _ZipContents:
+    """A zip archive for zipfile, which reads as much as it is told to at once.
+
+    Until it `is_open`, the entries of its table of contents are counted on the way:
+    zipfile makes an object of each.
+    """
+
+    def __init__(self, raw: BinaryIO, limits: Limits) -> None:
+        self.is_open = False
+        self.seek = raw.seek
+        self.tell = raw.tell
+        self.seekable = raw.seekable
+        self._raw = raw
+        self._limits = limits
+
+    def read(self, size: int = -1) -> bytes:
+        if self.is_open:
+            return self._raw.read(size)
+        if size < 0:  # The end of the archive, which a comment may follow.
+            return self._raw.read(_LONGEST_END)
+        if size > self._limits.directory_bytes:
+            raise Refusal(f"a table of contents of {size:,} bytes")
+        parts: list[bytes] = []
+        entries = 0
+        while size > 0 and (part := self._raw.read(min(size, _STEP))):
+            # A mark that two parts share is missed, which is one in so many bytes.
+            entries += part.count(_ENTRY)
+            if entries > self._limits.archive_members:
+                raise Refusal(f"more than {self._limits.archive_members:,} members")
+            parts.append(part)
+            size -= len(part)
+        return b"".join(parts)
+
+
+_ENTRY = b"PK\x01\x02"
+_STEP = 1 << 20
+_LONGEST_END = (1 << 16) + 22
 
 
 def _too_expansive(unpacked_bytes: int, packed_bytes: int, limits: Limits) -> bool:

@@ -21,8 +21,15 @@ from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.recognise.file_kinds import ARCHIVE_SUFFIXES, HEAD_BYTES, READ_KINDS
 from hlodb.ingest.recognise.recognition import Recognised, is_rank_folder, recognise
 from hlodb.ingest.recognise.sniff import looks_like_text
+from hlodb.ingest.records import total
 from hlodb.ingest.sources.archives import Refuse, archive_form, is_archive_name
-from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits, Refusal, RefusedFile
+from hlodb.ingest.sources.limits import (
+    DEFAULT_LIMITS,
+    Limits,
+    Refusal,
+    Refusals,
+    RefusedFile,
+)
 from hlodb.ingest.sources.local_files import entry_at, expand, files_below, local_entry
 from hlodb.ingest.sources.streams import LimitedReader
 from hlodb.ingest.sources.units import (
@@ -117,6 +124,8 @@ __all__ = ["DumpFile", "Limits", "RefusedFile", "RunSource", "Unit", "discover"]
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]+://")
 """`gs://…`, `s3://…`, `https://…`, and no drive letter."""
 
+_LOCAL = re.compile(r"(?:file|local)://(?=.)")
+
 HOW_TO_DUMP = (
     "XLA writes a dump when XLA_FLAGS=--xla_dump_to=DIRECTORY is set before the "
     "program starts."
@@ -142,7 +151,7 @@ class RunSource:
     origin: str
     file_count: int | None = None
     entries: Sequence[Entry] = ()
-    refused: list[RefusedFile] = field(default_factory=list)
+    refused: Refusals = field(default_factory=Refusals)
     has_dump: bool = False
     _read: _Read = field(repr=False, default=lambda refuse: iter(()))
 
@@ -157,7 +166,7 @@ class RunSource:
         Directories and zip archives give folders, modules, stages and passes in order;
         tar archives give units in the order in which they become complete.
         """
-        self.refused.clear()
+        self.refused = Refusals()
         self.has_dump = False
         for unit in self._read(self.refused.append):
             self.has_dump = self.has_dump or any(
@@ -195,8 +204,11 @@ def discover(
     folders: list[Path] = []
     named = False
     for path in paths:
+        # fsspec would follow links in it, and wait at FIFOs.
+        path = _LOCAL.sub("", path)
         if _URL.match(path):
-            found.extend(_find(path, _remote_entries(path, limits), [], limits))
+            entries = _remote_entries(path, limits)
+            found.extend(_find(path, entries, Refusals(), limits))
             continue
         for local in expand(path):
             if local.is_dir():
@@ -220,7 +232,7 @@ def discover(
 
 def _with_files(dump: _Found, paths: list[Path], limits: Limits) -> _Found:
     """Return a dump with loose files beside it, whatever they are."""
-    refused: list[RefusedFile] = []
+    refused = Refusals()
     folder = os.path.commonpath([path.parent for path in paths])
     beside = _entries([str(path) for path in paths], folder, refused)
 
@@ -277,33 +289,35 @@ def _is_archive(path: Path, limits: Limits) -> bool:
 
 
 def _find_in_directory(root: Path, limits: Limits) -> Iterator[_Found]:
-    refused: list[RefusedFile] = []
+    refused = Refusals()
     origin, home = str(root), root
     whole = Path(os.path.abspath(root))
     if is_rank_folder(whole.name):
         # The dump of one process, of several in a run: the folder says of which.
         root, home = whole, whole.parent
     paths = list(files_below(str(root), str(home), refused.append))
-    entries = _entries(paths, str(home), refused)
+    entries = _entries(paths, str(home), refused, inside=os.path.realpath(root))
     return _find(origin, entries, refused, limits)
 
 
 def _find_loose(paths: list[Path], limits: Limits, required: bool) -> Iterator[_Found]:
-    refused: list[RefusedFile] = []
+    refused = Refusals()
     folder = os.path.commonpath([path.parent for path in paths])
     entries = _entries([str(path) for path in paths], folder, refused)
     return _find(folder, entries, refused, limits, required)
 
 
-def _entries(paths: list[str], root: str, refused: list[RefusedFile]) -> list[Entry]:
-    found = [entry_at(path, root, refused.append) for path in paths]
+def _entries(
+    paths: list[str], root: str, refused: Refusals, inside: str | None = None
+) -> list[Entry]:
+    found = [entry_at(path, root, refused.append, inside) for path in paths]
     return [entry for entry in found if entry is not None]
 
 
 def _find(
     origin: str,
     entries: list[Entry],
-    refused: list[RefusedFile],
+    refused: Refusals,
     limits: Limits,
     required: bool = True,
 ) -> Iterator[_Found]:
@@ -337,21 +351,22 @@ def _look(entry: Entry, limits: Limits) -> Recognised:
 
 
 def _no_dump(
-    where: str, entries: list[Entry], refused: list[RefusedFile], limits: Limits
+    where: str, entries: list[Entry], refused: Refusals, limits: Limits
 ) -> str:
-    count = len(entries) + len(refused)
+    count = len(entries) + total(refused)
     if not count:
         return f"{where} is empty. {HOW_TO_DUMP}"
     reasons = [(entry.path, _look(entry, limits).description) for entry in entries[:3]]
-    shown = [f"{path} ({reason})" for path, reason in [*reasons, *refused][:3]]
+    reasons += [(file.path, file.reason) for file in refused[:3]]
+    shown = [f"{path} ({reason})" for path, reason in reasons[:3]]
     more = f" and {count - len(shown)} more" if count > len(shown) else ""
     return f"{where} holds no XLA dump, only {', '.join(shown)}{more}. {HOW_TO_DUMP}"
 
 
 def _read_loose(
-    entries: list[Entry], refused: list[RefusedFile], limits: Limits, refuse: Refuse
+    entries: list[Entry], refused: Refusals, limits: Limits, refuse: Refuse
 ) -> Iterator[Unit]:
-    for file in refused:
+    for file in refused.summed_up():
         refuse(file)
     yield from read_units(entries, limits, refuse)
 

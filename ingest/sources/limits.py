@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from hlodb.ingest.formats.scan import deepest, remembered
+from hlodb.ingest.formats.scan import deepest, printable, remembered
 from hlodb.ingest.recognise.file_kinds import NESTED_KINDS, TEXT_KINDS, Kind
+from hlodb.ingest.records import Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,7 @@ class Limits:
     first `expansion_free_bytes`.
     `archive_members`: files and folders in one archive.
     `held_bytes`: files of one tar archive waiting for their companions.
-    `directory_bytes`: the table of contents of a zip archive.
+    `directory_bytes`: the table of contents of a zip archive, names in a tar archive.
     `path_characters`: the longest path.
     `nesting_depth`: brackets inside brackets of a text proto or of JSON, HIGHEST at
     most. HLO text needs no such limit: its scanner counts brackets and keeps no stack.
@@ -46,10 +47,39 @@ HIGHEST = {"nesting_depth": 100}
 
 
 class RefusedFile(NamedTuple):
-    """A file, folder or archive member that is not read, and why."""
+    """A file, folder or archive member that is not read, and why.
+
+    One with `others` stands for so many that are not named.
+    """
 
     path: str
     reason: str
+    others: int = 0
+
+
+class Refusals(Tally[RefusedFile]):
+    """The first files of a run that are not read; the others are counted."""
+
+    def append(self, item: RefusedFile) -> None:
+        """Keep a refused file, or count those that it stands for."""
+        if item.others:
+            self.left_out += item.others
+        else:
+            super().append(item)
+
+    def summed_up(self) -> list[RefusedFile]:
+        """Return those that are kept, and one that stands for the others."""
+        found = list(self)
+        if self.left_out:
+            reason = f"{self.left_out:,} more files are not read, for such reasons"
+            found.append(RefusedFile(found[-1].path, reason, self.left_out))
+        return found
+
+
+def shown_path(path: str, limits: Limits) -> str:
+    """Return a path as it is recorded: a longer one than the limit is cut."""
+    cut = path[: limits.path_characters]
+    return printable(cut if len(cut) == len(path) else f"{cut}…")
 
 
 class Refusal(Exception):

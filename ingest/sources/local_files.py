@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import stat
@@ -95,20 +96,47 @@ def _below(path: str, root: str) -> str:
     return printable(name.replace(os.sep, "/"))
 
 
-def entry_at(path: str, root: str, refuse: Refuse) -> Entry | None:
-    """Return a regular file below `root`, also behind a link; refuse all else.
+def entry_at(
+    path: str, root: str, refuse: Refuse, inside: str | None = None
+) -> Entry | None:
+    """Return a regular file, which is called as below `root`; refuse all else.
 
-    FIFOs and devices are never opened: that could wait for ever.
+    A link is followed as far as it stays in the real path `inside`, or anywhere where
+    that is None: then the user named the link. FIFOs and devices are never opened: that
+    could wait for ever.
     """
+    target = path
+    if os.path.islink(path):
+        target = os.path.realpath(path)
+        if inside is not None and os.path.commonpath([target, inside]) != inside:
+            refuse(_refused(path, root, _LEADS_OUT.format(printable(target))))
+            return None
     try:
-        status = os.stat(path)
+        status = os.stat(target)
     except OSError as error:
         refuse(_refused(path, root, f"cannot be read: {error.strerror}"))
         return None
     if not stat.S_ISREG(status.st_mode):
         refuse(_refused(path, root, "neither file nor folder"))
         return None
-    return local_entry(path, root, status)
+    entry = local_entry(path, root, status)
+    return entry._replace(open=lambda: open(target, "rb", opener=_open_regular))
+
+
+_LEADS_OUT = "a link to {}, outside the directory; not followed"
+
+
+def _open_regular(path: str, flags: int) -> int:
+    """Open a file that may have been replaced since it was looked at."""
+    descriptor = os.open(path, flags | _NO_LINK | _NO_WAIT)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "neither file nor folder")
+    return descriptor
+
+
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 
 
 def local_entry(path: str, root: str, status: os.stat_result | None = None) -> Entry:

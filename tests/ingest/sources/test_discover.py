@@ -258,21 +258,51 @@ def test_nothing_that_is_a_dump(tmp_path: Path) -> None:
 
 
 def test_links_and_devices_in_directories(dump: Path, tmp_path: Path) -> None:
-    write(tmp_path / "else", {"module_0009.g.before_optimizations.txt": HLO})
-    target = tmp_path / "else" / "module_0009.g.before_optimizations.txt"
-    (dump / target.name).symlink_to(target)
+    name = "module_0009.g.before_optimizations.txt"
+    outside = write(tmp_path / "else", {name: HLO, "a.tar": packed_tar(FILES)})
+    (dump / name).symlink_to(outside / name)
+    (dump / "also.tar").symlink_to(outside / "a.tar")
+    (dump / "module_0008.f.before_optimizations.txt").symlink_to(dump / f"{AFTER}.txt")
     (dump / "loop").symlink_to(dump)
     (dump / "gone").symlink_to(dump / "nothing")
     os.mkfifo(dump / "module_0003.f.before_optimizations.txt")
     source = only(dump)
     paths = [path for unit in contents(source) for path, _ in unit]
-    assert sorted(paths) == sorted([*FILES, target.name])
-    assert source.refused == [
-        RefusedFile("loop", "a link to a directory; not followed"),
+    inside = "module_0008.f.before_optimizations.txt"
+    assert sorted(paths) == sorted([*FILES, inside])
+    leads_out = f"a link to {outside}/{{}}, outside the directory; not followed"
+    assert sorted(source.refused) == [
+        RefusedFile("also.tar", leads_out.format("a.tar")),
         RefusedFile("gone", "cannot be read: No such file or directory"),
+        RefusedFile("loop", "a link to a directory; not followed"),
         RefusedFile(
             "module_0003.f.before_optimizations.txt", "neither file nor folder"
         ),
+        RefusedFile(name, leads_out.format(name)),
+    ]
+
+
+def test_links_that_a_user_names_are_followed(dump: Path, tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to(dump)
+    assert contents(only(tmp_path / "latest")) == UNITS
+    name = "module_0009.g.before_optimizations.txt"
+    (tmp_path / name).symlink_to(dump / f"{AFTER}.txt")
+    [[(path, _)]] = contents(only(tmp_path / name))
+    assert path == name
+
+
+def test_files_that_are_replaced_before_they_are_read(dump: Path) -> None:
+    source = only(dump)
+    link, fifo = dump / f"{AFTER}.txt", dump / f"{AFTER}-buffer-assignment.txt"
+    link.unlink()
+    link.symlink_to("/etc/passwd")
+    fifo.unlink()
+    os.mkfifo(fifo)
+    paths = [path for unit in contents(source) for path, _ in unit]
+    assert len(paths) == len(FILES) - 2
+    assert sorted(source.refused) == [
+        RefusedFile(fifo.name, "cannot be read: neither file nor folder"),
+        RefusedFile(link.name, "cannot be read: Too many levels of symbolic links"),
     ]
 
 

@@ -52,7 +52,8 @@ def member(
     ],
 )
 def test_tar_members_that_are_refused(info: tarfile.TarInfo, reason: str) -> None:
-    assert read(packed_tar(SOUND, [info])) == ([GOOD], [RefusedFile(info.name, reason)])
+    name = f"{info.name[:4096]}…" if len(info.name) > 4096 else info.name
+    assert read(packed_tar(SOUND, [info])) == ([GOOD], [RefusedFile(name, reason)])
 
 
 def test_tar_bomb() -> None:
@@ -103,14 +104,41 @@ def test_tar_with_hostile_headers(tail: bytes, reason: str | tuple[str, str]) ->
     paths, refused = read(START + tail)
     assert paths[:1] == [GOOD]
     reasons = (reason,) if isinstance(reason, str) else reason
-    assert any(r in told for path, told in refused if path == "a" for r in reasons)
+    assert any(r in told for path, told, _ in refused if path == "a" for r in reasons)
 
 
 def test_tar_of_nothing_but_long_names() -> None:
     chain = header("x", "2", b"L") + b"xx".ljust(512, b"\0")
     paths, refused = read(START + chain * 5000 + END)
     assert paths == [GOOD]
-    assert [path for path, _ in refused] == ["a"]
+    assert [path for path, *_ in refused] == ["a"]
+
+
+def test_tar_of_names_that_are_too_many() -> None:
+    names = [member(f"{n:03}{'a' * 90}") for n in range(20)]
+    small = Limits(directory_bytes=1000)
+    paths, refused = read(packed_tar(SOUND, names), small)
+    assert (paths[0], len(paths)) == (GOOD, 11)
+    assert refused == [
+        RefusedFile("a", "the rest is not read: its names take more than 1,061 bytes")
+    ]
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_tar_of_headers_that_are_too_many(kind: bytes) -> None:
+    """One member after the other with headers that are kept, or many of one member."""
+    each = 600_000
+    headers = b""
+    for number in range(10):
+        text = b"%d k%d=" % (each, number)
+        record = text + b"x" * (each - len(text) - 1) + b"\n"
+        headers += header("x", f"{each:o}", kind) + record.ljust(each + 64, b"\0")
+        assert len(headers) % 512 == 0
+        headers += header(f"m{number}", "0") if kind == tarfile.XGLTYPE else b""
+    paths, refused = read(START + headers + header("last", "0") + END)
+    assert paths[:1] == [GOOD] and "last" not in paths
+    [(path, reason, _)] = refused
+    assert path == "a" and " of " in reason and "headers" in reason
 
 
 def test_sparse_tar_member() -> None:
@@ -139,7 +167,7 @@ def test_tar_cut_short_gives_what_there_is(cut: int, whole: int) -> None:
     assert [file.data for file in sound] == [text] * whole
     assert text.startswith(last.data)
     assert last.problem == "its archive ends early"
-    assert [path for path, _ in refused] == ["a"]
+    assert [path for path, *_ in refused] == ["a"]
 
 
 class Counted(io.BytesIO):

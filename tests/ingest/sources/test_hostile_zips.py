@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import struct
 import zipfile
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 from hlodb.ingest.sources.discover import Limits, RefusedFile
+from hlodb.ingest.sources.units import read_zip_units
 from tests.ingest.dumps import FILES, packed_zip
 from tests.ingest.sources.reading_archives import (
     DEVICE,
@@ -123,13 +125,59 @@ def test_zip_bomb_of_members_that_share_their_bytes() -> None:
 def test_zip_with_too_long_a_table_of_contents() -> None:
     packed = packed_zip(FILES)
     paths, refused = read(packed, Limits(directory_bytes=100))
-    [(path, reason)] = refused
+    [(path, reason, _)] = refused
     assert (paths, path) == ([], "a")
     assert reason.startswith("a table of contents of ")
     assert read(packed, Limits(archive_members=3)) == (
         [],
         [RefusedFile("a", "more than 3 members")],
     )
+
+
+def test_entries_of_a_zip_are_counted_as_they_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """No more of the table is read than its first step; zipfile sees none of it."""
+    local = struct.pack("<4s5H3I2H", b"PK\3\4", 20, 0, 0, 0, 33, 0, 0, 0, 1, 0) + b"a"
+    fields = (20, 20, 0, 0, 0, 33, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0)
+    table = b"".join(
+        struct.pack("<4s6H3I5H2I", b"PK\1\2", *fields) + b"%08x" % n
+        for n in range(100_000)
+    )
+    end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 9, 9, len(table), len(local), 0)
+    packed = io.BytesIO(local + table + end)
+    most = 0
+
+    class Watched(io.BytesIO):
+        def read(self, size: int | None = -1) -> bytes:
+            nonlocal most
+            data = super().read(size)
+            most += len(data)
+            return data
+
+    refused: list[RefusedFile] = []
+    monkeypatch.setattr(zipfile, "ZipInfo", None)
+    limits = Limits(archive_members=1000)
+    units = read_zip_units(
+        lambda: Watched(packed.getvalue()), "a", limits, refused.append
+    )
+    assert list(units) == []
+    assert refused == [RefusedFile("a", "more than 1,000 members")]
+    assert most < 1_300_000 < len(table)
+
+
+def test_the_table_that_zipfile_reads_is_the_one_that_is_limited() -> None:
+    """An end record of the wide form counts for zipfile, whatever the other says."""
+    packed = packed_zip(SOUND | {"x.txt": random.Random(1).randbytes(60_000)})
+    at = packed.index(b"PK\5\6")
+    fields = (44, 45, 45, 0, 0, 1, 1, 50_000, at - 50_000)
+    wide = struct.pack("<4sQ2H2L4Q", b"PK\6\6", *fields)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, at, 1)
+    paths, refused = read(
+        packed[:at] + wide + locator + packed[at:], Limits(directory_bytes=10_000)
+    )
+    assert paths == []
+    assert refused == [RefusedFile("a", "a table of contents of 50,000 bytes")]
 
 
 @pytest.mark.parametrize("length", [4, 30, 100, -1])
