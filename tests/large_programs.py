@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from math import prod
 from pathlib import Path
 
@@ -94,6 +95,7 @@ Shape = Array | tuple[Array, ...]
 INDEX = Array("s32")
 
 
+@cache
 def shape_text(shape: Shape, layout: bool = True) -> str:
     """Print an array or a tuple, which counts every fifth element."""
     if isinstance(shape, Array):
@@ -836,14 +838,16 @@ def _human(size: int) -> str:
     return f"{size / 1024:.1f}KiB" if size >= 1024 else f"{size}B"
 
 
-def train_step(scale: int = 1, changed: bool = False, tokens: int = TOKENS) -> Program:
+def train_step(
+    scale: int = 1, changed: bool = False, suffix: str = "", tokens: int = TOKENS
+) -> Program:
     """Return a step of training: two loops over layers, one donated state and more.
 
     The weights of all layers are stacks, the activations of each layer are kept for
     the backward loop. The changed program has logits of f32 instead of bf16, and the
     optimiser's state isn't donated.
     """
-    p = Program("jit_train_step", DEVICES)
+    p = Program(f"jit_train_step{suffix}", DEVICES)
     experts = 2 * scale
     sharded = f"{{devices=[1,{DEVICES},1,1]<=[{DEVICES}]}}"
     b = p.entry
@@ -993,9 +997,9 @@ def _adder(p: Program, element: str) -> str:
     return inner.computation.name
 
 
-def evaluate(scale: int = 1, changed: bool = False) -> Program:
+def evaluate(scale: int = 1, changed: bool = False, suffix: str = "") -> Program:
     """Return sums of eight replicated arguments of 25 GiB each, 200 GiB in all."""
-    p = Program("jit_evaluate", DEVICES)
+    p = Program(f"jit_evaluate{suffix}", DEVICES)
     b = p.entry
     shape = Array("f32", (2 * scale * 25600, 1024, 128))
     given = [b.parameter(shape, f"ws[{i}]", "{replicated}") for i in range(8)]
@@ -1006,9 +1010,9 @@ def evaluate(scale: int = 1, changed: bool = False) -> Program:
     return p
 
 
-def decode(scale: int = 1, changed: bool = False) -> Program:
+def decode(scale: int = 1, changed: bool = False, suffix: str = "") -> Program:
     """Return a step of decoding: a cache of 200 GiB over all devices, donated."""
-    p = Program("jit_decode", DEVICES)
+    p = Program(f"jit_decode{suffix}", DEVICES)
     b = p.entry
     heads = 2 * scale
     sharded = f"{{devices=[{DEVICES},1,1]<=[{DEVICES}]}}"
@@ -1043,9 +1047,9 @@ def decode(scale: int = 1, changed: bool = False) -> Program:
     return p
 
 
-def huge(scale: int = 1, changed: bool = False) -> Program:
+def huge(scale: int = 1, changed: bool = False, suffix: str = "") -> Program:
     """Return a program on arrays of 2^40 bytes, with tiles that round much up."""
-    p = Program("jit_huge")
+    p = Program(f"jit_huge{suffix}")
     b = p.entry
     rows = 2 * scale
     bytes_ = b.parameter(Array("s8", (rows, 1 << 20, 1 << 19)), "bytes")
@@ -1101,14 +1105,14 @@ def long_chain(count: int, scale: int = 1, changed: bool = False) -> Program:
 
 
 def programs(
-    scale: int = 1, changed: bool = False, tokens: int = TOKENS
+    scale: int = 1, changed: bool = False, suffix: str = "", tokens: int = TOKENS
 ) -> list[Program]:
-    """Return the set of programs that one run compiles."""
+    """Return the set of programs that one run compiles; `suffix` ends their names."""
     return [
-        train_step(scale, changed, tokens),
-        evaluate(scale, changed),
-        decode(scale, changed),
-        huge(scale, changed),
+        train_step(scale, changed, suffix, tokens),
+        evaluate(scale, changed, suffix),
+        decode(scale, changed, suffix),
+        huge(scale, changed, suffix),
     ]
 
 
@@ -1116,28 +1120,33 @@ TARGET = """\
 replica_count: 1
 tpu_topology_args {
   version: TPU_VERSION_VIPERFISH
-  variant: "full"
   platform_type: TPU_PLATFORM_TYPE_HARDWARE
 }
 """
 
 
-def write_dump(folder: Path, made: Iterable[Program]) -> Path:
-    """Write the dump of some programs as a TPU's compiler does."""
+def write_dump(folder: Path, made: Iterable[Program], has_input: bool = True) -> Path:
+    """Write the dump of some programs as a TPU's compiler does.
+
+    `has_input` says whether the program that was handed to XLA is there, too.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     for number, program in enumerate(made):
-        stem = folder / f"module_{number:04d}.{program.name}.cl_933746096"
+        stem = f"module_{number:04d}.{program.name}.cl_933746096"
         found = Assignment(program)
         after = f"{stem}.after_optimizations"
-        for path, text in (
-            (f"{stem}.before_optimizations.txt", program.text(is_scheduled=False)),
-            (f"{after}.txt", program.text()),
-            (f"{after}-buffer-assignment.txt", found.allocation_text()),
-            (f"{after}-buffer-assignment-values.txt", found.value_text()),
-            (f"{after}-live-range.txt", found.range_text()),
-            (f"{stem}.target_arguments.txt", TARGET),
-        ):
-            Path(path).write_text(text)
+        files = {
+            f"{after}.txt": program.text(),
+            f"{after}-buffer-assignment.txt": found.allocation_text(),
+            f"{after}-buffer-assignment-values.txt": found.value_text(),
+            f"{after}-live-range.txt": found.range_text(),
+            f"{stem}.target_arguments.txt": TARGET,
+        }
+        if has_input:
+            text = program.text(is_scheduled=False)
+            files[f"{stem}.before_optimizations.txt"] = text
+        for name, text in files.items():
+            (folder / name).write_text(text)
     return folder
 
 
@@ -1145,7 +1154,7 @@ def write_run(
     folder: Path, scale: int = 1, changed: bool = False, tokens: int = TOKENS
 ) -> Path:
     """Write the dump of all programs but the longest."""
-    return write_dump(folder, programs(scale, changed, tokens))
+    return write_dump(folder, programs(scale, changed, tokens=tokens))
 
 
 if __name__ == "__main__":

@@ -74,7 +74,7 @@ SELECT
   h.space_color AS color, h.space_name, h.parameter_number, h.parameter_index,
   h.op_name, h.shape, h.size_bytes, h.last_use_step, h.end_step,
   CAST(h.held_after_use_steps AS BIGINT) AS held_after_use_steps,
-  CAST(h.size_bytes * h.held_after_use_steps AS BIGINT)
+  CAST(CAST(h.size_bytes AS HUGEINT) * h.held_after_use_steps AS BIGINT)
     AS held_after_use_byte_steps,
   CASE
     WHEN h.peak_step > coalesce(h.last_use_step, -1) THEN h.size_bytes ELSE 0

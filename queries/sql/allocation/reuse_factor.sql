@@ -71,7 +71,8 @@ lengths AS (
 used AS (
   SELECT
     module_id, allocation_id,
-    sum(live_bytes * (to_step - from_step + 1)) AS byte_steps
+    sum(CAST(live_bytes AS HUGEINT) * (to_step - from_step + 1))
+      AS byte_steps
   FROM arena_timeline()
   GROUP BY module_id, allocation_id
 )
@@ -82,7 +83,8 @@ SELECT
   CAST(coalesce(s.value_bytes, 0) AS BIGINT) AS value_bytes,
   coalesce(s.value_bytes, 0) / nullif(a.size_bytes, 0) AS reuse_x,
   CAST(coalesce(c.max_chain, 0) AS BIGINT) AS max_chain,
-  u.byte_steps / nullif(a.size_bytes * l.step_count, 0) AS busy_ratio
+  u.byte_steps / nullif(CAST(a.size_bytes AS HUGEINT) * l.step_count, 0)
+    AS busy_ratio
 FROM selected_memory() AS m
 JOIN allocations AS a USING (module_id, color)
 LEFT JOIN sums AS s USING (module_id, allocation_id)

@@ -49,7 +49,7 @@ pieces AS (
 needed AS (
   SELECT
     *,
-    coalesce(logical_bytes // whole * list_max(list_transform(
+    coalesce(CAST(logical_bytes AS HUGEINT) // whole * list_max(list_transform(
       range(1, len(cuts)), lambda i: cuts[i + 1] - cuts[i]
     )), logical_bytes) AS needed_bytes
   FROM pieces

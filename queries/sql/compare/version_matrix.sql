@@ -65,8 +65,7 @@ groups AS (
 ),
 totals AS (
   SELECT
-    subject, avg(bytes) AS all_mean,
-    sum(bytes * bytes) - count(*) * avg(bytes) * avg(bytes) AS all_squares
+    subject, avg(bytes) AS all_mean, count(*) * var_pop(bytes) AS all_squares
   FROM points
   GROUP BY subject
   HAVING min(bytes) < max(bytes)

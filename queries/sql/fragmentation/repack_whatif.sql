@@ -121,7 +121,7 @@ ordered AS (
   UNION ALL
   SELECT *, 'lifetime', steps FROM blocks
   UNION ALL
-  SELECT *, 'rent', bytes * steps FROM blocks
+  SELECT *, 'rent', CAST(bytes AS HUGEINT) * steps FROM blocks
 ),
 waiting AS (
   SELECT

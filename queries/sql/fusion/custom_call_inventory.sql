@@ -93,7 +93,7 @@ workspaces AS (
         regexp_extract_all(regexp_extract(printed, '\[(.*)\]', 1), '[0-9]+'),
         lambda size: TRY_CAST(size AS BIGINT)
       ),
-      lambda x, y: x * y, CAST(1 AS BIGINT)
+      lambda x, y: x * y, CAST(1 AS HUGEINT)
     )) AS workspace_bytes
   FROM elements
   GROUP BY module_id, instruction_id

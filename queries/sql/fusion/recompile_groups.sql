@@ -148,7 +148,8 @@ counted AS (
     count(DISTINCT c.exact_fingerprint) AS distinct_programs,
     count(DISTINCT c.entry_layout) AS distinct_layouts,
     max(r.varying_arguments) AS varying_arguments,
-    sum(c.printed_total_bytes * c.occurrences) AS sum_printed_total_bytes,
+    sum(CAST(c.printed_total_bytes AS HUGEINT) * c.occurrences)
+      AS sum_printed_total_bytes,
     max(c.printed_total_bytes) AS max_printed_total_bytes,
     min(c.module_number) AS module_number
   FROM compiled AS c

@@ -25,7 +25,9 @@ things AS (
   SELECT 1 AS place, 'files' AS thing, sum(n) AS seen,
     count(*) AS stored FROM files
   UNION ALL
-  SELECT 2, 'file_bytes', sum(n * size_bytes), sum(size_bytes) FROM files
+  SELECT
+    2, 'file_bytes', sum(CAST(n AS HUGEINT) * size_bytes), sum(size_bytes)
+  FROM files
   UNION ALL
   SELECT 3, 'modules', sum(n), count(*) FROM contents
   UNION ALL
@@ -37,7 +39,9 @@ things AS (
   FROM modules
   WHERE has_assignment
   UNION ALL
-  SELECT 6, 'instructions', sum(n * instruction_count), sum(instruction_count)
+  SELECT
+    6, 'instructions', sum(CAST(n AS HUGEINT) * instruction_count),
+    sum(instruction_count)
   FROM contents
 )
 SELECT

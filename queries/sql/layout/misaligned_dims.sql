@@ -86,6 +86,6 @@ JOIN misfits AS d
   AND d.logical_bytes = u.logical_bytes
 WHERE (d.larger - d.size) / d.larger >= $min_ratio
 ORDER BY
-  spare_bytes * u.value_count DESC, u.program_name, u.space_color, u.shape,
-  d.place
+  CAST(spare_bytes AS HUGEINT) * u.value_count DESC, u.program_name,
+  u.space_color, u.shape, d.place
 LIMIT $top

@@ -77,7 +77,9 @@ SELECT
   m.run, m.program, m.module_number, m.rank, m.color, m.space_name,
   t.instruction, t.shape_index, t.shape, t.size_bytes,
   CAST(t.end_step - t.start_step + 1 AS BIGINT) AS live_steps,
-  t.size_bytes * (t.end_step - t.start_step + 1) AS resident_byte_steps,
+  CAST(
+    CAST(t.size_bytes AS HUGEINT) * (t.end_step - t.start_step + 1) AS BIGINT
+  ) AS resident_byte_steps,
   CAST(d.idle_steps AS BIGINT) AS idle_steps,
   d.idle_steps / (t.end_step - t.start_step + 1) AS idle_ratio, d.use_count,
   CAST(d.max_gap_steps AS BIGINT) AS max_gap_steps, t.start_step, t.end_step,

@@ -78,7 +78,7 @@ shared AS (
   FROM (
     SELECT
       rank, host, space_color, space_name, label, shape, size_bytes,
-      size_bytes * max(copy_count) AS shared_bytes
+      CAST(size_bytes AS HUGEINT) * max(copy_count) AS shared_bytes
     FROM copies
     GROUP BY rank, host, space_color, space_name, label, shape, size_bytes
   ) AS distinct_buffers

@@ -76,7 +76,8 @@ ranked AS (
       PARTITION BY
         s.occurrence, s.color,
         CASE
-          WHEN $points > 0 THEN s.from_step * $points // s.step_count
+          WHEN $points > 0
+            THEN CAST(s.from_step AS HUGEINT) * $points // s.step_count
           ELSE s.from_step
         END
       ORDER BY s.live_bytes DESC, s.from_step

@@ -87,7 +87,7 @@ marked AS (
 sized AS (
   SELECT
     m.*,
-    sum(m.size_bytes * m.part // m.whole) OVER (
+    sum(CAST(m.size_bytes AS HUGEINT) * m.part // m.whole) OVER (
       PARTITION BY m.module_id, m.space_color, m.rule_id, m.subject
     ) AS most_bytes
   FROM marked AS m

@@ -225,7 +225,8 @@ rows AS (
   SELECT
     module_id, clone_id, space_color, sum(size_bytes) AS size_bytes,
     min(name) AS kept_from, max(before_step - after_step - 1) AS gap_steps,
-    sum(size_bytes * (before_step - after_step - 1)) AS not_held
+    sum(CAST(size_bytes AS HUGEINT) * (before_step - after_step - 1))
+      AS not_held
   FROM kept
   WHERE clone_id IS NOT NULL
   GROUP BY module_id, clone_id, space_color
@@ -242,7 +243,8 @@ rows AS (
 held AS (
   SELECT
     module_id, clone_id, space_color,
-    sum(size_bytes * (before_step - after_step - 1)) AS byte_steps
+    sum(CAST(size_bytes AS HUGEINT) * (before_step - after_step - 1))
+      AS byte_steps
   FROM released
   GROUP BY module_id, clone_id, space_color
 ),

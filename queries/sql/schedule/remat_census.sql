@@ -106,10 +106,13 @@ SELECT
   count(*) AS clone_count,
   count(*) FILTER (WHERE c.is_fused) AS in_fusion_count,
   CAST(coalesce(sum(c.logical_bytes), 0) AS BIGINT) AS recomputed_bytes,
-  CAST(sum(c.flop) AS BIGINT) AS flop,
-  CAST(sum(c.flop * c.times) AS BIGINT) AS total_flop,
-  CAST(coalesce(sum(c.flop * c.times) FILTER (WHERE NOT c.is_lesser), 0)
-    AS BIGINT) AS greatest_flop,
+  CAST(least(sum(c.flop), 9223372036854775807) AS BIGINT) AS flop,
+  CAST(least(
+    sum(CAST(c.flop AS HUGEINT) * c.times), 9223372036854775807
+  ) AS BIGINT) AS total_flop,
+  CAST(least(coalesce(
+    sum(CAST(c.flop AS HUGEINT) * c.times) FILTER (WHERE NOT c.is_lesser), 0
+  ), 9223372036854775807) AS BIGINT) AS greatest_flop,
   bool_and(c.times_known) AS times_known
 FROM final_modules() AS m
 JOIN clones AS c USING (module_id)

@@ -179,7 +179,8 @@ SELECT
   CAST(w.done_at_step - w.start_at_step AS BIGINT) AS window_steps,
   h.color, coalesce(s.space_name, 'color_' || h.color) AS space_name,
   CAST(coalesce(h.held_bytes, 0) AS BIGINT) AS held_bytes,
-  CAST(coalesce(o.flop, 0) AS BIGINT) AS overlapped_flop,
+  CAST(least(coalesce(o.flop, 0), 9223372036854775807) AS BIGINT)
+    AS overlapped_flop,
   CAST(b.bytes_until - a.bytes_until AS BIGINT) AS overlapped_bytes,
   coalesce(p.peak_step BETWEEN w.start_at_step AND w.done_at_step, FALSE)
     AS is_at_peak

@@ -75,7 +75,7 @@ counted AS (
           ],
           lambda x: CAST(x AS BIGINT)
         ),
-        lambda x, y: x * y, CAST(1 AS BIGINT)
+        lambda x, y: x * y, CAST(1 AS HUGEINT)
       )
       WHEN mesh <> '' THEN list_reduce(
         list_transform(axes, lambda axis: CASE
@@ -86,7 +86,7 @@ counted AS (
               AS BIGINT
           )
         END),
-        lambda x, y: x * y, CAST(1 AS BIGINT)
+        lambda x, y: x * y, CAST(1 AS HUGEINT)
       )
     END AS shards
   FROM parsed

@@ -170,7 +170,7 @@ summed AS (
     count(*) FILTER (WHERE NOT t.is_slice) AS copy_count,
     count(*) FILTER (WHERE t.is_slice) AS slice_count,
     sum(t.logical_bytes) AS moved_bytes,
-    sum(t.logical_bytes * t.times) AS total_bytes,
+    sum(CAST(t.logical_bytes AS HUGEINT) * t.times) AS total_bytes,
     bool_and(t.is_known) AS times_known,
     avg(a.done_at_step - a.start_at_step) AS mean_window_steps,
     count(*) FILTER (WHERE t.is_round_trip) AS round_trip_count,

@@ -138,7 +138,7 @@ sized AS (
           regexp_extract(mesh, regexp_escape(axis) || '=([0-9]+)', 1) AS BIGINT
         )
       END),
-      lambda x, y: x * y, CAST(1 AS BIGINT)
+      lambda x, y: x * y, CAST(1 AS HUGEINT)
     ) AS mesh_size,
     list_max(list_transform(
       groups, lambda g: len(g) - len(replace(g, ',', '')) + 1
@@ -151,14 +151,16 @@ SELECT
     WHEN p.list_id IS NOT NULL THEN p.group_count
     WHEN len(groups) > 0 THEN CAST(len(groups) AS BIGINT)
     WHEN iota_count <> '' THEN CAST(iota_count AS BIGINT)
-    WHEN mesh <> '' THEN greatest(device_count // mesh_size, 1)
+    WHEN mesh <> '' THEN CAST(
+      greatest(device_count // mesh_size, 1) AS BIGINT
+    )
     ELSE 1
   END AS group_count,
   CASE
     WHEN p.list_id IS NOT NULL THEN p.group_size
     WHEN len(groups) > 0 THEN CAST(listed_size AS BIGINT)
     WHEN iota_size <> '' THEN CAST(iota_size AS BIGINT)
-    WHEN mesh <> '' THEN mesh_size
+    WHEN mesh <> '' THEN CAST(mesh_size AS BIGINT)
     ELSE device_count
   END AS group_size
 FROM sized

@@ -202,30 +202,31 @@ work AS (
   SELECT
     p.module_id, p.instruction_id, p.computation_id,
     2 * coalesce(list_reduce(
-      p.result_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      p.result_sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
     ), 1)
     // coalesce(list_reduce(
-      m.result_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      m.result_sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
     ), 1)
     * CASE
       WHEN p.is_dot THEN coalesce(list_reduce(
         list_transform(p.contracting, lambda place: p.left_sizes[place + 1]),
-        lambda x, y: x * y, CAST(1 AS BIGINT)
+        lambda x, y: x * y, CAST(1 AS HUGEINT)
       ), 1)
       ELSE coalesce(list_reduce(
-        p.right_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+        p.right_sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
       ), 1)
       // coalesce(p.right_sizes[strpos(p.right_labels, 'o')], 1)
       // coalesce(list_reduce(
-        m.right_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+        m.right_sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
       ), 1)
     END
     * coalesce(list_reduce(
-      m.met_counts, lambda x, y: x * y, CAST(1 AS BIGINT)
+      m.met_counts, lambda x, y: x * y, CAST(1 AS HUGEINT)
     ), 1) AS flop
   FROM products AS p
   LEFT JOIN met AS m USING (module_id, instruction_id)
 )
 SELECT
-  module_id, instruction_id, computation_id, CAST(flop AS BIGINT) AS flop
+  module_id, instruction_id, computation_id,
+  CAST(least(flop, 9223372036854775807) AS BIGINT) AS flop
 FROM work

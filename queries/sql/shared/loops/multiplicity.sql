@@ -36,7 +36,8 @@ paths AS (
   WHERE d.kind = 'entry'
   UNION ALL
   SELECT
-    c.module_id, c.computation_id, CAST(sum(p.times * c.factor) AS BIGINT),
+    c.module_id, c.computation_id,
+    CAST(sum(CAST(p.times AS HUGEINT) * c.factor) AS BIGINT),
     bool_and(p.is_known AND c.is_known), p.depth + 1
   FROM paths AS p
   JOIN callers AS c

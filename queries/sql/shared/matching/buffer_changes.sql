@@ -193,9 +193,10 @@ beside AS MATERIALIZED (
       -- rest is the element type's. Both change sign when the sides do.
       WHEN e.base_count * e.own_count > 0
         THEN CAST(
-          (m.base_data * e.own_count + m.own_data * e.base_count)
-          * (e.own_count - e.base_count)
-          // (2 * e.base_count * e.own_count)
+          (
+            m.base_data * e.own_count // e.base_count - m.base_data
+            + m.own_data - m.own_data * e.base_count // e.own_count
+          ) // 2
           AS BIGINT
         )
       ELSE 0

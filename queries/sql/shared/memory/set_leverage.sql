@@ -322,7 +322,8 @@ remaining AS (
   SELECT
     l.set_id, max(l.live_bytes - l.freed_bytes) AS new_peak,
     arg_max(l.step, (l.live_bytes - l.freed_bytes, -l.step)) AS new_step,
-    max(l.live_bytes - l.freed_bytes * o.part // o.whole) AS part_peak
+    max(l.live_bytes - CAST(l.freed_bytes AS HUGEINT) * o.part // o.whole)
+      AS part_peak
   FROM levels AS l
   JOIN owners AS o USING (set_id)
   GROUP BY l.set_id

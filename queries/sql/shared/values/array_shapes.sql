@@ -72,10 +72,10 @@ rounded AS (
           ELSE minor_sizes[place]
         END
       ),
-      lambda x, y: x * y, CAST(1 AS BIGINT)
+      lambda x, y: x * y, CAST(1 AS HUGEINT)
     ) AS padded_elements,
     list_reduce(
-      minor_sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      minor_sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
     ) AS elements
   FROM ordered
 )
@@ -83,9 +83,9 @@ SELECT
   shape, element_type, dimensions,
   array_to_string(minor_sizes, ',') AS minor_dimensions,
   tile, logical_bytes,
-  CASE
+  CAST(CASE
     WHEN tile IS NULL OR elements = 0 THEN logical_bytes
     WHEN packed_bits > 0 THEN (padded_elements * packed_bits + 7) // 8
     ELSE padded_elements * (logical_bytes // elements)
-  END AS tiled_bytes
+  END AS BIGINT) AS tiled_bytes
 FROM rounded

@@ -44,7 +44,7 @@ counted AS (
   SELECT
     shape, bits, packed_bits,
     list_reduce(
-      sizes, lambda x, y: x * y, CAST(1 AS BIGINT)
+      sizes, lambda x, y: x * y, CAST(1 AS HUGEINT)
     ) AS elements
   FROM widths
 )
