@@ -6,10 +6,10 @@
 --   one is given. Metadata files name only the number of their module, so
 --   ranks are added up; with program, all modules with one of its numbers
 --   count. XLA writes these files with --xla_dump_module_metadata: for TPUs in
---   all releases seen (libtpu of jax 0.7.2 to 0.12.0), in JAX on CPUs in none
---   (jaxlib 0.4.13 to 0.12.0).
+--   all releases tried (jax 0.7.2, 0.9.2, 0.10.2 and 0.12.0.1) and for GPUs
+--   (0.10.2), but in JAX on CPUs in none from 0.4.13 to 0.12.0.1.
 -- grain: pipeline, pass
--- empty: the run has no metadata files. Compile for a TPU with
+-- empty: the run has no metadata files. Compile for a TPU or a GPU with
 --   XLA_FLAGS=--xla_dump_module_metadata; JAX on CPUs writes none.
 -- leading: pipeline, pass_name, call_count, changed_count, pass_seconds,
 --   time_ratio, delta_seconds
