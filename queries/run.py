@@ -48,6 +48,19 @@ def run_query(
     return Result(query.columns, rows, query.leading)
 
 
+def row_count(
+    connection: Connection,
+    query: Query,
+    parameters: Mapping[str, Value],
+    catalogue: Catalogue,
+) -> int:
+    """Return the number of rows that `run_query` gives of a query in the catalogue."""
+    statement = composed(query, parameters, catalogue)
+    count = f"SELECT count(*) FROM (\n{statement}\n)"
+    rows = connection.execute(count, bound(statement, parameters)).fetchall()
+    return int(rows[0][0])
+
+
 def require_sound(
     connection: Connection, query: Query, parameters: Mapping[str, Value]
 ) -> None:

@@ -29,12 +29,17 @@ from hlodb.queries.run import (
     Value,
     explain,
     parse_parameters,
+    row_count,
     run_composed,
     run_query,
 )
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate
 from hlodb.text import counted, json_text
+
+_TABLES = ("table", "markdown")
+_TABLE_ROWS = 20
+"""Value of `top` for tables, where neither the query nor the user has one."""
 
 
 @click.command("query", add_help_option=False)
@@ -111,7 +116,8 @@ def command(
     hlodb query peak_contents --format csv | head  for other tools
     hlodb query --queries my_queries --lint        check your own
 
-    PROGRAM is short for -p program=PROGRAM.
+    PROGRAM is short for -p program=PROGRAM. A table has 20 rows where the query
+    has a parameter top and none is given; other formats have all rows.
     """
     if helped and name is None:
         click.echo(ctx.get_help())
@@ -130,15 +136,20 @@ def command(
     elif explained:
         click.echo(explain(query, parameters, catalogue))
     else:
+        parameters = _with_top(query, parameters, form)
         with open_for_reading(db) as connection:
             result = run_query(connection, name, parameters, catalogue)
+            cut = _note_of_cut(
+                connection, query, parameters, catalogue, len(result.rows)
+            )
             if not result.rows:
                 _tell_of_pruned(connection, query, parameters)
                 _tell_of_program(connection, query, parameters)
                 if query.empty:
                     narrate(f"no rows: {query.empty}")
         write_result(result, form, output)
-        _tell_of_more(query, parameters, len(result.rows))
+        if cut is not None:
+            narrate(cut)
     return 0
 
 
@@ -152,14 +163,33 @@ def _assignment(query: Query, value: str) -> str:
     raise UsageError(f"query {query.name} takes no program; parameters: {known}")
 
 
-def _tell_of_more(query: Query, values: Mapping[str, Value], count: int) -> None:
-    """Print a note where an answer is as long as `top` allows."""
+def _with_top(query: Query, values: dict[str, Value], form: str) -> dict[str, Value]:
+    """Return the parameters with a limit for tables, if the query has none."""
+    unlimited = any(p.name == "top" and p.default == "NULL" for p in query.parameters)
+    if unlimited and form in _TABLES and "top" not in values:
+        return {**values, "top": _TABLE_ROWS}
+    return values
+
+
+def _note_of_cut(
+    connection: Connection,
+    query: Query,
+    values: dict[str, Value],
+    catalogue: Catalogue,
+    count: int,
+) -> str | None:
+    """Return how many rows there are, if `top` leaves any out."""
     defaults = {p.name: p.default for p in query.parameters}
-    top = values.get("top", defaults.get("top"))
-    if count and str(top) == str(count):
-        narrate(
-            f"first {counted(count, 'row')}; pass `-p top=N` for N, `-p top=` for all"
-        )
+    top = str(values.get("top", defaults.get("top")))
+    if not count or not top.isdigit() or count < int(top):
+        return None
+    every = row_count(connection, query, {**values, "top": None}, catalogue)
+    if count == every:
+        return None
+    return (
+        f"first {count:,} of {counted(every, 'row')}; pass `-p top=N` for N,"
+        " `-p top=` for all"
+    )
 
 
 def _tell_of_program(

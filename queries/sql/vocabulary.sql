@@ -46,7 +46,8 @@
 --   unsound; NULL for any number.
 -- param consistency BOOLEAN = true: Whether a run with contradictory sums is
 --   unsound.
--- param top BIGINT = 20 from 0: At most this many rows; NULL for all.
+-- param top BIGINT = NULL from 0: At most this many rows; NULL for all, or for
+--   20 where hlodb query prints a table.
 --
 -- column run VARCHAR name neutral: Name of the run.
 -- column run_id BIGINT id neutral: Surrogate key of the run.

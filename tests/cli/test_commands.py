@@ -172,18 +172,20 @@ def test_the_catalogue_is_listed(capfd: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "shown"),
     [
-        ([], 20),
-        (["-p", "top=7"], 7),
-        (["-p", "top="], None),
-        (["-p", "top=100_000"], None),
+        (["--format", "csv"], None),
+        (["--format", "csv", "-p", "top=7"], 7),
+        (["--format", "csv", "-p", "top=100_000"], None),
+        (["--format", "markdown"], 20),
+        (["--format", "markdown", "-p", "top=7"], 7),
+        (["--format", "markdown", "-p", "top="], None),
     ],
 )
-def test_a_query_that_top_cuts_says_so(
+def test_only_tables_are_cut_and_say_so(
     demo_warehouse: Path,
     asked: list[str],
-    said: int | None,
+    shown: int | None,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     query = ["query", "largest_allocations", "--db", str(demo_warehouse), *asked]
@@ -192,15 +194,16 @@ def test_a_query_that_top_cuts_says_so(
             "SELECT count(*) FROM allocations JOIN modules USING (module_id)"
             " WHERE run_id = (SELECT run_id FROM runs WHERE platform = 'tpu')"
         ).fetchone()
-    run = ["-p", "run=v5e-jax-0.10.2", "--format", "csv"]
-    assert main([*query, *run]) == 0
-    out, err = capfd.readouterr()
     assert counted is not None
-    assert len(out.splitlines()) - 1 == (said or counted[0])
+    assert main([*query, "-p", "run=v5e-jax-0.10.2"]) == 0
+    out, err = capfd.readouterr()
+    header = 1 if "csv" in asked else 2
+    assert len(out.splitlines()) - header == (shown or counted[0])
     assert err == (
         ""
-        if said is None
-        else f"hlodb: first {said} rows; pass `-p top=N` for N, `-p top=` for all\n"
+        if shown is None
+        else f"hlodb: first {shown} of {counted[0]} rows; pass `-p top=N` for N,"
+        " `-p top=` for all\n"
     )
 
 

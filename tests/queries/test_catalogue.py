@@ -202,3 +202,19 @@ def test_needs_are_the_tables_views_and_queries_of_the_sql() -> None:
         "selected_contents",
         "values",
     ]
+
+
+def test_no_query_leaves_rows_out_unless_asked() -> None:
+    limits = {
+        p.default
+        for q in load_catalogue().values()
+        for p in q.parameters
+        if p.name == "top"
+    }
+    assert limits == {"NULL"}
+    unasked = [
+        q.name
+        for q in load_catalogue().values()
+        if q.group not in BUILDING_BLOCKS and re.search(r"\nLIMIT (?!\$top\b)", q.sql)
+    ]
+    assert unasked == []

@@ -16,7 +16,7 @@
 --   program on at least one side; NULL for all.
 -- param follow
 -- param only_changes BOOLEAN = true: Leave out unchanged buffers.
--- param top BIGINT = 100 from 0: At most this many rows; NULL for all.
+-- param top
 -- column program
 -- column base_program VARCHAR name neutral: Name of the program in the base,
 --   if different.

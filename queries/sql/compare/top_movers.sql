@@ -67,7 +67,7 @@ buffers AS (
       END
     ) AS op_path,
     sum(b.delta_bytes) AS path_delta
-  FROM buffer_diff(top := 1000000) AS b
+  FROM buffer_diff(top := NULL) AS b
   GROUP BY ALL
 ),
 causes AS (

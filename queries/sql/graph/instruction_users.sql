@@ -10,7 +10,7 @@
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
 --   NULL for the first parameter of the entry computation.
 -- param depth BIGINT = 1 from 0: Largest number of edges to follow.
--- param top BIGINT = 1000 from 0: At most this many rows; NULL for all.
+-- param top
 -- column run
 -- column program
 -- column module_number

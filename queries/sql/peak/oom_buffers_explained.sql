@@ -9,8 +9,8 @@
 -- leading: instruction, space_name, size_bytes, data_bytes, shape, op_name,
 --   source_file, source_line
 -- param run
--- param top BIGINT = 20 from 0: At most this many buffers per report; NULL for
---   all.
+-- param top BIGINT = NULL from 0: At most this many buffers per report; NULL
+--   for all, or for 20 where hlodb query prints a table.
 -- column run
 -- column path VARCHAR name neutral: The log inside the run.
 -- column ordinal INTEGER id neutral: Which report of that file, from 0.

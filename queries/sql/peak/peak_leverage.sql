@@ -14,8 +14,8 @@
 -- param run
 -- param program
 -- param color
--- param top BIGINT = 20 from 0: At most this many values per module and memory
---   space; NULL for all.
+-- param top BIGINT = NULL from 0: At most this many values per module and
+--   memory space; NULL for all, or for 20 where hlodb query prints a table.
 -- column run
 -- column program
 -- column module_number

@@ -16,8 +16,8 @@
 -- param program
 -- param color
 -- param grouped_by
--- param top BIGINT = 20 from 0: At most this many sets per module and memory
---   space; NULL for all.
+-- param top BIGINT = NULL from 0: At most this many sets per module and memory
+--   space; NULL for all, or for 20 where hlodb query prints a table.
 -- column run
 -- column program
 -- column module_number

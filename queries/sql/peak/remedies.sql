@@ -17,8 +17,8 @@
 -- param color
 -- param min_ratio DOUBLE = 0.01 from 0 to 1: Only what saves at least this
 --   share of the live peak.
--- param top BIGINT = 20 from 0: At most this many remedies per module and
---   memory space; NULL for all.
+-- param top BIGINT = NULL from 0: At most this many remedies per module and
+--   memory space; NULL for all, or for 20 where hlodb query prints a table.
 -- column run
 -- column program
 -- column module_number
