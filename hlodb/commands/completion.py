@@ -158,7 +158,7 @@ def complete_sides(
     return _matching((f"{run}:{program}" for program in programs), incomplete)
 
 
-_RUNS = "SELECT name FROM runs ORDER BY started_at DESC, run_id DESC"
+_RUNS = "SELECT name FROM runs ORDER BY started_at DESC NULLS LAST, name DESC"
 _SERIES = "SELECT DISTINCT series FROM runs WHERE series IS NOT NULL ORDER BY ALL"
 _PROGRAMS = "SELECT DISTINCT program FROM modules ORDER BY ALL"
 _PROGRAMS_OF_A_RUN = (

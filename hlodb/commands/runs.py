@@ -30,8 +30,8 @@ from hlodb.queries.run import run_query
 def command(series: str | None, db: Path, form: str, output: Path | None) -> None:
     """List the runs in the warehouse, the latest first.
 
-    started_at is the time of the dump. Of runs with the same time, the one that was
-    ingested last is the latest. Runs without a time count as the earliest.
+    started_at is the time of the dump. Runs with the same time are ordered by name.
+    Runs without a time count as the earliest.
 
     \b
     hlodb runs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from hlodb.ingest.load.delete import forget_paths, restore_pruned
 from hlodb.ingest.load.occurrences import load_evidence
@@ -73,6 +73,26 @@ def finish_run(
         [request.started_at is not None],
     )
     _update(connection, run_id, values)
+
+
+def note_of_future(connection: Connection, run_id: int, name: str) -> list[str]:
+    """Return a note if a run is dated more than a day after the present."""
+    row = connection.execute(
+        "SELECT started_at FROM runs WHERE run_id = ?", [run_id]
+    ).fetchone()
+    started_at = row[0] if row else None
+    present = datetime.now(UTC).replace(tzinfo=None)
+    if started_at is None or started_at - present <= _TOLERATED:
+        return []
+    return [
+        f"run {name} is dated {started_at:%Y-%m-%d %H:%M}, which is in the future, and"
+        " counts as the latest run until then; correct the times of its files, or"
+        " `hlodb rm` it and pass --started-at TIME"
+    ]
+
+
+_TOLERATED = timedelta(days=1)
+"""Clocks of machines and time zones may differ by so much."""
 
 
 def say_of_run(

@@ -25,7 +25,13 @@ from hlodb.ingest.load.run_records import (
     reduced_files,
     rejected_files,
 )
-from hlodb.ingest.load.run_rows import begin_run, finish_run, forget_facts, say_of_run
+from hlodb.ingest.load.run_rows import (
+    begin_run,
+    finish_run,
+    forget_facts,
+    note_of_future,
+    say_of_run,
+)
 from hlodb.ingest.load.statements import execute_on, statement
 from hlodb.ingest.pipeline.mixed_dumps import (
     alike_folders,
@@ -188,6 +194,7 @@ class RunIngest:
         if not self.is_new:
             forget_facts(connection, run_id, reading.facts)
         finish_run(connection, run_id, self.request, reading.facts)
+        self.summary.notes += note_of_future(connection, run_id, self.summary.name)
         if self.summary.name not in self.earlier:
             self._say_if_several()
 

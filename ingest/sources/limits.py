@@ -33,7 +33,7 @@ class Limits:
     line_bytes: int = 64 << 20
     expansion_ratio: int = 1000
     expansion_free_bytes: int = 16 << 20
-    archive_members: int = 1_000_000
+    archive_members: int = 250_000
     held_bytes: int = 2 << 30
     directory_bytes: int = 256 << 20
     path_characters: int = 4096

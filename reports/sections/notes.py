@@ -84,8 +84,8 @@ def _same_times(scene: Scene) -> list[str]:
         return []
     time = f" ({base.started_at})" if base.started_at else ""
     return [
-        f"{base.name} and {candidate.name} have the same start time{time}: the one that"
-        " was ingested last counts as the later."
+        f"{base.name} and {candidate.name} have the same start time{time}: they are"
+        " ordered by name."
     ]
 
 

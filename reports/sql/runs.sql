@@ -5,4 +5,5 @@ SELECT
   r.device_memory_bytes, r.topology,
   r.labels, r.ingested_at
 FROM runs AS r
-ORDER BY r.started_at NULLS FIRST, r.ingested_at NULLS FIRST, r.run_id
+JOIN run_order() AS o USING (run_id)
+ORDER BY o.place DESC

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -132,7 +132,8 @@ def six_nights(tmp_path_factory: pytest.TempPathFactory) -> Path:
         connection.execute("""
             UPDATE runs SET
               series = CASE WHEN run_id > 2 THEN 'nightly' END,
-              started_at = TIMESTAMP '2026-11-01' + to_days(run_id::INT)
+              started_at = TIMESTAMP '2026-11-01' + to_days(run_id::INT),
+              ingested_at = TIMESTAMP '2026-11-02' + to_days(run_id::INT)
         """)
     return db
 
@@ -159,6 +160,36 @@ def test_which_runs_are_old(reading: duckdb.DuckDBPyConnection) -> None:
     assert names(None, timedelta(days=2)) == ["n0", "n1", "n2"]
     assert names(3, timedelta(days=1)) == ["n2"]
     assert names(9) == []
+
+
+def test_a_run_dated_in_the_future_makes_no_other_old(nights: Path) -> None:
+    """It counts as of the day on which it was ingested."""
+
+    def pruned(keep: int | None, age: timedelta | None) -> list[str]:
+        with connect(nights) as connection:
+            return [*runs_to_prune(connection, Retention(keep, age)).values()]
+
+    with transaction(nights) as connection:
+        connection.execute(
+            "UPDATE runs SET started_at = TIMESTAMP '2999-01-01' WHERE name = 'n2'"
+        )
+    # n2 was ingested on 5 November, n5 dumped on the 7th.
+    assert pruned(None, timedelta(days=2)) == ["n0", "n1"]
+    assert pruned(1, None) == ["n0", "n2", "n3", "n4"]
+
+
+def test_a_run_dated_in_the_future_is_told(tmp_path: Path) -> None:
+    dump, db = dump_of(tmp_path, "d", frozenset({0})), tmp_path / "w.duckdb"
+    far, soon = datetime(2999, 1, 2, 3, 4), datetime.now() + timedelta(hours=9)
+    note = (
+        "run far is dated 2999-01-02 03:04, which is in the future, and counts as the"
+        " latest run until then; correct the times of its files, or `hlodb rm` it and"
+        " pass --started-at TIME"
+    )
+    for name, started_at, notes in (("far", far, [note]), ("soon", soon, [])):
+        request = RunRequest(name=name, started_at=started_at)
+        [summary] = ingest([str(dump)], db, request=request)
+        assert summary.notes == notes
 
 
 @pytest.mark.slow

@@ -1,14 +1,19 @@
 -- Runs that are still whole but neither among the $keep latest of their series nor
--- within $age of the latest run of all.
-WITH ranked AS (
+-- within $age of the latest run of all. A run that is dated later than it was
+-- ingested counts as of then: it must not make all others old.
+WITH dated AS (
   SELECT
     run_id, name, series, pruned_at,
-    coalesce(started_at, ingested_at) AS happened_at,
-    row_number() OVER (
-      PARTITION BY series
-      ORDER BY coalesce(started_at, ingested_at) DESC, run_id DESC
-    ) AS place
+    least(started_at, ingested_at) AS happened_at
   FROM runs
+),
+ranked AS (
+  SELECT
+    *,
+    row_number() OVER (
+      PARTITION BY series ORDER BY happened_at DESC, name DESC
+    ) AS place
+  FROM dated
 )
 SELECT run_id, name
 FROM ranked

@@ -27,8 +27,9 @@ grouped AS (
     r.series AS series_name, count(*) AS run_count,
     min(r.started_at) AS first_seen,
     max(r.started_at) AS last_seen,
-    arg_max(r.name, (r.started_at, r.run_id)) AS last_run
+    arg_min(r.name, o.place) AS last_run
   FROM runs AS r
+  JOIN run_order() AS o USING (run_id)
   WHERE r.series IS NOT NULL
     AND r.started_at IS NOT NULL
   GROUP BY r.series

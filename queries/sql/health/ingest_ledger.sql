@@ -91,10 +91,10 @@ SELECT
   CAST(coalesce(m.value_count, 0) AS BIGINT) AS value_count,
   CAST(coalesce(m.live_range_count, 0) AS BIGINT) AS live_range_count
 FROM runs AS r
+JOIN run_order() AS o USING (run_id)
 LEFT JOIN file_counts AS f USING (run_id)
 LEFT JOIN reject_counts AS j USING (run_id)
 LEFT JOIN module_counts AS m USING (run_id)
 WHERE $series IS NULL
   OR r.series = $series
-ORDER BY
-  r.started_at DESC NULLS LAST, r.ingested_at DESC NULLS LAST, r.run_id DESC
+ORDER BY o.place

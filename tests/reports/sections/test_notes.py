@@ -16,8 +16,8 @@ from tests.reports.situations import GROWN, STEP, night
 from tests.reports.worlds import make
 
 NOTE = (
-    "night-1 and night-2 have the same start time (2027-01-01 00:00:00): the one that"
-    " was ingested last counts as the later."
+    "night-1 and night-2 have the same start time (2027-01-01 00:00:00): they are"
+    " ordered by name."
 )
 
 

@@ -1,7 +1,8 @@
 -- title: Runs, the latest first
 -- question: In which order do runs follow one another?
--- definition: place 1 is the latest: the greatest started_at, then
---   ingested_at, then run_id; runs without started_at come last.
+-- definition: place 1 is the latest: the greatest started_at, then the
+--   greatest name, so that every warehouse of the same runs has the same
+--   order; runs without started_at come last.
 -- grain: run
 -- column run_id
 -- column run
@@ -12,8 +13,6 @@
 SELECT
   r.run_id, r.name AS run, r.series, r.platform, r.device,
   row_number() OVER (
-    ORDER BY
-      r.started_at DESC NULLS LAST, r.ingested_at DESC NULLS LAST,
-      r.run_id DESC
+    ORDER BY r.started_at DESC NULLS LAST, r.name DESC
   ) AS place
 FROM runs AS r
