@@ -129,7 +129,7 @@ proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hl
 	$(call install,grpcio-tools==1.73.1)
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. hlodb/ingest/formats/proto/hlo.proto
 
-torture: $(VENV)/dev  ## Kill, starve and crowd ingests, for about three quarters of an hour
+torture: $(VENV)/bucket  ## Kill, starve and crowd ingests, for about an hour
 	$(BIN)/python -m tests.reliability.torture
 
 SECONDS_TO_FUZZ ?= 600

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import Request, urlopen
 
 import pytest
 
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, REPOSITORY
 from tests.lake.comparing import differing_tables
+from tests.reliability.buckets import bucket
 
 pytestmark = pytest.mark.bucket
 
@@ -27,43 +24,13 @@ RELEASES: list[list[str | Path]] = [
     for number, day in (("0.5.3", "2026-11-19"), ("0.7.2", "2026-11-20"))
 ]
 LAKE = "s3://dumps/runs.lake"
-_PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
 def environment() -> Iterator[dict[str, str]]:
     """Start a server with a bucket; return the variables that lead clients to it."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    server = subprocess.Popen(
-        [sys.executable, "-m", "moto.server", "-p", address.rpartition(":")[2]],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    )
-    try:
-        _make_bucket(f"{address}/dumps")
-        yield os.environ | {
-            "AWS_ENDPOINT_URL": address,
-            "AWS_ACCESS_KEY_ID": "me",
-            "AWS_SECRET_ACCESS_KEY": "secret",
-            "AWS_DEFAULT_REGION": "us-east-1",
-        }
-    finally:
-        server.kill()
-        server.wait()
-
-
-def _make_bucket(url: str) -> None:
-    end = time.monotonic() + _PATIENCE_SECONDS
-    while True:
-        try:
-            with urlopen(Request(url, method="PUT")):
-                return
-        except URLError:
-            if time.monotonic() > end:
-                raise
-            time.sleep(0.1)
+    with bucket("dumps") as found:
+        yield os.environ | found
 
 
 def started(

@@ -34,9 +34,13 @@ KILLED = -9
 LOCKED_OUT = 5
 INTERNAL_ERROR = 70
 _PRELOADED = [
+    "hlodb.commands.ingest",
+    "hlodb.commands.report",
+    "hlodb.lake.ingestion",
     "hlodb.ingest.pipeline.schedule",
     "hlodb.schema.backup",
     "tests.reliability.children",
+    "tests.reliability.crowd",
 ]
 _CONNECTED = ("execute", "executemany", "close")
 _RENAMING = ("link", "rename", "replace", "unlink")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from docs.measured import PAGE, read_figures, renew_page, write_figures
 from tests.reliability import measured_code
@@ -19,8 +20,8 @@ class Figure(NamedTuple):
     found: str = ""
 
 
-def record(part: str, title: str, figure: Figure) -> None:
-    """Replace the figures of a part, in the file and in the page."""
+def record(part: str, title: str, figure: Figure) -> str:
+    """Replace the figures of a part, in the file and in the page; return its row."""
     row = {
         "title": " ".join(title.split()),
         **figure._asdict(),
@@ -30,6 +31,7 @@ def record(part: str, title: str, figure: Figure) -> None:
     }
     write_figures(NAME, read_figures(NAME) | {part: row})
     renew_page(PAGE, NAME, table())
+    return _line(row)
 
 
 def table() -> str:
@@ -38,13 +40,16 @@ def table() -> str:
         "| part | times | lost or torn | seconds | commit |",
         "|---|--:|--:|--:|---|",
     ]
-    for row in read_figures(NAME).values():
-        what = " ".join(filter(None, (row["title"], row["found"])))
-        lines.append(
-            f"| {what} | {row['tried']:,} | {row['faulty']:,} | {row['seconds']:,} |"
-            f" {row['commit']} |"
-        )
+    lines += map(_line, read_figures(NAME).values())
     return "\n".join([*lines, "", _newer_line()])
+
+
+def _line(row: Mapping[str, Any]) -> str:
+    what = " ".join(filter(None, (row["title"], row["found"])))
+    return (
+        f"| {what} | {row['tried']:,} | {row['faulty']:,} | {row['seconds']:,} |"
+        f" {row['commit']} |"
+    )
 
 
 def newer_code() -> list[str]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TypeVar
 
-from tests.reliability import crowds, tasks, trials
+from tests.reliability import crowd, crowds, tasks, trials
 from tests.reliability.record import Figure, record
 
 Case = TypeVar("Case", int, float)
@@ -108,7 +108,7 @@ def _each(attempt: Callable[[Case], list[str]], cases: Iterable[Case]) -> Figure
     return Figure(tried, faulty, perf_counter() - began)
 
 
-PARTS: dict[str, Callable[[Path], Figure]] = {
+PARTS: dict[str, Callable[..., Figure]] = {
     part.__name__: part
     for part in (
         kills,
@@ -125,23 +125,32 @@ PARTS: dict[str, Callable[[Path], Figure]] = {
         crowds.races,
         crowds.lake_writers,
         crowds.soak,
+        crowd.crowd_at_file,
+        crowd.crowd_at_lake,
+        crowd.crowd_at_bucket,
     )
 }
+_TIMED = ("crowd_at_file", "crowd_at_lake", "crowd_at_bucket")
+"""Parts that take as long as they are given."""
 
 
 def main() -> int:
     """Carry out the parts that were named; give 1 where anything was faulty."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    names = parser.parse_args().parts or [*PARTS]
+    parser.add_argument(
+        "--seconds", type=float, default=300, help="of each crowd; 300 by default"
+    )
+    given = parser.parse_args()
+    names = given.parts or [*PARTS]
     if unknown := set(names) - PARTS.keys():
         parser.error(f"no parts: {', '.join(sorted(unknown))}")
     faulty = 0
     for name in names:
         with tempfile.TemporaryDirectory(prefix=f"hlodb-{name}-") as folder:
-            figure = PARTS[name](Path(folder))
-        print(f"{name}: {figure}", flush=True)
-        record(name, PARTS[name].__doc__ or "", figure)
+            options = {"seconds": given.seconds} if name in _TIMED else {}
+            figure = PARTS[name](Path(folder), **options)
+        print(record(name, PARTS[name].__doc__ or "", figure), flush=True)
         faulty += figure.faulty
     return 1 if faulty else 0
 
