@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from typing import TypeVar
 
@@ -53,6 +53,15 @@ def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
         return found
 
     return look_up
+
+
+def lines_of(text: str) -> Iterator[str]:
+    """Yield the lines of a text; a list of short ones takes many times its memory."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def closing(text: str, start: int) -> int:

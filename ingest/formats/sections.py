@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, starmap
 from typing import Any, NamedTuple, TypeVar, cast
 
+from hlodb.ingest.formats.scan import lines_of
 from hlodb.ingest.records import Reject, Tally, Unclaimed
 
 NAME = r"[^\s{}<>]+"
@@ -121,7 +122,7 @@ def once_per_line(keys: Iterable[_Key], blocks: Iterable[str]) -> Iterator[_Key]
 
 def numbered(section: Section) -> Iterator[tuple[int, str]]:
     """Yield each line that is not blank, with its number."""
-    for number, line in enumerate(section.text.split("\n"), section.line):
+    for number, line in enumerate(lines_of(section.text), section.line):
         if line.strip():
             yield number, line
 

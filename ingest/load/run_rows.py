@@ -10,8 +10,9 @@ from hlodb.ingest.load.delete import forget_paths, restore_pruned
 from hlodb.ingest.load.occurrences import load_evidence
 from hlodb.ingest.load.run_records import LABEL_COLUMNS, RunRequest, moment, run_id_of
 from hlodb.ingest.load.statements import statement
+from hlodb.ingest.recognise.file_kinds import FACT_KINDS
 from hlodb.ingest.records import Evidence
-from hlodb.ingest.tables.run_facts import FACT_KINDS, RunFacts
+from hlodb.ingest.tables.run_facts import RunFacts
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 

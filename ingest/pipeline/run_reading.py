@@ -21,7 +21,12 @@ from hlodb.ingest.load.run_records import (
     RunSummary,
 )
 from hlodb.ingest.pipeline.mixed_dumps import is_of_another_dump
-from hlodb.ingest.recognise.file_kinds import EXECUTABLES_AS_TEXT, Kind, Stage
+from hlodb.ingest.recognise.file_kinds import (
+    EXECUTABLES_AS_TEXT,
+    FACT_KINDS,
+    Kind,
+    Stage,
+)
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.unit_files import (
     PARSED_KINDS,
@@ -37,7 +42,6 @@ from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.units import DumpFile, Unit
 from hlodb.ingest.tables.batch import batches_of
 from hlodb.ingest.tables.run_facts import (
-    FACT_KINDS,
     RunFacts,
     learn_from_file,
     learn_from_name,

@@ -311,3 +311,13 @@ WHOLE_NAMES: dict[str, tuple[Kind, str]] = {
     ),
 }
 """Files known by their whole name."""
+
+FLAG_KINDS: frozenset[Kind] = frozenset(
+    ("debug_options", "flagfile", "tpu_comp_env", "module_config")
+)
+# Options say nothing of the target, but broken ones are to be reported.
+TARGET_KINDS: frozenset[Kind] = frozenset(
+    ("target_arguments", "gpu_target_config", "execution_options")
+)
+FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
+"""Kinds of file that say something of a whole run."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import deepest, printable, remembered
-from hlodb.ingest.recognise.file_kinds import NESTED_KINDS, TEXT_KINDS, Kind
+from hlodb.ingest.recognise.file_kinds import FACT_KINDS, NESTED_KINDS, TEXT_KINDS, Kind
 from hlodb.ingest.records import Tally
 
 
@@ -18,6 +18,7 @@ class Limits:
     """Bounds on what a dump may make hlodb read; all can be set.
 
     `file_bytes`: the largest file, uncompressed.
+    `fact_bytes`: the largest file of flags, targets, metadata or measured memory.
     `line_bytes`: the longest line of a text.
     `expansion_ratio`: bytes a compressed stream may become per byte read, beyond its
     first `expansion_free_bytes`.
@@ -30,6 +31,7 @@ class Limits:
     """
 
     file_bytes: int = 1 << 30
+    fact_bytes: int = 8 << 20
     line_bytes: int = 64 << 20
     expansion_ratio: int = 1000
     expansion_free_bytes: int = 16 << 20
@@ -88,6 +90,9 @@ class Refusal(Exception):
 
 def require_modest(data: bytes, kind: Kind, limits: Limits) -> None:
     """Raise Refusal where a text has too long a line or nests too deep."""
+    if kind in FACT_KINDS and len(data) > limits.fact_bytes:
+        limit = f"{limits.fact_bytes:,} bytes"
+        raise Refusal(f"larger than {limit}, the limit for a file of its kind")
     if kind in TEXT_KINDS and _has_long_line(data, limits.line_bytes):
         raise Refusal(f"a line is longer than {limits.line_bytes:,} bytes, the limit")
     if kind in NESTED_KINDS and _nests_deeper(data, limits.nesting_depth):

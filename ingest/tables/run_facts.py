@@ -17,13 +17,9 @@ from hlodb.ingest.formats.memory_reports.memory_analysis import (
     MemoryAnalysis,
     parse_memory_analyses,
 )
+from hlodb.ingest.recognise.file_kinds import FACT_KINDS, FLAG_KINDS, TARGET_KINDS
 from hlodb.ingest.recognise.unit_files import FileReport, UnitFile, platform_of
 from hlodb.ingest.records import Reject, summed_up, total
-
-FLAG_KINDS = frozenset(("debug_options", "flagfile", "tpu_comp_env", "module_config"))
-# Options say nothing of the target, but broken ones are to be reported.
-TARGET_KINDS = frozenset(("target_arguments", "gpu_target_config", "execution_options"))
-FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 
 
 @dataclass(slots=True)

@@ -36,6 +36,7 @@ from hlodb.ingest.formats.text_proto import parse_text_proto
 from hlodb.ingest.modules.interning import Distinct
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.pipeline.run_reading import hlo_alone
+from hlodb.ingest.recognise.file_kinds import TARGET_KINDS
 from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.recognise.unit_files import PARSED_KINDS, UnitFile
 from hlodb.ingest.records import Instruction
@@ -44,7 +45,6 @@ from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Refusal, RefusedFile
 from hlodb.ingest.sources.streams import LimitedReader
 from hlodb.ingest.sources.units import read_tar_units, read_zip_units
 from hlodb.ingest.tables.batch import parse_batch, start_process
-from hlodb.ingest.tables.run_facts import TARGET_KINDS
 from tests.fuzz.seeds import COMPACT
 
 Reads = Callable[[bytes], object]

@@ -251,5 +251,23 @@ def lose_a_worker(paths: Sequence[str], database: Path) -> None:
     ingest(paths, database, jobs=2)
 
 
+def ingest_without_worker(
+    paths: Sequence[str], database: Path, number: int, code: int
+) -> None:
+    """Ingest while a worker cannot be forked, and neither can those after it."""
+    fork, count = os.fork, 0
+
+    def fail() -> int:
+        nonlocal count
+        count += 1
+        if count >= number:
+            raise OSError(code, os.strerror(code))
+        return fork()
+
+    setattr(os, "fork", fail)  # noqa: B010
+    batch.BATCH_BYTES, batch.UNIT_BYTES = 10_000, 0
+    ingest(paths, database, jobs=3)
+
+
 def _parse_and_die(units: Any) -> Any:
     _die()

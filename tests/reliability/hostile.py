@@ -60,6 +60,10 @@ FILES: dict[str, Make] = {
     "xz within gz": _beside("x.txt.xz", _NESTED),
     "larger than the limit": _beside("x.txt", SOUND + bytes(300_000)),
     "a line longer than the limit": _beside("x.txt", SOUND + b"/" * 60_000),
+    "flags larger than the limit": _beside(
+        "module_0001.jit_f.debug_options", b"xla_a: 1\n" * 5_000
+    ),
+    "link to a file outside": _link("/etc/hostname"),
     "link to a directory": _link("."),
     "link to nothing": _link("nowhere"),
     "link to a device": _link("/dev/zero"),

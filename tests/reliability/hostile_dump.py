@@ -10,6 +10,7 @@ from tests.ingest.dumps import write
 
 LIMITS = Limits(
     file_bytes=200_000,
+    fact_bytes=40_000,
     line_bytes=50_000,
     expansion_ratio=20,
     expansion_free_bytes=10_000,

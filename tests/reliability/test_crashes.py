@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 from pathlib import Path
@@ -22,6 +23,9 @@ from tests.reliability.trials import (
     with_quota,
     without_permission,
 )
+
+_PATIENCE_SECONDS = 300
+"""Large enough for any machine: a process that is alive then waits for ever."""
 
 SHORT_KILLS = 14
 """`make torture` dies at every moment."""
@@ -89,6 +93,23 @@ def test_a_killed_worker_is_told(
 ) -> None:
     code = children.run(children.lose_a_worker, [str(DATA / "seeds")], tmp_path / "w")
     assert code == children.INTERNAL_ERROR
+
+
+@pytest.mark.parametrize(("number", "code"), [(1, errno.ENOMEM), (2, errno.EAGAIN)])
+def test_a_worker_that_cannot_be_started(
+    trial: Trial, tmp_path: Path, number: int, code: int
+) -> None:
+    """This process parses in its place: nobody waits for a worker without work."""
+    db, whole = tmp_path / "w.duckdb", tmp_path / "whole.duckdb"
+    paths = [str(trial.dump)]
+    work = children.ingest_without_worker
+    process = children.start(work, paths, db, number, code)
+    process.join(_PATIENCE_SECONDS)
+    is_over = not process.is_alive()
+    process.kill()
+    assert (is_over, process.exitcode) == (True, 0)
+    ingest(paths, whole)
+    assert trial.compare(db, whole) == []
 
 
 def test_input_broken_off_is_completed_by_the_whole(

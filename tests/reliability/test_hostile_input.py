@@ -26,6 +26,7 @@ from tests.reliability.integrity import faults
 
 LIMITS_THAT_REFUSE = {
     "file_bytes": "larger than the limit",
+    "fact_bytes": "flags larger than the limit",
     "line_bytes": "a line longer than the limit",
     "expansion_ratio": "gz: bomb",
     "expansion_free_bytes": "gz: bomb",

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from io import StringIO
 from typing import Any, NamedTuple
 
 from hlodb.ingest.formats.hlo_text.blocks import BlockCache
 from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
 from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
+from hlodb.ingest.formats.scan import lines_of
 from hlodb.ingest.records import Evidence, Reject, Tally
 
 # A computation begins with an instruction, or a comment. `trace_options {` and other
@@ -50,8 +52,11 @@ def _without(text: str, numbers: frozenset[int]) -> str:
     """Return a text with some of its lines emptied."""
     if not numbers:
         return text
-    lines = enumerate(text.split("\n"), 1)
-    return "\n".join("" if number in numbers else line for number, line in lines)
+    whole = StringIO()
+    for number, line in enumerate(lines_of(text), 1):
+        whole.write("\n" if number > 1 else "")
+        whole.write("" if number in numbers else line)
+    return whole.getvalue()
 
 
 def _oom_rows(path: str, ordinal: int, report: OomReport) -> list[Evidence]:

@@ -49,8 +49,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hlodb.ingest.formats.scan import human_bytes, is_balanced
-from hlodb.ingest.records import Reject
+from hlodb.ingest.formats.scan import human_bytes, is_balanced, lines_of
+from hlodb.ingest.records import Reject, Tally
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +93,16 @@ class Request(NamedTuple):
         return abs(self.size_bytes - size_bytes) * 100 <= max(self.size_bytes, 100)
 
 
+_SECTION = "report of running out of memory"
+
+
 class OomReading:
     """A log as far as it was read: the reports, and what was said before one begins."""
 
     def __init__(self, rank: int | None = None) -> None:
         self.rank = rank
         self.reports: list[OomReport] = []
-        self.rejects: list[Reject] = []
+        self.rejects: list[Reject] = Tally()
         self.number = 0
         self.request: Request | None = None
         self.in_buffer = False
@@ -112,8 +115,7 @@ class OomReading:
         """Record once of a report that it is not whole."""
         begun = self.reports[-1].line if self.reports else 0
         if not self.rejects or self.rejects[-1].line < begun:
-            section = "report of running out of memory"
-            self.rejects.append(Reject(self.number, 0, section, code, message, ""))
+            self.rejects.append(Reject(self.number, 0, _SECTION, code, message, ""))
 
     def end(self) -> None:
         """Report what was asked for last, and a list that is cut."""
@@ -533,23 +535,37 @@ class OomLog:
     rejects: list[Reject] = field(default_factory=list)
 
 
+_MOST_LINES = 250_000
+_MOST_RANKS = 100_000
+_MORE = (
+    f"a log is read up to {_MOST_LINES:,} lines of such reports, of {_MOST_RANKS:,}"
+    " ranks; those from here on are not"
+)
+
+
 def parse_oom_log(text: str) -> OomLog:
     """Read all reports of a log; other lines are left to others. Never fails."""
     readings: dict[int | None, OomReading] = {}
-    taken = set()
-    lines = text.split("\n") if _MARK.search(text) else []
+    taken: set[int] = set()
+    lines = lines_of(text) if _MARK.search(text) else ()
     rank = None
     for number, line in enumerate(lines, 1):
         # Lines that a message goes on in may have no prefix.
         rank = _rank(line, rank)
-        reading = readings.setdefault(rank, OomReading(rank))
+        if len(taken) >= _MOST_LINES or len(readings) >= _MOST_RANKS:
+            rejects = [Reject(number, 0, _SECTION, "more", _MORE, "")]
+            break
+        if (reading := readings.get(rank)) is None:
+            reading = readings[rank] = OomReading(rank)
         reading.number = number
         if _takes(reading, line):
             taken.add(number)
+    else:
+        rejects = []
     for reading in readings.values():
         reading.end()
     reports = [report for each in readings.values() for report in each.reports]
-    rejects = [reject for each in readings.values() for reject in each.rejects]
+    rejects += [reject for each in readings.values() for reject in each.rejects]
     reports.sort(key=lambda report: report.line)
     rejects.sort(key=lambda reject: reject.line)
     return OomLog(reports, frozenset(taken), rejects)

@@ -17,10 +17,15 @@ from hlodb.ingest.records import Reject
 
 
 class Parts(NamedTuple):
-    """A message whose fields are saved one by one; `inner` ones are searched, too."""
+    """A message whose fields are saved one by one; `inner` ones are searched, too.
+
+    `part_bytes` is what protobuf needs in memory for the smallest part of a message
+    that may have very many.
+    """
 
     message: Any
     inner: Mapping[int, Parts]
+    part_bytes: int = 0
 
 
 class Saved(NamedTuple):
@@ -60,6 +65,12 @@ def save(data: bytes, parts: Parts, offset: int = 0) -> Saved:
 
 def read_message(data: bytes, parts: Parts, section: str) -> tuple[Any, list[Reject]]:
     """Return the message in `data` as far as it is whole; a reject where it breaks."""
+    if _needed_bytes(memoryview(data), parts) > _FREE_BYTES + _MOST_TIMES * len(data):
+        message = (
+            f"its {len(data)} bytes are so many tiny parts that they would need more"
+            f" than {_MOST_TIMES} times the memory; nothing was read"
+        )
+        return parts.message(), [Reject(0, 1, section, "too_many_parts", message, "")]
     try:
         return parts.message.FromString(data), []
     except DecodeError:
@@ -70,6 +81,23 @@ def read_message(data: bytes, parts: Parts, section: str) -> tuple[Any, list[Rej
     )
     reject = Reject(0, saved.broken_at + 1, section, "broken_message", message, "")
     return parts.message.FromString(saved.data), [reject]
+
+
+_FREE_BYTES = 64 << 20
+_MOST_TIMES = 8
+
+
+def _needed_bytes(data: memoryview, parts: Parts) -> int:
+    """Return the memory that the parts of a message need, but for what they hold."""
+    if not parts.part_bytes and not any(i.part_bytes for i in parts.inner.values()):
+        return 0
+    needed = 0
+    for field in wire_fields(data):
+        if field.wire_type == BYTES:
+            needed += parts.part_bytes
+            if (inner := parts.inner.get(field.number)) is not None:
+                needed += _needed_bytes(data[field.payload : field.end], inner)
+    return needed
 
 
 def _reads(data: bytes, parts: Parts) -> bool:

@@ -38,12 +38,13 @@ from hlodb.ingest.formats.proto.module import (
 from hlodb.ingest.formats.proto.wire import varint
 from hlodb.ingest.records import BufferAssignment, HloModule, Reject, Tally
 
-_MODULE = Parts(HloModuleProto, {3: Parts(HloComputationProto, {})})
+_MODULE = Parts(HloModuleProto, {3: Parts(HloComputationProto, {}, 430)}, 90)
 _ASSIGNMENT = Parts(
     BufferAssignmentProto,
     {3: Parts(BufferAllocationProto, {}), 4: Parts(HeapSimulatorTrace, {})},
+    85,
 )
-_HLO = Parts(HloProto, {1: _MODULE, 3: _ASSIGNMENT})
+_HLO = Parts(HloProto, {1: _MODULE, 3: _ASSIGNMENT}, 1)
 _FIRST_FIELD = 0x0A
 _FIRST_PRINTABLE = 0x20
 

@@ -23,7 +23,7 @@ class WireField(NamedTuple):
     end: int
 
 
-def wire_fields(data: bytes) -> Iterator[WireField]:
+def wire_fields(data: bytes | memoryview) -> Iterator[WireField]:
     """Yield the fields of a message up to the first that makes no sense.
 
     The last may end beyond the data: then it is cut off.
@@ -69,7 +69,7 @@ def _is_name(data: bytes) -> bool:
     return bool(data) and data.decode(errors="replace").isprintable()
 
 
-def varint(data: bytes, position: int) -> tuple[int, int]:
+def varint(data: bytes | memoryview, position: int) -> tuple[int, int]:
     """Return the number at `position`, and where it ends: beyond the data if broken."""
     value = 0
     for count in range(_LONGEST_VARINT):

@@ -16,7 +16,7 @@ from hlodb.ingest.formats.proto.hlo_pb2 import XEventMetadata, XPlane, XSpace
 from hlodb.ingest.formats.proto.metadata import text_of
 from hlodb.ingest.records import Reject
 
-_SPACE = Parts(XSpace, {1: Parts(XPlane, {})})
+_SPACE = Parts(XSpace, {1: Parts(XPlane, {}, 60)}, 60)
 _METADATA_PLANE = b"/host:metadata"
 _HLO_STATS = frozenset(("hlo_proto", "hlo proto"))
 

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.proto.hlo_proto import ParsedProto, parse_hlo_proto
+from hlodb.ingest.formats.proto.wire import encoded
 from hlodb.ingest.records import Reject
 from tests.ingest.formats.proto.known_pairs import CG
 
@@ -39,6 +40,25 @@ def test_no_bytes_and_other_bytes_are_rejected() -> None:
     assert [r.code for r in parse_hlo_proto(b"HloModule m\n").rejects] == [
         "broken_message"
     ]
+
+
+@pytest.mark.parametrize(
+    ("number", "part"),
+    [(1, encoded(3, b"\x12\0" * 300_000)), (1, b"\x1a\0" * 1_000_000),
+     (3, b"\x0a\0" * 1_000_000)],
+    ids=["instructions", "computations", "buffers"],
+)  # fmt: skip
+def test_parts_that_are_tiny_and_many_are_refused(number: int, part: bytes) -> None:
+    """An instruction of two bytes takes protobuf 430."""
+    message = encoded(number, part)
+    parsed = parse_hlo_proto(message)
+    assert parsed.module is None and parsed.assignment is None
+    [reject] = parsed.rejects
+    assert (reject.code, reject.message) == (
+        "too_many_parts",
+        f"its {len(message)} bytes are so many tiny parts that they would need more"
+        " than 8 times the memory; nothing was read",
+    )
 
 
 @settings(max_examples=150)
