@@ -11,7 +11,8 @@ import duckdb
 import numpy as np
 
 from bench.inputs import Input, Inputs
-from bench.measure import REPOSITORY, run
+from bench.large_files import LARGE
+from bench.measure import REPOSITORY, peak_bytes, run
 from bench.sides import (
     HLODB,
     Figures,
@@ -218,6 +219,20 @@ def explain(bench: Bench) -> Figures:
     return {"bytes": size, "looks": compare(looks, bench.rounds)}
 
 
+def memory(bench: Bench) -> Figures:
+    """Return the memory for one large file of each kind, as times its size."""
+    database = bench.folder / "memory.duckdb"
+    files: Figures = {}
+    for kind in LARGE:
+        given = bench.inputs.large_file(kind)
+        remove(database)
+        peak = peak_bytes(ingest(given.paths, database))
+        files[kind] = {
+            "bytes": given.bytes, "peak_bytes": peak, "times": peak / given.bytes,
+        }  # fmt: skip
+    return {"files": files}
+
+
 CASES: dict[str, Callable[[Bench], Figures]] = {
     "passes": passes,
     "distinct": distinct,
@@ -228,5 +243,6 @@ CASES: dict[str, Callable[[Bench], Figures]] = {
     "nights": nights,
     "scaling": scaling,
     "explain": explain,
+    "memory": memory,
 }
 """What can be asked for by name, in the order in which all are run."""

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from bench.large_files import write_large
 from bench.measure import REPOSITORY
 from bench.widen import copy_dump, one_module
 
@@ -20,6 +21,7 @@ OWN_PASSES = REPOSITORY / "tests" / "data" / "passes"
 OWN_PROTOS = REPOSITORY / "tests" / "data" / "proto"
 LARGE_BYTES = 1_000_000_000
 SINGLE_BYTES = 200_000_000
+LARGE_FILE_BYTES = 100_000_000
 QUICK_SHARE = 50
 """A quick check makes the generated inputs this many times smaller."""
 
@@ -106,6 +108,17 @@ class Inputs:
 
         _once(folder, make)
         return Input("one file", (folder,))
+
+    def large_file(self, kind: str) -> Input:
+        """Return a dump of one file of 100 MB."""
+        folder = self.folder / "large_files" / kind.replace(" ", "_")
+        size = LARGE_FILE_BYTES // self.share
+
+        def make() -> None:
+            write_large(kind, folder, size)
+
+        _once(folder, make)
+        return Input(kind, (folder,))
 
     def _widened(self, title: str, roots: tuple[Path, ...], wanted: int) -> Input:
         made: list[Path] = []

@@ -17,6 +17,12 @@ TARGETS = {
 
 _MEMORY_BYTES = 1.5e9
 _SINGLE_TIMES = 8
+_MEMORY_TIMES = {
+    "one computation": 6,
+    "many computations": 12,
+    "buffer assignment": 16,
+}
+"""The process itself is in it, which is about as large as the file."""
 _AGAIN_RATE = 300
 _AGAIN_SECONDS = 1
 _MANY_BYTES = 50e6
@@ -42,7 +48,33 @@ def tables(results: Mapping[str, Figures]) -> str:
         parts.append(_scaling(results["scaling"]))
     if "explain" in results:
         parts.append(_explain(results["explain"]))
+    if "memory" in results:
+        parts.append(_memory(results["memory"]))
     return "\n".join(parts)
+
+
+def swollen(figures: Figures) -> list[str]:
+    """Return the kinds of large file that need more memory than they may."""
+    return [
+        kind
+        for kind, found in figures["files"].items()
+        if found["bytes"] >= _MANY_BYTES and found["times"] > _MEMORY_TIMES[kind]
+    ]
+
+
+def _memory(figures: Figures) -> str:
+    rows = [
+        (
+            kind,
+            f"{found['bytes'] / 1e6:.1f}",
+            f"{found['peak_bytes'] / 1e6:.0f}",
+            f"{found['times']:.1f}",
+            f"{_MEMORY_TIMES[kind]}",
+        )
+        for kind, found in figures["files"].items()
+    ]
+    heads = ("one large file", "MB", "peak MB", "times", "at most")
+    return f"### Memory\n\n{_table(heads, rows)}\n"
 
 
 def _circumstances(figures: Figures) -> str:

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from bench import cases, inputs
-from bench.cases import CASES, Bench, nights, passes, scaling
+from bench.cases import CASES, Bench, memory, nights, passes, scaling
 from bench.inputs import Input, Inputs
+from bench.large_files import LARGE
 from bench.measure import peak_bytes, run
 from bench.page import NAME, PAGE, table
 from bench.sides import ingest
-from bench.tables import tables
+from bench.tables import swollen, tables
 from bench.widen import move_lines, one_module, widen_text
 from docs.measured import with_table
 from hlodb.ingest.formats.hlo_text.module import parse_hlo
@@ -147,6 +148,25 @@ def test_what_is_missing_beside_the_checkout_is_told(
 def test_the_page_shows_the_figures() -> None:
     page = PAGE.read_text(encoding="utf-8")
     assert with_table(page, NAME, table()) == page
+
+
+@pytest.mark.slow
+def test_memory_is_measured_for_a_file_of_each_kind(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(inputs, "LARGE_FILE_BYTES", 200_000)
+    figures = memory(bench)
+    assert figures["files"].keys() == LARGE.keys()
+    for found in figures["files"].values():
+        assert 100_000 < found["bytes"] <= 210_000
+        assert found["peak_bytes"] > 50e6
+
+
+def test_a_large_file_that_needs_too_much_memory_is_named() -> None:
+    found = {"bytes": 100e6, "peak_bytes": 650e6, "times": 6.5}
+    files = dict.fromkeys(LARGE, found)
+    assert swollen({"files": files}) == ["one computation"]
+    assert swollen({"files": {"one computation": found | {"bytes": 1e6}}}) == []
 
 
 def test_every_case_can_be_asked_for() -> None:

@@ -45,7 +45,7 @@ _MODULES = 2
 _FINDINGS = ("findings", "finding_events")
 """They depend on when a report was made, and on what was decided."""
 
-_SECONDS_PER_KILL = 1.5
+_SECONDS_PER_KILL = 1.2
 
 
 class Place(NamedTuple):
@@ -72,7 +72,7 @@ def crowd_at_file(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, backup, triage and migrate.
 
-    At one file; one of them is killed every one and a half seconds.
+    At one file; one of them is killed about every one and a half seconds.
     """
     place = Place(folder, str(folder / "w.duckdb"), {}, runs)
     return _crowd(place, seconds, writers)
@@ -83,7 +83,7 @@ def crowd_at_lake(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, unpack and triage.
 
-    At one lake in a folder; one of them is killed every one and a half seconds.
+    At one lake in a folder; one of them is killed about every one and a half seconds.
     """
     return _crowd(Place(folder, str(folder / "runs.lake"), {}, runs), seconds, writers)
 
@@ -93,7 +93,7 @@ def crowd_at_bucket(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, unpack and triage.
 
-    At one lake in S3; one of them is killed every one and a half seconds.
+    At one lake in S3; one of them is killed about every one and a half seconds.
     """
     with bucket("dumps") as environment:
         place = Place(folder, "s3://dumps/runs.lake", environment, runs)

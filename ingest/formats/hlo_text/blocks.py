@@ -27,6 +27,7 @@ from hlodb.ingest.records import Instruction
 _NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
 _ARROW = re.compile(r"\)\s*+->\s*+\S")
 _MAX_BLOCK_CHARACTERS = 32_000_000
+_RECORD_CHARACTERS = 600
 _MAX_LINES = 200_000
 
 Items = TypeVar("Items", bound=Any)
@@ -122,11 +123,11 @@ class BlockCache(ABC, Generic[Items]):
         """
         known = self._blocks
         new = [text for text in dict.fromkeys(texts) if text not in known]
-        self._characters += sum(map(len, new))
+        self._characters += _weight(new)
         if self._characters > _MAX_BLOCK_CHARACTERS:
             known.clear()
             new = list(dict.fromkeys(texts))
-            self._characters = sum(map(len, new))
+            self._characters = _weight(new)
         if new:
             known.update(zip(new, self._read_blocks(new), strict=True))
         return list(map(known.__getitem__, texts))
@@ -151,6 +152,11 @@ class BlockCache(ABC, Generic[Items]):
             blocks.append(block if is_sound else None)
             start = stop
         return blocks
+
+
+def _weight(texts: Sequence[str]) -> int:
+    """Return the memory of computations as characters: each is a record, too."""
+    return sum(map(len, texts)) + _RECORD_CHARACTERS * len(texts)
 
 
 class _Body(NamedTuple):
