@@ -45,7 +45,7 @@ _MODULES = 2
 _FINDINGS = ("findings", "finding_events")
 """They depend on when a report was made, and on what was decided."""
 
-_SECONDS_PER_KILL = 1.2
+_SECONDS_PER_KILL = 1.5
 
 
 class Place(NamedTuple):
@@ -72,7 +72,7 @@ def crowd_at_file(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, backup, triage and migrate.
 
-    At one file; one of them is killed about every one and a half seconds.
+    At one file; one of them is killed every one and a half seconds.
     """
     place = Place(folder, str(folder / "w.duckdb"), {}, runs)
     return _crowd(place, seconds, writers)
@@ -83,7 +83,7 @@ def crowd_at_lake(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, unpack and triage.
 
-    At one lake in a folder; one of them is killed about every one and a half seconds.
+    At one lake in a folder; one of them is killed every one and a half seconds.
     """
     return _crowd(Place(folder, str(folder / "runs.lake"), {}, runs), seconds, writers)
 
@@ -93,7 +93,7 @@ def crowd_at_bucket(
 ) -> Figure:
     """Ten writers, readers, report, compact, prune, rm, unpack and triage.
 
-    At one lake in S3; one of them is killed about every one and a half seconds.
+    At one lake in S3; one of them is killed every one and a half seconds.
     """
     with bucket("dumps") as environment:
         place = Place(folder, "s3://dumps/runs.lake", environment, runs)
@@ -117,8 +117,10 @@ def _crowd(place: Place, seconds: float, writers: int) -> Figure:
     began = time.monotonic()
     wrong: list[str] = []
     killed: Counter[str] = Counter()
-    while (left := seconds - (time.monotonic() - began)) > 0:
-        time.sleep(min(left, chance.uniform(0, 2 * _SECONDS_PER_KILL)))
+    kills = round(seconds / _SECONDS_PER_KILL)
+    for number in range(kills):
+        moment = began + seconds * (number + chance.random()) / kills
+        time.sleep(max(0.0, moment - time.monotonic()))
         slot = chance.randrange(len(at_work))
         work, who, process = at_work[slot]
         if not process.is_alive():
@@ -127,6 +129,7 @@ def _crowd(place: Place, seconds: float, writers: int) -> Figure:
         process.join()
         killed[work.__name__] += 1
         at_work[slot] = work, who, _start(work, place, who)
+    time.sleep(max(0.0, began + seconds - time.monotonic()))
     (place.folder / "over").touch()
     for work, _, process in at_work:
         process.join()
