@@ -116,11 +116,12 @@ def measure_packages(file: Path, lake: Path) -> Figures:
     """Measure a lake with a package for each run, and its compaction."""
     shutil.rmtree(lake, ignore_errors=True)
     create_lake(lake)
-    with connect(file) as connection:
+    storage = lake_at(lake)
+    with storage.drafts() as drafts, connect(file, folders=[drafts]) as connection:
         for run in packed_runs(connection):
             key = run_key(run)
             name = package_name([run.name], [key])
-            write_package(connection, lake_at(lake), name, {run.run_id: key})
+            write_package(connection, storage, drafts, name, {run.run_id: key})
     size, files = size_of(lake)
     first = cpu_seconds(["query", "peak_by_space", "--db", str(lake)])
     then = cpu_seconds(["query", "peak_by_space", "--db", str(lake)])

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import zstandard
 
 from hlodb.lake.catalogue import make_catalogue
-from hlodb.lake.columns import literal
 from hlodb.lake.layout import CATALOGUE, lake_at, read_contents
 from hlodb.lake.storage import storage_at
-from hlodb.schema.connection import Connection, open_database
+from hlodb.schema.connection import Connection
+from hlodb.schema.limits import open_limited
 
 
 class Snapshot(NamedTuple):
@@ -46,12 +46,16 @@ def opened(snapshot: Snapshot, memory: str) -> Iterator[Connection]:
     with tempfile.TemporaryDirectory(prefix="hlodb-task-") as folder:
         file = Path(folder) / CATALOGUE
         file.write_bytes(zstandard.decompress(snapshot.catalogue))
-        with closing(open_database(str(file))) as connection:
+        opened = open_limited(
+            file,
+            folders=[snapshot.address],
+            settings={
+                "threads": "1",
+                "memory_limit": memory,
+                "temp_directory": str(Path(folder) / "spill"),
+                "parquet_metadata_cache": "true",
+            },
+        )
+        with closing(opened) as connection:
             storage_at(snapshot.address).prepare(connection)
-            connection.execute("SET enable_progress_bar = false")
-            connection.execute("SET threads = 1")
-            connection.execute(f"SET memory_limit = {literal(memory)}")
-            spill = Path(folder) / "spill"
-            connection.execute(f"SET temp_directory = {literal(spill)}")
-            connection.execute("SET parquet_metadata_cache = true")
             yield connection

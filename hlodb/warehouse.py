@@ -13,7 +13,7 @@ from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import close_to_the_world
+from hlodb.schema.limits import close_to_the_world
 
 _PROGRAMS = 3
 """How many programs an explanation describes."""

@@ -8,6 +8,7 @@ packages hold is shown once; runs get numbers in order of ingestion and distinct
 from __future__ import annotations
 
 import json
+import logging
 import os
 import secrets
 import shutil
@@ -30,72 +31,95 @@ from hlodb.lake.columns import (
 )
 from hlodb.lake.layout import CATALOGUE, Contents, names_in, part_address, read_contents
 from hlodb.lake.packages import COMMIT_KEY, KEYS, Commit
-from hlodb.lake.storage import Storage
+from hlodb.lake.storage import Storage, writing
 from hlodb.queries.renewal import renew_macros
-from hlodb.schema.connection import (
-    Connection,
-    DatabaseError,
-    InvalidInputException,
-    open_database,
-)
+from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.creation import create_schema
+from hlodb.schema.foreign import hiding_objects, listed
+from hlodb.schema.limits import open_limited
 from hlodb.schema.stored import REPORT_TABLES, stored_tables
 from hlodb.schema.versions import require_version
-from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION
+from hlodb.schema.waiting import BLOCK_BYTES, STORAGE_VERSION, explain
 
 _ATTEMPTS = 20
 
+_log = logging.getLogger(__name__)
 
-def open_lake(lake: Storage) -> Connection:
-    """Return a connection that reads a lake as it is now.
+
+def open_lake(lake: Storage, folders: Iterable[Path] = ()) -> Connection:
+    """Return a connection that reads a lake as it is now, and reaches `folders`.
 
     Raises WarehouseError where it cannot be read.
     """
     contents = read_contents(lake)
-    connection = _open_current(lake, contents)
+    connection = _open_current(lake, contents, folders)
     if connection is not None:
         return connection
     with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
         draft = Path(folder) / CATALOGUE
         make_catalogue(lake, contents, draft)
         # Who reads next finds it made, unless this one may not write there.
-        with suppress(OSError, WarehouseError), lake.drafts() as drafted:
-            lake.put(Path(shutil.copy(draft, drafted)), CATALOGUE)
+        with suppress(OSError, WarehouseError):
+            _publish(lake, draft)
         # The open file stays readable when its name is gone.
-        return _opened(draft, lake)
+        return _opened(draft, lake, folders)
 
 
-def _open_current(lake: Storage, contents: Contents) -> Connection | None:
+def _publish(lake: Storage, draft: Path) -> None:
+    """Put a copy of a catalogue in place. Raises OSError, WarehouseError."""
+    with lake.drafts() as drafted:
+        lake.put(Path(shutil.copy(draft, drafted)), CATALOGUE)
+
+
+def _open_current(
+    lake: Storage, contents: Contents, folders: Iterable[Path] = ()
+) -> Connection | None:
     """Open the catalogue of a lake, unless it shows another state."""
     try:
         with lake.local(CATALOGUE) as file:
-            connection = _opened(file, lake)
+            connection = _opened(file, lake, folders)
     except (DatabaseError, WarehouseError, FileNotFoundError):
         return None  # Missing, cut off, or of another schema: others are as good.
     with suppress(DatabaseError):
         state = connection.execute("SELECT digest FROM parts.state").fetchall()
-        if state == [(contents.digest(lake.address),)]:
+        if state == [(contents.digest(lake.address),)] and _is_ours(connection, lake):
             return connection
     connection.close()
     return None
 
 
-def _opened(catalogue: Path, lake: Storage) -> Connection:
-    connection = open_database(str(catalogue), read_only=True)
+def _is_ours(connection: Connection, lake: Storage) -> bool:
+    """Return whether a catalogue has no macros or views that are not for it.
+
+    Else a warning says so, and another is made of the parts.
+    """
+    found = hiding_objects(connection, is_lake=True)
+    if found:
+        _log.warning(
+            "%s/%s has %s, which hide what hlodb or DuckDB defines, or reach out of the"
+            " lake; it is made anew",
+            lake.address,
+            CATALOGUE,
+            listed(found),
+        )
+    return not found
+
+
+def _opened(catalogue: Path, lake: Storage, folders: Iterable[Path] = ()) -> Connection:
+    # Each its own: DuckDB's default is one for all who read the file.
+    name = f"hlodb-lake-{os.getpid()}-{secrets.token_hex(4)}"
+    connection = open_limited(
+        catalogue,
+        read_only=True,
+        folders=(lake.address, *folders),
+        settings={
+            "parquet_metadata_cache": "true",
+            "temp_directory": str(Path(tempfile.gettempdir()) / name),
+        },
+    )
     try:
-        require_version(connection, catalogue)
         lake.prepare(connection)
-        # Connections of one process share settings, and may have locked them.
-        with suppress(InvalidInputException):
-            connection.execute("SET enable_progress_bar = false")
-            connection.execute(
-                f"SET allowed_directories = {literals([f'{lake.address}/'])}"
-            )
-            connection.execute("SET parquet_metadata_cache = true")
-            # Each its own: DuckDB's default is one for all who read the file.
-            name = f"hlodb-lake-{os.getpid()}-{secrets.token_hex(4)}"
-            spill = Path(tempfile.gettempdir()) / name
-            connection.execute(f"SET temp_directory = {literal(spill)}")
+        require_version(connection, catalogue, is_lake=True)
     except BaseException:
         connection.close()
         raise
@@ -110,7 +134,7 @@ def read_every_part(connection: Connection, path: Path) -> None:
                 f"SELECT bit_xor(hash(t)) FROM {quoted(table)} AS t"
             ).fetchall()
     except DatabaseError as error:
-        raise WarehouseError(f"cannot read {path}: {_first_line(error)}") from error
+        raise WarehouseError(cannot_read(str(path), error)) from error
 
 
 def refresh(lake: Storage) -> None:
@@ -125,20 +149,25 @@ def refresh(lake: Storage) -> None:
         if current is not None:
             current.close()
             return
-        with lake.drafts() as folder:
-            draft = folder / CATALOGUE
+        with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
+            draft = Path(folder) / CATALOGUE
             make_catalogue(lake, contents, draft)
-            lake.put(draft, CATALOGUE)
+            try:
+                with writing(lake.address):
+                    _publish(lake, draft)
+            except WarehouseError as error:
+                _log.warning("%s; until then, readers make a catalogue each", error)
+                return
 
 
 def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
     """Write a catalogue of these contents at `draft`.
 
-    Raises WarehouseError where a part is missing or cannot be read.
+    Raises WarehouseError where a part is missing or cannot be read, and where the
+    disk of the draft is full.
     """
     try:
         with closing(_begun(lake, draft)) as connection:
-            lake.prepare(connection)
             commits = _read_commits(connection, lake, contents.packages)
             replaced = {name for commit in commits.values() for name in commit.replaces}
             live = [name for name in commits if name not in replaced]
@@ -170,9 +199,15 @@ def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
             _fill_replaced(connection, commits, contents)
             renew_macros(connection)
     except (DatabaseError, OSError) as error:
-        raise WarehouseError(
-            f"cannot read {lake.address}: {_first_line(error)}"
-        ) from error
+        raise WarehouseError(cannot_read(lake.address, error)) from error
+
+
+def cannot_read(address: str, error: DatabaseError | OSError) -> str:
+    """Return why a lake cannot be read: a reason that `explain` knows, or the error."""
+    known = explain(address, error)
+    if known.endswith(_first_line(error)) or "it is damaged" in known:
+        return f"cannot read {address}: {_first_line(error)}"
+    return known
 
 
 def _fill_replaced(
@@ -229,29 +264,38 @@ def _first_line(error: BaseException) -> str:
 
 def _begun(lake: Storage, draft: Path) -> Connection:
     """Return a connection to a draft that has the macros of the catalogue before."""
-    config: dict[str, str | bool | int | float | list[str]] = {
-        "default_block_size": str(BLOCK_BYTES),
-        "storage_compatibility_version": STORAGE_VERSION,
-    }
     with suppress(OSError, DatabaseError, WarehouseError):
         with lake.local(CATALOGUE) as file:
             shutil.copyfile(file, draft)
-        connection = open_database(str(draft), config=config)
+        connection = _drafted(lake, draft)
         try:
-            connection.execute("SET enable_progress_bar = false")
-            require_version(connection, draft)
+            require_version(connection, draft, is_lake=True)
             connection.execute("FROM parts.state").fetchall()
-            return connection
+            if not hiding_objects(connection, is_lake=True):
+                return connection
         except BaseException:
             connection.close()
             raise
+        connection.close()
     draft.unlink(missing_ok=True)
-    connection = open_database(str(draft), config=config)
-    connection.execute("SET enable_progress_bar = false")
+    connection = _drafted(lake, draft)
     create_schema(connection)
     connection.execute("CREATE SCHEMA parts")
     for table in part_tables():
         connection.execute(f"DROP TABLE {quoted(table)}")
+    return connection
+
+
+def _drafted(lake: Storage, draft: Path) -> Connection:
+    connection = open_limited(
+        draft,
+        folders=[lake.address],
+        config={
+            "default_block_size": str(BLOCK_BYTES),
+            "storage_compatibility_version": STORAGE_VERSION,
+        },
+    )
+    lake.prepare(connection)
     return connection
 
 

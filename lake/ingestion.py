@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
-from hlodb.errors import UsageError, WarehouseError
+from hlodb.errors import UsageError
 from hlodb.ingest.load.run_records import Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.pipeline.unchanged import WholeRun, unchanged_run, whole_runs
@@ -30,7 +30,7 @@ from hlodb.lake.packages import (
     run_key,
     write_package,
 )
-from hlodb.lake.storage import Storage
+from hlodb.lake.storage import Storage, writing
 from hlodb.schema.connection import Connection, in_memory
 from hlodb.schema.warehouse import connect
 
@@ -97,23 +97,23 @@ def add_runs(file: Path, lake: Storage) -> dict[int, str]:
     Runs whose name others have, too, are packages of their own. Readers make the
     catalogue anew, once for all that came meanwhile.
     """
-    try:
-        with connect(file) as connection:
-            runs = packed_runs(connection)
-            with _known(lake, [run.name for run in runs]) as known:
-                if known is not None:
-                    return {
-                        run.run_id: _add_run(connection, known, lake, run)
-                        for run in runs
-                    }
-            gone = _marked(lake)
-            keys = {run.run_id: run_key(run, gone) for run in runs}
-            name = package_name([run.name for run in runs], keys.values())
-            write_package(connection, lake, name, keys, is_whole=True)
-            return {run.run_id: run.name for run in runs}
-    except OSError as error:
-        reason = error.strerror
-        raise WarehouseError(f"cannot write {lake.address}: {reason}") from error
+    with (
+        writing(lake.address),
+        lake.drafts() as drafts,
+        connect(file, folders=[drafts]) as connection,
+    ):
+        runs = packed_runs(connection)
+        with _known(lake, [run.name for run in runs]) as known:
+            if known is not None:
+                return {
+                    run.run_id: _add_run(connection, known, lake, drafts, run)
+                    for run in runs
+                }
+        gone = _marked(lake)
+        keys = {run.run_id: run_key(run, gone) for run in runs}
+        name = package_name([run.name for run in runs], keys.values())
+        write_package(connection, lake, drafts, name, keys, is_whole=True)
+        return {run.run_id: run.name for run in runs}
 
 
 @contextmanager
@@ -157,7 +157,11 @@ def _listed(lake: Storage, select: str) -> list[Any]:
 
 
 def _add_run(
-    connection: Connection, known: Connection, lake: Storage, run: PackedRun
+    connection: Connection,
+    known: Connection,
+    lake: Storage,
+    drafts: Path,
+    run: PackedRun,
 ) -> str:
     """Add a run unless the lake has all it holds; return its name there."""
     rows = known.execute("SELECT run_key FROM parts.marks").fetchall()
@@ -175,7 +179,9 @@ def _add_run(
         else:
             kept.append(f"~{len(kept) + 1}")
     package = package_name([run.name], [key])
-    write_package(connection, lake, package, {run.run_id: key}, deletes=replaced)
+    write_package(
+        connection, lake, drafts, package, {run.run_id: key}, deletes=replaced
+    )
     return run.name + kept[-1]
 
 

@@ -23,11 +23,15 @@ from hlodb.errors import UsageError, WarehouseError
 from hlodb.lake import VERSION_FILE
 from hlodb.lake.storage import Folder, Storage, storage_at
 from hlodb.schema.drafts import ABANDONED_SECONDS
-from hlodb.schema.versions import SCHEMA_VERSION
+from hlodb.schema.versions import SCHEMA_VERSION, schema_digest
 
 CATALOGUE = "lake.duckdb"
 LAYOUT_VERSION = 1
-_VERSIONS = {"layout_version": LAYOUT_VERSION, "schema_version": SCHEMA_VERSION}
+_VERSIONS = {
+    "layout_version": LAYOUT_VERSION,
+    "schema_version": SCHEMA_VERSION,
+    "schema_digest": schema_digest(),
+}
 _PART = ".parquet"
 
 
@@ -71,7 +75,8 @@ def lake_at(path: str | Path) -> Storage:
         raise WarehouseError(
             f"cannot read {address}/{VERSION_FILE}: {error}"
         ) from error
-    if found != _VERSIONS:
+    # The digest is missing where an earlier build of this version made the lake.
+    if not isinstance(found, dict) or {**_VERSIONS, **found} != _VERSIONS:
         raise WarehouseError(
             f"{address} is a lake of {_named(found)}, this hlodb reads"
             f" {_named(_VERSIONS)}: `hlodb lake unpack` of the hlodb that wrote it"
@@ -82,7 +87,11 @@ def lake_at(path: str | Path) -> Storage:
 
 def _named(versions: object) -> str:
     known = versions if isinstance(versions, dict) else {}
-    return f"layout {known.get('layout_version')}, schema {known.get('schema_version')}"
+    digest = known.get("schema_digest")
+    return (
+        f"layout {known.get('layout_version')}, schema {known.get('schema_version')}"
+        f"{f' (tables {digest})' if digest else ''}"
+    )
 
 
 class Contents(NamedTuple):

@@ -14,8 +14,9 @@ from hlodb.schema.connection import (
     InvalidInputException,
     IOException,
 )
+from hlodb.schema.foreign import hiding_objects
 from hlodb.schema.waiting import require_file
-from hlodb.schema.warehouse import connect, open_connection
+from hlodb.schema.warehouse import explained, open_connection
 
 
 def open_warehouse(path: str | Path) -> Connection:
@@ -24,12 +25,27 @@ def open_warehouse(path: str | Path) -> Connection:
     Raises as `connect`, or as `open_lake`.
     """
     if not is_lake(path):
-        return _quick(open_connection(path))
+        connection = open_connection(path)
+        try:
+            return _quick(_without_hiding_objects(connection, path))
+        except BaseException:
+            connection.close()
+            raise
     # Loaded for lakes only: a file needs nothing of it.
     from hlodb.lake.catalogue import open_lake
     from hlodb.lake.layout import lake_at
 
     return _quick(open_lake(lake_at(path)))
+
+
+def _without_hiding_objects(connection: Connection, path: str | Path) -> Connection:
+    """Leave the file's own objects aside where some stand in for others."""
+    if found := hiding_objects(connection):
+        # Loaded for such files only.
+        from hlodb.lake.aside import put_aside
+
+        put_aside(connection, path, found)
+    return connection
 
 
 def _quick(connection: Connection) -> Connection:
@@ -56,8 +72,11 @@ def reading(path: str | Path) -> Iterator[Connection]:
     Raises as `open_warehouse`, and WarehouseError where a part cannot be read.
     """
     if not is_lake(path):
-        with connect(path) as connection:
-            yield _quick(connection)
+        with (
+            closing(open_warehouse(path)) as connection,
+            explained(connection, Path(path)),
+        ):
+            yield connection
         return
     with closing(open_warehouse(path)) as connection:
         try:

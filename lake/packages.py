@@ -127,6 +127,7 @@ def is_of_many(package: str) -> bool:
 def write_package(
     connection: Connection,
     lake: Storage,
+    folder: Path,
     name: str,
     keys: Mapping[int, int],
     *,
@@ -136,7 +137,8 @@ def write_package(
 ) -> None:
     """Write the runs in `keys` (number → key) as a package; its last part commits it.
 
-    `is_whole`: these are all runs of the warehouse, and its findings come along.
+    `folder` is for drafts, and the connection may write there. `is_whole`: these are
+    all runs of the warehouse, and its findings come along.
     """
     _choose(connection, keys, is_whole=is_whole)
     selects = {
@@ -144,7 +146,7 @@ def write_package(
     }
     if is_whole:
         selects |= {name: f"FROM {name}" for name in ("findings", "finding_events")}
-    with lake.drafts() as folder, ThreadPoolExecutor(_UPLOADS) as pool:
+    with ThreadPoolExecutor(_UPLOADS) as pool:
         drafts = {part: folder / f"{part}.parquet" for part in selects}
         written = [
             part

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import shutil
 import tempfile
 from contextlib import closing
 from pathlib import Path
@@ -31,9 +32,9 @@ from hlodb.lake.layout import (
     remove_abandoned,
 )
 from hlodb.lake.packages import KEYS, WHOLE, packed_runs, run_key, write_package
-from hlodb.lake.storage import Storage
+from hlodb.lake.storage import Storage, writing
 from hlodb.queries.renewal import renew_macros
-from hlodb.schema.backup import remove_file, settle, sync
+from hlodb.schema.backup import settle, sync
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.creation import create_file
 from hlodb.schema.drafts import new_beside
@@ -54,14 +55,15 @@ def pack(file: Path, lake: Path) -> None:
     storage = lake_at(lake)
     if read_contents(storage).packages:
         raise UsageError(f"{lake} holds runs already; name a new lake")
-    try:
-        with connect(file) as connection:
-            runs = packed_runs(connection)
-            keys = {run.run_id: run_key(run) for run in runs}
-            name = f"{WHOLE}{len(keys)}-runs"
-            write_package(connection, storage, name, keys, is_whole=True)
-    except OSError as error:
-        raise WarehouseError(f"cannot write {lake}: {error.strerror}") from error
+    with (
+        writing(lake),
+        storage.drafts() as drafts,
+        connect(file, folders=[drafts]) as connection,
+    ):
+        runs = packed_runs(connection)
+        keys = {run.run_id: run_key(run) for run in runs}
+        name = f"{WHOLE}{len(keys)}-runs"
+        write_package(connection, storage, drafts, name, keys, is_whole=True)
     refresh(storage)
 
 
@@ -72,22 +74,28 @@ def unpack(lake: Path, file: Path) -> None:
     """
     if file.exists():
         raise UsageError(f"{file} exists; name a new file")
-    draft = new_beside(file)
+    # A folder of its own: DuckDB writes beside the file, and reaches no other.
+    folder = new_beside(file)
     try:
-        with closing(open_lake(lake_at(lake))) as connection:
-            write_file(connection, draft)
-        with connect(draft, read_only=False) as connection:
-            renew_macros(connection)
-        settle(draft)
+        with writing(file):
+            folder.mkdir()
+            draft = folder / file.name
+            with closing(open_lake(lake_at(lake), [folder])) as connection:
+                write_file(connection, draft)
+            with connect(draft, read_only=False) as connection:
+                renew_macros(connection)
+            settle(draft)
+            _give_name(draft, file)
+            sync(file.parent)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _give_name(draft: Path, file: Path) -> None:
+    try:
         os.link(draft, file)
-        sync(file.parent)
     except FileExistsError as error:
         raise UsageError(f"{file} exists; name a new file") from error
-    except OSError as error:
-        raise WarehouseError(f"cannot write {file}: {error.strerror}") from error
-    finally:
-        remove_file(draft)
-        Path(f"{draft}.lock").unlink(missing_ok=True)
 
 
 def write_file(connection: Connection, path: Path) -> None:
@@ -129,39 +137,47 @@ def compact_lake(lake: Path, *, readers_seconds: float = READERS_SECONDS) -> boo
     # Listed before it is opened: what is committed in between is in both packages then,
     # and shown once.
     contents = read_contents(storage)
-    try:
-        with closing(open_lake(storage)) as connection:
-            [(is_compact,)] = connection.execute(
-                "SELECT is_compact FROM parts.state"
-            ).fetchall()
-            replaced = connection.execute(
-                "SELECT name, list(replaced_by) FROM parts.replaced"
-                " GROUP BY name ORDER BY min(place)"
-            ).fetchall()
-            for name, others in replaced:
-                commits = [part_name("runs", other) for other in others]
-                if any(storage.is_older(part, readers_seconds) for part in commits):
-                    _remove(storage, name)
-            remove_abandoned(storage)
-            if not is_compact:
-                _merge(connection, storage, {*contents.packages, *contents.findings})
-    except OSError as error:
-        raise WarehouseError(f"cannot compact {lake}: {error.strerror}") from error
+    with (
+        writing(lake),
+        storage.drafts() as drafts,
+        tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder,
+        closing(open_lake(storage, [Path(folder)])) as connection,
+    ):
+        [(is_compact,)] = connection.execute(
+            "SELECT is_compact FROM parts.state"
+        ).fetchall()
+        replaced = connection.execute(
+            "SELECT name, list(replaced_by) FROM parts.replaced"
+            " GROUP BY name ORDER BY min(place)"
+        ).fetchall()
+        for name, others in replaced:
+            commits = [part_name("runs", other) for other in others]
+            if any(storage.is_older(part, readers_seconds) for part in commits):
+                _remove(storage, name)
+        remove_abandoned(storage)
+        if not is_compact:
+            replaced_by_it = {*contents.packages, *contents.findings}
+            _merge(connection, storage, Path(folder), drafts, replaced_by_it)
     refresh(storage)
     return not is_compact
 
 
-def _merge(connection: Connection, lake: Storage, replaced: set[str]) -> None:
+def _merge(
+    connection: Connection,
+    lake: Storage,
+    folder: Path,
+    drafts: Path,
+    replaced: set[str],
+) -> None:
     """Write what a connection shows as a package that replaces others."""
     rows = connection.execute("SELECT run_id, run_key FROM parts.run_keys").fetchall()
-    with tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder:
-        file = Path(folder) / "all.duckdb"
-        write_file(connection, file)
-        with connect(file) as whole:
-            name = f"{WHOLE}{secrets.token_hex(8)}"
-            write_package(
-                whole, lake, name, dict(rows), is_whole=True, replaces=replaced
-            )
+    file = folder / "all.duckdb"
+    write_file(connection, file)
+    with connect(file, folders=[drafts]) as whole:
+        name = f"{WHOLE}{secrets.token_hex(8)}"
+        write_package(
+            whole, lake, drafts, name, dict(rows), is_whole=True, replaces=replaced
+        )
 
 
 def _remove(lake: Storage, name: str) -> None:

@@ -20,8 +20,9 @@ from typing import Any, Protocol, TypeVar
 from hlodb.arguments import url_of
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.backup import sync
-from hlodb.schema.connection import Connection
+from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.drafts import ABANDONED_SECONDS
+from hlodb.schema.waiting import explain
 
 _T = TypeVar("_T")
 _DRAFTS = "drafts"
@@ -65,6 +66,15 @@ class Storage(Protocol):
 
     def prepare(self, connection: Connection) -> None:
         """Let a connection read the files."""
+
+
+@contextmanager
+def writing(address: str | Path) -> Iterator[None]:
+    """Raise WarehouseError where the disk or DuckDB fails within the block."""
+    try:
+        yield
+    except (OSError, DatabaseError) as error:
+        raise WarehouseError(explain(address, error)) from error
 
 
 def storage_at(path: str | Path) -> Storage:
@@ -151,7 +161,18 @@ class Folder:
                     shutil.rmtree(draft, ignore_errors=True)
 
     def prepare(self, connection: Connection) -> None:
-        """Do nothing: DuckDB reads files."""
+        """Do nothing: DuckDB reads files.
+
+        Raises WarehouseError where one is a link: it would be read wherever it leads.
+        """
+        for folder in ("", *self.folders()):
+            with suppress(FileNotFoundError), os.scandir(self.path / folder) as entries:
+                for entry in entries:
+                    if entry.is_symlink():
+                        raise WarehouseError(
+                            f"cannot read {entry.path}: a link, and a lake holds none;"
+                            " put the file in its place"
+                        )
 
 
 def _is_older(path: Path, seconds: float) -> bool:

@@ -8,7 +8,13 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
-from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.connection import (
+    Connection,
+    DatabaseError,
+    FatalException,
+    IOException,
+    OutOfMemoryException,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -18,7 +24,7 @@ def renew_macros(connection: Connection) -> None:
 
     Beside other writers every moment counts, and installing takes half a second.
     A DuckDB that takes one of them amiss keeps nobody from storing a dump: a warning
-    tells of it.
+    tells of it. Raises as DuckDB does where the disk is full or cannot be written.
     """
     if has_macros(connection):
         return
@@ -34,9 +40,11 @@ def renew_macros(connection: Connection) -> None:
         )
         connection.execute("COMMIT")
     except DatabaseError as error:
-        # On a full disk there is nothing left to roll back; who writes next says so.
+        # On a full disk there is nothing left to roll back.
         with suppress(DatabaseError):
             connection.execute("ROLLBACK")
+        if isinstance(error, FatalException | IOException | OutOfMemoryException):
+            raise
         _log.warning("queries are not installed as macros: %s", error)
 
 

@@ -10,6 +10,7 @@ from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.compose import compose_query, compose_text
+from hlodb.queries.harmless import require_harmless
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.sql_text import code_tokens
@@ -75,7 +76,7 @@ def run_sql(connection: Connection, sql: str) -> Result:
     Columns that share a name get numbers, as in a table that DuckDB makes of them.
     """
     try:
-        _require_harmless(connection, sql)
+        require_harmless(connection, sql)
         cursor = connection.execute(sql)
         rows = cursor.fetchall()
     except DatabaseError as error:
@@ -84,38 +85,6 @@ def run_sql(connection: Connection, sql: str) -> Result:
     names = _distinct(column.name for column in columns)
     named = zip(columns, names, strict=True)
     return Result(tuple(column._replace(name=name) for column, name in named), rows)
-
-
-_HARMLESS = frozenset(
-    ("SELECT", "EXPLAIN", "CREATE", "INSERT", "UPDATE", "DELETE", "DROP", "SET",
-     "VARIABLE_SET", "TRANSACTION", "PRAGMA")
-)  # fmt: skip
-"""Kinds of statements that write no file where DuckDB may write to a folder."""
-
-
-def _require_harmless(connection: Connection, sql: str) -> None:
-    """Raise UsageError for no statement, and for one that may write into a lake.
-
-    To read the parts of a lake DuckDB needs access to its folder, which it then grants
-    to statements that write, too.
-    """
-    statements = connection.extract_statements(sql)
-    if not statements:
-        raise UsageError("there is no statement in this SQL")
-    if not connection.execute(_IS_LAKE).fetchall():
-        return
-    for statement in statements:
-        kind, text = statement.type.name, statement.query.lower()
-        if kind not in _HARMLESS or (
-            kind == "EXPLAIN" and ("copy" in text or "export" in text)
-        ):
-            raise UsageError(f"{kind} statements are not allowed on a lake")
-
-
-_IS_LAKE = (
-    "SELECT 1 FROM duckdb_tables()"
-    " WHERE schema_name = 'parts' AND table_name = 'run_keys'"
-)
 
 
 def _distinct(names: Iterable[str]) -> list[str]:

@@ -67,11 +67,15 @@ def read_every_row(connection: Connection, path: Path) -> None:
     """
     try:
         tables = connection.execute(
-            "SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal"
+            "SELECT database_name, schema_name, table_name"
+            " FROM system.main.duckdb_tables() WHERE NOT internal AND NOT temporary"
         ).fetchall()
-        for schema, table in tables:
+        for names in tables:
+            table = ".".join(
+                f'"{name.replace(chr(34), 2 * chr(34))}"' for name in names
+            )
             connection.execute(
-                f'SELECT bit_xor(hash(t)) FROM "{schema}"."{table}" AS t'
+                f"SELECT system.main.bit_xor(system.main.hash(t)) FROM {table} AS t"
             ).fetchall()
     except DatabaseError as error:
         raise WarehouseError(explain_damage(path, error)) from error

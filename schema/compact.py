@@ -34,8 +34,11 @@ from hlodb.schema.waiting import (
     open_when_free,
     require_file,
 )
+from hlodb.schema.warehouse import explained
 
 _OTHERS_GIVE_UP_SECONDS = 0.05
+_BESIDE_A_FILE = (".wal", ".wal.checkpoint", ".wal.recovery", ".tmp")
+"""Endings of what DuckDB writes beside a file that it has open."""
 
 
 class Compaction(NamedTuple):
@@ -55,7 +58,7 @@ def compact(path: Path) -> Compaction:
     path = path.resolve()
     draft = draft_beside(path)
     try:
-        with _reading_alone(path) as held:
+        with _reading_alone(path, draft) as held:
             require_version(held, path)
             before = path.stat().st_size
             _write_anew(held, draft)
@@ -76,18 +79,23 @@ def compact(path: Path) -> Compaction:
 
 
 @contextmanager
-def _reading_alone(path: Path) -> Iterator[Connection]:
-    """Yield a connection that reads a file without a log, and keeps writers out."""
+def _reading_alone(path: Path, draft: Path) -> Iterator[Connection]:
+    """Yield a connection that reads a file without a log, and keeps writers out.
+
+    It may write the draft.
+    """
     timeout = lock_timeout()
     with no_other_writer(path, timeout):
         absorb_log(path)
-        with closing(open_when_free(path, timeout)) as connection:
+        files = [draft, *(Path(f"{draft}{ending}") for ending in _BESIDE_A_FILE)]
+        with closing(open_when_free(path, timeout, files=files)) as connection:
             require_no_log(path)
-            yield connection
+            with explained(connection, path):
+                yield connection
 
 
 def _write_anew(held: Connection, draft: Path) -> None:
-    [source] = held.execute("SELECT current_database()").fetchone() or ("",)
+    [source] = held.execute("SELECT system.main.current_database()").fetchone() or ("",)
     target = f"{source} written anew"
     place = str(draft).replace("'", "''")
     # One thread keeps the order of rows, and packs blocks fuller.
@@ -104,7 +112,8 @@ def _write_anew(held: Connection, draft: Path) -> None:
 
 def _row_counts(connection: Connection, database: str) -> dict[tuple[str, str], int]:
     tables = connection.execute(
-        "SELECT schema_name, table_name FROM duckdb_tables() WHERE database_name = ?",
+        "SELECT schema_name, table_name FROM system.main.duckdb_tables()"
+        " WHERE database_name = ?",
         [database],
     ).fetchall()
     counts = {}

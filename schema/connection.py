@@ -17,6 +17,7 @@ from _duckdb import (
     OutOfMemoryException,
     SerializationException,
     TransactionException,
+    tokenize,
 )
 from _duckdb import connect as open_database
 
@@ -32,6 +33,7 @@ __all__ = [
     "TransactionException",
     "in_memory",
     "open_database",
+    "tokenize",
 ]
 
 

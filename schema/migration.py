@@ -27,7 +27,7 @@ from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
 from hlodb.schema.drafts import draft_beside
 from hlodb.schema.stored import script_of
-from hlodb.schema.versions import SCHEMA_VERSION, stored_version
+from hlodb.schema.versions import SCHEMA_VERSION, require_tables, stored_version
 from hlodb.schema.waiting import (
     hold_still,
     lock_timeout,
@@ -41,7 +41,7 @@ Steps = Mapping[int, str]
 
 _COLUMNS = """
 SELECT schema_name, table_name, column_name, data_type, is_nullable
-FROM duckdb_columns()
+FROM system.main.duckdb_columns()
 WHERE NOT internal
 ORDER BY ALL
 """
@@ -108,9 +108,14 @@ def _alone(path: Path) -> Iterator[BinaryIO]:
 
 def _known_version(draft: Path, path: Path) -> int:
     with closing(open_file(draft, read_only=True)) as connection:
-        version = stored_version(connection)
-    if version is None:
-        raise WarehouseError(f"{path} is no hlodb warehouse")
+        try:
+            version = stored_version(connection)
+        except DatabaseError:
+            version = None
+        if version is None:
+            raise WarehouseError(f"{path} is no hlodb warehouse")
+        if version == SCHEMA_VERSION:
+            require_tables(connection, path)
     if version > SCHEMA_VERSION:
         raise WarehouseError(
             f"{path} has schema version {version}, newer than this hlodb's"
@@ -154,7 +159,10 @@ def _require_columns_of_a_new_one(connection: Connection) -> None:
     with in_memory() as new:
         create_schema(new)
         wanted = set(new.execute(_COLUMNS).fetchall())
-    found = set(connection.execute(_COLUMNS).fetchall())
+    # Tables and views that people added stay as they are.
+    ours = {row[:2] for row in wanted}
+    rows = connection.execute(_COLUMNS).fetchall()
+    found = {row for row in rows if row[:2] in ours}
     for schema, table, column, *_ in sorted(wanted ^ found):
         raise WarehouseError(
             f"after migration {schema}.{table}.{column} is not as in a new warehouse;"

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import lru_cache
+from hashlib import blake2b
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent
 _TABLE = re.compile(r"^CREATE TABLE ([\w.\"]+) \((.*?)^\)", re.MULTILINE | re.DOTALL)
 _VIEW = re.compile(r'^CREATE OR REPLACE VIEW "?(\w+)', re.MULTILINE)
 _COLUMN = re.compile(r'^  "?([a-z]\w*)"? ([A-Z]+)', re.MULTILINE)
+_SAME_TYPES = {"TEXT": "VARCHAR"}
+"""What DuckDB calls types that the DDL calls otherwise."""
 
 REPORT_TABLES = (
     "memory_reports",
@@ -27,9 +31,20 @@ def stored_tables() -> dict[str, dict[str, str]]:
     """
     script = script_of("tables")
     return {
-        name.replace('"', ""): dict(_COLUMN.findall(columns))
+        name.replace('"', ""): {
+            column: _SAME_TYPES.get(kind, kind)
+            for column, kind in _COLUMN.findall(columns)
+        }
         for name, columns in _TABLE.findall(script)
     }
+
+
+def digest_of(tables: Mapping[str, Mapping[str, str]]) -> str:
+    """Return a digest of tables, their columns in any order, and the types of these."""
+    text = repr(
+        sorted((name, sorted(columns.items())) for name, columns in tables.items())
+    )
+    return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
 @lru_cache(maxsize=1)

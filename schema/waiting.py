@@ -11,14 +11,16 @@ import logging
 import os
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO, TypeVar
 
 from hlodb.errors import UsageError, WarehouseError, WarehouseLocked
-from hlodb.schema.connection import Connection, DatabaseError, open_database
+from hlodb.paths import fault_of
+from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.limits import Config, open_limited
 from hlodb.schema.writer_lock import Busy, writer_lock
 
 Result = TypeVar("Result")
@@ -36,7 +38,7 @@ STORAGE_VERSION = "v1.5.0"
 BLOCK_BYTES = 32768
 """Size of the blocks of a new file."""
 
-_WRITING: dict[str, str | bool | int | float | list[str]] = {
+_WRITING: Config = {
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": str(BLOCK_BYTES),
     "checkpoint_threshold": "1MB",
@@ -65,20 +67,33 @@ def lock_timeout() -> float:
 
 
 def require_file(path: str | Path) -> None:
-    """Raise UsageError where there is no file at `path`; it says how to make one."""
+    """Raise UsageError where there is no file at `path`; it says how to make one.
+
+    Raises WarehouseError where something else is there.
+    """
+    refuse_other_than_file(path)
     if not Path(path).exists():
         raise UsageError(
             f"there is no warehouse at {path}: `hlodb ingest PATH --db {path}`"
         )
 
 
-def open_when_free(path: Path, timeout_seconds: float) -> Connection:
+def open_when_free(
+    path: Path,
+    timeout_seconds: float,
+    *,
+    folders: Iterable[Path] = (),
+    files: Iterable[Path] = (),
+) -> Connection:
     """Open `path` for reading as soon as no process writes to it.
 
     Raises WarehouseLocked after `timeout_seconds`, WarehouseError where the file cannot
     be opened at all.
     """
-    return when_free(path, partial(open_file, path, read_only=True), timeout_seconds)
+    attempt = partial(
+        open_file, path, read_only=True, folders=[*folders], files=[*files]
+    )
+    return when_free(path, attempt, timeout_seconds)
 
 
 @contextmanager
@@ -104,7 +119,7 @@ def open_for_writing(path: Path, timeout_seconds: float) -> Iterator[Connection]
     A missing warehouse is created. Raises as `open_when_free`, UsageError where its
     directory is missing.
     """
-    _refuse_other_than_file(path)
+    refuse_other_than_file(path)
     if not path.resolve().parent.is_dir():
         raise UsageError(f"there is no directory {path.parent} for the warehouse")
     began = time.monotonic()
@@ -171,22 +186,27 @@ def when_free(
         pause = min(pause * 1.5, _LONGEST_PAUSE_SECONDS)
 
 
-def open_file(path: Path, read_only: bool) -> Connection:
-    """Open a DuckDB file now.
+def open_file(
+    path: Path,
+    read_only: bool,
+    *,
+    folders: Iterable[Path] = (),
+    files: Iterable[Path] = (),
+) -> Connection:
+    """Open a DuckDB file now; it reaches `folders` and `files` and nothing else.
 
     Raises Busy where another process has it open, WarehouseError where it cannot be
     opened at all.
     """
-    if path.exists() and not path.is_file() and not path.is_dir():
-        # DuckDB would wait for ever for the other end of a pipe.
-        raise WarehouseError(
-            f"cannot use {path}: it is no file; name another with --db"
-        )
-    config = {} if read_only else _WRITING
+    refuse_other_than_file(path)
     try:
         # One spelling of the path: else one process could open a file twice.
-        connection = open_database(
-            os.path.realpath(path), read_only=read_only, config=config
+        connection = open_limited(
+            os.path.realpath(path),
+            read_only=read_only,
+            folders=folders,
+            files=files,
+            config={} if read_only else _WRITING,
         )
     except DatabaseError as error:
         if _LOCKED in str(error).lower():
@@ -195,8 +215,8 @@ def open_file(path: Path, read_only: bool) -> Connection:
     # DuckDB reads a file of data into memory, and would lose there what we store.
     # The file's head is not looked at here: closing it would drop DuckDB's lock.
     opened = connection.execute(
-        "SELECT type FROM duckdb_databases()"
-        " WHERE database_name = current_database() AND path IS NOT NULL"
+        "SELECT type FROM system.main.duckdb_databases() WHERE path IS NOT NULL"
+        " AND database_name = system.main.current_database()"
     ).fetchall()
     if opened != [("duckdb",)]:
         connection.close()
@@ -204,11 +224,14 @@ def open_file(path: Path, read_only: bool) -> Connection:
     return connection
 
 
-def _refuse_other_than_file(path: Path) -> None:
-    # DuckDB would wait for ever for the other end of a pipe.
-    if path.exists() and not path.is_file():
-        what = "it is a directory; name a file" if path.is_dir() else _NO_FILE
-        raise WarehouseError(f"cannot use {path}: {what}")
+def refuse_other_than_file(path: str | Path) -> None:
+    """Raise WarehouseError for a directory, a pipe, a device or a loop of links.
+
+    DuckDB would wait for ever for the other end of a pipe.
+    """
+    if fault := fault_of(path):
+        other = "a file" if Path(path).is_dir() else "another with --db"
+        raise WarehouseError(f"cannot use {path}: {fault}; name {other}")
 
 
 def _holder(error: DatabaseError) -> str:
@@ -227,7 +250,6 @@ def _waiting(path: Path, error: Busy, timeout_seconds: float) -> str:
     return f"{path} is locked by {error}; waiting for up to {timeout_seconds:.0f} s"
 
 
-_NO_FILE = "it is no file; name another with --db"
 _NO_DATABASE = "it is no DuckDB file; name another with --db"
 _DAMAGE = (
     "not read enough bytes",
@@ -245,7 +267,14 @@ _REASONS = (
     ("not a valid duckdb database", _NO_DATABASE),
     ("cannot launch in-memory database", _NO_DATABASE),
     ("failed to download extension", _NO_DATABASE),
+    ("disabled by configuration", _NO_DATABASE),
+    (
+        "too many open files",
+        "this process may open no more files; raise the limit (`ulimit -n`), or try"
+        " fewer --jobs",
+    ),
     ("no space left", "the disk is full; make room there and try again"),
+    ("quota exceeded", "its quota is used up; make room there and try again"),
     ("out of memory", "memory ran out; give it more, or try fewer --jobs"),
     ("file too large", "it may not grow any further (a quota or limit)"),
     ("permission denied", "no permission; ask its owner, or name another with --db"),
@@ -261,8 +290,8 @@ def is_damage(error: DatabaseError) -> bool:
     return any(sign in str(error).lower() for sign in _DAMAGE)
 
 
-def explain(path: Path, error: DatabaseError) -> str:
-    """Return why DuckDB cannot use the file, in plain words, and what to do."""
+def explain(path: str | Path, error: DatabaseError | OSError) -> str:
+    """Return why the file or folder cannot be used, in plain words, and what to do."""
     text = str(error)
     for sign, reason in _REASONS:
         if sign in text.lower():

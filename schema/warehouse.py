@@ -5,7 +5,7 @@ Writers open late and close early, since nobody else can use the file meanwhile.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -15,12 +15,12 @@ from hlodb.schema.connection import (
     DatabaseError,
     FatalException,
     InternalException,
-    InvalidInputException,
     IOException,
     OutOfMemoryException,
     SerializationException,
     TransactionException,
 )
+from hlodb.schema.foreign import hiding_objects, listed
 from hlodb.schema.versions import is_empty, require_version
 from hlodb.schema.waiting import (
     explain,
@@ -46,47 +46,95 @@ Preparation = Callable[[Connection], None]
 
 @contextmanager
 def connect(
-    path: str | Path, *, read_only: bool = True, timeout_seconds: float | None = None
+    path: str | Path,
+    *,
+    read_only: bool = True,
+    timeout_seconds: float | None = None,
+    folders: Iterable[Path] = (),
 ) -> Iterator[Connection]:
     """Open the warehouse at `path` for a block, waiting while it is locked.
 
     A missing file is created when `read_only` is false. `timeout_seconds` is
-    `lock_timeout()` unless given. Ctrl-C gives up the query that it meets.
+    `lock_timeout()` unless given. A reader reaches `folders` besides the file; a writer
+    nothing else. Ctrl-C gives up the query that it meets.
     Raises UsageError where there is nothing to read, WarehouseError (exit code 5) where
-    the file cannot be used, turns out damaged, or is of another schema version,
-    WarehouseLocked where it is locked for too long.
+    the file cannot be used, turns out damaged, is of another schema version, or where
+    its own macros hide DuckDB's, WarehouseLocked where it is locked for too long.
     """
-    with _opened(Path(path), read_only, timeout_seconds) as connection:
-        try:
-            yield connection
-        except BaseException as error:
-            # Closing waits for what still runs, and an interrupted query does.
-            connection.interrupt()
-            for cause in (error, error.__cause__):
-                if isinstance(cause, _STORAGE_ERRORS) and is_damage(cause):
-                    raise WarehouseError(explain(Path(path), cause)) from error
-            raise
+    path = Path(path)
+    with (
+        _opened(path, read_only, timeout_seconds, folders) as connection,
+        explained(connection, path),
+    ):
+        yield connection
+
+
+@contextmanager
+def explained(connection: Connection, path: Path) -> Iterator[None]:
+    """Name the file, within a block, as the cause of errors that are its own.
+
+    Raises WarehouseError where it is damaged, or where its own macros hide DuckDB's.
+    """
+    try:
+        yield
+    except BaseException as error:
+        # Closing waits for what still runs, and an interrupted query does.
+        connection.interrupt()
+        for cause in (error, error.__cause__):
+            if isinstance(cause, _STORAGE_ERRORS) and is_damage(cause):
+                raise WarehouseError(explain(path, cause)) from error
+            if isinstance(cause, DatabaseError):
+                _blame_hiding_objects(connection, path, error)
+        raise
+
+
+def _blame_hiding_objects(
+    connection: Connection, path: Path, error: BaseException
+) -> None:
+    """Raise WarehouseError where objects of the file may have made a query fail.
+
+    Only then: to list what a file defines takes longer than most transactions.
+    """
+    with suppress(DatabaseError):
+        connection.execute("ROLLBACK")
+    try:
+        found = hiding_objects(connection)
+    except DatabaseError:
+        return
+    if found:
+        raise WarehouseError(
+            f"{path} has {listed(found)}, which hide what hlodb or DuckDB defines, or"
+            f" reach out of the file; drop them (`duckdb {path} 'DROP MACRO …'`), or"
+            " ingest the dumps into a new file"
+        ) from error
 
 
 def open_connection(
-    path: str | Path, *, timeout_seconds: float | None = None
+    path: str | Path,
+    *,
+    timeout_seconds: float | None = None,
+    folders: Iterable[Path] = (),
 ) -> Connection:
     """Return a native connection that reads the warehouse at `path`.
 
-    Raises as `connect`.
+    It reaches `folders` besides. Raises as `connect`.
     """
     path = Path(path)
     require_file(path)
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
-    return _ready(open_when_free(path, timeout), path)
+    return _ready(open_when_free(path, timeout, folders=folders), path)
 
 
 @contextmanager
 def _opened(
-    path: Path, read_only: bool, timeout_seconds: float | None
+    path: Path,
+    read_only: bool,
+    timeout_seconds: float | None,
+    folders: Iterable[Path],
 ) -> Iterator[Connection]:
     if read_only:
-        with closing(open_connection(path, timeout_seconds=timeout_seconds)) as reader:
+        opened = open_connection(path, timeout_seconds=timeout_seconds, folders=folders)
+        with closing(opened) as reader:
             yield reader
         return
     timeout = lock_timeout() if timeout_seconds is None else timeout_seconds
@@ -102,9 +150,6 @@ def _opened(
 def _ready(connection: Connection, path: Path) -> Connection:
     """Return a connection to a warehouse of our version; else close it and raise."""
     try:
-        # Without this DuckDB draws a bar into the standard output, amid our data.
-        with suppress(InvalidInputException):  # locked, and so set before
-            connection.execute("SET enable_progress_bar = false")
         require_version(connection, path)
     except BaseException:
         connection.close()
@@ -141,13 +186,3 @@ def transaction(
             connection.execute("COMMIT")
         except _STORAGE_ERRORS as error:
             raise WarehouseError(explain(Path(path), error)) from error
-
-
-def close_to_the_world(connection: Connection) -> None:
-    """Keep SQL that others wrote from files, extensions, settings and our variables."""
-    row = connection.execute("SELECT current_setting('lock_configuration')").fetchone()
-    if row == (True,):
-        return  # Connections of one process to one file share their settings.
-    connection.execute("SET python_enable_replacements = false")
-    connection.execute("SET enable_external_access = false")
-    connection.execute("SET lock_configuration = true")

@@ -22,7 +22,7 @@ from hlodb.lake.opening import reading
 from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
-from hlodb.schema.warehouse import close_to_the_world
+from hlodb.schema.limits import close_to_the_world
 from hlodb.terminal.narration import DB_IN_COMMANDS
 from hlodb.text import parse_size
 

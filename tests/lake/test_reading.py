@@ -80,7 +80,7 @@ def test_no_statement_writes_into_the_folder(
 ) -> None:
     before = files(packed)
     part = next((packed / "runs").iterdir())
-    with pytest.raises(UsageError, match="not allowed on a lake"):
+    with pytest.raises(UsageError, match="statements are not run"):
         run_sql(closed, statement.format(target=packed / "x.parquet", part=part))
     assert files(packed) == before
 

@@ -27,7 +27,7 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline import store, workers
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.tables import batch
-from hlodb.schema import waiting
+from hlodb.schema import limits
 from hlodb.schema.warehouse import connect
 
 KILLED = -9
@@ -169,12 +169,12 @@ class _Moments:
 
     def watch(self) -> None:
         """Have everything that changes a file counted from now on."""
-        opened = vars(waiting)["open_database"]
+        opened = vars(limits)["open_database"]
 
         def watched(*values: Any, **options: Any) -> _Watched:
             return _Watched(opened(*values, **options), self)
 
-        setattr(waiting, "open_database", watched)  # noqa: B010
+        setattr(limits, "open_database", watched)  # noqa: B010
         for name in _RENAMING:
             setattr(os, name, self.around(getattr(os, name)))
         parse = vars(workers)["parse_batch"]

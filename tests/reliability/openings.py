@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from hlodb.cli import main
-from hlodb.schema import waiting
+from hlodb.schema import limits
 
 
 def descriptors(path: Path) -> int:
@@ -62,8 +62,8 @@ def watch(database: Path, report: Path) -> None:
         return open_database
 
     sys.addaudithook(hook)
-    opened = vars(waiting)["open_database"]
-    setattr(waiting, "open_database", counted(opened))  # noqa: B010
+    opened = vars(limits)["open_database"]
+    setattr(limits, "open_database", counted(opened))  # noqa: B010
 
 
 def run(folder: Path, report: Path, commands: Sequence[Sequence[str]]) -> list[int]:
