@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from hlodb.errors import HlodbError, UsageError
+from hlodb.paths import read_text
 from hlodb.queries.front_matter import parse_query, parse_vocabulary
 from hlodb.queries.query import Query
 from hlodb.text import nearest
@@ -152,6 +153,8 @@ def _require_place(query: Query, seen: dict[str, Query]) -> None:
 
 def _text(file: Path, path: str) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        return read_text(file)
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}:1: not UTF-8 text") from error
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error

@@ -45,6 +45,13 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
     help="Also read the original dumps again, where they still exist, and compare.",
 )
 @click.option(
+    "--fetch",
+    "fetched",
+    metavar="URL",
+    multiple=True,
+    help="Let --deep fetch the dump that came from this address; may be repeated.",
+)
+@click.option(
     "--queries",
     "bound",
     is_flag=True,
@@ -56,6 +63,7 @@ _SUMMARY = ("check_name", "status", "fault_count", "checked_count")
 def command(
     run: str | None,
     deep: bool,
+    fetched: tuple[str, ...],
     bound: bool,
     db: Path,
     form: str,
@@ -72,6 +80,7 @@ def command(
     hlodb check
     hlodb check --run nightly-7 --format json
     hlodb check --deep
+    hlodb check --deep --fetch https://ci.example/dumps/7.tar.gz
     hlodb check --queries
     """
     if deep and is_lake(db):
@@ -87,7 +96,7 @@ def command(
     if broken is not None:
         result.rows.extend(_rows(result, *broken))
     if deep:
-        result.rows.extend(_reread(result, reread(db, run)))
+        result.rows.extend(_reread(result, reread(db, run, fetched=fetched)))
     faults = [row for row in result.dicts() if row["status"] == "fault"]
     if form == "table" and output is None:
         _write_tables(result, faults)
@@ -138,6 +147,11 @@ def _reread(result: Result, found: Reread) -> list[Row]:
     """Return the outcome of reading dumps again as rows of the result."""
     for name in found.gone:
         narrate(f"the dump of run {name} is gone or has changed")
+    for name, address in found.unnamed.items():
+        narrate(
+            f"the dump of run {name} is not read: it came from {address}, which is"
+            " fetched only with --fetch"
+        )
     count = len(found.read)
     narrate(f"read {counted(count, 'run')} again")
     faults: list[dict[str, Any]] = [

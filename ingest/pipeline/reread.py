@@ -11,14 +11,14 @@ rows of a module, those that are stored came from another, gone or forgotten by 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from hlodb.ingest.load.run_records import Passes, RunRequest, recorded_files
 from hlodb.ingest.load.statements import statement
 from hlodb.ingest.pipeline.ingest import ingest_sources
-from hlodb.ingest.pipeline.retry import unchanged_source
+from hlodb.ingest.pipeline.retry import is_fetched, unchanged_source
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
 from hlodb.schema.connection import Connection
 from hlodb.schema.stored import stored_tables
@@ -55,11 +55,15 @@ class Difference(NamedTuple):
 
 
 class Reread(NamedTuple):
-    """Names of runs whose dump was read again or is gone, and what differs."""
+    """Names of runs whose dump was read again or is gone, and what differs.
+
+    `unnamed`: runs with the addresses of their dumps that nobody named to be fetched.
+    """
 
     read: list[str]
     gone: list[str]
     differences: list[Difference]
+    unnamed: dict[str, str]
 
 
 class _Stored(NamedTuple):
@@ -70,17 +74,26 @@ class _Stored(NamedTuple):
 
 
 def reread(
-    database: Path, run: str | None = None, *, limits: Limits = DEFAULT_LIMITS
+    database: Path,
+    run: str | None = None,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    fetched: Collection[str] = (),
 ) -> Reread:
     """Read the dumps of all runs again, or of one; give where the warehouse differs.
 
-    A dump counts as gone where any of its files is missing or has changed.
+    A dump counts as gone where any of its files is missing or has changed. Of the
+    addresses that the warehouse names, only those in `fetched` are asked: it may come
+    from somebody else.
     """
-    found = Reread([], [], [])
+    found = Reread([], [], [], {})
     compared: list[_Stored] = []
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "reread.duckdb"
         for stored in _stored_runs(database, run):
+            if is_fetched(stored.origin) and stored.origin not in fetched:
+                found.unnamed[stored.name] = stored.origin
+                continue
             with connect(database) as connection:
                 recorded = recorded_files(connection, stored.name) or {}
             source = unchanged_source(stored.name, stored.origin, recorded, limits)

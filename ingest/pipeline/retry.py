@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -24,12 +25,23 @@ def rejected_runs(
 ) -> Iterator[tuple[RunSource, RunRequest]]:
     """Yield every run with rejected files whose dump is still as it was.
 
-    A warning tells of those that are gone or have changed.
+    A warning tells of those that are gone or have changed, or that only the warehouse
+    says where to fetch.
     """
     with connect(database) as connection:
         runs = connection.execute(statement("list_rejected_runs")).fetchall()
         recorded = {name: recorded_files(connection, name) or {} for name, _ in runs}
     for name, origin in runs:
+        if is_fetched(origin):
+            _log.warning(
+                "run %s came from %s, which is fetched only if you name it: `hlodb"
+                " ingest %s --run %s --retry-rejects`",
+                name,
+                origin,
+                shlex.quote(origin),
+                shlex.quote(name),
+            )
+            continue
         source = unchanged_source(name, origin, recorded[name], limits)
         if source is None:
             _log.warning(
@@ -39,6 +51,11 @@ def rejected_runs(
             )
             continue
         yield source, RunRequest(name=name, retry_rejects=True)
+
+
+def is_fetched(origin: str) -> bool:
+    """Return whether a dump lies at an address, as `discover` takes it."""
+    return not RunSource("", origin).is_local
 
 
 def unchanged_source(

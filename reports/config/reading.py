@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from hlodb.errors import UsageError
+from hlodb.paths import read_text
 from hlodb.reports.config.codeowners import parse_codeowners
 from hlodb.reports.config.keys import ENTRIES, MAPPINGS, SECTIONS, Check
 from hlodb.reports.config.settings import Budget, Settings
@@ -49,8 +50,10 @@ def read_settings(path: Path | None) -> Settings:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(path)
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise UsageError(f"cannot read {path}: {error}") from error
 
 
