@@ -156,7 +156,11 @@ def refresh(lake: Storage) -> None:
                 with writing(lake.address):
                     _publish(lake, draft)
             except WarehouseError as error:
-                _log.warning("%s; until then, readers make a catalogue each", error)
+                _log.warning(
+                    "the catalogue is not renewed: %s. Until it is, every reader makes"
+                    " its own",
+                    error,
+                )
                 return
 
 
@@ -203,7 +207,7 @@ def make_catalogue(lake: Storage, contents: Contents, draft: Path) -> None:
 
 
 def cannot_read(address: str, error: DatabaseError | OSError) -> str:
-    """Return why a lake cannot be read: a reason that `explain` knows, or the error."""
+    """Return why a lake cannot be read: as `explain` says, else in DuckDB's words."""
     known = explain(address, error)
     if known.endswith(_first_line(error)) or "it is damaged" in known:
         return f"cannot read {address}: {_first_line(error)}"

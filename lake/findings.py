@@ -34,7 +34,6 @@ def recording(database: Path) -> Iterator[Connection]:
     from hlodb.lake.storage import writing
 
     lake = lake_at(database)
-    refresh(lake)
     with (
         writing(lake.address),
         tempfile.TemporaryDirectory(prefix="hlodb-lake-") as folder,

@@ -6,17 +6,18 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from hlodb.errors import WarehouseError
+from hlodb.errors import UsageError, WarehouseError
 from hlodb.lake import is_lake
 from hlodb.schema.connection import (
     Connection,
     DatabaseError,
     InvalidInputException,
     IOException,
+    PermissionException,
 )
 from hlodb.schema.foreign import hiding_objects
 from hlodb.schema.waiting import require_file
-from hlodb.schema.warehouse import explained, open_connection
+from hlodb.schema.warehouse import explained, open_connection, reaches_out
 
 
 def open_warehouse(path: str | Path) -> Connection:
@@ -84,16 +85,24 @@ def reading(path: str | Path) -> Iterator[Connection]:
         except BaseException as error:
             connection.interrupt()  # Closing waits for what still runs.
             for cause in (error, error.__cause__):
+                if isinstance(error, UsageError):
+                    break
                 if isinstance(cause, IOException | InvalidInputException):
                     _require_parts(path, cause)
+                if isinstance(cause, PermissionException):
+                    raise WarehouseError(reaches_out(path, cause)) from error
             raise
 
 
 def _require_parts(path: str | Path, error: DatabaseError) -> None:
     """Raise WarehouseError where what failed was reading a part."""
+    from hlodb.lake.catalogue import cannot_read
     from hlodb.lake.storage import storage_at
 
     address = storage_at(path).address
+    text = cannot_read(address, error)
+    if not text.startswith("cannot read"):
+        raise WarehouseError(text) from error
     reason = str(error).partition("\n")[0]
     if f"{address}/" in reason and ".parquet" in reason:
         raise WarehouseError(

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from hlodb.arguments import url_of
 from hlodb.errors import UsageError, WarehouseError
+from hlodb.paths import fault_of
 from hlodb.schema.backup import sync
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.drafts import ABANDONED_SECONDS
@@ -78,9 +79,17 @@ def writing(address: str | Path) -> Iterator[None]:
 
 
 def storage_at(path: str | Path) -> Storage:
-    """Return the storage at a path or URL, whether or not a lake is there."""
+    """Return the storage at a path or URL, whether or not a lake is there.
+
+    Raises WarehouseError for a path that can be none.
+    """
     url = url_of(path)
-    return Folder(Path(path).resolve()) if url is None else Bucket(url.rstrip("/"))
+    if url is not None:
+        return Bucket(url.rstrip("/"))
+    fault = fault_of(path)
+    if fault and not Path(path).is_dir():
+        raise WarehouseError(f"cannot use {path}: {fault}; name a folder for the lake")
+    return Folder(Path(path).resolve())
 
 
 class Folder:

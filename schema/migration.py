@@ -33,6 +33,7 @@ from hlodb.schema.waiting import (
     lock_timeout,
     no_other_writer,
     open_file,
+    open_when_free,
     require_file,
 )
 
@@ -75,6 +76,8 @@ def migrate(
     """
     require_file(path)
     steps = read_steps() if steps is None else steps
+    # What is no database is called by its own name, not by that of the draft.
+    open_when_free(path, lock_timeout()).close()
     draft = draft_beside(path)
     try:
         # Held to the end, so that nobody writes to a file that is about to be replaced.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from hlodb.errors import WarehouseError
+from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.connection import (
     Connection,
     DatabaseError,
@@ -17,6 +17,7 @@ from hlodb.schema.connection import (
     InternalException,
     IOException,
     OutOfMemoryException,
+    PermissionException,
     SerializationException,
     TransactionException,
 )
@@ -36,6 +37,7 @@ _STORAGE_ERRORS = (
     InternalException,
     IOException,
     OutOfMemoryException,
+    PermissionException,
     SerializationException,
     TransactionException,
 )
@@ -83,9 +85,19 @@ def explained(connection: Connection, path: Path) -> Iterator[None]:
         for cause in (error, error.__cause__):
             if isinstance(cause, _STORAGE_ERRORS) and is_damage(cause):
                 raise WarehouseError(explain(path, cause)) from error
-            if isinstance(cause, DatabaseError):
+            if isinstance(cause, DatabaseError) and not isinstance(error, UsageError):
                 _blame_hiding_objects(connection, path, error)
+                if isinstance(cause, PermissionException):
+                    raise WarehouseError(reaches_out(path, cause)) from error
         raise
+
+
+def reaches_out(path: str | Path, error: DatabaseError) -> str:
+    """Return what to do where a query failed as the file's SQL reads another file."""
+    return (
+        f"{path} has a macro or view that reads another file, which hlodb does not"
+        f" allow: {str(error).partition(chr(10))[0]}"
+    )
 
 
 def _blame_hiding_objects(

@@ -78,6 +78,17 @@ FORBIDDEN = [
     "EXPLAIN ANALYZE DELETE FROM runs",
     "PREPARE p AS DELETE FROM runs; EXECUTE p",
     "DETACH w",
+    "CALL enable_logging()",
+    "FROM enable_logging(storage := 'file', storage_path := '{target}')",
+    'SELECT 1; SELECT * FROM system.main."Enable_Logging" /* x */ ()',
+    "CREATE TEMP MACRO m() AS TABLE FROM enable_logging(); FROM m()",
+    "CALL enable_profiling(format := 'json', save_location := '{target}.json')",
+    "FROM query('FROM enable_logging()')",
+    "FROM json_execute_serialized_sql(json_serialize_sql('FROM enable_logging()'))",
+    "FROM pandas_scan(NULL)",
+    "EXPLAIN ANALYZE COPY runs TO '{target}'",
+    "EXPLAIN (ANALYZE, FORMAT json) COPY runs TO '{target}'",
+    "PREPARE p AS COPY runs TO '{target}'; EXECUTE p",
 ]
 
 
@@ -116,6 +127,21 @@ def test_statements_that_do_nothing(statement: str, db: Path) -> None:
     with open_for_reading(db) as connection:
         run_sql(connection, statement)
     assert db.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TEMP MACRO copy_census() AS TABLE SELECT 1; EXPLAIN FROM copy_census()",
+        "EXPLAIN (FORMAT json) SELECT 'COPY runs TO x'",
+        "EXPLAIN (SELECT 1)",
+        "SELECT 'enable_logging()' AS query -- FROM query(1)",
+        "SELECT 1 AS enable_logging",
+    ],
+)
+def test_words_are_no_ground_for_refusing(statement: str, db: Path) -> None:
+    with open_for_reading(db) as connection:
+        assert run_sql(connection, statement).rows
 
 
 def test_variables_of_python_are_no_tables(db: Path) -> None:

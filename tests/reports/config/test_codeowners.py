@@ -59,3 +59,32 @@ def test_a_repository_may_lie_anywhere_on_the_machine(pattern: str) -> None:
 def test_a_relative_path_begins_at_the_root() -> None:
     rules = parse_codeowners("/gpt/ @training\n")
     assert owner_of_file("models/gpt/attention.py", rules) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path", "is_owned"),
+    [
+        ("a/**/b", "a/b", True),
+        ("a/**/b", "a/x/y/b", True),
+        ("a/**/b", "a/x/bb", False),
+        ("a/**", "a/x/y", True),
+        ("a/**", "a", False),
+        ("**/a/*", "x/a/b", True),
+        ("**/a/*", "x/a/b/c", False),
+        ("*.p?", "x/y.py", True),
+        ("a[b]", "a[b]", True),
+        ("a[b]", "ab", False),
+    ],
+)
+def test_stars_as_git_reads_them(pattern: str, path: str, is_owned: bool) -> None:
+    rules = parse_codeowners(f"{pattern} @owner\n")
+    assert owner_of_file(path, rules) == ("@owner" if is_owned else None)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [("*a" * 40 + "b", "a" * 400), ("**/a/" * 40 + "b", "a/" * 400)],
+)
+def test_many_stars_take_no_time(pattern: str, path: str) -> None:
+    """A pattern that goes back for each star would not end."""
+    assert owner_of_file(path, parse_codeowners(f"{pattern} @owner\n")) is None
