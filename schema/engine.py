@@ -7,11 +7,12 @@ from pathlib import Path
 from sqlalchemy import URL, Engine, create_engine
 from sqlalchemy.pool import NullPool
 
+from hlodb.schema.limits import ALONE
 from hlodb.schema.waiting import require_file
 
 
 def engine(path: str | Path) -> Engine:
-    """Return a SQLAlchemy engine that reads the warehouse at `path`.
+    """Return a SQLAlchemy engine that reads the warehouse at `path`, and no other file.
 
     NullPool: a pooled connection would keep the file locked.
     """
@@ -19,5 +20,5 @@ def engine(path: str | Path) -> Engine:
     return create_engine(
         URL.create("duckdb", database=str(path)),
         poolclass=NullPool,
-        connect_args={"read_only": True, "config": {}},
+        connect_args={"read_only": True, "config": {**ALONE}},
     )

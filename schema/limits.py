@@ -22,6 +22,8 @@ _NO_EXTENSIONS: Config = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
 }
+ALONE: Config = {**_NO_EXTENSIONS, "enable_external_access": False}
+"""Settings of a file that reaches nothing else."""
 
 
 def open_limited(
@@ -44,11 +46,10 @@ def open_limited(
     }
     is_alone = not any(reach.values())
     # DuckDB takes names of folders only when the database is open.
-    first: Config = {"enable_external_access": False} if is_alone else {}
     connection = open_database(
         str(path),
         read_only=read_only,
-        config={**_NO_EXTENSIONS, **first, **(config or {})},
+        config={**(ALONE if is_alone else _NO_EXTENSIONS), **(config or {})},
     )
     try:
         # Connections of one process to one file share settings, and may have locked

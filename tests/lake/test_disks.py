@@ -44,6 +44,14 @@ def on_small_disk(small_disk: Path) -> Path:
     return lake
 
 
+@pytest.fixture
+def lake(tmp_path: Path) -> Path:
+    path = tmp_path / "other.lake"
+    assert main(["lake", "create", str(path)]) == 0
+    assert main(["ingest", BEFORE, "--run", "a", "--db", str(path)]) == 0
+    return path
+
+
 @pytest.mark.slow
 def test_commands_on_a_full_disk(
     small_disk: Path, on_small_disk: Path, capfd: pytest.CaptureFixture[str]
