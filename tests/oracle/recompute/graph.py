@@ -1,0 +1,172 @@
+"""Recomputes the queries that walk over the instruction graph."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import TypeAlias
+
+from tests.oracle.dump import Computation, Instruction, Module
+from tests.oracle.recompute.calls import executions
+from tests.oracle.recompute.registry import Dump, Row, of_module, recomputes
+
+_Edges: TypeAlias = dict[Instruction, set[tuple[str, Instruction]]]
+"""For each instruction the kinds of its edges, and what they lead to."""
+
+_CALLING = ("fusion", "call", "async-start", "while")
+
+
+@recomputes("computation_callers")
+def computation_callers(dump: Dump) -> Iterator[Row]:
+    """List who calls each computation, and how often it runs."""
+    for module in dump.modules:
+        times = executions(module)
+        for computation in module.computations:
+            count, is_known = times.get(computation, (0, True))
+            for caller, role in _callers(computation):
+                yield {
+                    **of_module(module),
+                    "computation_name": computation.name,
+                    "kind": computation.kind,
+                    "instruction_count": len(computation.instructions),
+                    "caller": caller.name if caller else None,
+                    "caller_opcode": caller.opcode if caller else None,
+                    "role": role,
+                    "caller_computation": caller.computation.name if caller else None,
+                    "times": count,
+                    "times_known": is_known,
+                }
+
+
+def _callers(
+    computation: Computation,
+) -> list[tuple[Instruction | None, str | None]]:
+    """Return callers and roles; nobody, where nothing calls a computation."""
+    return [(caller, role) for caller, role, _ in computation.callers] or [(None, None)]
+
+
+def producers(module: Module) -> _Edges:
+    """Return what every instruction gets data from, also across computations."""
+    edges: _Edges = defaultdict(set)
+    for instruction in module.instructions:
+        edges[instruction] |= {("operand", o) for o in instruction.operands}
+        body = instruction.called("body")
+        for _, ordinal, called in instruction.calls:
+            edges[instruction].add(("call", called.root))
+            for parameter in called.instructions:
+                number = parameter.parameter_number
+                if number is None:
+                    continue
+                if instruction.opcode == "conditional":
+                    number = ordinal + 1
+                elif instruction.opcode not in _CALLING:
+                    continue
+                if number < len(instruction.operands):
+                    passed = instruction.operands[number]
+                    edges[parameter].add(("argument", passed))
+                if instruction.opcode == "while" and body is not None:
+                    edges[parameter].add(("argument", body.root))
+    return edges
+
+
+def _users(module: Module) -> _Edges:
+    turned: _Edges = defaultdict(set)
+    for consumer, found in producers(module).items():
+        for kind, producer in found:
+            turned[producer].add((kind, consumer))
+    return turned
+
+
+def _walk(
+    module: Module, edges: _Edges, start: Instruction, depth: int
+) -> Iterator[Row]:
+    seen = {start}
+    reached = [start]
+    for distance in range(1, depth + 1):
+        found: dict[Instruction, list[tuple[str, int, Instruction]]] = defaultdict(list)
+        for instruction in reached:
+            for kind, other in edges.get(instruction, ()):
+                if other not in seen:
+                    found[other].append((kind, instruction.number, instruction))
+        for instruction, ways in found.items():
+            edge, _, through = min(ways)
+            yield {
+                **of_module(module),
+                "start_instruction": start.name,
+                "distance": distance,
+                "name": instruction.name,
+                "opcode": instruction.opcode,
+                "shape": instruction.shape,
+                "edge": edge,
+                "through": through.name,
+                "computation": instruction.computation.name,
+                "op_name": instruction.op_name,
+            }
+        reached = [*found]
+        seen |= set(reached)
+
+
+@recomputes("instruction_users", {"depth": 1}, {"depth": 4})
+def instruction_users(dump: Dump, depth: int) -> Iterator[Row]:
+    """Walk from the first parameter of the program to what depends on it."""
+    for module in dump.modules:
+        for start in module.entry.instructions:
+            if start.parameter_number == 0:
+                yield from _walk(module, _users(module), start, depth)
+
+
+@recomputes("instruction_producers", {"depth": 1}, {"depth": 4})
+def instruction_producers(dump: Dump, depth: int) -> Iterator[Row]:
+    """Walk from the result of the program to what it depends on."""
+    for module in dump.modules:
+        yield from _walk(module, producers(module), module.entry.root, depth)
+
+
+@recomputes("instruction_path")
+def instruction_path(dump: Dump) -> Iterator[Row]:
+    """Find a shortest way from the first parameter to the result."""
+    for module in dump.modules:
+        entry = module.entry
+        starts = [i for i in entry.instructions if i.parameter_number == 0]
+        if not starts:
+            continue
+        distances = _distances(_users(module), starts[0])
+        at = entry.root
+        if at not in distances or distances[at] > 100:
+            continue
+        edges = producers(module)
+        way: list[tuple[Instruction, str | None]] = [(at, None)]
+        while distances[at] > 0:
+            before = [
+                (other.number, kind, other)
+                for kind, other in edges[at]
+                if distances.get(other) == distances[at] - 1
+            ]
+            _, kind, other = min(before)
+            way[-1] = (at, kind)
+            way.append((other, None))
+            at = other
+        for place, (instruction, edge) in enumerate(reversed(way)):
+            yield {
+                **of_module(module),
+                "place": place,
+                "name": instruction.name,
+                "opcode": instruction.opcode,
+                "shape": instruction.shape,
+                "edge": edge,
+                "computation": instruction.computation.name,
+                "op_name": instruction.op_name,
+            }
+
+
+def _distances(edges: _Edges, start: Instruction) -> dict[Instruction, int]:
+    found, reached = {start: 0}, [start]
+    while reached:
+        following = []
+        for instruction in reached:
+            for _, other in edges.get(instruction, ()):
+                if other not in found:
+                    found[other] = found[instruction] + 1
+                    following.append(other)
+        reached = following
+    return found

@@ -1,0 +1,166 @@
+"""Recomputes the queries about layouts, padding and element types."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from tests.oracle import shapes
+from tests.oracle.dump import Value
+from tests.oracle.recompute.moves import moves
+from tests.oracle.recompute.registry import (
+    Dump,
+    Row,
+    of_module,
+    of_space,
+    of_value,
+    op_name,
+    ratio,
+    recomputes,
+    space_name,
+)
+from tests.oracle.recompute.sources import source_of
+
+
+@recomputes("dtype_census")
+def dtype_census(dump: Dump) -> Iterator[Row]:
+    """Sum what values own at the peak by element type and kind."""
+    for space in dump.spaces:
+        sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
+        for owned in space.owners:
+            name = _type_name(owned.value)
+            found = sums[name, owned.allocation.kind]
+            found[0] += owned.owned
+            found[1] += owned.value is not None
+        for (name, kind), (size, count) in sums.items():
+            yield {
+                **of_space(space),
+                "element_type": name,
+                "kind": kind,
+                "owned_bytes": size,
+                "peak_ratio": ratio(size, space.peak),
+                "value_count": count,
+                "half_gain_bytes": size // 2 if name in ("f32", "f64") else 0,
+            }
+
+
+def _type_name(value: Value | None) -> str:
+    if value is None or shapes.is_tuple(value.shape):
+        return "other"
+    return shapes.element_type(value.shape)
+
+
+@recomputes("padding_at_peak")
+def padding_at_peak(dump: Dump) -> Iterator[Row]:
+    """Sum the padding that values own at the peak, and what no value covers."""
+    for space in dump.spaces:
+        if not space.owners:
+            continue
+        padding = sum(owned.padding for owned in space.owners)
+        yield {
+            **of_space(space),
+            "live_peak_bytes": space.peak,
+            "padding_bytes": padding,
+            "padding_ratio": ratio(padding, space.peak),
+            "uncovered_bytes": sum(o.owned for o in space.owners if o.value is None),
+            "padded_value_count": sum(o.padding > 0 for o in space.owners),
+        }
+
+
+@recomputes("padding_waste")
+def padding_waste(dump: Dump) -> Iterator[Row]:
+    """Split the padding of every value: by its tile, and by the allocator."""
+    for space in dump.spaces:
+        for allocation in space.allocations:
+            for place in allocation.places:
+                value, logical = place.value, place.value.logical_bytes
+                if place.size <= logical:
+                    continue
+                is_array = not shapes.is_tuple(value.shape)
+                shape = shapes.array(value.shape) if is_array else None
+                tiled = shape.tiled_bytes if shape else None
+                tile = shape.tile if shape else ()
+                yield {
+                    **of_space(space),
+                    **of_value(value),
+                    "kind": allocation.kind,
+                    "logical_bytes": logical,
+                    "size_bytes": place.size,
+                    "padding_bytes": place.size - logical,
+                    "padding_ratio": (place.size - logical) / place.size,
+                    "tile_padding_bytes": None if tiled is None else tiled - logical,
+                    "rounding_bytes": place.size
+                    - (logical if tiled is None else tiled),
+                    "tile": ",".join("*" if n is None else str(n) for n in tile)
+                    or None,
+                    "op_name": op_name(value.instruction),
+                }
+
+
+@recomputes("misaligned_dims", {"min_ratio": 0.0}, {"min_ratio": 0.5})
+def misaligned_dims(dump: Dump, min_ratio: float) -> Iterator[Row]:
+    """Round every dimension of a tiled array down and up to its tile."""
+    counts: dict[tuple[str, int, str, str], int] = defaultdict(int)
+    for space in dump.spaces:
+        name = space_name(space.module.platform, space.color)
+        for allocation in space.allocations:
+            for value_place in allocation.places:
+                text = value_place.value.shape
+                if not shapes.is_tuple(text):
+                    counts[space.module.program, space.color, name, text] += 1
+    for (program, color, name, text), count in counts.items():
+        shape = shapes.array(text)
+        tiled = shape.tiled_bytes
+        if None in shape.tile or not tiled:
+            continue
+        sizes = zip(shape.minor_sizes, reversed(shape.tile), strict=False)
+        for place, (size, number) in enumerate(sizes):
+            if size is None or number is None or size % number == 0:
+                continue
+            smaller, larger = size // number * number, -(-size // number) * number
+            if (larger - size) / larger < min_ratio:
+                continue
+            yield {
+                "program": program,
+                "color": color,
+                "space_name": name,
+                "shape": text,
+                "dimension_size": size,
+                "minor_place": place,
+                "tile_size": number,
+                "smaller_size": smaller or None,
+                "larger_size": larger,
+                "value_count": count,
+                "size_bytes": tiled,
+                "saved_bytes": tiled - tiled * smaller // larger if smaller else 0,
+                "spare_bytes": tiled * (larger - size) // larger,
+                "spare_ratio": (larger - size) / larger,
+            }
+
+
+@recomputes("layout_copies")
+def layout_copies(dump: Dump) -> Iterator[Row]:
+    """Compare operand and result of everything that only moves data."""
+    for module in dump.modules:
+        spaces = [space for space in dump.spaces if space.module is module]
+        has_peak = any(space.peak_step is not None for space in spaces)
+        at_peak = {o.value.name for s in spaces for o in s.owners if o.value}
+        for move in moves(module):
+            if move.reason is None:
+                continue
+            instruction = move.instruction
+            source = source_of(module, instruction)
+            yield {
+                **of_module(module),
+                "instruction": instruction.name,
+                "opcode": instruction.opcode,
+                "reason": move.reason,
+                "operand_shape": move.operand.shape,
+                "shape": move.result.text,
+                "read_bytes": move.operand.logical_bytes,
+                "written_bytes": move.result.logical_bytes,
+                "is_at_peak": instruction.name in at_peak if has_peak else None,
+                "op_name": instruction.op_name,
+                "source_file": source.file if source else None,
+                "source_line": source.line if source else None,
+            }
