@@ -69,6 +69,7 @@ early AS (
   JOIN tenants AS t USING (module_id, color)
   JOIN first_reads AS f USING (module_id, value_id)
   WHERE t.start_step < m.peak_step
+    AND t.end_step >= m.peak_step
     AND f.first_use_step > m.peak_step
 ),
 carriers AS (
