@@ -1,12 +1,13 @@
 -- title: Fall of the peak without one value
 -- question: How far would the peak fall without a value?
 -- definition: The exact live peak of the memory space without the value,
---   everything else unchanged. Bytes that it shares in place at its first or
---   last step stay; a parameter, constant or live-out allocation goes only at
---   steps where no other value lives in it. new_peak_bytes is the greatest
---   number of live bytes that remain, new_peak_step the first step that
---   reaches it: it limits the saving. A value that is not live at every step
---   of the peak has leverage 0, however large it is.
+--   everything else unchanged. Bytes that another live value uses, too, stay,
+--   such as those that it shares in place at its first or last step; a
+--   parameter, constant or live-out allocation goes only at steps where no
+--   other value lives in it. new_peak_bytes is the greatest number of live
+--   bytes that remain, new_peak_step the first step that reaches it: it limits
+--   the saving. A value that is not live at every step of the peak has
+--   leverage 0, however large it is.
 -- grain: module occurrence, value
 -- leading: program, space_name, instruction, leverage_bytes, leverage_ratio,
 --   size_bytes, shape, new_peak_instruction

@@ -7,7 +7,8 @@
 --   of the set use it; a parameter, constant or live-out allocation is freed
 --   as a whole if no other value lives in it. half_leverage_bytes is the fall
 --   if half of the freed bytes go, rounded down at each step. Sets are those
---   of value_sets. They may share values, so their leverages do not add up.
+--   of value_sets that alone use some bytes of the peak; no other lowers it.
+--   They may share values, so their leverages do not add up.
 -- grain: module occurrence, memory space, set
 -- leading: program, space_name, set_name, leverage_bytes, leverage_ratio,
 --   owned_bytes, value_count, new_peak_instruction

@@ -4,9 +4,8 @@
 --   of live values, ends inclusive; at steps where one value ends and another
 --   begins on the same addresses, they are the union of the live address
 --   ranges, so that bytes shared in place count once, even for three or more
---   values. Exact unless the assignment contradicts itself, see
---   overlap_conflicts. Run-length encoded; an arena that is empty at first
---   begins with a stretch of 0.
+--   values; in overlapping_modules they are at every step. Run-length encoded;
+--   an arena that is empty at first begins with a stretch of 0.
 -- grain: module content, allocation, stretch of steps
 -- param run
 -- param program
@@ -57,6 +56,10 @@ meetings AS (
   WHERE b.value_id <> a.value_id
     AND b.offset_bytes < a.offset_bytes + a.size_bytes
     AND a.offset_bytes < b.offset_bytes + b.size_bytes
+  UNION
+  SELECT s.module_id, s.allocation_id, s.step
+  FROM sums AS s
+  JOIN overlapping_modules() AS o USING (module_id)
 ),
 present AS (
   SELECT

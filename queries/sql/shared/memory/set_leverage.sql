@@ -114,11 +114,31 @@ removed AS MATERIALIZED (
     AND v.value_id = m.value_id
     AND v.color = o.space_color
 ),
+overlapping AS MATERIALIZED (
+  SELECT o.module_id FROM overlapping_modules() AS o
+),
+-- Steps of these between which nothing begins or ends.
+pieces AS (
+  SELECT
+    module_id, allocation_id, step,
+    lead(step) OVER (
+      PARTITION BY module_id, allocation_id ORDER BY step
+    ) - 1 AS until_step
+  FROM (
+    SELECT DISTINCT
+      v.module_id, v.allocation_id,
+      unnest([v.start_step, v.end_step + 1]) AS step
+    FROM placed AS v
+    JOIN overlapping AS o USING (module_id)
+    WHERE v.kind = 'temp'
+      AND v.start_step IS NOT NULL
+  )
+),
 -- Where one temporary value ends and another begins, both may hold a byte.
 meetings AS MATERIALIZED (
   SELECT
     a.module_id, a.allocation_id, b.start_step AS step,
-    a.value_id AS ending_id, b.value_id AS starting_id,
+    b.start_step AS until_step, a.value_id AS ending_id, b.value_id AS starting_id,
     greatest(a.offset_bytes, b.offset_bytes) AS from_byte,
     least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
       AS to_byte
@@ -131,11 +151,32 @@ meetings AS MATERIALIZED (
     AND b.value_id <> a.value_id
     AND b.offset_bytes < a.offset_bytes + a.size_bytes
     AND a.offset_bytes < b.offset_bytes + b.size_bytes
+    AND a.module_id NOT IN (SELECT o.module_id FROM overlapping AS o)
+  UNION ALL
+  -- There they may do so for longer.
+  SELECT
+    a.module_id, a.allocation_id, p.step, p.until_step, a.value_id, b.value_id,
+    greatest(a.offset_bytes, b.offset_bytes),
+    least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
+  FROM pieces AS p
+  JOIN placed AS a
+    ON a.module_id = p.module_id
+    AND a.allocation_id = p.allocation_id
+    AND p.step BETWEEN a.start_step AND a.end_step
+  JOIN placed AS b
+    ON b.module_id = p.module_id
+    AND b.allocation_id = p.allocation_id
+    AND p.step BETWEEN b.start_step AND b.end_step
+  WHERE a.value_id < b.value_id
+    AND b.offset_bytes < a.offset_bytes + a.size_bytes
+    AND a.offset_bytes < b.offset_bytes + b.size_bytes
 ),
 -- What stays as others hold it, or what a later value of the set frees.
 shared AS (
   SELECT DISTINCT
-    r.set_id, r.allocation_id, r.value_id, m.step, m.from_byte, m.to_byte
+    r.set_id, r.allocation_id, r.value_id,
+    greatest(m.step, r.start_step) AS step,
+    least(m.until_step, r.end_step) AS until_step, m.from_byte, m.to_byte
   FROM removed AS r
   JOIN (
     SELECT *, ending_id AS value_id, starting_id AS other_id FROM meetings
@@ -145,7 +186,8 @@ shared AS (
     ON m.module_id = r.module_id
     AND m.allocation_id = r.allocation_id
     AND m.value_id = r.value_id
-    AND m.step BETWEEN r.start_step AND r.end_step
+    AND m.step <= r.end_step
+    AND m.until_step >= r.start_step
   LEFT JOIN removed AS o
     ON o.set_id = r.set_id
     AND o.allocation_id = r.allocation_id
@@ -166,10 +208,10 @@ reached AS (
 ),
 kept AS (
   SELECT
-    set_id, step,
+    set_id, step, until_step,
     sum(greatest(0, to_byte - greatest(from_byte, covered_to))) AS kept_bytes
   FROM reached
-  GROUP BY set_id, step
+  GROUP BY set_id, step, until_step
 ),
 -- Parameters, constants and results go where nothing else is in their place.
 standing_sets AS MATERIALIZED (
@@ -255,7 +297,7 @@ changes AS (
   UNION ALL
   SELECT set_id, step, -kept_bytes FROM kept
   UNION ALL
-  SELECT set_id, step + 1, kept_bytes FROM kept
+  SELECT set_id, until_step + 1, kept_bytes FROM kept
   UNION ALL
   SELECT
     set_id, step,

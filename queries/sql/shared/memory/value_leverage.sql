@@ -57,6 +57,21 @@ removed AS (
       OR (v.is_standing AND v.tenant_count = 1)
     )
 ),
+-- Steps in between, where others may keep some of its bytes, too.
+met AS (
+  SELECT r.module_id, r.value_id, v.start_step AS step
+  FROM removed AS r
+  JOIN overlapping_modules() AS o USING (module_id)
+  JOIN placed AS v USING (module_id, allocation_id)
+  WHERE v.start_step BETWEEN r.first_step AND r.last_step
+  UNION
+  SELECT r.module_id, r.value_id, greatest(c.from_step, r.first_step)
+  FROM removed AS r
+  JOIN overlapping_modules() AS o USING (module_id)
+  JOIN curves AS c USING (module_id, space_color)
+  WHERE c.from_step <= r.last_step
+    AND c.to_step >= r.first_step
+),
 shared AS (
   SELECT
     r.module_id, r.value_id, r.allocation_id, e.step,
@@ -68,6 +83,8 @@ shared AS (
     SELECT module_id, value_id, first_step AS step FROM removed
     UNION
     SELECT module_id, value_id, last_step FROM removed
+    UNION
+    SELECT module_id, value_id, step FROM met
   ) AS e USING (module_id, value_id)
   JOIN placed AS v
     ON v.module_id = r.module_id
