@@ -54,6 +54,17 @@ class Stretch:
     temp_live: int
 
 
+def freed_bytes(
+    stretch: Stretch, touched: Iterable[Allocation], values: Container[int]
+) -> int:
+    """Return the bytes of some allocations that only these values use."""
+    return sum(
+        stretch.held[allocation.number] - held_bytes(allocation, stretch.first, values)
+        for allocation in touched
+        if stretch.held[allocation.number]
+    )
+
+
 @dataclass(frozen=True)
 class Owned:
     """A value at the peak; `value` is None for bytes that no value covers."""
@@ -148,20 +159,20 @@ class Space:
 
         `share` 2 takes only half of the bytes that are freed, rounded down.
         """
-        touched = [
-            a for a in self.allocations
-            if any(place.value.number in values for place in a.places)
-        ]  # fmt: skip
+        touched = self.touched(values)
 
         def level(stretch: Stretch) -> int:
-            freed = sum(
-                stretch.held[a.number] - held_bytes(a, stretch.first, values)
-                for a in touched
-                if stretch.held[a.number]
-            )
-            return stretch.live - freed // share
+            return stretch.live - freed_bytes(stretch, touched, values) // share
 
         return self._highest(level)
+
+    def touched(self, values: Container[int]) -> list[Allocation]:
+        """Return the allocations that hold some of these values."""
+        return [
+            allocation
+            for allocation in self.allocations
+            if any(place.value.number in values for place in allocation.places)
+        ]
 
     def without_value(self, allocation: Allocation, value: Value) -> tuple[int, int]:
         """Return the peak without one value, and the first step that reaches it."""

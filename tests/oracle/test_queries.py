@@ -36,7 +36,7 @@ SMALL = [
     "changes/donation/base", "changes/remat/extra", "moved_lines/before",
     "layers/cpu-3.tar.xz", "proto/cpu-jaxlib-0.6.2.tar.xz",
     "proto/cpu-jaxlib-0.10.2.tar.xz", "frameworks/pytorch-2.9.0/first.tar.xz",
-    "asynchronous/v5e.tar.xz", "kernels/scoped-32.tar.xz",
+    "asynchronous/v5e.tar.xz", "carried/v5e.tar.xz", "kernels/scoped-32.tar.xz",
     "kernels/v5e-jax-0.10.2.tar.xz", "layers/v5e-3.tar.xz",
     "proto/tpu-v5e-jax-0.10.2.tar.xz", "remat/v5e-jax-0.10.2.tar.xz",
     "asynchronous/h100.tar.xz", "gpu/jaxlib-0.5.3.tar.xz", "gpu/jaxlib-0.10.2.tar.xz",

@@ -9,9 +9,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import gcd
 
-from tests.oracle.dump import Allocation, Instruction, Place
+from tests.oracle.dump import Allocation, Instruction, Module, Place, Value
 from tests.oracle.memory import Space, arena_peak
-from tests.oracle.recompute.registry import Dump, Row, of_space, ratio, recomputes
+from tests.oracle.recompute.registry import (
+    Dump,
+    Row,
+    of_space,
+    ratio,
+    readers,
+    recomputes,
+)
 
 _LARGEST_ALIGNMENT = 1024
 
@@ -244,11 +251,22 @@ def idle_spaces_at_peak(dump: Dump) -> Iterator[Row]:
 @recomputes("overlap_conflicts", {}, {"in_place": True})
 def overlap_conflicts(dump: Dump, in_place: bool = False) -> Iterator[Row]:
     """Compare every two values of an allocation, by address and by time."""
+    contradictory = {
+        space.module
+        for space in dump.spaces
+        for allocation in space.allocations
+        for first, second, verdict in _met(allocation)
+        if verdict == "conflict"
+        and not _is_read_by_conditional(space.module, first.value)
+        and not _is_read_by_conditional(space.module, second.value)
+    }
     for space in dump.spaces:
         for allocation in space.allocations:
             if allocation.kind == "thread_local":
                 continue
             for first, second, verdict in _met(allocation):
+                if verdict == "conflict" and space.module not in contradictory:
+                    continue
                 if verdict == "in_place" and not in_place:
                     continue
                 yield {
@@ -264,6 +282,10 @@ def overlap_conflicts(dump: Dump, in_place: bool = False) -> Iterator[Row]:
                     "from_step": max(first.value.start or 0, second.value.start or 0),
                     "to_step": min(first.value.end or 0, second.value.end or 0),
                 }
+
+
+def _is_read_by_conditional(module: Module, value: Value) -> bool:
+    return any(reader.opcode == "conditional" for reader in readers(module, value))
 
 
 def _met(allocation: Allocation) -> Iterator[tuple[Place, Place, str]]:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from tests.oracle import shapes
 from tests.oracle.dump import Value
-from tests.oracle.memory import Owned, Space
+from tests.oracle.memory import Owned, Space, freed_bytes
 from tests.oracle.recompute.registry import (
     Dump,
     Row,
@@ -201,7 +201,8 @@ def peak_leverage_of_sets(dump: Dump, grouped_by: str) -> Iterator[Row]:
         for name, values in _sets(space, grouped_by).items():
             live = [at_peak[number] for number in values if number in at_peak]
             rest, step = space.without(values)
-            if rest == space.peak and step == space.peak_step and not live:
+            peak = space.at(space.peak_step or 0)
+            if freed_bytes(peak, space.touched(values), values) == 0:
                 continue
             half, _ = space.without(values, share=2)
             yield {
