@@ -1,4 +1,4 @@
-"""Copies the texts that the oracle reads: of a dump, or of several as one."""
+"""Copies the texts of dumps that the oracle reads into one folder."""
 
 from __future__ import annotations
 
@@ -27,24 +27,18 @@ def texts(source: Path) -> Iterator[tuple[str, bytes]]:
                 yield member.name, file.read()
 
 
-def stage(source: Path, folder: Path) -> None:
-    """Copy the texts of one dump into a folder, as they are."""
-    for name, content in texts(source):
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(content)
-
-
 def stage_as_one(sources: list[Path], folder: Path) -> None:
     """Copy the texts of several dumps into a folder, as if one process wrote them.
 
-    Modules get numbers of their own, in the order of the dumps.
+    Each folder is a dump. Modules get numbers of their own, in the order of the dumps.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    numbers: dict[tuple[Path, str], int] = {}
+    numbers: dict[tuple[Path, PurePosixPath, str], int] = {}
     for source in sources:
         for name, content in texts(source):
-            found = _READ.fullmatch(PurePosixPath(name).name)
+            path = PurePosixPath(name)
+            found = _READ.fullmatch(path.name)
             assert found
-            number = numbers.setdefault((source, found[1]), len(numbers))
+            key = (source, path.parent, found[1])
+            number = numbers.setdefault(key, len(numbers))
             (folder / f"module_{number:04}{found[2]}").write_bytes(content)

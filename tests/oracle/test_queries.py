@@ -24,7 +24,7 @@ from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, DUMPS, SHARED_ARCHIVES, Made
 from tests.oracle.recompute.registry import RECOMPUTED, Dump, Recomputed
-from tests.oracle.staging import stage, stage_as_one
+from tests.oracle.staging import stage_as_one
 
 for _group in (
     "allocation", "fragmentation", "fusion", "graph", "layout", "peak", "schedule",
@@ -134,7 +134,7 @@ def test_shared_archives(archive: Path, tmp_path: Path) -> None:
 
 def assert_all_equal(source: Path, folder: Path) -> None:
     """Compare all queries over one dump."""
-    stage(source, folder / "dump")
+    stage_as_one([source], folder / "dump")
     warehouse = folder / "warehouse.duckdb"
     ingest(
         [str(folder / "dump")],
