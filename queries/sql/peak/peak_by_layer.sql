@@ -1,11 +1,13 @@
 -- title: Peak memory by layer
 -- question: Which layers of the model hold the peak?
--- definition: owned_bytes of peak_values by layer, which layer_rules finds in
---   op_name of the defining instruction; or else in that of the argument in
---   whose memory the value is, or of the instruction that value_sources names.
---   A loop over layers holds all of them at once: its values have no layer,
---   like others without one in their path, and are in the row (no layer). So
---   owned_bytes of a module and memory space add up to live_peak_bytes.
+-- definition: owned_bytes of peak_values by layer: that of the defining
+--   instruction, also where only the arguments name layers
+--   (instruction_layers). Memory of an argument that no such value is in goes
+--   to the argument's layer; what has no layer so far to that of the
+--   instruction that value_sources names. A loop over layers holds all of them
+--   at once: its values have no layer, like others outside of all layers, and
+--   are in the row (no layer). So owned_bytes of a module and memory space add
+--   up to live_peak_bytes.
 -- grain: module occurrence, memory space, layer
 -- leading: program, space_name, layer, owned_bytes, peak_ratio, value_count,
 --   largest_instruction
@@ -56,7 +58,8 @@ held AS MATERIALIZED (
   SELECT
     m.run AS run_name, m.program AS program_name, m.module_number, m.rank,
     m.color AS space_color, m.space_name, m.occurrence, m.path,
-    m.live_peak_bytes, v.value_id, v.owned_bytes, i.name AS instruction,
+    m.live_peak_bytes, m.module_id, v.instruction_id, v.value_id,
+    v.owned_bytes, i.name AS instruction,
     i.op_name AS own_name, a.op_name AS argument_name, s.op_name AS source_name
   FROM chosen AS m
   JOIN peak_values() AS v USING (module_id, color)
@@ -105,8 +108,18 @@ found AS MATERIALIZED (
   GROUP BY n.op_name
 ),
 layered AS (
-  SELECT h.*, coalesce(o.layer, a.layer, s.layer) AS found_layer
+  SELECT
+    h.*,
+    CASE
+      WHEN o.layer IS NOT NULL THEN o.layer
+      WHEN i.layer_name IS NOT NULL
+        THEN {'name': i.layer_name, 'number': i.layer_number}
+      WHEN i.instruction_id IS NULL THEN coalesce(a.layer, s.layer)
+    END AS found_layer
   FROM held AS h
+  LEFT JOIN instruction_layers() AS i
+    ON i.module_id = h.module_id
+    AND i.instruction_id = h.instruction_id
   LEFT JOIN found AS o ON o.op_name = h.own_name
   LEFT JOIN found AS a ON a.op_name = h.argument_name
   LEFT JOIN found AS s ON s.op_name = h.source_name

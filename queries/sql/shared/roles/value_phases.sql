@@ -1,7 +1,9 @@
 -- title: Phase in which a value is made and last read
 -- question: Is a value made forward and last read backward?
 -- definition: made_in is the phase of the defining instruction
---   (dataflow_phases); last_read_in is the phase of the scheduled reader with
+--   (dataflow_phases). For one that only passes an array on, or a part of it,
+--   such as a slice in a loop, origin_phase is that of what computed the array
+--   (array_origins): backward if any did so backward. last_read_in is the phase of the scheduled reader with
 --   the greatest step that has one. An array that a while loop fills or
 --   changes is one array before, inside and after the loop: values passed to
 --   the loop, and those that its body carries, are last read where the loop's
@@ -16,6 +18,8 @@
 -- column value_id
 -- column made_in VARCHAR name neutral: forward, backward, between, optimiser,
 --   other or none.
+-- column origin_phase VARCHAR name neutral: The same of what it passes on; NULL
+--   if its own instruction computes it.
 -- column last_read_in VARCHAR name neutral: Phase of the last reader, with
 --   backward for between; NULL without a reader.
 WITH paths AS MATERIALIZED (
@@ -23,8 +27,27 @@ WITH paths AS MATERIALIZED (
   FROM dataflow_phases() AS o
 ),
 tenants AS MATERIALIZED (
-  SELECT DISTINCT module_id, value_id, instruction_id, shape_index, is_phi
+  SELECT DISTINCT
+    module_id, value_id, instruction_id, shape_index, is_phi,
+    coalesce(
+      TRY_CAST(regexp_extract(shape_index, '^\{([0-9]+)', 1) AS INTEGER), -1
+    ) AS element
   FROM value_places()
+),
+passed AS MATERIALIZED (
+  SELECT
+    o.module_id, o.instruction_id, o.element,
+    arg_max(p.phase, CASE p.phase
+      WHEN 'backward' THEN 4 WHEN 'between' THEN 3
+      WHEN 'optimiser' THEN 2 WHEN 'forward' THEN 1 ELSE 0
+    END) AS phase
+  FROM array_origins() AS o
+  JOIN paths AS p
+    ON p.module_id = o.module_id
+    AND p.instruction_id = o.origin_id
+  WHERE o.kind = 'computed'
+    AND p.phase <> 'none'
+  GROUP BY o.module_id, o.instruction_id, o.element
 ),
 uses AS MATERIALIZED (
   SELECT u.module_id, u.value_id, u.instruction_id, u.shape_index
@@ -103,11 +126,16 @@ SELECT
       THEN f.phase
     ELSE coalesce(p.phase, 'none')
   END AS made_in,
+  o.phase AS origin_phase,
   coalesce(f.last_read_in, r.last_read_in) AS last_read_in
 FROM tenants AS t
 LEFT JOIN paths AS p
   ON p.module_id = t.module_id
   AND p.instruction_id = t.instruction_id
+LEFT JOIN passed AS o
+  ON o.module_id = t.module_id
+  AND o.instruction_id = t.instruction_id
+  AND o.element = t.element
 LEFT JOIN readers AS r
   ON r.module_id = t.module_id
   AND r.value_id = t.value_id
