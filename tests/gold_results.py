@@ -52,6 +52,10 @@ SPECIAL: dict[str, list[Parameters]] = {
         {"run": "v5e-jax-0.10.2", "program": "jit_gpt_.*"},
     ],
     "overlapping_modules": [{"run": "jaxlib-0.10.2"}],
+    "instruction_layers": [
+        {"run": "jaxlib-0.10.2", "program": "jit_gpt_unrolled"},
+        {"run": "v5e-jax-0.10.2", "program": "jit_gpt_unrolled"},
+    ],
     "pass_history": [{"run": "jit_ring"}],
     "peak_by_layer": [
         {"run": "jaxlib-0.10.2", "program": "jit_gpt_unrolled"},

@@ -8,7 +8,10 @@
 --   write. moved_bytes counts each once, total_bytes multiplies by the known
 --   trip counts of the loops around them. mean_window_steps is the mean number
 --   of steps from start to done. A transfer is a round trip if its operand is
---   the result of a copy in the opposite direction.
+--   the result of a copy in the opposite direction, or if what it moves was
+--   computed in the memory space that it is written to (array_origins), as a
+--   slice of an array that a loop filled by slices; from the host's memory, if
+--   it was computed in any other.
 -- grain: module occurrence, pair of spaces
 -- leading: program, from_space, to_space, copy_count, slice_count,
 --   total_bytes, round_trip_count, round_trip_bytes
@@ -112,17 +115,20 @@ callers AS MATERIALIZED (
 ),
 moving AS MATERIALIZED (
   -- mover_id: the slice, or the async-start that calls it; root_id: what holds
-  -- the result, as the slice does or a copy of it in the same fusion.
-  SELECT s.*, s.instruction_id AS mover_id, s.instruction_id AS root_id
+  -- the result, as the slice does or a copy of it in the same fusion; definer_id:
+  -- what defines its value, the slice or the fusion.
+  SELECT
+    s.*, s.instruction_id AS mover_id, s.instruction_id AS root_id,
+    s.instruction_id AS definer_id
   FROM slices AS s
   ANTI JOIN callers AS c USING (module_id, computation_id)
   UNION ALL
-  SELECT s.*, c.caller_id, c.root_instruction_id
+  SELECT s.*, c.caller_id, c.root_instruction_id, c.root_instruction_id
   FROM slices AS s
   JOIN callers AS c USING (module_id, computation_id)
   WHERE c.kind = 'async'
   UNION ALL
-  SELECT s.*, a.caller_id, c.root_instruction_id
+  SELECT s.*, a.caller_id, c.root_instruction_id, c.caller_id
   FROM slices AS s
   JOIN callers AS c USING (module_id, computation_id)
   JOIN callers AS a
@@ -137,7 +143,7 @@ sliced AS (
     r.color AS to_color,
     CASE WHEN s.moved_operand = 1 THEN o.logical_bytes ELSE s.logical_bytes END
       AS logical_bytes,
-    FALSE AS is_round_trip, TRUE AS is_slice
+    FALSE AS is_back, TRUE AS is_slice, s.definer_id
   FROM moving AS s
   JOIN sources AS p USING (module_id, instruction_id)
   JOIN there AS o
@@ -148,18 +154,35 @@ sliced AS (
     AND r.instruction_id = s.root_id
   WHERE o.color <> r.color
 ),
+made AS MATERIALIZED (
+  SELECT DISTINCT o.module_id, o.instruction_id, i.color
+  FROM array_origins() AS o
+  JOIN there AS i
+    ON i.module_id = o.module_id
+    AND i.instruction_id = o.origin_id
+  WHERE o.kind = 'computed'
+),
 moved AS (
-  SELECT
-    t.*, coalesce(n.times, 1) AS times, coalesce(n.is_known, FALSE) AS is_known
+  SELECT DISTINCT
+    t.*, t.is_back OR d.module_id IS NOT NULL AS is_round_trip, coalesce(n.times, 1) AS times, coalesce(n.is_known, FALSE) AS is_known
   FROM (
     SELECT
       module_id, instruction_id, from_color, to_color, logical_bytes,
-      is_round_trip, FALSE AS is_slice
+      is_round_trip AS is_back, FALSE AS is_slice,
+      instruction_id AS definer_id
     FROM transfers
     UNION ALL BY NAME
     SELECT * FROM sliced
   ) AS t
   JOIN there AS i USING (module_id, instruction_id)
+  LEFT JOIN made AS d
+    ON d.module_id = t.module_id
+    AND d.instruction_id = t.definer_id
+    AND (
+      d.color = t.to_color
+      -- Of the host's memory, S(5), whatever device memory it comes from.
+      OR (t.from_color = 5 AND d.color <> 5)
+    )
   LEFT JOIN multiplicity() AS n
     ON n.module_id = i.module_id
     AND n.computation_id = i.computation_id

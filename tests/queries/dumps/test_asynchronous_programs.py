@@ -108,6 +108,13 @@ def test_slices_move_between_memory_spaces(
         for row in rows
         if "host" in (row["from_space"], row["to_space"])
     } == {(device, "host"): (saved, True), ("host", device): (saved, True)}
+    trips = {
+        (row["from_space"], row["to_space"]): row["round_trip_bytes"]
+        for row in rows
+        if "host" in (row["from_space"], row["to_space"])
+    }
+    moved = {row["from_space"]: row["moved_bytes"] for row in rows}["host"]
+    assert trips == {(device, "host"): 0, ("host", device): moved}
 
 
 def test_an_array_split_among_cores_needs_its_largest_piece(
