@@ -286,7 +286,7 @@ def _missed(module: Module) -> list[_Missed]:
         key=lambda a: (a.parameter, _path(a.parameter_index or "")),
     ):
         place = (allocation.parameter, allocation.parameter_index)
-        if place not in donated and not allocation.is_live_out and allocation.size:
+        if place not in donated and not allocation.is_live_out:
             shape = allocation.printed_shape
             waiting[shape, allocation.size, allocation.color].append(allocation)
     pairs = []

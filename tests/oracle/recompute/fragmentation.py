@@ -323,7 +323,9 @@ def repack_whatif(dump: Dump, max_blocks: int) -> Iterator[Row]:
                     _Block(-(-b.size // align) * align, b.first, b.last, b.number)
                     for b in blocks
                 ]
-                rounded.sort(key=lambda b, g=greatness: (-g(b), b.number))  # type: ignore[misc]
+                rounded.sort(
+                    key=lambda b, g=greatness: (-g(b), -b.size, b.first, b.last)  # type: ignore[misc]
+                )
                 for fit in ("lowest", "best_fit"):
                     packed = _pack(rounded, fit == "best_fit")
                     yield {

@@ -55,8 +55,9 @@ def live_timeline(dump: Dump) -> Iterator[Row]:
     for space in dump.spaces:
         joined: list[list[int]] = []
         for stretch in space.stretches:
-            if joined and joined[-1][2:] == [stretch.live, stretch.temp_live]:
+            if joined and joined[-1][2] == stretch.live:
                 joined[-1][1] = stretch.last
+                joined[-1][3] = max(joined[-1][3], stretch.temp_live)
             else:
                 joined.append(
                     [stretch.first, stretch.last, stretch.live, stretch.temp_live]

@@ -89,8 +89,8 @@ def test_a_regression_behind_a_greater_program_of_its_name_shows(
             (2, sizes[1], (sizes[1] - sizes[0]) * MIB),
         )
     ]
-    shown = "number", "first_run", "run_count", "delta_reserved_bytes"
-    assert [tuple(row[name] for name in shown) for row in segments] == [
+    told = "number", "first_run", "run_count", "delta_reserved_bytes"
+    assert [tuple(row[name] for name in told) for row in segments] == [
         (1, "night-1", 2, None),
         (2, "night-1", 1, None),
         (2, "night-2", 1, 4 * MIB),
