@@ -174,6 +174,7 @@ class Computation(NamedTuple):
     start: int
     stop: int
     execution_thread: str | None = None
+    backend_config: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

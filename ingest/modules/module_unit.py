@@ -100,8 +100,10 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
     operands, counts = distinct.operands(rows)
     calls = distinct.call_ids(rows)
     callers = np.flatnonzero(calls != NO_ID)
+    # A configuration, which few computations have, stands only where there is one.
     places = [
-        (c.name, c.is_entry, c.stop, c.execution_thread) for c in hlo.computations
+        (c.name, c.is_entry, c.stop, *(c[4:] if c.backend_config else c[4:5]))
+        for c in hlo.computations
     ]
     texts = repr((hlo.name, hlo.header, places))
     columns = (

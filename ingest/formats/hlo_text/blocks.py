@@ -16,12 +16,14 @@ from itertools import chain, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from hlodb.errors import ParseError
+from hlodb.ingest.formats.hlo_text.attributes import printed_pairs
 from hlodb.ingest.formats.hlo_text.elements import with_elements
 from hlodb.ingest.formats.hlo_text.instruction import (
     ELEMENT_MARK,
     odd_operands,
     parse_and_judge,
 )
+from hlodb.ingest.formats.scan import unquote
 from hlodb.ingest.records import Instruction
 
 _NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
@@ -65,6 +67,35 @@ def computation_head(line: str) -> Head | None:
     if types and not (types.startswith("(") and _ARROW.search(types)):
         return None
     return Head(match.group(2), match.group(1) is not None)
+
+
+class Closing(NamedTuple):
+    """What the closing line of a computation says of it."""
+
+    execution_thread: str | None = None
+    backend_config: str | None = None
+
+
+NOTHING_SAID = Closing()
+_OF_CLOSING = frozenset(Closing._fields)
+
+
+def computation_closing(attributes: str) -> Closing | None:
+    """Return what stands behind a closing brace; None where that is something else.
+
+    XLA prints a thread that is not the main one and, since jaxlib 0.12, a
+    configuration: `, execution_thread="host", backend_config={"a": 1}`.
+    """
+    if not attributes:
+        return NOTHING_SAID
+    pairs = printed_pairs(attributes)
+    if pairs is None or not _OF_CLOSING.issuperset(pairs):
+        return None
+    thread = pairs.get("execution_thread", '""')
+    config = pairs.get("backend_config")
+    if thread[0] != '"' or (config and config[0] not in '{"'):
+        return None
+    return Closing(thread[1:-1] or None, config and unquote(config))
 
 
 class Soundness(NamedTuple):
@@ -243,15 +274,15 @@ class InstructionCache(BlockCache[list[Instruction]]):
 # The closing line of a computation, the line below where it is blank, and then the
 # next line where it may be a head.
 _CLOSING = re.compile(
-    r'\n\}(?:, execution_thread="((?>(?:[^"\\\n]++|\\.)*))")?[^\S\n]*+(?://.*+)?'
+    r"\n\}((?:, (?:execution_thread|backend_config)=[^\n]*+)?+)[^\S\n]*+(?://.*+)?"
     r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
 )
 _AHEAD = 4_000_000
 """Characters that are read ahead at once; longer computations are read in parts."""
 
 
-Place = tuple[int, "str | None", int, int]
-"""Where a computation stands that was read ahead: its start, its execution thread, the
+Place = tuple[int, Closing, int, int]
+"""Where a computation stands that was read ahead: its start, its closing line, the
 start of what follows, and how many lines that is below the last instruction."""
 
 
@@ -286,13 +317,15 @@ class ReadAhead:
         text = self._text
         texts: list[str] = []
         places: list[Place] = []
-        for closing in _CLOSING.finditer(text, start):
-            thread, breaks, head = closing.groups()
-            last, end = closing.span()
-            if last - start > _AHEAD:
+        for found in _CLOSING.finditer(text, start):
+            attributes, breaks, head = found.groups()
+            last, end = found.span()
+            closing = computation_closing(attributes)
+            # What is too long or odd has to be read in parts, or line by line.
+            if closing is None or last - start > _AHEAD:
                 break
             texts.append(text[start:last])
-            places.append((start, thread, end, len(breaks or "\n")))
+            places.append((start, closing, end, len(breaks or "\n")))
             start = end
             if head is None or start >= stop:
                 break

@@ -16,13 +16,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.attributes import Incomplete
 from hlodb.ingest.formats.hlo_text.blocks import (
+    NOTHING_SAID,
     Block,
     BlockCache,
+    Closing,
     Head,
     InstructionCache,
     Place,
     ReadAhead,
     Soundness,
+    computation_closing,
     computation_head,
 )
 from hlodb.ingest.formats.hlo_text.elements import Elements
@@ -103,7 +106,7 @@ class ModuleParts:
         names, start = self.names, self.count
         parts, lines, computations = self.parts, self.lines, self.computations
         is_marked = self.has_entry()
-        for (_, thread, _, closing_lines), block in blocks:
+        for (_, closing, _, closing_lines), block in blocks:
             (name, is_entry), items, line_count, places, called = block
             if name in names or (called and not names.issuperset(called)):
                 self.is_odd = True
@@ -120,14 +123,14 @@ class ModuleParts:
             line += line_count + closing_lines
             stop = start + len(items)
             # Straight from a tuple: a dump of all passes has many thousands.
-            own = (name, is_entry, start, stop, thread)
+            own = (name, is_entry, start, stop, *closing)
             computations.append(tuple.__new__(Computation, own))
             start = stop
         self.count = start
         return line
 
     def end_computation(
-        self, head: Head, start: int, thread: str | None, judged: Soundness
+        self, head: Head, start: int, closing: Closing, judged: Soundness
     ) -> None:
         """Make the instructions from number `start` on a computation."""
         is_known = head.name in self.names or not self.names.issuperset(judged.called)
@@ -135,7 +138,7 @@ class ModuleParts:
         self.is_odd |= is_known or is_second or not judged.is_sound
         self.names.add(head.name)
         self.computations.append(
-            Computation(head.name, head.is_entry, start, self.count, thread)
+            Computation(head.name, head.is_entry, start, self.count, *closing)
         )
 
     def module(self, instructions: Sequence[Instruction]) -> HloModule:
@@ -154,7 +157,7 @@ class ModuleParts:
 
 
 _END = re.compile(
-    r'\s*\}(?:, execution_thread="((?>(?:[^"\\]++|\\.)*))")?\s*(?://.*)?$'
+    r'\s*\}((?:, \w+=(?>(?:[^"/]++|"(?>(?:[^"\\]++|\\.)*)"|/(?!/))*))?)\s*(?://.*)?$'
 )
 _OPENING = re.compile(r"\{[^\S\n]*$", re.MULTILINE)
 _BLOCK_COMMENT = re.compile(r"\s*/\*")
@@ -325,9 +328,9 @@ class _Reader:
         start, part = self.module.count, len(self.module.parts)
         self.computation_at = self.at
         self._pass(self._line(self.at))
-        thread = self._read_body()
+        closing = self._read_body()
         judged = self.cache.judge(self.module.parts[part:])
-        self.module.end_computation(head, start, thread, judged)
+        self.module.end_computation(head, start, closing, judged)
 
     def _take_plain(self) -> bool:
         """Take the plain computations that follow one another from here on."""
@@ -339,8 +342,8 @@ class _Reader:
         self.at = found[-1][0][2]
         return True
 
-    def _read_body(self) -> str | None:
-        """Read line by line up to the closing brace; give the execution thread."""
+    def _read_body(self) -> Closing:
+        """Read line by line up to the closing brace; give the closing line."""
         line = ""
         elements = Elements()
         closing = self.text.find("\n}", self.at)
@@ -355,11 +358,11 @@ class _Reader:
             try:
                 items = self.cache.read([line])
             except ParseError as error:
-                if end := _END.match(line):
+                if closing := _closing(line):
                     self._pass(line)
-                    return end.group(1)
+                    return closing
                 if not self._read_odd_line(line, error):
-                    return None
+                    return NOTHING_SAID
             else:
                 self.module.add(items, [self.number])
                 self._pass(line)
@@ -371,7 +374,7 @@ class _Reader:
             "the text ends inside a computation; the rows up to here are kept",
         )
         self._note_cut()
-        return None
+        return NOTHING_SAID
 
     def _read_many(self, elements: Elements, is_compact: bool) -> Elements:
         """Read instructions of one line each at once, some of a long computation.
@@ -539,6 +542,12 @@ class _Beginning(NamedTuple):
     line: int
     rejects: int
     unclaimed: int
+
+
+def _closing(line: str) -> Closing | None:
+    """Return what a line says that closes a computation; None for another line."""
+    found = _END.match(line)
+    return computation_closing(found[1].rstrip()) if found else None
 
 
 def _is_entry_missing(module: HloModule) -> bool:

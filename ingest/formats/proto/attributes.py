@@ -9,6 +9,7 @@ backend_config, called computations.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from google.protobuf.message import DecodeError
 
@@ -25,10 +26,12 @@ from hlodb.ingest.formats.proto.dimensions import (
     window_text,
 )
 from hlodb.ingest.formats.proto.hlo_pb2 import (
+    BlockScalingConfig,
     HloInstructionProto,
     LiteralProto,
     OutputOperandAliasing,
     ShapeProto,
+    SparsityConfig,
 )
 from hlodb.ingest.formats.proto.literals import print_literal
 from hlodb.ingest.formats.proto.metadata import escaped
@@ -140,6 +143,15 @@ _RNG_ALGORITHMS = ("rng_default", "rng_three_fry", "rng_philox")
 _CONV_KINDS = ("unset", "fprop", "dgrad", "wgrad")
 
 
+def _shuffle(i: HloInstructionProto, _: bytes) -> Iterable[str]:
+    yield f"dimensions={number_list(i.dimensions)}"
+    if i.shuffle_mode.HasField("rotate"):
+        yield "mode=rotate"
+        yield f"shifts={number_list(i.shuffle_mode.rotate.shifts)}"
+    else:
+        yield "mode=invalid"
+
+
 def _dot(i: HloInstructionProto, _: bytes) -> Iterable[str]:
     yield from dot_dimensions(i.dot_dimension_numbers)
     yield from precision_attributes(i.precision_config)
@@ -149,6 +161,40 @@ def _dot(i: HloInstructionProto, _: bytes) -> Iterable[str]:
             for s in i.dot_sparsity
         )
         yield f"sparsity={'_'.join(parts)}"
+    yield from _of_sides("sparsity_config", i.sparsity_config, _sparsity)
+    yield from _of_sides("block_scaling_config", i.block_scaling_config, _block_scaling)
+
+
+def _of_sides(
+    name: str,
+    config: SparsityConfig | BlockScalingConfig,
+    text_of_side: Callable[[Any], str],
+) -> Iterable[str]:
+    """Yield `name={lhs={…} rhs={…}}` with the sides of a dot that have one."""
+    sides = [
+        f"{side}={{{text_of_side(getattr(config, side))}}}"
+        for side in ("lhs", "rhs")
+        if config.HasField(side)
+    ]
+    if sides:
+        yield f"{name}={{{' '.join(sides)}}}"
+
+
+def _sparsity(side: SparsityConfig.TensorSparsityConfig) -> str:
+    return (
+        f"sparsity={side.num_non_zero}x{side.block_size} dimension={side.dimension} "
+        f"stride={side.stride} idx={side.idx}"
+    )
+
+
+def _block_scaling(side: BlockScalingConfig.TensorBlockScalingConfig) -> str:
+    parts = [f"scale_idx={side.scale_idx}"]
+    if side.HasField("zero_idx"):
+        parts.append(f"zero_idx={side.zero_idx}")
+    for name, sizes in (("strides", side.strides), ("steps", side.steps)):
+        if sizes:
+            parts.append(f"{name}={'x'.join(map(str, sizes))}")
+    return " ".join(parts)
 
 
 def _ragged_dot(i: HloInstructionProto, _: bytes) -> Iterable[str]:
@@ -266,6 +312,7 @@ _COMPUTING = {
     "rng-bit-generator": _rng_bits,
     "rng-get-and-update-state": _rng_state,
     "scaled-dot": _dot,
+    "shuffle": _shuffle,
     "sort": _sort,
     "topk": _top_k,
     "triangular-solve": _triangular_solve,
@@ -360,6 +407,18 @@ def _all_to_all(i: HloInstructionProto, shape: bytes) -> Iterable[str]:
         yield from dimensions(i, shape)
 
 
+def _collective_broadcast(i: HloInstructionProto, shape: bytes) -> Iterable[str]:
+    yield from _all_to_all(i, shape)
+    # Releases since jaxlib 0.12 also print that it is false, which is no news.
+    if i.has_dynamic_root:
+        yield "has_dynamic_root=true"
+
+
+def _collective_reduce(i: HloInstructionProto, shape: bytes) -> Iterable[str]:
+    yield from _all_reduce(i, shape)
+    yield f"has_dynamic_root={'true' if i.has_dynamic_root else 'false'}"
+
+
 def _collective_permute(i: HloInstructionProto, shape: bytes) -> Iterable[str]:
     pairs = ",".join(f"{{{p.source},{p.target}}}" for p in i.source_target_pairs)
     yield f"source_target_pairs={{{pairs}}}"
@@ -429,9 +488,10 @@ _CALLING = {
     "all-to-all": _all_to_all,
     "async-start": _async_start,
     "call": _call,
-    "collective-broadcast": _all_to_all,
+    "collective-broadcast": _collective_broadcast,
     "collective-permute": _collective_permute,
     "collective-permute-start": _collective_permute,
+    "collective-reduce": _collective_reduce,
     "copy-start": _copy_start,
     "custom-call": _custom_call,
     "domain": _domain,

@@ -15,7 +15,7 @@ class HloProto(_message.Message):
     def __init__(self, hlo_module: _Optional[_Union[HloModuleProto, _Mapping]] = ..., buffer_assignment: _Optional[_Union[BufferAssignmentProto, _Mapping]] = ...) -> None: ...
 
 class HloModuleProto(_message.Message):
-    __slots__ = ("name", "entry_computation_name", "computations", "host_program_shape", "id", "entry_computation_id", "schedule", "input_output_alias", "cross_program_prefetches", "is_dynamic", "device_assignment", "stack_frame_index", "buffer_donor", "frontend_attributes", "payloads")
+    __slots__ = ("name", "entry_computation_name", "computations", "host_program_shape", "id", "entry_computation_id", "schedule", "input_output_alias", "cross_program_prefetches", "is_dynamic", "device_assignment", "stack_frame_index", "buffer_donor", "frontend_attributes", "payloads", "backend_config")
     NAME_FIELD_NUMBER: _ClassVar[int]
     ENTRY_COMPUTATION_NAME_FIELD_NUMBER: _ClassVar[int]
     COMPUTATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -31,6 +31,7 @@ class HloModuleProto(_message.Message):
     BUFFER_DONOR_FIELD_NUMBER: _ClassVar[int]
     FRONTEND_ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     PAYLOADS_FIELD_NUMBER: _ClassVar[int]
+    BACKEND_CONFIG_FIELD_NUMBER: _ClassVar[int]
     name: bytes
     entry_computation_name: bytes
     computations: _containers.RepeatedCompositeFieldContainer[HloComputationProto]
@@ -46,26 +47,29 @@ class HloModuleProto(_message.Message):
     buffer_donor: HloBufferDonorProto
     frontend_attributes: bytes
     payloads: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, name: _Optional[bytes] = ..., entry_computation_name: _Optional[bytes] = ..., computations: _Optional[_Iterable[_Union[HloComputationProto, _Mapping]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., entry_computation_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping]]] = ..., is_dynamic: bool = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping]] = ..., frontend_attributes: _Optional[bytes] = ..., payloads: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    backend_config: bytes
+    def __init__(self, name: _Optional[bytes] = ..., entry_computation_name: _Optional[bytes] = ..., computations: _Optional[_Iterable[_Union[HloComputationProto, _Mapping]]] = ..., host_program_shape: _Optional[_Union[ProgramShapeProto, _Mapping]] = ..., id: _Optional[int] = ..., entry_computation_id: _Optional[int] = ..., schedule: _Optional[_Union[HloScheduleProto, _Mapping]] = ..., input_output_alias: _Optional[_Union[HloInputOutputAliasProto, _Mapping]] = ..., cross_program_prefetches: _Optional[_Iterable[_Union[CrossProgramPrefetch, _Mapping]]] = ..., is_dynamic: bool = ..., device_assignment: _Optional[_Union[DeviceAssignmentProto, _Mapping]] = ..., stack_frame_index: _Optional[_Union[StackFrameIndexProto, _Mapping]] = ..., buffer_donor: _Optional[_Union[HloBufferDonorProto, _Mapping]] = ..., frontend_attributes: _Optional[bytes] = ..., payloads: _Optional[_Iterable[bytes]] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class HloComputationProto(_message.Message):
-    __slots__ = ("name", "instructions", "id", "root_id", "is_fusion_computation", "execution_thread")
+    __slots__ = ("name", "instructions", "id", "root_id", "is_fusion_computation", "execution_thread", "backend_config")
     NAME_FIELD_NUMBER: _ClassVar[int]
     INSTRUCTIONS_FIELD_NUMBER: _ClassVar[int]
     ID_FIELD_NUMBER: _ClassVar[int]
     ROOT_ID_FIELD_NUMBER: _ClassVar[int]
     IS_FUSION_COMPUTATION_FIELD_NUMBER: _ClassVar[int]
     EXECUTION_THREAD_FIELD_NUMBER: _ClassVar[int]
+    BACKEND_CONFIG_FIELD_NUMBER: _ClassVar[int]
     name: bytes
     instructions: _containers.RepeatedCompositeFieldContainer[HloInstructionProto]
     id: int
     root_id: int
     is_fusion_computation: bool
     execution_thread: bytes
-    def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[HloInstructionProto, _Mapping]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: bool = ..., execution_thread: _Optional[bytes] = ...) -> None: ...
+    backend_config: bytes
+    def __init__(self, name: _Optional[bytes] = ..., instructions: _Optional[_Iterable[_Union[HloInstructionProto, _Mapping]]] = ..., id: _Optional[int] = ..., root_id: _Optional[int] = ..., is_fusion_computation: bool = ..., execution_thread: _Optional[bytes] = ..., backend_config: _Optional[bytes] = ...) -> None: ...
 
 class HloInstructionProto(_message.Message):
-    __slots__ = ("name", "opcode", "shape", "metadata", "literal", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimension_numbers", "slice_dimensions", "exponent_bits", "mantissa_bits", "dynamic_slice_sizes", "padding_config", "outfeed_config", "distribution", "epsilon", "feature_index", "channel_id", "infeed_config", "custom_call_target", "outfeed_shape", "dot_dimension_numbers", "fft_type", "fft_length", "gather_dimension_numbers", "gather_slice_sizes", "id", "operand_ids", "control_predecessor_ids", "called_computation_ids", "sharding", "backend_config", "all_reduce_id", "is_host_transfer", "scatter_dimension_numbers", "replica_groups", "feature_group_count", "precision_config", "source_target_pairs", "domain_entry_sharding", "domain_exit_sharding", "constrain_layout", "operand_shapes_with_layout", "batch_group_count", "triangular_solve_options", "is_stable", "parameter_replication", "cholesky_options", "comparison_direction", "custom_call_has_side_effect", "delta", "indices_are_sorted", "frontend_attributes", "unique_indices", "rng_algorithm", "use_global_device_ids", "comparison_type", "is_cross_program_prefetch", "output_operand_aliasing", "padding_type", "custom_call_schedule", "custom_call_api_version", "async_execution_thread", "cross_program_prefetch_index", "k", "statistics_viz", "largest", "dot_sparsity", "collective_device_list", "original_value", "is_composite", "ragged_dot_dimension_numbers", "result_accuracy", "iota_collective_device_list", "mesh_axes_replica_group_list", "is_reverse", "num_carries", "is_associative", "conv_kind", "sparsity_config", "backend_config_payload", "comparison_order")
+    __slots__ = ("name", "opcode", "shape", "metadata", "literal", "parameter_number", "fusion_kind", "tuple_index", "dimensions", "window", "convolution_dimension_numbers", "slice_dimensions", "exponent_bits", "mantissa_bits", "dynamic_slice_sizes", "padding_config", "outfeed_config", "distribution", "epsilon", "feature_index", "channel_id", "infeed_config", "custom_call_target", "outfeed_shape", "dot_dimension_numbers", "fft_type", "fft_length", "gather_dimension_numbers", "gather_slice_sizes", "id", "operand_ids", "control_predecessor_ids", "called_computation_ids", "sharding", "backend_config", "all_reduce_id", "is_host_transfer", "scatter_dimension_numbers", "replica_groups", "feature_group_count", "precision_config", "source_target_pairs", "domain_entry_sharding", "domain_exit_sharding", "constrain_layout", "operand_shapes_with_layout", "batch_group_count", "triangular_solve_options", "is_stable", "parameter_replication", "cholesky_options", "comparison_direction", "custom_call_has_side_effect", "delta", "indices_are_sorted", "frontend_attributes", "unique_indices", "rng_algorithm", "use_global_device_ids", "comparison_type", "is_cross_program_prefetch", "output_operand_aliasing", "padding_type", "custom_call_schedule", "custom_call_api_version", "async_execution_thread", "cross_program_prefetch_index", "k", "statistics_viz", "largest", "dot_sparsity", "collective_device_list", "original_value", "is_composite", "ragged_dot_dimension_numbers", "result_accuracy", "iota_collective_device_list", "mesh_axes_replica_group_list", "is_reverse", "num_carries", "is_associative", "conv_kind", "sparsity_config", "backend_config_payload", "has_dynamic_root", "block_scaling_config", "comparison_order", "shuffle_mode")
     class SliceDimensions(_message.Message):
         __slots__ = ("start", "limit", "stride")
         START_FIELD_NUMBER: _ClassVar[int]
@@ -159,7 +163,10 @@ class HloInstructionProto(_message.Message):
     CONV_KIND_FIELD_NUMBER: _ClassVar[int]
     SPARSITY_CONFIG_FIELD_NUMBER: _ClassVar[int]
     BACKEND_CONFIG_PAYLOAD_FIELD_NUMBER: _ClassVar[int]
+    HAS_DYNAMIC_ROOT_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_SCALING_CONFIG_FIELD_NUMBER: _ClassVar[int]
     COMPARISON_ORDER_FIELD_NUMBER: _ClassVar[int]
+    SHUFFLE_MODE_FIELD_NUMBER: _ClassVar[int]
     name: bytes
     opcode: bytes
     shape: bytes
@@ -244,8 +251,11 @@ class HloInstructionProto(_message.Message):
     conv_kind: int
     sparsity_config: SparsityConfig
     backend_config_payload: bytes
+    has_dynamic_root: bool
+    block_scaling_config: BlockScalingConfig
     comparison_order: bytes
-    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[bytes] = ..., metadata: _Optional[bytes] = ..., literal: _Optional[bytes] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[bytes] = ..., convolution_dimension_numbers: _Optional[bytes] = ..., slice_dimensions: _Optional[_Iterable[_Union[HloInstructionProto.SliceDimensions, _Mapping]]] = ..., exponent_bits: _Optional[int] = ..., mantissa_bits: _Optional[int] = ..., dynamic_slice_sizes: _Optional[_Iterable[int]] = ..., padding_config: _Optional[bytes] = ..., outfeed_config: _Optional[bytes] = ..., distribution: _Optional[int] = ..., epsilon: _Optional[float] = ..., feature_index: _Optional[int] = ..., channel_id: _Optional[int] = ..., infeed_config: _Optional[bytes] = ..., custom_call_target: _Optional[bytes] = ..., outfeed_shape: _Optional[bytes] = ..., dot_dimension_numbers: _Optional[bytes] = ..., fft_type: _Optional[int] = ..., fft_length: _Optional[_Iterable[int]] = ..., gather_dimension_numbers: _Optional[bytes] = ..., gather_slice_sizes: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., control_predecessor_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., sharding: _Optional[bytes] = ..., backend_config: _Optional[bytes] = ..., all_reduce_id: _Optional[int] = ..., is_host_transfer: bool = ..., scatter_dimension_numbers: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., precision_config: _Optional[bytes] = ..., source_target_pairs: _Optional[_Iterable[_Union[SourceTarget, _Mapping]]] = ..., domain_entry_sharding: _Optional[bytes] = ..., domain_exit_sharding: _Optional[bytes] = ..., constrain_layout: bool = ..., operand_shapes_with_layout: _Optional[_Iterable[bytes]] = ..., batch_group_count: _Optional[int] = ..., triangular_solve_options: _Optional[_Union[TriangularSolveOptions, _Mapping]] = ..., is_stable: bool = ..., parameter_replication: _Optional[_Union[ParameterReplication, _Mapping]] = ..., cholesky_options: _Optional[_Union[CholeskyOptions, _Mapping]] = ..., comparison_direction: _Optional[bytes] = ..., custom_call_has_side_effect: bool = ..., delta: _Optional[int] = ..., indices_are_sorted: bool = ..., frontend_attributes: _Optional[bytes] = ..., unique_indices: bool = ..., rng_algorithm: _Optional[int] = ..., use_global_device_ids: bool = ..., comparison_type: _Optional[bytes] = ..., is_cross_program_prefetch: bool = ..., output_operand_aliasing: _Optional[_Iterable[_Union[OutputOperandAliasing, _Mapping]]] = ..., padding_type: _Optional[int] = ..., custom_call_schedule: _Optional[int] = ..., custom_call_api_version: _Optional[int] = ..., async_execution_thread: _Optional[bytes] = ..., cross_program_prefetch_index: _Optional[int] = ..., k: _Optional[int] = ..., statistics_viz: _Optional[bytes] = ..., largest: bool = ..., dot_sparsity: _Optional[_Iterable[_Union[SparsityDescriptor, _Mapping]]] = ..., collective_device_list: _Optional[bytes] = ..., original_value: _Optional[bytes] = ..., is_composite: bool = ..., ragged_dot_dimension_numbers: _Optional[bytes] = ..., result_accuracy: _Optional[bytes] = ..., iota_collective_device_list: _Optional[bytes] = ..., mesh_axes_replica_group_list: _Optional[bytes] = ..., is_reverse: bool = ..., num_carries: _Optional[int] = ..., is_associative: _Optional[int] = ..., conv_kind: _Optional[int] = ..., sparsity_config: _Optional[_Union[SparsityConfig, _Mapping]] = ..., backend_config_payload: _Optional[bytes] = ..., comparison_order: _Optional[bytes] = ...) -> None: ...
+    shuffle_mode: ShuffleMode
+    def __init__(self, name: _Optional[bytes] = ..., opcode: _Optional[bytes] = ..., shape: _Optional[bytes] = ..., metadata: _Optional[bytes] = ..., literal: _Optional[bytes] = ..., parameter_number: _Optional[int] = ..., fusion_kind: _Optional[bytes] = ..., tuple_index: _Optional[int] = ..., dimensions: _Optional[_Iterable[int]] = ..., window: _Optional[bytes] = ..., convolution_dimension_numbers: _Optional[bytes] = ..., slice_dimensions: _Optional[_Iterable[_Union[HloInstructionProto.SliceDimensions, _Mapping]]] = ..., exponent_bits: _Optional[int] = ..., mantissa_bits: _Optional[int] = ..., dynamic_slice_sizes: _Optional[_Iterable[int]] = ..., padding_config: _Optional[bytes] = ..., outfeed_config: _Optional[bytes] = ..., distribution: _Optional[int] = ..., epsilon: _Optional[float] = ..., feature_index: _Optional[int] = ..., channel_id: _Optional[int] = ..., infeed_config: _Optional[bytes] = ..., custom_call_target: _Optional[bytes] = ..., outfeed_shape: _Optional[bytes] = ..., dot_dimension_numbers: _Optional[bytes] = ..., fft_type: _Optional[int] = ..., fft_length: _Optional[_Iterable[int]] = ..., gather_dimension_numbers: _Optional[bytes] = ..., gather_slice_sizes: _Optional[_Iterable[int]] = ..., id: _Optional[int] = ..., operand_ids: _Optional[_Iterable[int]] = ..., control_predecessor_ids: _Optional[_Iterable[int]] = ..., called_computation_ids: _Optional[_Iterable[int]] = ..., sharding: _Optional[bytes] = ..., backend_config: _Optional[bytes] = ..., all_reduce_id: _Optional[int] = ..., is_host_transfer: bool = ..., scatter_dimension_numbers: _Optional[bytes] = ..., replica_groups: _Optional[_Iterable[_Union[ReplicaGroup, _Mapping]]] = ..., feature_group_count: _Optional[int] = ..., precision_config: _Optional[bytes] = ..., source_target_pairs: _Optional[_Iterable[_Union[SourceTarget, _Mapping]]] = ..., domain_entry_sharding: _Optional[bytes] = ..., domain_exit_sharding: _Optional[bytes] = ..., constrain_layout: bool = ..., operand_shapes_with_layout: _Optional[_Iterable[bytes]] = ..., batch_group_count: _Optional[int] = ..., triangular_solve_options: _Optional[_Union[TriangularSolveOptions, _Mapping]] = ..., is_stable: bool = ..., parameter_replication: _Optional[_Union[ParameterReplication, _Mapping]] = ..., cholesky_options: _Optional[_Union[CholeskyOptions, _Mapping]] = ..., comparison_direction: _Optional[bytes] = ..., custom_call_has_side_effect: bool = ..., delta: _Optional[int] = ..., indices_are_sorted: bool = ..., frontend_attributes: _Optional[bytes] = ..., unique_indices: bool = ..., rng_algorithm: _Optional[int] = ..., use_global_device_ids: bool = ..., comparison_type: _Optional[bytes] = ..., is_cross_program_prefetch: bool = ..., output_operand_aliasing: _Optional[_Iterable[_Union[OutputOperandAliasing, _Mapping]]] = ..., padding_type: _Optional[int] = ..., custom_call_schedule: _Optional[int] = ..., custom_call_api_version: _Optional[int] = ..., async_execution_thread: _Optional[bytes] = ..., cross_program_prefetch_index: _Optional[int] = ..., k: _Optional[int] = ..., statistics_viz: _Optional[bytes] = ..., largest: bool = ..., dot_sparsity: _Optional[_Iterable[_Union[SparsityDescriptor, _Mapping]]] = ..., collective_device_list: _Optional[bytes] = ..., original_value: _Optional[bytes] = ..., is_composite: bool = ..., ragged_dot_dimension_numbers: _Optional[bytes] = ..., result_accuracy: _Optional[bytes] = ..., iota_collective_device_list: _Optional[bytes] = ..., mesh_axes_replica_group_list: _Optional[bytes] = ..., is_reverse: bool = ..., num_carries: _Optional[int] = ..., is_associative: _Optional[int] = ..., conv_kind: _Optional[int] = ..., sparsity_config: _Optional[_Union[SparsityConfig, _Mapping]] = ..., backend_config_payload: _Optional[bytes] = ..., has_dynamic_root: bool = ..., block_scaling_config: _Optional[_Union[BlockScalingConfig, _Mapping]] = ..., comparison_order: _Optional[bytes] = ..., shuffle_mode: _Optional[_Union[ShuffleMode, _Mapping]] = ...) -> None: ...
 
 class Payload(_message.Message):
     __slots__ = ("value", "id")
@@ -669,21 +679,53 @@ class SparsityDescriptor(_message.Message):
 class SparsityConfig(_message.Message):
     __slots__ = ("lhs", "rhs")
     class TensorSparsityConfig(_message.Message):
-        __slots__ = ("num_non_zero", "block_size", "dimension", "stride")
+        __slots__ = ("num_non_zero", "block_size", "dimension", "stride", "idx")
         NUM_NON_ZERO_FIELD_NUMBER: _ClassVar[int]
         BLOCK_SIZE_FIELD_NUMBER: _ClassVar[int]
         DIMENSION_FIELD_NUMBER: _ClassVar[int]
         STRIDE_FIELD_NUMBER: _ClassVar[int]
+        IDX_FIELD_NUMBER: _ClassVar[int]
         num_non_zero: int
         block_size: int
         dimension: int
         stride: int
-        def __init__(self, num_non_zero: _Optional[int] = ..., block_size: _Optional[int] = ..., dimension: _Optional[int] = ..., stride: _Optional[int] = ...) -> None: ...
+        idx: int
+        def __init__(self, num_non_zero: _Optional[int] = ..., block_size: _Optional[int] = ..., dimension: _Optional[int] = ..., stride: _Optional[int] = ..., idx: _Optional[int] = ...) -> None: ...
     LHS_FIELD_NUMBER: _ClassVar[int]
     RHS_FIELD_NUMBER: _ClassVar[int]
     lhs: SparsityConfig.TensorSparsityConfig
     rhs: SparsityConfig.TensorSparsityConfig
     def __init__(self, lhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping]] = ..., rhs: _Optional[_Union[SparsityConfig.TensorSparsityConfig, _Mapping]] = ...) -> None: ...
+
+class BlockScalingConfig(_message.Message):
+    __slots__ = ("lhs", "rhs")
+    class TensorBlockScalingConfig(_message.Message):
+        __slots__ = ("scale_idx", "zero_idx", "strides", "steps")
+        SCALE_IDX_FIELD_NUMBER: _ClassVar[int]
+        ZERO_IDX_FIELD_NUMBER: _ClassVar[int]
+        STRIDES_FIELD_NUMBER: _ClassVar[int]
+        STEPS_FIELD_NUMBER: _ClassVar[int]
+        scale_idx: int
+        zero_idx: int
+        strides: _containers.RepeatedScalarFieldContainer[int]
+        steps: _containers.RepeatedScalarFieldContainer[int]
+        def __init__(self, scale_idx: _Optional[int] = ..., zero_idx: _Optional[int] = ..., strides: _Optional[_Iterable[int]] = ..., steps: _Optional[_Iterable[int]] = ...) -> None: ...
+    LHS_FIELD_NUMBER: _ClassVar[int]
+    RHS_FIELD_NUMBER: _ClassVar[int]
+    lhs: BlockScalingConfig.TensorBlockScalingConfig
+    rhs: BlockScalingConfig.TensorBlockScalingConfig
+    def __init__(self, lhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping]] = ..., rhs: _Optional[_Union[BlockScalingConfig.TensorBlockScalingConfig, _Mapping]] = ...) -> None: ...
+
+class ShuffleMode(_message.Message):
+    __slots__ = ("rotate",)
+    class Rotate(_message.Message):
+        __slots__ = ("shifts",)
+        SHIFTS_FIELD_NUMBER: _ClassVar[int]
+        shifts: _containers.RepeatedScalarFieldContainer[int]
+        def __init__(self, shifts: _Optional[_Iterable[int]] = ...) -> None: ...
+    ROTATE_FIELD_NUMBER: _ClassVar[int]
+    rotate: ShuffleMode.Rotate
+    def __init__(self, rotate: _Optional[_Union[ShuffleMode.Rotate, _Mapping]] = ...) -> None: ...
 
 class TriangularSolveOptions(_message.Message):
     __slots__ = ("left_side", "lower", "unit_diagonal", "transpose_a")
@@ -752,7 +794,7 @@ class ResultAccuracy(_message.Message):
     def __init__(self, mode: _Optional[int] = ..., tolerance: _Optional[_Union[ResultAccuracy.Tolerance, _Mapping]] = ...) -> None: ...
 
 class OriginalValueProto(_message.Message):
-    __slots__ = ("elements", "is_synthetic_call")
+    __slots__ = ("elements", "is_synthetic_call", "call_hierarchy")
     class OriginalValueElementProto(_message.Message):
         __slots__ = ("shape_index", "original_array")
         SHAPE_INDEX_FIELD_NUMBER: _ClassVar[int]
@@ -769,9 +811,11 @@ class OriginalValueProto(_message.Message):
         def __init__(self, instruction_name: _Optional[bytes] = ..., shape_index: _Optional[_Iterable[int]] = ...) -> None: ...
     ELEMENTS_FIELD_NUMBER: _ClassVar[int]
     IS_SYNTHETIC_CALL_FIELD_NUMBER: _ClassVar[int]
+    CALL_HIERARCHY_FIELD_NUMBER: _ClassVar[int]
     elements: _containers.RepeatedCompositeFieldContainer[OriginalValueProto.OriginalValueElementProto]
     is_synthetic_call: bool
-    def __init__(self, elements: _Optional[_Iterable[_Union[OriginalValueProto.OriginalValueElementProto, _Mapping]]] = ..., is_synthetic_call: bool = ...) -> None: ...
+    call_hierarchy: bytes
+    def __init__(self, elements: _Optional[_Iterable[_Union[OriginalValueProto.OriginalValueElementProto, _Mapping]]] = ..., is_synthetic_call: bool = ..., call_hierarchy: _Optional[bytes] = ...) -> None: ...
 
 class OpSharding(_message.Message):
     __slots__ = ("type", "tile_assignment_dimensions", "tile_assignment_devices", "tuple_shardings", "replicate_on_last_tile_dim", "metadata", "last_tile_dims", "iota_reshape_dims", "iota_transpose_perm", "is_shard_group", "shard_group_id", "shard_group_type", "named_sharding")
@@ -804,7 +848,7 @@ class OpSharding(_message.Message):
     def __init__(self, type: _Optional[int] = ..., tile_assignment_dimensions: _Optional[_Iterable[int]] = ..., tile_assignment_devices: _Optional[_Iterable[int]] = ..., tuple_shardings: _Optional[_Iterable[_Union[OpSharding, _Mapping]]] = ..., replicate_on_last_tile_dim: bool = ..., metadata: _Optional[_Iterable[bytes]] = ..., last_tile_dims: _Optional[_Iterable[int]] = ..., iota_reshape_dims: _Optional[_Iterable[int]] = ..., iota_transpose_perm: _Optional[_Iterable[int]] = ..., is_shard_group: bool = ..., shard_group_id: _Optional[int] = ..., shard_group_type: _Optional[int] = ..., named_sharding: _Optional[_Union[NamedShardingProto, _Mapping]] = ...) -> None: ...
 
 class NamedShardingProto(_message.Message):
-    __slots__ = ("mesh", "dim_shardings", "replicated_axes", "unreduced_axes", "metadata", "manual_axes")
+    __slots__ = ("mesh", "dim_shardings", "replicated_axes", "unreduced_axes", "metadata", "manual_axes", "reduction_op")
     class DimensionSharding(_message.Message):
         __slots__ = ("axes", "is_closed")
         AXES_FIELD_NUMBER: _ClassVar[int]
@@ -818,13 +862,15 @@ class NamedShardingProto(_message.Message):
     UNREDUCED_AXES_FIELD_NUMBER: _ClassVar[int]
     METADATA_FIELD_NUMBER: _ClassVar[int]
     MANUAL_AXES_FIELD_NUMBER: _ClassVar[int]
+    REDUCTION_OP_FIELD_NUMBER: _ClassVar[int]
     mesh: MeshProto
     dim_shardings: _containers.RepeatedCompositeFieldContainer[NamedShardingProto.DimensionSharding]
     replicated_axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
     unreduced_axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
     metadata: _containers.RepeatedScalarFieldContainer[bytes]
     manual_axes: _containers.RepeatedCompositeFieldContainer[AxisRefProto]
-    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping]] = ..., dim_shardings: _Optional[_Iterable[_Union[NamedShardingProto.DimensionSharding, _Mapping]]] = ..., replicated_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., unreduced_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., metadata: _Optional[_Iterable[bytes]] = ..., manual_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ...) -> None: ...
+    reduction_op: int
+    def __init__(self, mesh: _Optional[_Union[MeshProto, _Mapping]] = ..., dim_shardings: _Optional[_Iterable[_Union[NamedShardingProto.DimensionSharding, _Mapping]]] = ..., replicated_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., unreduced_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., metadata: _Optional[_Iterable[bytes]] = ..., manual_axes: _Optional[_Iterable[_Union[AxisRefProto, _Mapping]]] = ..., reduction_op: _Optional[int] = ...) -> None: ...
 
 class MeshProto(_message.Message):
     __slots__ = ("axes", "device_ids", "iota_transform")

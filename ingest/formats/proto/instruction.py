@@ -66,12 +66,13 @@ def frontend_attributes_text(data: bytes) -> str | None:
     except DecodeError:
         return None
     parts = [
-        f"{name}={_frontend_value(attributes[name])}" for name in sorted(attributes)
+        f"{name}={json_or_string(attributes[name])}" for name in sorted(attributes)
     ]
     return f"{{{','.join(parts)}}}" if parts else None
 
 
-def _frontend_value(value: bytes) -> str:
+def json_or_string(value: bytes) -> str:
+    """Return a value as printed: as it is where it reads as JSON, else quoted."""
     text = text_of(value)
     return text if _reads_as_json(text) else f'"{escaped(value)}"'
 
@@ -137,13 +138,16 @@ def _origin(data: bytes) -> str | None:
         value = OriginalValueProto.FromString(data)
     except DecodeError:
         return None
-    if value.is_synthetic_call:
+    if value.is_synthetic_call and not value.HasField("call_hierarchy"):
         return "[synthetic_call]"
     leaves = {
         tuple(element.shape_index): _original_array(element)
         for element in value.elements
     }
-    return _origin_tree(leaves) if leaves else None
+    if not value.HasField("call_hierarchy"):
+        return _origin_tree(leaves) if leaves else None
+    # Since jaxlib 0.12 the calls that led there, which may be all that is known.
+    return f'{_origin_tree(leaves)},["{text_of(value.call_hierarchy)}"]'
 
 
 def _original_array(element: OriginalValueProto.OriginalValueElementProto) -> str:
@@ -171,6 +175,7 @@ _TO_APPLY = frozenset(
         "all-reduce",
         "all-reduce-start",
         "call",
+        "collective-reduce",
         "map",
         "reduce",
         "reduce-scatter",
@@ -188,6 +193,7 @@ _COLLECTIVES = frozenset(
         "all-reduce-start",
         "all-to-all",
         "collective-broadcast",
+        "collective-reduce",
         "ragged-all-to-all",
         "reduce-scatter",
     )

@@ -25,6 +25,7 @@ from hlodb.ingest.formats.proto.hlo_pb2 import (
 from hlodb.ingest.formats.proto.instruction import (
     Scope,
     frontend_attributes_text,
+    json_or_string,
     read_instruction,
 )
 from hlodb.ingest.formats.proto.metadata import text_of
@@ -149,6 +150,8 @@ def header(module: HloModuleProto) -> dict[str, str]:
     hints = frontend_attributes_text(module.frontend_attributes)
     if hints:
         found["frontend_attributes"] = hints
+    if module.backend_config:
+        found["backend_config"] = json_or_string(module.backend_config)
     return found
 
 
@@ -231,6 +234,7 @@ def read_module(
                 start,
                 len(rows),
                 _thread(message),
+                text_of(message.backend_config) or None,
             )
         )
     hlo = HloModule(

@@ -28,6 +28,9 @@ from hlodb.ingest.formats.scan import remembered
 _TUPLE, _OTHER, _MAXIMAL = 2, 3, 1
 _PLAIN = {0: "replicated", 4: "manual", 5: "unknown", 6: "unreduced"}
 _SUBGROUPS = {0: "replicated", 1: "maximul", 4: "manual", 6: "unreduced"}
+_REDUCTIONS = {1: "max", 2: "min"}
+"""How unreduced parts are to be reduced, where it is no sum; since jaxlib 0.12."""
+
 _GROUP_TYPES = {0: "shard_as", 1: "shard_like"}
 
 
@@ -112,7 +115,11 @@ def _named_sharding(sharding: NamedShardingProto) -> str:
     if sharding.dim_shardings or named not in ({}, {"manual": all_axes}):
         dimensions = ", ".join(_dimension(d, axes) for d in sharding.dim_shardings)
         parts = [_mesh(mesh), f"[{dimensions}]"]
-        parts += (f"{name}={{{inside}}}" for name, inside in named.items())
+        reductions = {"unreduced": _REDUCTIONS.get(sharding.reduction_op, "")}
+        parts += (
+            f"{name}={reductions.get(name, '')}{{{inside}}}"
+            for name, inside in named.items()
+        )
     else:
         parts = [_mesh(mesh), "manual" if named else "replicated"]
     if sharding.metadata:

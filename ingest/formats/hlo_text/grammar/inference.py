@@ -155,9 +155,9 @@ def _sorted(_: ParsedInstruction, shapes: Sequence[str]) -> str | None:
 
 
 _UNARY = """
-    acos acosh asin asinh atanh cbrt ceil cosh cosine count-leading-zeros erf
-    exponential exponential-minus-one floor log log-plus-one logistic negate not popcnt
-    round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt tan tanh
+    acos acosh asin asinh atanh cbrt ceil cosh cosine count-leading-zeros erf exp2
+    exponential exponential-minus-one floor log log2 log-plus-one logistic negate not
+    popcnt round-nearest-afz round-nearest-even rsqrt sign sine sinh sqrt tan tanh
 """
 _BINARY = """
     add and atan2 divide maximum minimum mulhi multiply or power remainder shift-left
@@ -168,7 +168,16 @@ _RULES: dict[str, Rule] = {
     "abs": _as(_PARTS),
     **dict.fromkeys(_BINARY.split(), _largest),
     **dict.fromkeys(
-        ("add-dependency", "cholesky", "copy", "domain", "reverse", "scatter", "while"),
+        (
+            "add-dependency",
+            "cholesky",
+            "copy",
+            "domain",
+            "reverse",
+            "scatter",
+            "shuffle",
+            "while",
+        ),
         _operand(0),
     ),
     **dict.fromkeys(("clamp", "select", "triangular-solve"), _operand(1)),

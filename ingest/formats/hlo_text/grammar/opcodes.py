@@ -39,6 +39,7 @@ INFERABLE = frozenset(
         "domain",
         "dot",
         "erf",
+        "exp2",
         "exponential",
         "exponential-minus-one",
         "fft",
@@ -49,6 +50,7 @@ INFERABLE = frozenset(
         "imag",
         "is-finite",
         "log",
+        "log2",
         "log-plus-one",
         "logistic",
         "map",
@@ -83,6 +85,7 @@ INFERABLE = frozenset(
         "shift-left",
         "shift-right-arithmetic",
         "shift-right-logical",
+        "shuffle",
         "sign",
         "sine",
         "sinh",
@@ -119,6 +122,7 @@ OPCODES = INFERABLE | frozenset(
         "collective-permute",
         "collective-permute-done",
         "collective-permute-start",
+        "collective-reduce",
         "constant",
         "convert",
         "copy-done",
@@ -155,12 +159,12 @@ _NUMBERS = {
     1: """
         abs acos acosh all-gather-done all-reduce-done asin asinh atanh bitcast
         bitcast-convert broadcast cbrt ceil cholesky collective-permute-done convert
-        copy copy-done copy-start cosh cosine count-leading-zeros domain erf
-        exponential exponential-minus-one fft floor get-dimension-size
-        get-tuple-element imag infeed is-finite log log-plus-one logistic negate not
-        opt-barrier popcnt real recv recv-done reduce-precision reshape reverse
-        round-nearest-afz round-nearest-even rsqrt send-done sign sine sinh slice
-        sqrt tan tanh topk transpose while
+        copy copy-done copy-start cosh cosine count-leading-zeros domain erf exp2
+        exponential exponential-minus-one fft floor get-dimension-size get-tuple-element
+        imag infeed is-finite log log2 log-plus-one logistic negate not opt-barrier
+        popcnt real recv recv-done reduce-precision reshape reverse round-nearest-afz
+        round-nearest-even rsqrt send-done shuffle sign sine sinh slice sqrt tan tanh
+        topk transpose while
     """,
     2: """
         add add-dependency and atan2 compare complex convolution divide gather
@@ -196,6 +200,7 @@ NEEDED = {
     "call": ("to_apply",),
     "collective-permute": ("source_target_pairs",),
     "collective-permute-start": ("source_target_pairs",),
+    "collective-reduce": ("to_apply",),
     "compare": ("direction",),
     "concatenate": ("dimensions",),
     "convolution": ("dim_labels",),
@@ -222,6 +227,7 @@ NEEDED = {
     "scatter": ("index_vector_dim",),
     "select-and-scatter": ("scatter", "select"),
     "set-dimension-size": ("dimensions",),
+    "shuffle": ("dimensions", "mode"),
     "slice": ("slice",),
     "sort": ("dimensions", "to_apply"),
     "topk": ("k",),

@@ -41,7 +41,7 @@ from hlodb.ingest.formats.hlo_text.grammar.tokens import (
     Refused,
     Tokens,
 )
-from hlodb.ingest.formats.scan import closing, whole_number
+from hlodb.ingest.formats.scan import closing, unquote, whole_number
 from hlodb.ingest.formats.shapes import ELEMENT_BITS
 
 _TITLES = ("FileNames", "FunctionNames", "FileLocations", "StackFrames")
@@ -62,6 +62,8 @@ _SIMPLE_BRACES = re.compile(
 _ADJACENT = re.compile(r"[A-Za-z0-9_.:+\-<>=@*~?#%]++")
 _ON_ITS_OWN = ("attribute", "debug_attributes")
 """The one part of a header that no comma stands before."""
+
+_OF_COMPUTATIONS = ("execution_thread", "backend_config")
 
 _MOST_NESTED = 60
 _MOST_ELEMENTS = 16
@@ -208,15 +210,26 @@ class _Parser:
             message = f"the result is {result}, that of the root {root}"
             raise self.tokens.error(message, place)
         self.by_name[name] = computation
-        if self.tokens.is_at(",") and self.tokens.after.text == "execution_thread":
-            self.tokens.take()
-            self.tokens.take()
-            thread = self.tokens.now
-            if thread.kind != "string":
-                raise self.tokens.error("expected a string")
-            self.tokens.take()
-            computation.execution_thread = thread.text[1:-1]
+        self.closing(computation)
         return computation
+
+    def closing(self, computation: ParsedComputation) -> None:
+        """Read the attributes behind the closing brace."""
+        tokens, seen = self.tokens, set[str]()
+        while tokens.is_at(",") and tokens.after.text in _OF_COMPUTATIONS:
+            tokens.take()
+            key, place = self.attribute_name()
+            if key in seen:
+                raise tokens.error(f"duplicated attribute {key}", place)
+            seen.add(key)
+            if key == "backend_config" and tokens.is_at("{"):
+                computation.backend_config = self.braces()
+            elif tokens.now.kind != "string":
+                raise tokens.error("expected a string")
+            elif key == "backend_config":
+                computation.backend_config = unquote(tokens.take().text)
+            else:
+                computation.execution_thread = tokens.take().text[1:-1]
 
     def body(self, name: str, place: int) -> ParsedComputation:
         """Read instructions and the closing brace."""
@@ -340,6 +353,15 @@ class _Parser:
             if self.tokens.now.start > self.tokens.last_end and not is_mesh:
                 break
             self.balanced()
+
+    def braces(self) -> str:
+        """Read a configuration, which is JSON, up to its closing brace."""
+        start = self.tokens.now.start
+        end = closing(self.text, start)
+        if end < 0:
+            raise self.tokens.error("this bracket is not closed", start)
+        self.tokens.go_on_at(end + 1)
+        return self.text[start : end + 1]
 
     def named_values(self) -> str:
         """Read `{name=value name=value}`, with commas or without."""
@@ -531,7 +553,7 @@ class _Body:
             elif key == "control-predecessors":
                 self.predecessors(found)
             elif key == "backend_config" and self.tokens.is_at("{"):
-                found.attributes[key] = self.braces()
+                found.attributes[key] = self.parser.braces()
             else:
                 found.attributes[key] = self.parser.value(key)
                 self.device_ids(found, key)
@@ -547,15 +569,6 @@ class _Body:
                 self.parser.balanced()
             more = plain_text(self.parser.text[start : tokens.last_end])
             found.attributes[key] += more
-
-    def braces(self) -> str:
-        """Read a configuration, which is JSON, up to its closing brace."""
-        start = self.tokens.now.start
-        end = closing(self.parser.text, start)
-        if end < 0:
-            raise self.tokens.error("this bracket is not closed", start)
-        self.tokens.go_on_at(end + 1)
-        return self.parser.text[start : end + 1]
 
     def predecessors(self, found: ParsedInstruction) -> None:
         tokens = self.tokens

@@ -56,7 +56,7 @@ def read_module(text: str, start: int, stop: int, first_line: int = 1) -> ReadMo
         computations.append(
             Computation(
                 parts.name, parts.is_entry, first, len(instructions),
-                parts.execution_thread,
+                parts.execution_thread, parts.backend_config,
             )
         )  # fmt: skip
     frames = parse_frame_tables(parsed.frames_text).frames if parsed.frames_text else ()

@@ -72,6 +72,7 @@ class ParsedComputation:
     instructions: list[ParsedInstruction] = field(default_factory=list)
     is_entry: bool = False
     execution_thread: str | None = None
+    backend_config: str | None = None
 
     @property
     def root(self) -> ParsedInstruction:
