@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hlodb.ingest.formats.buffer_assignment.assignment import (
     join_assignments,
@@ -22,6 +22,7 @@ from hlodb.ingest.formats.memory_reports.memory_report import (
     MemoryReport,
     parse_memory_report,
 )
+from hlodb.ingest.formats.proto.riegeli import is_riegeli, message_of_records
 from hlodb.ingest.modules.assignment_completion import (
     supplement,
     supplemented,
@@ -183,9 +184,40 @@ def _read_memory_report_proto(parts: _Parts, file: UnitFile, data: bytes) -> Non
 def _read_hlo_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 
-    proto = parse_hlo_proto(data)
+    message, faults, is_other = _message(data, "HLO")
+    if is_other:
+        parts.leave_out(file)
+        return
+    proto = parse_hlo_proto(message)
     parts.protos.append((file, proto))
-    parts.report(file, proto.rejects)
+    parts.report(file, faults or proto.rejects)
+
+
+class _Message(NamedTuple):
+    """A binary message, what is wrong with it, and whether it is of another type."""
+
+    data: bytes
+    faults: list[Reject]
+    is_other: bool = False
+
+
+def _message(data: bytes, wanted: str) -> _Message:
+    """Return the message of a file; records are put together, if they are the wanted.
+
+    A message says what it is in the name of its type: `xla.HloProto`.
+    """
+    if not is_riegeli(data):
+        return _Message(data, [])
+    found = message_of_records(data)
+    is_other = bool(found.message_type) and wanted.lower() not in (
+        found.message_type.rpartition(".")[2].lower()
+    )
+    faults = [_records_reject(found.fault)] if found.fault else []
+    return _Message(found.message, faults, is_other)
+
+
+def _records_reject(fault: str) -> Reject:
+    return Reject(0, 0, "records", "broken_records", fault, "")
 
 
 def _read_executable(parts: _Parts, file: UnitFile, data: bytes) -> None:
@@ -215,10 +247,11 @@ def _read_xplane(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
     from hlodb.ingest.formats.proto.xplane import parse_xplane
 
-    profile = parse_xplane(data)
+    message, faults, _ = _message(data, "XSpace")
+    profile = parse_xplane(message)
     protos = [parse_hlo_proto(message) for message in profile.modules]
     parts.hlos += [(file, p.module) for p in protos if p.module is not None]
-    rejects = [*profile.rejects, *(r for p in protos for r in p.rejects)]
+    rejects = [*faults, *profile.rejects, *(r for p in protos for r in p.rejects)]
     if protos or rejects:
         parts.report(file, rejects)
     else:
@@ -235,6 +268,7 @@ _READERS: dict[Kind, Callable[[_Parts, UnitFile, bytes], None]] = {
     "memory_report": _read_memory_report,
     "memory_report_proto": _read_memory_report_proto,
     "hlo_proto": _read_hlo_proto,
+    "hlo_riegeli": _read_hlo_proto,
     "hlo_snapshot": _read_hlo_proto,
     "hlo_text_proto": _read_text_proto,
     "executable": _read_executable,

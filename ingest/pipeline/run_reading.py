@@ -62,7 +62,7 @@ def tells_nothing(unit: Unit, file: UnitFile) -> bool:
         return False
     kinds = {other.recognised.kind for other in unit.files}
     is_second = bool(unit.key.file) and split_name(file.path).kind in _SNAPSHOTS
-    return is_second or not kinds.isdisjoint(("hlo_text", "hlo_proto"))
+    return is_second or not kinds.isdisjoint(("hlo_text", "hlo_proto", "hlo_riegeli"))
 
 
 def hlo_alone(file: UnitFile) -> UnitFile:

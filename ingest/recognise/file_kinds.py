@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple, TypeAlias
 Kind: TypeAlias = Literal[
     "hlo_text",
     "hlo_proto",
+    "hlo_riegeli",
     "hlo_snapshot",
     "hlo_text_proto",
     "executable",
@@ -113,7 +114,14 @@ NESTED_KINDS: frozenset[Kind] = TEXT_KINDS - {
 """Kinds whose content is a text proto, flags or JSON: small, and nested."""
 
 PROTO_KINDS: frozenset[Kind] = frozenset(
-    {"hlo_proto", "hlo_snapshot", "executable", "memory_report_proto", "xplane"}
+    {
+        "hlo_proto",
+        "hlo_riegeli",
+        "hlo_snapshot",
+        "executable",
+        "memory_report_proto",
+        "xplane",
+    }
 )
 """Kinds whose content is a binary protobuf message."""
 
@@ -160,7 +168,7 @@ ARTEFACTS: tuple[NamedKind, ...] = (
     NamedKind("_hlo.pb", "hlo_proto", "HloProto"),
     # Dumps have no such files; who renames a dump makes them.
     NamedKind(".hlo", "hlo_text", "HLO module text"),
-    NamedKind(".riegeli", "ignored", "HLO as riegeli records"),
+    NamedKind(".riegeli", "hlo_riegeli", "HloProto in Riegeli records"),
     NamedKind(".top_level.html", "ignored", "HLO graph (HTML)"),
     NamedKind(".html", "ignored", "HLO graph (HTML)"),
     NamedKind(".dot", "ignored", "HLO graph (DOT)"),
@@ -174,6 +182,7 @@ COMPANION_KINDS: frozenset[Kind] = frozenset(
     {
         "hlo_text",
         "hlo_proto",
+        "hlo_riegeli",
         "hlo_snapshot",
         "hlo_text_proto",
         "buffer_assignment",
@@ -265,7 +274,8 @@ STAGELESS: tuple[tuple[str, Kind, str], ...] = (
     (r"dot|gv", "ignored", "graph (DOT)"),
     (r"html?|svg|png|url|pyz", "ignored", "picture"),
     (r"json|csv", "ignored", "table or trace"),
-    (r"riegeli", "ignored", "riegeli records"),
+    (r"xplane\.riegeli", "xplane", "XSpace profile in Riegeli records"),
+    (r"riegeli", "hlo_riegeli", "HloProto in Riegeli records"),
     (r"fdo_profile", "ignored", "profile for feedback-directed optimization"),
     (r"pbtxt|textproto|textpb|txtpb|prototxt", "text_proto", "text proto"),
 )

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from hlodb.ingest.formats.proto.executable import begins_executable
+from hlodb.ingest.formats.proto.riegeli import SIGNATURE
 from hlodb.ingest.formats.proto.wire import BYTES, VARINT, is_module, wire_fields
 from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, Kind
 
@@ -119,6 +120,7 @@ _BINARY_STARTS: tuple[_Rule, ...] = (
     _rule(rb"BC\xc0\xde", "ignored", "LLVM bitcode"),
     _rule(rb"ML\xefR", "ignored", "MLIR bytecode"),
     _rule(rb"\x03\x02\x23\x07", "ignored", "SPIR-V"),
+    _rule(re.escape(SIGNATURE), "hlo_riegeli", "Riegeli records", certain=False),
     _rule(rb"\x89PNG|\xff\xd8\xff|GIF8|%PDF-", "ignored", "picture or document"),
     _rule(rb"\x1f\x8b|\xfd7zXZ\x00|BZh[1-9]1AY&SY", "unknown", "compressed data"),
     _rule(rb"\x28\xb5\x2f\xfd", "unknown", "compressed data (zstd)", certain=False),

@@ -15,7 +15,7 @@ ASSIGNMENT_KINDS: frozenset[Kind] = frozenset(
 )
 PARSED_KINDS: frozenset[Kind] = ASSIGNMENT_KINDS.union(
     ("hlo_text", "log", "hlo_proto", "hlo_snapshot", "executable", "xplane"),
-    ("hlo_text_proto",),
+    ("hlo_riegeli", "hlo_text_proto"),
     ("memory_report", "memory_report_proto"),
 )
 """Kinds of file that make or complete a module, alone or with others."""
@@ -80,7 +80,8 @@ def main_file(files: Sequence[UnitFile]) -> UnitFile:
     """Return the file that stands for the unit: HLO text, else a proto, else any."""
     for kinds in (
         ("hlo_text", "log"),
-        ("hlo_proto", "hlo_snapshot", "hlo_text_proto", "executable", "xplane"),
+        ("hlo_proto", "hlo_riegeli", "hlo_snapshot", "hlo_text_proto"),
+        ("executable", "xplane"),
     ):
         for file in files:
             if file.recognised.kind in kinds:

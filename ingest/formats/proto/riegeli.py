@@ -1,13 +1,17 @@
-"""Messages that XLA splits into the records of a Riegeli file.
+"""Messages that XLA writes as the records of a Riegeli file.
 
     file     ::= chunk*          24 bytes of block header at every multiple of 64 KiB
     chunk    ::= hash size hash type+count decoded_size data      40 bytes of header
     'r' data ::= compression LENGTH sizes values       sizes of the records, then they
 
-The first record of a split message is its SplitProtoManifest: field 1 names the
-message, and each field 2 stands for one further record. Those with a field 2
-(`proto_merge`) are parts of the message, to be merged; the others are the content of
-single large fields (machine code, constants), which nobody here reads.
+`--xla_dump_hlo_as_riegeli` and executables for GPUs split a message: the first record
+is a SplitProtoManifest, whose field 1 names the message and each field 2 stands for one
+further record. Those with a field 2 (`proto_merge`) are parts of the message, to be
+merged; the others are the content of single large fields (machine code, constants),
+which nobody here reads. A profile has no manifest: each record is a part of it.
+
+XLA 0.12 compresses HLO with Snappy. Transposed chunks (type `t`), which it writes
+nowhere, are not read.
 Sources: riegeli `doc/riegeli_records_file_format.md`, xla `util/split_proto`.
 """
 
@@ -16,39 +20,82 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import zstandard
 
-from hlodb.ingest.formats.proto.wire import BYTES, varint, wire_fields
+from hlodb.ingest.formats.proto.wire import BYTES, payload_of, varint, wire_fields
 
-_SIGNATURE = bytes.fromhex("83af70d10d884a3f")
+SIGNATURE = bytes.fromhex("83af70d10d884a3f")
+"""What stands at byte 16 of every file, and in the first of its headers."""
+
 _BLOCK, _BLOCK_HEADER, _CHUNK_HEADER = 1 << 16, 24, 40
-_MERGED = 2
+_MESSAGE_TYPE, _PARTS, _MERGED = 1, 2, 2
 _FREE_BYTES, _MOST_EXPANSION = 1 << 24, 1000
+_MOST_BYTES = 1 << 30
+_REMEDY = "dump again with --xla_dump_hlo_as_text or --xla_dump_hlo_as_proto"
+
+
+class RecordsMessage(NamedTuple):
+    """The message that records make, its type where they name it, and what is wrong."""
+
+    message: bytes
+    message_type: str
+    fault: str
+
+
+class _Unreadable(ValueError):
+    """A sound form of records that is not read here."""
 
 
 def is_riegeli(data: bytes) -> bool:
     """Return whether bytes are a Riegeli file."""
-    return data.startswith(_SIGNATURE)
+    return data.startswith(SIGNATURE)
 
 
 def split_message(data: bytes) -> bytes:
     """Return a split message without its large single fields; b"" where it breaks."""
+    found = message_of_records(data)
+    return b"" if found.fault or not found.message_type else found.message
+
+
+def message_of_records(data: bytes) -> RecordsMessage:
+    """Return the message in a file, without its large single fields; never raises."""
+    records: list[bytes] = []
+    fault = ""
     try:
-        records = list(_records(_without_block_headers(data)))
-    except (ValueError, IndexError, struct.error, zlib.error, zstandard.ZstdError):
-        return b""
-    manifest, *parts = records or [b""]
+        for record in _records(_without_block_headers(data)):
+            records.append(record)
+    except _Unreadable as error:
+        fault = f"{error}; {_REMEDY}"
+    except (ValueError, IndexError, struct.error, zlib.error, zstandard.ZstdError) as e:
+        fault = f"broken Riegeli records ({e}); was the file copied as text?"
+    if not records:
+        return RecordsMessage(b"", "", fault or "a Riegeli file without records")
+    manifest, *parts = records
+    message_type = _message_type(manifest)
+    if not message_type:
+        return RecordsMessage(b"".join(records), "", fault)
     kinds = [
         manifest[field.payload : field.end]
         for field in wire_fields(manifest)
-        if (field.number, field.wire_type) == (2, BYTES)
+        if (field.number, field.wire_type) == (_PARTS, BYTES)
     ]
-    return b"".join(
+    if len(parts) < len(kinds) and not fault:
+        fault = f"{len(kinds) - len(parts)} of {len(kinds)} records are missing"
+    merged = b"".join(
         part
         for kind, part in zip(kinds, parts, strict=False)
         if any(field.number == _MERGED for field in wire_fields(kind))
     )
+    return RecordsMessage(merged, message_type, fault)
+
+
+def _message_type(manifest: bytes) -> str:
+    """Return the type that a manifest names; other messages begin with no name."""
+    name = payload_of(manifest, _MESSAGE_TYPE).decode(errors="replace")
+    is_name = all(part.isidentifier() for part in name.split("."))
+    return name if is_name and "." in name else ""
 
 
 def _without_block_headers(data: bytes) -> bytes:
@@ -60,15 +107,24 @@ def _without_block_headers(data: bytes) -> bytes:
 
 
 def _records(data: bytes) -> Iterator[bytes]:
-    place = 0
-    while place + _CHUNK_HEADER <= len(data):
+    place = total = 0
+    while place < len(data):
         _, size, _, kind, _ = struct.unpack_from("<5Q", data, place)
         start = place + _CHUNK_HEADER
         place = start + size
-        if chr(kind & 0xFF) == "r":
-            yield from _simple(data[start:place])
-        elif chr(kind & 0xFF) not in "smp":
-            raise ValueError("a chunk that is no simple one")
+        if place > len(data):
+            raise ValueError(f"a chunk has {len(data) - start:,} of its {size:,} bytes")
+        letter = chr(kind & 0xFF)
+        if letter == "r":
+            for record in _simple(data[start:place]):
+                total += len(record)
+                yield record
+        elif letter == "t":
+            raise _Unreadable("Riegeli records in transposed chunks are not read")
+        elif letter not in "smp":
+            raise ValueError("a chunk of an unknown type")
+        if total > _MOST_BYTES:
+            raise ValueError(f"more than {_MOST_BYTES:,} bytes of records")
 
 
 def _simple(chunk: bytes) -> Iterator[bytes]:
@@ -81,6 +137,8 @@ def _simple(chunk: bytes) -> Iterator[bytes]:
         count, place = varint(sizes, place)
         yield values[end : end + count]
         end += count
+    if end != len(values):
+        raise ValueError("records of other sizes than the chunk says")
 
 
 def _inflated(compression: str, data: bytes) -> bytes:
@@ -94,7 +152,21 @@ def _inflated(compression: str, data: bytes) -> bytes:
         return zstandard.ZstdDecompressor().decompress(data[start:], size)
     if compression == "s":
         return unsnappy(data[start:])
-    raise ValueError("Brotli is not read")
+    if compression == "b":
+        return _unbrotli(data[start:], size)
+    raise ValueError("an unknown compression")
+
+
+def _unbrotli(data: bytes, size: int) -> bytes:
+    # Loaded for profiles, whose writer chooses the compression.
+    import pyarrow as pa
+
+    if not pa.Codec.is_available("brotli"):
+        raise _Unreadable("Riegeli records compressed with Brotli are not read here")
+    try:
+        return bytes(pa.decompress(data, size, codec="brotli", asbytes=True))
+    except OSError as error:
+        raise ValueError("broken Brotli") from error
 
 
 def _require_modest(size: int, data: bytes) -> None:

@@ -87,7 +87,7 @@ def test_other_stages(stage: str) -> None:
         ("-memory-usage-report.pb.gz", "memory_report_proto"),
         (".hlo.pb", "hlo_proto"),
         (".hlo.pb.gz", "hlo_proto"),
-        (".riegeli", "ignored"),
+        (".riegeli", "hlo_riegeli"),
         (".dot", "ignored"),
         (".html", "ignored"),
         (".top_level.html", "ignored"),

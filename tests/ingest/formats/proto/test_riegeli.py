@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.proto.riegeli import (
+    RecordsMessage,
     is_riegeli,
+    message_of_records,
     split_message,
     unsnappy,
 )
@@ -57,11 +59,17 @@ def packed(compression: str, data: bytes) -> bytes:
         return varint(len(data)) + bytes(zstandard.ZstdCompressor().compress(data))
     if compression == "s":
         return varint(len(data)) + snappy(data)
+    if compression == "b":
+        return varint(len(data)) + brotli(data)
     return data
 
 
 def snappy(data: bytes) -> bytes:
     return bytes(pa.compress(data, codec="snappy", asbytes=True))
+
+
+def brotli(data: bytes) -> bytes:
+    return bytes(pa.compress(data, codec="brotli", asbytes=True))
 
 
 def file_of(*chunks: bytes) -> bytes:
@@ -73,7 +81,7 @@ def file_of(*chunks: bytes) -> bytes:
     return b"".join(blocks)
 
 
-@pytest.mark.parametrize("compression", ["", "z", "s"])
+@pytest.mark.parametrize("compression", ["", "z", "s", "b"])
 def test_parts_to_be_merged_are_the_message(compression: str) -> None:
     whole = file_of(chunk(b"r", RECORDS, compression))
     assert is_riegeli(whole)
@@ -92,12 +100,65 @@ def test_records_of_several_chunks_and_padding() -> None:
         b"",
         SIGNATURE,
         file_of(chunk(b"t", RECORDS)),
-        file_of(chunk(b"r", RECORDS, "b")),
+        file_of(chunk(b"r", RECORDS, "x")),
         file_of(chunk(b"r", RECORDS[:1])),
     ],
 )
 def test_files_that_hold_no_message(data: bytes) -> None:
     assert split_message(data) == b""
+
+
+MERGED_PARTS = encoded(1, b"first") + encoded(2, b"second")
+TYPE = "xla.gpu.GpuExecutableProto"
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (file_of(chunk(b"r", RECORDS, "s")), RecordsMessage(MERGED_PARTS, TYPE, "")),
+        # A profile has no manifest: its records are parts of one message.
+        (
+            file_of(chunk(b"r", RECORDS[2:], "b")),
+            RecordsMessage(MERGED_PARTS, "", ""),
+        ),
+        (
+            file_of(chunk(b"r", RECORDS[:3])),
+            RecordsMessage(encoded(1, b"first"), TYPE, "1 of 3 records are missing"),
+        ),
+        (
+            file_of(chunk(b"r", RECORDS))[:-9],
+            RecordsMessage(
+                b"",
+                "",
+                "broken Riegeli records (a chunk has 120,060 of its 120,069 bytes); "
+                "was the file copied as text?",
+            ),
+        ),
+        (
+            file_of(chunk(b"r", RECORDS), chunk(b"t", RECORDS)),
+            RecordsMessage(
+                MERGED_PARTS,
+                TYPE,
+                "Riegeli records in transposed chunks are not read; dump again with "
+                "--xla_dump_hlo_as_text or --xla_dump_hlo_as_proto",
+            ),
+        ),
+        (
+            file_of(chunk(b"r", RECORDS, "x")),
+            RecordsMessage(
+                b"",
+                "",
+                "broken Riegeli records (an unknown compression); "
+                "was the file copied as text?",
+            ),
+        ),
+        (SIGNATURE, RecordsMessage(b"", "", "a Riegeli file without records")),
+    ],
+)
+def test_what_is_wrong_with_records_is_said(
+    data: bytes, message: RecordsMessage
+) -> None:
+    assert message_of_records(data) == message
 
 
 def test_claims_of_huge_sizes_are_not_allocated() -> None:
