@@ -26,6 +26,8 @@ Kind: TypeAlias = Literal[
     "gpu_target_config",
     "module_config",
     "execution_options",
+    "compile_options",
+    "topology",
     "module_metadata",
     "tpu_comp_env",
     "text_proto",
@@ -93,6 +95,8 @@ TEXT_KINDS: frozenset[Kind] = frozenset(
         "gpu_target_config",
         "module_config",
         "execution_options",
+        "compile_options",
+        "topology",
         "module_metadata",
         "tpu_comp_env",
         "text_proto",
@@ -312,22 +316,32 @@ NUMBERED: dict[str, tuple[Kind, str]] = {
 """Tails of names that mean something else behind `module_0001.`."""
 
 WHOLE_NAMES: dict[str, tuple[Kind, str]] = {
-    "compile_options.pb": ("ignored", "CompileOptionsProto given to PJRT"),
-    "topology.pb": ("ignored", "topology given to PJRT"),
+    # In a folder of the module's name, `module_0001.f`; older ones are called `f_123`.
+    "compile_options.textproto": (
+        "compile_options",
+        "CompileOptionsProto given to PJRT",
+    ),
+    "topology.textproto": ("topology", "topology given to PJRT"),
+    "compile_options.pb": (
+        "ignored",
+        "CompileOptionsProto given to PJRT, which is read as text only:"
+        " dump without --xla_dump_hlo_as_proto",
+    ),
+    "topology.pb": ("ignored", "topology given to PJRT, which is read as text only"),
     "module.mlir": ("ignored", "StableHLO given to PJRT"),
     "memory_analysis.json": (
         "memory_analysis",
         "what JAX reports of programs' memory",
     ),
 }
-"""Files known by their whole name."""
+"""Files known by their whole name; their folder may say whose they are."""
 
 FLAG_KINDS: frozenset[Kind] = frozenset(
-    ("debug_options", "flagfile", "tpu_comp_env", "module_config")
+    ("debug_options", "flagfile", "tpu_comp_env", "module_config", "compile_options")
 )
 # Options say nothing of the target, but broken ones are to be reported.
 TARGET_KINDS: frozenset[Kind] = frozenset(
-    ("target_arguments", "gpu_target_config", "execution_options")
+    ("target_arguments", "gpu_target_config", "execution_options", "topology")
 )
 FACT_KINDS = FLAG_KINDS | TARGET_KINDS | {"module_metadata", "memory_analysis"}
 """Kinds of file that say something of a whole run."""

@@ -84,10 +84,12 @@ def split_name(path: str) -> NameParts:
     A snapshot from inside a pass (`0054.copy-insertion.after_adding_copies`) has the
     pass in `pass_after`, the rest in `pass_text`, and no pipeline.
     """
-    name = without_compression(path.rpartition("/")[2])
+    folder, _, name = path.rpartition("/")
+    name = without_compression(name)
     if name in WHOLE_NAMES:
         kind, description = WHOLE_NAMES[name]
-        return NameParts(kind, description, artefact=name)
+        parts = NameParts(kind, description, artefact=name)
+        return _with_module(parts, folder.rpartition("/")[2])
     cached = _CACHE.fullmatch(name)
     if cached is not None:
         kind, description = CACHE_KINDS[cached["ending"] or ""]
@@ -107,6 +109,15 @@ def split_name(path: str) -> NameParts:
         timestamp=prefix if _TIMESTAMP.fullmatch(prefix) else None,
         module_number=int(head["number"]),
     )
+
+
+def _with_module(parts: NameParts, folder: str) -> NameParts:
+    """Add the module that a folder is named after: `module_0001.f.cl_7`."""
+    head = _HEAD.match(folder)
+    if head is None:
+        return parts
+    owned = _owner(parts, folder[head.end() :])
+    return owned._replace(module_number=int(head["number"]))
 
 
 def _split_tail(tail: str) -> NameParts:

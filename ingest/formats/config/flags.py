@@ -1,6 +1,7 @@
 """Compiler flags, as the dump lists them: debug_options, flagfile, tpu_comp_env.
 
-debug_options holds what is not default, the two others every flag of a TPU compile.
+debug_options holds what is not default, flagfile and tpu_comp_env every flag of a TPU
+compile, compile_options every option as a framework handed it to the compiler.
 """
 
 from __future__ import annotations
@@ -96,6 +97,33 @@ def _flags_of_proto(text: str, inside: str | None = None) -> Flags:
     return Flags(_once(flags), proto.rejects)
 
 
+def _flags_of_options(text: str) -> Flags:
+    """Read a CompileOptionsProto: its DebugOptions, and what overrides them.
+
+    Overrides, from `jit(…, compiler_options=…)`, count in place of the options. Other
+    fields are flags called by their path; binary environments of backends are left out.
+    """
+    proto = parse_text_proto(text)
+    build = [f for found in messages(proto.fields, _BUILD) for f in found]
+    flags: dict[str, str] = {}
+    for found in messages(build, "debug_options"):
+        flags |= dict(_once(flag for one in found for flag in _flags_of_field(one)))
+    rest = [f for f in proto.fields if f.name not in (_BUILD, _OVERRIDES)]
+    rest += [f for f in build if f.name not in _NO_OPTIONS]
+    flags |= dict(_once(flatten(rest)))
+    for found in messages(proto.fields, _OVERRIDES):
+        key = text_at(found, "key")
+        said = [one for value in messages(found, "value") for one in flatten(value)]
+        if key and said:
+            flags[key] = said[0][1]
+    return Flags(list(flags.items()), proto.rejects)
+
+
+_BUILD, _OVERRIDES = "executable_build_options", "env_option_overrides"
+# The device assignment is that of the module.
+_NO_OPTIONS = frozenset(("comp_envs", "debug_options", "device_assignment"))
+
+
 def _flags_of_field(one: Field) -> list[tuple[str, str]]:
     if isinstance(one.value, str):
         return [(one.name, one.value)]
@@ -113,6 +141,7 @@ def _once(flags: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 _READERS: dict[str, Callable[[str], Flags]] = {
+    "compile_options": _flags_of_options,
     "debug_options": _flags_of_proto,
     "flagfile": _flags_of_lines,
     "tpu_comp_env": _flags_of_proto,

@@ -100,7 +100,17 @@ def _gpu_target(fields: Iterable[Field]) -> Target:
     )
 
 
+def _topology(fields: Iterable[Field]) -> Target:
+    """Read a PjRtTopologyDescriptionProto; its binary part is the device's own."""
+    name = text_at(fields, "platform_name")
+    return Target(_PLATFORMS.get(name or "", name))
+
+
+_PLATFORMS = {"cuda": "gpu"}
+"""`platform_name` of PJRT → platform of a run."""
+
 _READERS: dict[str, Callable[[Iterable[Field]], Target]] = {
     "target_arguments": _tpu_target,
     "gpu_target_config": _gpu_target,
+    "topology": _topology,
 }

@@ -187,6 +187,10 @@ def test_snapshots_of_executions(suffix: str, stage: str) -> None:
         ("buffer_debug_log.module_0001.f.execution_0002.txt", "ignored"),
         ("module_0000.jit_f/compile_options.pb", "ignored"),
         ("module_0000.jit_f/topology.pb", "ignored"),
+        ("module_0000.jit_f/compile_options.textproto", "compile_options"),
+        ("module_0000.jit_f/topology.textproto.gz", "topology"),
+        ("module_0000.jit_f.cpu_after_optimizations.riegeli", "hlo_riegeli"),
+        ("plugins/profile/2026/host.xplane.riegeli", "xplane"),
         ("jit_step_1754/module.mlir", "ignored"),
         ("memory_analysis.json", "memory_analysis"),
         ("plugins/profile/2026/host.xplane.pb", "xplane"),
@@ -368,3 +372,19 @@ def test_files_of_jax_s_compilation_cache(ending: str, kind: str) -> None:
     found = recognise(f"jax/jit_step-1-{key}{ending}")
     assert (found.kind, found.module_name) == (kind, "jit_step-1")
     assert recognise(f"jit_step-{key[1:]}{ending}").kind == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("path", "module"),
+    [
+        ("run/module_0003.jit_f.cl_7/module.mlir", (3, "jit_f", "7")),
+        ("module_0012.a.b/compile_options.textproto", (12, "a.b", None)),
+        ("jit_step_1754/topology.textproto", (None, None, None)),
+        ("module.mlir", (None, None, None)),
+    ],
+)
+def test_a_folder_says_whose_options_they_are(
+    path: str, module: tuple[int | None, str | None, str | None]
+) -> None:
+    found = recognise(path)
+    assert (found.module_number, found.module_name, found.cl) == module

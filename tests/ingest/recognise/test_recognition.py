@@ -235,6 +235,10 @@ def test_seeds_as_they_are_named() -> None:
     }
 
 
+# What these are, only their names say.
+NAMED_ONLY = ("execution_options", "compile_options", "topology", "ignored")
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize("archive", SHARED_ARCHIVES, ids=lambda path: path.name)
 def test_real_dumps(archive: Path) -> None:
@@ -249,10 +253,10 @@ def test_real_dumps(archive: Path) -> None:
             found = recognise(member.name, data)
             assert found.kind == recognise(member.name).kind, member.name
             renamed = recognise("blob", data).kind
-            if found.kind not in ("execution_options", "ignored") and data:
+            if found.kind not in NAMED_ONLY and data:
                 assert renamed == found.kind, member.name
             assert unit_key(member.name, found).module_number == (
-                -1 if "module_" not in Path(member.name).name else found.module_number
+                found.module_number if "module_" in member.name else -1
             )
             kinds[found.kind] += 1
     assert "unknown" not in kinds

@@ -130,3 +130,46 @@ def test_of_a_list_that_is_cut_off_only_what_is_there_differs(tmp_path: Path) ->
     assert changes_of_dumps(tmp_path, base, candidate) == changed
     mirrored = [EnvironmentChange("flag xla_fusion", "2", "1", True)]
     assert changes_of_dumps(tmp_path, candidate, base) == mirrored
+
+
+def test_a_renamed_flag_is_one_flag(tmp_path: Path) -> None:
+    base = World(
+        "a",
+        platform="gpu",
+        compiler="1",
+        flags={
+            "xla_gpu_enable_pipelined_all_gather": "true",
+            "xla_gpu_enable_pipelined_all_reduce": "false",
+            "xla_gpu_enable_pipelined_reduce_scatter": "true",
+            "xla_cpu_use_mkl_dnn": "true",
+        },
+    )
+    candidate = World(
+        "b",
+        platform="gpu",
+        compiler="2",
+        flags={
+            "xla_gpu_pipeline_all_gather": "COLLECTIVE_PIPELINING_MODE_ON",
+            "xla_gpu_pipeline_all_reduce": "COLLECTIVE_PIPELINING_MODE_DEFAULT",
+            "xla_gpu_pipeline_reduce_scatter": "COLLECTIVE_PIPELINING_MODE_OFF",
+            "xla_cpu_use_onednn": "false",
+        },
+    )
+    assert changes(tmp_path / "w.duckdb", base, candidate) == [
+        EnvironmentChange("compiler_version", "1", "2", False),
+        EnvironmentChange("flag xla_cpu_use_onednn", "true", "false", False),
+        EnvironmentChange(
+            "flag xla_gpu_pipeline_reduce_scatter",
+            "COLLECTIVE_PIPELINING_MODE_ON",
+            "COLLECTIVE_PIPELINING_MODE_OFF",
+            False,
+        ),
+    ]
+
+
+def test_runs_of_one_release_keep_their_names(tmp_path: Path) -> None:
+    name = "xla_gpu_enable_pipelined_all_gather"
+    worlds = [World(run, flags={name: v}) for run, v in (("a", "true"), ("b", "false"))]
+    assert changes(tmp_path / "w.duckdb", *worlds) == [
+        EnvironmentChange(f"flag {name}", "true", "false", False)
+    ]

@@ -7,7 +7,8 @@
 --   both list all, the other's release does not know it; else it is left out.
 --   Where a run's list is cut off, only values that the other run lacks count.
 --   Where and what to dump moves no memory. Flags that the dump lists by the
---   number of their field alone are left out: nobody can look them up.
+--   number of their field alone are left out: nobody can look them up. A flag
+--   that was renamed between the releases counts as one, by its later name.
 -- grain: pair of runs, key
 -- param base_runs BIGINT[] = NULL from 0: Numbers of the runs to compare with.
 -- param candidate_runs BIGINT[] = NULL from 0: Numbers of the runs in
@@ -53,15 +54,27 @@ facts AS MATERIALIZED (
   LATERAL (SELECT e.key, e.value FROM json_each(r.labels) AS e) AS l
   WHERE json_type(r.labels) = 'OBJECT'
 ),
-flags AS MATERIALIZED (
-  SELECT
-    f.run_id, f.name,
-    string_agg(DISTINCT f.value, ' | ' ORDER BY f.value) AS value,
-    list(DISTINCT f.value) AS all_values
+spelt AS MATERIALIZED (
+  SELECT f.run_id, f.name, f.value
   FROM compiler_flags AS f
   JOIN both_runs USING (run_id)
   WHERE NOT regexp_matches(f.name, '(^|\.)[0-9]+(\.|$)')
-  GROUP BY f.run_id, f.name
+),
+flags AS MATERIALIZED (
+  -- By their later names, where one of the runs has them.
+  SELECT
+    f.run_id, coalesce(n.new_name, f.name) AS name,
+    string_agg(
+      DISTINCT coalesce(n.new_value, f.value), ' | '
+      ORDER BY coalesce(n.new_value, f.value)
+    ) AS value,
+    list(DISTINCT coalesce(n.new_value, f.value)) AS all_values
+  FROM spelt AS f
+  LEFT JOIN flag_names() AS n
+    ON n.old_name = f.name
+    AND coalesce(n.old_value, f.value) = f.value
+    AND n.new_name IN (SELECT s.name FROM spelt AS s)
+  GROUP BY ALL
 ),
 flagged AS (
   SELECT DISTINCT f.run_id FROM flags AS f
@@ -70,7 +83,9 @@ whole_lists AS (
   SELECT DISTINCT d.run_id
   FROM dump_files AS d
   JOIN both_runs USING (run_id)
-  WHERE d.kind IN ('flagfile', 'tpu_comp_env', 'module_config')
+  WHERE d.kind IN (
+    'compile_options', 'flagfile', 'tpu_comp_env', 'module_config'
+  )
 ),
 cut_lists AS (
   SELECT DISTINCT d.run_id
@@ -80,7 +95,8 @@ cut_lists AS (
     ON r.run_id = d.run_id
     AND r.path = d.path
   WHERE d.kind IN (
-    'debug_options', 'flagfile', 'tpu_comp_env', 'module_config'
+    'compile_options', 'debug_options', 'flagfile', 'tpu_comp_env',
+    'module_config'
   )
 ),
 known AS MATERIALIZED (

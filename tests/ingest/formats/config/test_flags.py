@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from hlodb.ingest.formats.config.flags import Flags, parse_flags
+from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.records import Reject, Unclaimed
 from hlodb.ingest.sources.discover import discover
-from tests.conftest import SHARED
+from hlodb.schema.warehouse import connect
+from tests.conftest import DATA, SHARED
 
 
 def test_debug_options() -> None:
@@ -141,3 +145,81 @@ def test_real_flags() -> None:
         if kind == "debug_options":
             configured = dict(found["module_config", number].flags)
             assert all(configured.get(n, v) == v for n, v in options.flags)
+
+
+OPTIONS = """executable_build_options {
+  device_ordinal: -1
+  debug_options {
+    xla_backend_optimization_level: 3
+    xla_gpu_enable_command_buffer: FUSION
+    xla_gpu_enable_command_buffer: CUBLAS
+    xla_options {
+      key: "size"
+      value: "-1"
+    }
+    456: 1
+  }
+  num_replicas: 1
+  device_assignment {
+    replica_count: 1
+  }
+  comp_envs {
+    environments {
+      type_url: "type.googleapis.com/xla.Env"
+      value: "\\010\\000"
+    }
+  }
+  memory_fitting_level: EFFORT_O2
+}
+env_option_overrides {
+  key: "xla_backend_optimization_level"
+  value {
+    int_field: 0
+  }
+}
+env_option_overrides {
+  key: "xla_tpu_scoped_vmem_limit_kib"
+  value {
+    string_field: "65536"
+  }
+}
+profile_version: -1
+"""
+
+
+def test_compile_options() -> None:
+    assert parse_flags("compile_options", OPTIONS) == Flags(
+        [
+            ("xla_backend_optimization_level", "0"),
+            ("xla_gpu_enable_command_buffer", "FUSION,CUBLAS"),
+            ("xla_options.size", "-1"),
+            ("456", "1"),
+            ("profile_version", "-1"),
+            ("device_ordinal", "-1"),
+            ("num_replicas", "1"),
+            ("memory_fitting_level", "EFFORT_O2"),
+            ("xla_tpu_scoped_vmem_limit_kib", "65536"),
+        ]
+    )
+
+
+def test_what_jaxlib_says_beside_a_module(tmp_path: Path) -> None:
+    archive = DATA / "newest" / "plain-cpu-jaxlib-0.12.0.1.tar.xz"
+    ingest([str(archive)], tmp_path / "w.duckdb", jobs=1)
+    with connect(tmp_path / "w.duckdb") as connection:
+        assert connection.execute("FROM rejects").fetchall() == []
+        assert connection.execute(
+            "SELECT kind, status, lines_unclaimed FROM dump_files"
+            " WHERE path LIKE '%/%' ORDER BY path"
+        ).fetchall() == [
+            ("compile_options", "loaded", 0),
+            ("ignored", "ignored", None),
+            ("topology", "loaded", 0),
+        ]
+        assert connection.execute("SELECT platform FROM runs").fetchall() == [("cpu",)]
+        assert connection.execute(
+            "SELECT count(*), count(DISTINCT name),"
+            " max(value) FILTER (name = 'memory_fitting_level'),"
+            " max(value) FILTER (name = 'xla_gpu_pipeline_all_gather')"
+            " FROM compiler_flags"
+        ).fetchall() == [(286, 286, "EFFORT_O2", "COLLECTIVE_PIPELINING_MODE_DEFAULT")]

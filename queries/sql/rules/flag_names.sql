@@ -1,0 +1,13 @@
+-- title: Compiler flags that got other names
+-- question: Which flag of a later release is one of an earlier release?
+-- definition: Renamings between jaxlib 0.4.30 and 0.12, from the numbers of
+--   their fields in XLA's DebugOptions and from what XLA says of the old flag.
+--   A query of your own with the name flag_names and these columns takes its
+--   place.
+-- grain: renamed flag, value
+-- column old_name VARCHAR name neutral: Its name in earlier releases.
+-- column new_name VARCHAR name neutral: Its name since.
+-- column since VARCHAR text neutral: The first release of jaxlib seen with it.
+-- column old_value VARCHAR text neutral: A value that is spelt in another way
+--   since; NULL: all values are spelt as before.
+-- column new_value VARCHAR text neutral: Its spelling since.
