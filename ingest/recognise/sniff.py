@@ -219,6 +219,14 @@ _TEXT_PROTO_MARKS: tuple[_Rule, ...] = (
 _LOG_MARKS: tuple[_Rule, ...] = (
     _rule(rb"\*\*\* Begin [^\n]+ \*\*\*", "log", "log with dumped files", False),
     _rule(rb"HloModule [\w.:\-]+(?:,|\r?\n)", "log", "log with HLO modules", False),
+    _rule(
+        rb"\n[ \t]*+(?:ENTRY[ \t]++)?%?[A-Za-z_][\w.\-]*+[ \t]*+(?:\([^\n]{0,4096})?"
+        rb"\{[ \t\r]*+\n[ \t]*+(?:ROOT[ \t]++)?%?[\w.\-]++[ \t]*+=[ \t]*+"
+        rb"\(?[a-z][a-z0-9]*+\[",
+        "log",
+        "text with HLO computations",
+        False,
+    ),
     _rule(rb"BufferAssignment:\r?\n", "log", "log with a buffer assignment", False),
     _rule(
         rb"BufferAssignment OOM Debugging|Program \w{1,20} requirement [\d.]+"

@@ -211,6 +211,12 @@ class _Reader:
         self.unclaimed: Tally[Unclaimed] = Tally()
 
     def run(self) -> None:
+        while True:
+            self._read_lines()
+            if not self._finish():
+                return
+
+    def _read_lines(self) -> None:
         while self.at < len(self.text):
             line = self._line(self.at)
             if not line or line.isspace():
@@ -225,7 +231,6 @@ class _Reader:
                 self._read_frame_tables()
             else:
                 self._leave(line)
-        self._finish()
 
     def _line(self, at: int) -> str:
         """Return the line that begins at `at`, without its break."""
@@ -285,7 +290,8 @@ class _Reader:
     # --- header ---
 
     def _read_header(self, line: str) -> None:
-        self._finish()
+        if self._finish():
+            return
         self._begin()
         text = self._header_text(line)
         is_open = text is None
@@ -467,11 +473,12 @@ class _Reader:
 
     # --- results ---
 
-    def _finish(self) -> None:
+    def _finish(self) -> bool:
+        """End the module; True where a second one without header begins within it."""
         found = self.module
         self.module = ModuleParts()
         if found.is_empty() and not found.is_odd:
-            return
+            return False
         cache = self.cache
         items = cache.whole(found.parts)
         is_usual = not found.is_odd and cache.has_unique_names(items)
@@ -479,6 +486,7 @@ class _Reader:
         if again is not None:
             instructions = cache.sequence(cache.add(again.instructions))
             self.modules.append(replace(again.module, instructions=instructions))
+            return self._go_back(again, len(found.computations))
         elif not found.is_empty():
             is_marked = found.has_entry()
             module = found.module(cache.sequence(items))
@@ -487,6 +495,25 @@ class _Reader:
                 message = "no computation is marked ENTRY: the text may have been cut"
                 self._reject(max(self.number - 1, 1), "", "end", "no_entry", message)
             self.modules.append(module)
+        return False
+
+    def _go_back(self, read: ReadModule, computations: int) -> bool:
+        """Go back to what follows a module, where that has computations of its own."""
+        if (
+            read.following is None
+            or read.next_line is None
+            or computations <= len(read.module.computations)
+        ):
+            return False
+        start = self.text.rfind("\n", 0, read.following) + 1
+        self.patience -= self.at - start
+        if self.patience < 0 or self.text[start : read.following].strip():
+            return False
+        self.at, self.number = start, read.next_line
+        self.rejects = [r for r in self.rejects if r.line < self.number]
+        self.unclaimed = [u for u in self.unclaimed if u.line < self.number]
+        self.ahead = ReadAhead(self.text, self.cache)
+        return True
 
     def _read_by_grammar(self) -> ReadModule | None:
         """Read the module again that ends here; None where XLA would refuse it."""

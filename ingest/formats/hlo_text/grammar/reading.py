@@ -19,11 +19,12 @@ _SNIPPET = 200
 
 
 class ReadModule(NamedTuple):
-    """A module, its instructions as a list, and the line of what follows it, if any."""
+    """A module, its instructions as a list, line and place of what follows, if any."""
 
     module: HloModule
     instructions: list[Instruction]
     next_line: int | None
+    following: int | None
 
 
 def read_module(text: str, start: int, stop: int, first_line: int = 1) -> ReadModule:
@@ -66,7 +67,7 @@ def read_module(text: str, start: int, stop: int, first_line: int = 1) -> ReadMo
     )  # fmt: skip
     following = parsed.following
     next_line = line_of(following) if following is not None else None
-    return ReadModule(module, instructions, next_line)
+    return ReadModule(module, instructions, next_line, following)
 
 
 def _line_numbers(

@@ -204,3 +204,53 @@ def test_mutated_text_ends_in_records_and_rejects(data: st.DataObject) -> None:
 def test_any_text_is_read(text: str) -> None:
     parsed = parse_hlo(text)
     assert parsed.lines_total == len(text.split("\n")) - (text.split("\n")[-1] == "")
+
+
+TWO_WITHOUT_HEADER = """Before:
+```
+add {
+  a = f32[] parameter(0)
+  ROOT s = f32[] negate(a)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] map(x), dimensions={0}, to_apply=add
+}
+```
+
+After:
+```
+add {
+  a = f32[] parameter(0)
+  ROOT s = f32[] exp2(a)
+}
+
+ENTRY main {
+  x = f32[4] parameter(0)
+  ROOT y = f32[4] map(x), dimensions={0}, to_apply=add
+}
+```
+"""
+
+
+@pytest.mark.parametrize("header", ["", "HloModule last\n"])
+def test_modules_without_header_end_where_names_come_again(header: str) -> None:
+    text = TWO_WITHOUT_HEADER + header
+    text += "ENTRY e {\n  ROOT z = f32[] parameter(0)\n}\n" if header else ""
+    parsed = parse_hlo(text)
+    found = [
+        (m.name, [(i.name, i.opcode) for i in m.instructions], m.lines[0])
+        for m in parsed.modules
+    ]
+    rest = [("x", "parameter"), ("y", "map")]
+    expected = [
+        ("module_main", [("a", "parameter"), ("s", "negate"), *rest], 4),
+        ("module_main", [("a", "parameter"), ("s", "exp2"), *rest], 17),
+    ]
+    if header:
+        expected.append(("last", [("z", "parameter")], 28))
+    assert found == expected
+    assert parsed.rejects == []
+    lines = {1: "Before:", 2: "```", 12: "```", 14: "After:", 15: "```", 25: "```"}
+    assert {u.line: u.text for u in parsed.unclaimed} == lines
