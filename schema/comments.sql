@@ -174,7 +174,7 @@ COMMENT ON COLUMN "allocations"."parameter_shape_index" IS 'Index into that para
 COMMENT ON COLUMN "allocations"."is_live_out" IS 'Whether it may be live out of the entry computation.';
 COMMENT ON COLUMN "allocations"."is_output_tuple" IS 'Whether it holds the top-level result.';
 COMMENT ON COLUMN "allocations"."shape" IS 'Shape of the parameter or result as printed, without layout. Texts until 2020 print none: a parameter then has the shape of its value.';
-COMMENT ON COLUMN "allocations"."page" IS 'Page, if the memory space has several; else NULL.';
+COMMENT ON COLUMN "allocations"."page" IS 'Page of the memory space. Until 2026-07 and for memory spaces of one page some releases print none: NULL.';
 COMMENT ON TABLE "called_computations" IS 'Computations that instructions call.';
 COMMENT ON COLUMN "called_computations"."module_id" IS 'Surrogate key of a module snapshot''s content: the first 64 bits of a BLAKE2b hash of its texts, without source locations and pointers.';
 COMMENT ON COLUMN "called_computations"."instruction_id" IS 'The caller: its number in order of appearance.';

@@ -102,6 +102,7 @@ IN_SMALLER: dict[str, Parameters] = {
     "module_ladder": {"base_ids": [7], "candidate_ids": [8]},
     "overlap_conflicts": {"run": "seeds", "in_place": True},
     "paired_parameters": _CONTENTS,
+    "partial_memory": {"run": "seeds"},
     "recompile_groups": {"run": "sizes"},
     "rejects_summary": {"run": "cut"},
     "remat_benefit": {"run": "recomputed"},

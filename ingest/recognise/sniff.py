@@ -159,7 +159,7 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
     _rule(
         rb"#\w+ = |module @|module attributes|module \{|builtin\.module",
         "ignored",
-        "MLIR",
+        "MLIR, such as StableHLO: a program not compiled yet, without buffers",
     ),
     _rule(rb"(?:strict )?digraph\b[^\n]*\{", "ignored", "graph (DOT)"),
     _rule(rb"(?i:<!doctype html|<html|<svg|<\?xml)", "ignored", "picture"),

@@ -33,6 +33,12 @@ from hlodb.reports.overview.overview import (
     most_rows,
     rows_of,
 )
+from hlodb.reports.overview.partial import (
+    headline_of,
+    missing_files,
+    partial_rows,
+    partial_sections,
+)
 from hlodb.reports.overview.timeline import levels
 from hlodb.text import counted, plain_bytes, plain_percent
 
@@ -81,11 +87,10 @@ def _headline(overview: Overview) -> str:
     spaces = memory_spaces(overview)
     if refused := [row for row in spaces if row["is_refused"]]:
         return f"{name}: {_refusal(refused[0])}"
+    if not spaces and (partial := partial_rows(overview)):
+        return f"{name}: {partial[0]['program']}, {headline_of(partial[0])}"
     if not spaces:
-        return (
-            f"{name}: no program with a buffer assignment, and no report of running out"
-            " of memory"
-        )
+        return f"{name}: no program, and no report of running out of memory"
     first = spaces[0]
     names = compilations(spaces)
     who = names[compilation_of(first)]
@@ -116,6 +121,8 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
         Section(title, _space(overview, space, top))
         for title, space in described.items()
     ]
+    if not spaces:
+        sections += partial_sections(overview, programs)
     if more := _more(overview, list(described.values())):
         sections.append(Section("More", more))
     return sections
@@ -343,6 +350,8 @@ def _space(overview: Overview, space: Row, top: int) -> list[Block]:
         *_layers(rows_of(overview, "peak_by_layer", space), top),
         *_buffers(rows_of(overview, "peak_contents", space), top),
     ]
+    if space.get("live_peak_bytes") is None:
+        return blocks + missing_files(overview, space["path"])
     blocks += _remedies(rows_of(overview, "remedies", space), top)
     return blocks
 
@@ -443,6 +452,8 @@ def called(row: Row) -> str:
 
 
 def _measured(space: Row, gaps: Sequence[Row]) -> str:
+    if space.get("live_peak_bytes") is None:
+        return f"{_reserved(space)}{_of_kinds(space)}. The live peak is not known."
     text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
     if space.get("peak_instruction"):
         text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
@@ -450,6 +461,21 @@ def _measured(space: Row, gaps: Sequence[Row]) -> str:
         text += f". Fragmentation takes {plain_bytes(space['fragmentation_bytes'])}"
         text += _mostly(gaps)
     return f"{text}."
+
+
+def _of_kinds(space: Row) -> str:
+    """Return what reserved bytes are, by kind of allocation."""
+    kinds = [
+        f"{name} {plain_bytes(space[column])}"
+        for column, name in (
+            ("parameter_bytes", "arguments"),
+            ("live_out_bytes", "results"),
+            ("temp_bytes", "temporaries"),
+            ("constant_bytes", "constants"),
+        )
+        if space.get(column)
+    ]
+    return f" ({', '.join(kinds)})" if kinds else ""
 
 
 def _mostly(gaps: Sequence[Row]) -> str:

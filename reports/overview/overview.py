@@ -108,8 +108,9 @@ class Overview:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is neither a program with memory nor a report of a log."""
-        return not (self.answers["peak_by_space"] or self.answers["oom_summary"])
+        """Whether there is neither a program nor a report of a log."""
+        told = ("peak_by_space", "oom_summary", "partial_memory")
+        return not any(self.answers.get(query) for query in told)
 
 
 def read_overview(
@@ -145,6 +146,11 @@ def read_overview(
     of_programs = _answers_of_programs(
         connection, asked, points, most_rows(top), catalogue, limits or {}
     )
+    measured = [row["live_peak_bytes"] for row in of_programs["peak_by_space"]]
+    if not measured or None in measured:
+        install_together(connection, ("partial_memory",), catalogue)
+        partial = run_query(connection, "partial_memory", asked).dicts()
+        of_programs["partial_memory"] = partial
     # Only reports of logs are looked up among other runs.
     rows = answers["oom_summary"] and connection.execute(_HAS_PROGRAMS).fetchall()
     return Overview(run, {**answers, **of_programs}, paths, db, bool(rows))

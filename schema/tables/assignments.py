@@ -38,7 +38,11 @@ ALLOCATIONS = public(
         "Shape of the parameter or result as printed, without layout. Texts"
         " until 2020 print none: a parameter then has the shape of its value.",
     ),
-    integer("page", "Page, if the memory space has several; else NULL."),
+    integer(
+        "page",
+        "Page of the memory space. Until 2026-07 and for memory spaces of one page"
+        " some releases print none: NULL.",
+    ),
     key=("module_id", "allocation_id"),
     proof="order",
     references=(

@@ -19,6 +19,12 @@ counted AS (
   WHERE t.table_name <> 'value_uses'
     OR m.has_text
   GROUP BY t.table_name
+  UNION ALL
+  SELECT 'live_ranges with text', CAST(sum(t.row_count) AS BIGINT)
+  FROM contents AS m
+  JOIN module_rows() AS t USING (module_id)
+  WHERE t.table_name = 'live_ranges'
+    AND m.has_text
 ),
 of_modules AS (
   SELECT
@@ -30,7 +36,7 @@ of_modules AS (
     (5, 'overlaps', 'memory_profile'),
     (6, 'range_bounds', 'live_ranges'),
     (7, 'range_starts', 'live_ranges'),
-    (8, 'range_ends', 'live_ranges'),
+    (8, 'range_ends', 'live_ranges with text'),
     (9, 'operands', 'operands'),
     (10, 'calls', 'called_computations'),
     (11, 'definitions', 'values'),
