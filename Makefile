@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
 
 help:  ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -97,6 +97,10 @@ bench-remedies: $(VENV)/run  ## Compare what remedies promise with programs comp
 
 oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
+
+# Every week: an interpreter that is new enough is looked for, and named if it is missing.
+newest:  ## Dump programs with the newest JAX, and compare what is read with its own parser
+	.ci/newest
 
 # Chromium is that of the system: downloads of playwright are not used.
 page: $(VENV)/page  ## Drive the report's page in headless Chromium, and the example notebook

@@ -59,7 +59,7 @@ def partial_sections(overview: Overview, programs: int) -> list[Section]:
             (row["program"], row["space_name"] or "", headline_of(row))
             for row in rows[programs:]
         ]
-        more = [table(("program", "space", "known"), cells, _LISTED)]
+        more: list[Block] = [table(("program", "space", "known"), cells, _LISTED)]
         found.append(Section("Other programs", more))
     return found
 

@@ -16,6 +16,9 @@ COMPACT = DATA / "compact" / "cpu-jaxlib-0.12.0.tar.xz"
 _SOURCES = (
     DATA / "seeds",
     COMPACT,
+    DATA / "newest" / "cpu-jaxlib-0.12.0.1.tar.xz",
+    DATA / "newest" / "opcodes-jaxlib-0.12.0.1.tar.xz",
+    DATA / "newest" / "plain-cpu-jaxlib-0.12.0.1.tar.xz",
     DATA / "moved_lines" / "before",
     *sorted((DATA / "proto").glob("*.tar.xz")),
     DUMPS / "cpu" / "jaxlib-0.4.13.tar.xz",

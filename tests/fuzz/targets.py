@@ -29,6 +29,7 @@ from hlodb.ingest.formats.memory_reports.memory_report_proto import (
 )
 from hlodb.ingest.formats.proto.executable import hlo_of_executable
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
+from hlodb.ingest.formats.proto.riegeli import message_of_records
 from hlodb.ingest.formats.proto.text_hlo import hlo_of_text
 from hlodb.ingest.formats.proto.xplane import parse_xplane
 from hlodb.ingest.formats.shapes import parse_shape, without_layout
@@ -165,6 +166,10 @@ TARGETS: dict[str, FuzzTarget] = {
     ),
     "stack_frames": FuzzTarget(_text(parse_frame_tables), ("hlo_text",)),
     "hlo_proto": FuzzTarget(parse_hlo_proto, ("hlo_proto",)),
+    "riegeli": FuzzTarget(message_of_records, ("hlo_riegeli",)),
+    "unit_of_riegeli": FuzzTarget(
+        _unit("cpu_after_optimizations.riegeli"), ("hlo_riegeli",)
+    ),
     "xplane": FuzzTarget(parse_xplane, ("xplane", "hlo_proto")),
     "executable": FuzzTarget(hlo_of_executable, ("executable", "hlo_proto")),
     "unit_of_executable": FuzzTarget(_unit("executable.pb"), ("executable",)),
@@ -185,10 +190,16 @@ TARGETS: dict[str, FuzzTarget] = {
         _text(
             lambda text: [
                 parse_flags(kind, text)
-                for kind in ("debug_options", "module_config", "flagfile")
+                for kind in (
+                    *("debug_options", "module_config", "flagfile"),
+                    "compile_options",
+                )
             ]
         ),
-        ("debug_options", "tpu_comp_env", "flagfile", "module_config"),
+        (
+            *("debug_options", "tpu_comp_env", "flagfile", "module_config"),
+            "compile_options",
+        ),
     ),
     "target": FuzzTarget(
         _text(lambda text: [parse_target(kind, text) for kind in sorted(TARGET_KINDS)]),

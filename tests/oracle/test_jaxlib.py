@@ -144,11 +144,11 @@ def test_every_field_is_what_jaxlib_serialises(hlo: Any, archive: Path | None) -
         (ours,) = parse_hlo(text).modules
         assert theirs.module is not None
         assert theirs.rejects == []
-        assert _fields(theirs.module) == _fields(ours), name
+        assert fields_of(theirs.module) == fields_of(ours), name
         assert _header(theirs.module, ours) == _header(ours, ours), name
 
 
-def _fields(module: HloModule) -> dict[str, tuple[Any, ...]]:
+def fields_of(module: HloModule) -> dict[str, tuple[Any, ...]]:
     """Return the instructions of each computation by name.
 
     Content identifies frames: XLA numbers them anew, equal ones as one. What an

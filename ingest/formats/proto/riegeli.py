@@ -10,8 +10,8 @@ further record. Those with a field 2 (`proto_merge`) are parts of the message, t
 merged; the others are the content of single large fields (machine code, constants),
 which nobody here reads. A profile has no manifest: each record is a part of it.
 
-XLA 0.12 compresses HLO with Snappy. Transposed chunks (type `t`), which it writes
-nowhere, are not read.
+XLA 0.12 compresses HLO with Snappy. Brotli, and transposed chunks (type `t`), are not
+read; no dump has been seen with them.
 Sources: riegeli `doc/riegeli_records_file_format.md`, xla `util/split_proto`.
 """
 
@@ -153,20 +153,8 @@ def _inflated(compression: str, data: bytes) -> bytes:
     if compression == "s":
         return unsnappy(data[start:])
     if compression == "b":
-        return _unbrotli(data[start:], size)
+        raise _Unreadable("Riegeli records compressed with Brotli are not read")
     raise ValueError("an unknown compression")
-
-
-def _unbrotli(data: bytes, size: int) -> bytes:
-    # Loaded for profiles, whose writer chooses the compression.
-    import pyarrow as pa
-
-    if not pa.Codec.is_available("brotli"):
-        raise _Unreadable("Riegeli records compressed with Brotli are not read here")
-    try:
-        return bytes(pa.decompress(data, size, codec="brotli", asbytes=True))
-    except OSError as error:
-        raise ValueError("broken Brotli") from error
 
 
 def _require_modest(size: int, data: bytes) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tarfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -27,7 +28,7 @@ ARCHIVES = [
 ]
 
 
-def rows(folder: Path, path: Path, query: str) -> list[dict[str, object]]:
+def rows(folder: Path, path: Path, query: str) -> list[dict[str, Any]]:
     ingest([str(path)], folder / f"{query}.duckdb", jobs=1)
     with connect(folder / f"{query}.duckdb") as connection:
         return run_query(connection, query, {}).dicts()
