@@ -45,6 +45,7 @@ from hlodb.reports.sections import capacity_and_health as sections
 from hlodb.reports.sections.captured import captured
 from hlodb.reports.sections.limits import Limits, read_limits
 from hlodb.reports.sections.notes import notes
+from hlodb.reports.sections.partial import partial
 from hlodb.reports.sections.scaling import scaling_laws
 from hlodb.reports.sections.soundness import quality
 from hlodb.reports.sections.waste import waste
@@ -97,6 +98,7 @@ def build_report(
         metrics=[*METRICS, *_parts(connection)],
         notes=[
             *captured(connection, scene),
+            *partial(connection, scene),
             *notes(scene, settings, judged.programs),
         ],
         curves=judged.curves,

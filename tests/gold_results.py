@@ -103,6 +103,7 @@ IN_SMALLER: dict[str, Parameters] = {
     "overlap_conflicts": {"run": "seeds", "in_place": True},
     "paired_parameters": _CONTENTS,
     "partial_memory": {"run": "seeds"},
+    "partial_memory_diff": {"base": "seeds", "candidate": "seeds"},
     "recompile_groups": {"run": "sizes"},
     "rejects_summary": {"run": "cut"},
     "remat_benefit": {"run": "recomputed"},

@@ -28,6 +28,9 @@ from hlodb.reports.model.sections import (
 CAPTURED = "memory_analysis() of "
 """How a note begins on a program without a buffer assignment, as capture stores it."""
 
+PARTIAL = "without a buffer assignment, "
+"""How a note begins on a program of which there are only HLO or memory reports."""
+
 REPORT_SCHEMA = "2.0.0"
 """Version of the model: fields are only added within a major version."""
 

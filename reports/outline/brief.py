@@ -26,7 +26,7 @@ from hlodb.reports.judge.sentences import (
 )
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import called, shared_names, state_words
-from hlodb.reports.model.report import CAPTURED, Gate, Report
+from hlodb.reports.model.report import CAPTURED, PARTIAL, Gate, Report
 from hlodb.reports.outline.blocks import Block, Commands, Paragraph, named
 from hlodb.text import counted, signed_bytes
 
@@ -80,6 +80,8 @@ def _nothing(report: Report) -> list[Block]:
     names = [shlex.quote(run.name) for run in (base, candidate) if run is not None]
     if base is not None and (apart := _of_other_platform(report)):
         return apart
+    if base is not None and (told := _told_by_files(report, names)):
+        return told
     if base is not None and report.kind == "diff":
         text = "The runs have no program in common. To compare two of other names,"
         text += " pass RUN:PROGRAM twice; these commands list the names:"
@@ -98,6 +100,17 @@ def _nothing(report: Report) -> list[Block]:
         return _without_base(report)
     text = "No comparable program. Pass --baseline RUN; `hlodb runs` lists the runs."
     return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _told_by_files(report: Report, names: Sequence[str]) -> list[Block]:
+    """Return what HLO or memory reports say of programs without an assignment."""
+    said = [note for note in report.notes if note.startswith(PARTIAL)]
+    if not said:
+        return []
+    text = f"Not judged, but different: {said[0]}"
+    command = f"hlodb query partial_memory_diff -p base={names[0]}"
+    command += f" -p candidate={names[-1]}"
+    return [Paragraph(text), Commands((command,))]
 
 
 def _of_other_platform(report: Report) -> list[Block]:
