@@ -94,3 +94,17 @@ def test_nothing_is_kept(
     monkeypatch.chdir(tmp_path)
     fitted(capsys, str(DONATION))
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_fusions_that_take_memory_at_run_time_are_narrated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    sizes = str(SIZES / "cpu.tar.xz")
+    code, rows, narration = fitted(capsys, sizes, "--limit", "500MiB")
+    caveats = {row["caveat"] for row in rows}
+    assert code == 0
+    for caveat in caveats:
+        assert "ynn_fusion" in caveat and caveat.endswith(" is not included")
+        assert f"jit_train_step: {caveat}" in narration
+    assert "the limit is 500.00 MiB (given by --limit)" in narration

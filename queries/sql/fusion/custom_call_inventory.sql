@@ -2,8 +2,8 @@
 -- question: Which custom calls and custom fusions does a program have, and how
 --   much workspace do they need?
 -- definition: Custom calls of the last snapshot of every module, by target,
---   and custom fusions (kind=kCustom), by the kind in their backend config,
---   such as __ynn_fusion. takes_run_time_memory says that run_time_rules has
+--   and custom fusions (kind=kCustom) with a kind in their backend config, such
+--   as __ynn_fusion. takes_run_time_memory says that run_time_rules has
 --   them: they take memory at run time that no dump states.
 --   operand_bytes and result_bytes are logical sizes; for a tuple-shaped
 --   result, those of its arrays (tuple_sizes). Workspace is the u8[] elements
@@ -45,10 +45,7 @@ WITH calls AS (
     i.module_id, i.instruction_id, i.name, i.opcode,
     CASE
       WHEN i.opcode = 'custom-call' THEN i.custom_call_target
-      ELSE coalesce(
-        nullif(regexp_extract(i.backend_config, '"kind": ?"([^"]+)"', 1), ''),
-        i.fusion_kind
-      )
+      ELSE regexp_extract(i.backend_config, '"kind": ?"([^"]+)"', 1)
     END AS custom_call_target,
     i.logical_bytes, i.element_type, i.shape,
     TRY_CAST(regexp_extract(
@@ -60,7 +57,11 @@ WITH calls AS (
   FROM final_modules() AS m
   JOIN instructions AS i USING (module_id)
   WHERE i.opcode = 'custom-call'
-    OR (i.opcode = 'fusion' AND i.fusion_kind = 'kCustom')
+    OR (
+      i.opcode = 'fusion'
+      AND i.fusion_kind = 'kCustom'
+      AND regexp_matches(i.backend_config, '"kind": ?"')
+    )
 ),
 read AS (
   SELECT c.module_id, c.instruction_id, sum(o.logical_bytes) AS operand_bytes

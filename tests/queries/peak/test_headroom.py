@@ -1,4 +1,4 @@
-"""Limits of memory: asked for, from the dump, or published, in this order."""
+"""Limits of memory: asked for, from the dump, or of the chip, in this order."""
 
 from __future__ import annotations
 
@@ -18,8 +18,7 @@ from hlodb.schema.warehouse import connect
 Connection = duckdb.DuckDBPyConnection
 
 GIB = 2**30
-V5E = 16 * GIB
-V5P = 95 * GIB
+V5E = 16_909_335_040
 H100 = 84_942_979_072
 HOSTED = Request(candidate="jaxlib-0.10.2", baseline="jaxlib-0.9.2")
 SHOWN = (
@@ -59,7 +58,7 @@ def assert_headroom(
     ("run", "limit", "limit_from"),
     [("v5e-jax-0.10.2", V5E, "chip"), ("jaxlib-0.10.2", None, None)],
 )
-def test_a_chip_has_what_is_published_of_it(
+def test_a_chip_has_what_its_compiler_uses(
     reading: Connection, run: str, limit: int | None, limit_from: str | None
 ) -> None:
     assert_headroom(reading, {"run": run}, limit, limit_from)
@@ -68,14 +67,14 @@ def test_a_chip_has_what_is_published_of_it(
         assert_headroom(reading, more, asked, "parameter")
 
 
-def test_what_a_dump_says_goes_before_what_is_published(
+def test_what_a_dump_says_goes_before_the_chip(
     gpu_warehouse: Path, tmp_path: Path
 ) -> None:
     copy = tmp_path / "w.duckdb"
     copy.write_bytes(gpu_warehouse.read_bytes())
     with duckdb.connect(str(copy)) as connection:
         connection.execute(
-            "INSERT INTO device_memory SELECT DISTINCT device, 1, '' FROM runs"
+            "INSERT INTO device_memory SELECT DISTINCT device, 1, 1, '' FROM runs"
         )
     with connect(copy) as connection:
         assert_headroom(connection, {"run": "jaxlib-0.10.2"}, H100, "dump")
@@ -129,20 +128,25 @@ def test_a_share_of_the_device_is_no_budget_of_the_host(
         assert limits(of_all) == {GIB / 2}
 
 
-def test_no_device_is_published_twice(reading: Connection) -> None:
-    rows = reading.execute("FROM device_memory ORDER BY device").fetchall()
-    source = "https://docs.cloud.google.com/tpu/docs/"
+def test_no_device_can_use_more_than_is_published(reading: Connection) -> None:
+    rows = reading.execute(
+        "SELECT device, memory_bytes // 1024**3, memory_bytes % 1024**3,"
+        " round(usable_bytes / 1024**3, 2) FROM device_memory ORDER BY device"
+    ).fetchall()
     assert rows == [
-        ("TPU v4", 32 * 2**30, f"{source}v4"),
-        ("TPU v5e", V5E, f"{source}v5e"),
-        ("TPU v5p", V5P, f"{source}v5p"),
-        ("TPU v6e", 32 * 2**30, f"{source}v6e"),
-        ("TPU7x", 96 * 2**30, f"{source}tpu7x"),
+        ("TPU v2", 8, 0, 7.48),
+        ("TPU v3", 16, 0, 15.48),
+        ("TPU v4", 32, 0, 30.75),
+        ("TPU v4 (one core)", 32, 0, 15.25),
+        ("TPU v5e", 16, 0, 15.75),
+        ("TPU v5p", 96, 0, 95.74),
+        ("TPU v6e", 32, 0, 31.25),
+        ("TPU7x", 96, 0, 94.75),
     ]
 
 
 @pytest.mark.slow
-def test_a_report_holds_a_tpu_against_what_is_published(reading: Connection) -> None:
+def test_a_report_judges_a_tpu_by_what_is_usable(reading: Connection) -> None:
     report = build_report(reading, Request(candidate="v5e-jax-0.10.2"), Settings())
     assert {c.space: c.limit_bytes for c in report.capacity} == {
         "HBM": V5E, "VMEM": None, "SMEM": None, "host": None, "color_6": None

@@ -75,7 +75,15 @@ def test_a_parameter_has_the_role_that_its_own_name_tells(
 @pytest.mark.parametrize(
     ("said", "numbers"),
     [
-        (1, [("memory_analysis_sum", 22, 2), ("memory_analysis_peak", 21, 1)]),
+        (
+            1,
+            [
+                ("memory_analysis_sum", 22, 2),
+                ("memory_analysis_peak", 21, 1),
+                ("temp", 20, 0),
+                ("memory_analysis_temp", 6, -14),
+            ],
+        ),
         (2, []),
         (0, []),
     ],

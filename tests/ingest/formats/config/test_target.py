@@ -42,6 +42,13 @@ def test_target_arguments() -> None:
             "TPU v5e",
         ),
         ("version: TPU_VERSION_6acc60406", "TPU7x"),
+        ('version: TPU_VERSION_PUFFERFISH chip_config_name: "megacore"', "TPU v4"),
+        ("version: TPU_VERSION_PUFFERFISH", "TPU v4"),
+        (
+            'version: TPU_VERSION_PUFFERFISH chip_config_name: "default"',
+            "TPU v4 (one core)",
+        ),
+        ('version: TPU_VERSION_VIPERFISH chip_config_name: "default"', "TPU v5p"),
         ("version: TPU_VERSION_NEW", "TPU_VERSION_NEW"),
     ],
 )
