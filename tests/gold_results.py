@@ -132,7 +132,7 @@ WITHOUT_ROWS = frozenset(
         "opcode_changes",
         "source_edits",
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
-        *("oom_buffers_explained", "oom_summary"),
+        *("oom_buffers_explained", "oom_summary", "refused_modules"),
         *("owner_rules", "rank_skew", "set_leverage", "suspect_keys"),
         "version_matrix",
     }
