@@ -209,7 +209,7 @@ def test_replicated_bytes_of_programs_that_share_a_name() -> None:
         findings=[],
         programs=[],
         platforms={},
-        candidate=Run(1, "night", *[None] * 13),
+        candidate=Run(1, "night", *[None] * (len(Run._fields) - 2)),
         limits={},
         refused=[],
         compiles={},
