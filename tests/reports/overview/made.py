@@ -24,6 +24,11 @@ def overview_of(reserved_bytes: int, **answers: Sequence[Row]) -> Overview:
         "space_name": "HBM",
         "reserved_bytes": reserved_bytes,
         "usable_bytes": None,
+        "nominal_bytes": None,
+        "limit_from": None,
+        "device": None,
+        "is_refused": False,
+        "caveat": None,
         "status": "unknown",
     }
     empty: dict[str, Sequence[Row]] = {
