@@ -148,7 +148,6 @@ def read_overview(
     )
     measured = [row["live_peak_bytes"] for row in of_programs["peak_by_space"]]
     if not measured or None in measured:
-        install_together(connection, ("partial_memory",), catalogue)
         partial = run_query(connection, "partial_memory", asked).dicts()
         of_programs["partial_memory"] = partial
     # Only reports of logs are looked up among other runs.

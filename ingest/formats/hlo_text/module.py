@@ -352,11 +352,11 @@ class _Reader:
         """Read line by line up to the closing brace; give the closing line."""
         line = ""
         elements = Elements()
-        closing = self.text.find("\n}", self.at)
-        closing = closing if closing >= 0 else len(self.text)
-        is_compact = self.text.find(ELEMENT_MARK, self.at, closing) >= 0
+        brace = self.text.find("\n}", self.at)
+        brace = brace if brace >= 0 else len(self.text)
+        is_compact = self.text.find(ELEMENT_MARK, self.at, brace) >= 0
         while self.at < len(self.text):
-            if closing - self.at > _MANY and self.at >= self.slow_until:
+            if brace - self.at > _MANY and self.at >= self.slow_until:
                 elements = self._read_many(elements, is_compact)
                 continue
             line = self._line(self.at)
@@ -510,8 +510,8 @@ class _Reader:
         if self.patience < 0 or self.text[start : read.following].strip():
             return False
         self.at, self.number = start, read.next_line
-        self.rejects = [r for r in self.rejects if r.line < self.number]
-        self.unclaimed = [u for u in self.unclaimed if u.line < self.number]
+        _forget_from(self.rejects, self.number)
+        _forget_from(self.unclaimed, self.number)
         self.ahead = ReadAhead(self.text, self.cache)
         return True
 
@@ -560,6 +560,17 @@ def _forget(faults: Tally[_Fault], earlier: int, behind: int) -> None:
     """
     faults.left_out = min(faults.left_out, max(0, earlier - MOST_KEPT))
     faults[earlier:] = [fault for fault in faults[earlier:] if fault.line >= behind]
+
+
+def _forget_from(faults: Tally[_Fault], line: int) -> None:
+    """Drop the faults at `line` and behind it, which is read again.
+
+    Those that are only counted are behind all that are kept.
+    """
+    kept = [fault for fault in faults if fault.line < line]
+    if len(kept) < len(faults):
+        faults.left_out = 0
+    faults[:] = kept
 
 
 class _Beginning(NamedTuple):
