@@ -133,7 +133,8 @@ WITHOUT_ROWS = frozenset(
         "source_edits",
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_summary", "refused_modules"),
-        *("owner_rules", "rank_skew", "set_leverage", "suspect_keys"),
+        *("owner_rules", "rank_skew", "set_leverage", "source_functions"),
+        "suspect_keys",
         "version_matrix",
     }
 )

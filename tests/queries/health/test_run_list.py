@@ -21,7 +21,7 @@ from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 
 NOON = datetime(2026, 11, 20, 12)
-NAMES = ("a", "b", "c")
+NAMES = ("v0.9", "base", "v0.10")
 
 
 def run_names(connection: Connection) -> list[str]:
@@ -46,4 +46,4 @@ def test_runs_of_one_time_are_ordered_by_name_in_files_and_lakes(
         with connect(file) as one, reading(lake) as other:
             histories = [run_query(c, "peak_history", {}).dicts() for c in (one, other)]
             assert histories[0] == histories[1]
-            assert run_names(one) == run_names(other) == ["c", "b", "a"]
+            assert run_names(one) == run_names(other) == ["v0.10", "v0.9", "base"]
