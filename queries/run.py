@@ -10,11 +10,11 @@ from hlodb.errors import HlodbError, UsageError
 from hlodb.queries.bounds import require_within
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.compose import compose_query, compose_text
-from hlodb.queries.harmless import require_harmless
 from hlodb.queries.query import Parameter, Query
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.sql_text import code_tokens
 from hlodb.schema.connection import Connection, DatabaseError
+from hlodb.schema.harmless import require_harmless
 from hlodb.text import nearest, not_held
 
 Value = str | int | float | bool | list[int] | list[str] | None
