@@ -85,11 +85,11 @@ def reading(path: str | Path) -> Iterator[Connection]:
         except BaseException as error:
             connection.interrupt()  # Closing waits for what still runs.
             for cause in (error, error.__cause__):
-                if isinstance(error, UsageError):
-                    break
                 if isinstance(cause, IOException | InvalidInputException):
                     _require_parts(path, cause)
-                if isinstance(cause, PermissionException):
+                if isinstance(cause, PermissionException) and not isinstance(
+                    error, UsageError
+                ):
                     raise WarehouseError(reaches_out(path, cause)) from error
             raise
 
