@@ -283,6 +283,30 @@ CREATE TABLE findings (
   PRIMARY KEY (finding_id)
 );
 
+CREATE TABLE log_memory_stats (
+  run_id BIGINT,
+  path TEXT,
+  ordinal INTEGER,
+  line BIGINT,
+  rank INTEGER,
+  form TEXT,
+  argument_bytes BIGINT,
+  output_bytes BIGINT,
+  alias_bytes BIGINT,
+  temp_bytes BIGINT,
+  generated_code_bytes BIGINT,
+  host_argument_bytes BIGINT,
+  host_output_bytes BIGINT,
+  host_alias_bytes BIGINT,
+  host_temp_bytes BIGINT,
+  host_generated_code_bytes BIGINT,
+  peak_bytes BIGINT,
+  total_allocation_bytes BIGINT,
+  indefinite_bytes BIGINT,
+  peak_unpadded_bytes BIGINT,
+  total_bytes BIGINT
+);
+
 CREATE TABLE memory_analysis (
   run_id BIGINT,
   path TEXT,
@@ -298,7 +322,10 @@ CREATE TABLE memory_analysis (
   host_alias_bytes BIGINT,
   host_temp_bytes BIGINT,
   host_generated_code_bytes BIGINT,
-  peak_bytes BIGINT
+  peak_bytes BIGINT,
+  total_allocation_bytes BIGINT,
+  indefinite_bytes BIGINT,
+  peak_unpadded_bytes BIGINT
 );
 
 CREATE TABLE memory_profile (
@@ -375,7 +402,21 @@ CREATE TABLE oom_buffers (
   op_name TEXT,
   source_file TEXT,
   source_line INTEGER,
-  allocation_type TEXT
+  allocation_type TEXT,
+  instruction TEXT
+);
+
+CREATE TABLE oom_chunks (
+  run_id BIGINT,
+  path TEXT,
+  ordinal INTEGER,
+  place INTEGER,
+  size_bytes BIGINT,
+  is_free BOOLEAN,
+  program_name TEXT,
+  kind TEXT,
+  allocation_id INTEGER,
+  chunk_count BIGINT
 );
 
 CREATE TABLE oom_reports (
@@ -398,7 +439,26 @@ CREATE TABLE oom_reports (
   temp_bytes BIGINT,
   temp_fragmentation_bytes BIGINT,
   total_bytes BIGINT,
-  total_fragmentation_bytes BIGINT
+  total_fragmentation_bytes BIGINT,
+  excess_bytes BIGINT,
+  excess_text TEXT,
+  program_name TEXT,
+  error_code TEXT,
+  operation TEXT,
+  allocator_name TEXT,
+  device_name TEXT,
+  parameter_number INTEGER,
+  free_bytes BIGINT,
+  reservable_bytes BIGINT,
+  largest_free_bytes BIGINT,
+  in_use_bytes BIGINT,
+  peak_in_use_bytes BIGINT,
+  limit_bytes BIGINT,
+  pool_bytes BIGINT,
+  device_free_bytes BIGINT,
+  device_bytes BIGINT,
+  message TEXT,
+  repeat_count BIGINT
 );
 
 CREATE TABLE operands (

@@ -102,9 +102,9 @@ def command(
     PATH is a dump directory, an archive, single files or the log of a job that ran out
     of memory; name its dump as a second PATH if there is one. - is a log on the
     standard input. Nothing is kept: `hlodb ingest` keeps dumps. Without PATH the latest
-    run of the warehouse is explained. Exit code 3: something could not be read, the
-    dump is of another program than the log, or there is neither a program nor a report
-    of running out of memory.
+    run of the warehouse is explained. Exit code 3: something could not be read or
+    understood, the dump is of another program than the log, or there is neither a
+    program nor a report of running out of memory.
 
     \b
     hlodb explain /tmp/xla_dump
@@ -150,7 +150,10 @@ def command(
             f"{', '.join(empty)} holds neither a program with a buffer assignment nor a"
             " report of running out of memory"
         )
-    return 0 if all(each.is_whole and not each.lacks_dump for each in found) else 3
+    is_answered = all(
+        each.is_whole and each.is_understood and not each.lacks_dump for each in found
+    )
+    return 0 if is_answered else 3
 
 
 @contextmanager
@@ -183,7 +186,10 @@ def _maps(
 def _sources(paths: Sequence[str]) -> list[RunSource]:
     """Return the runs in `paths`; DataQualityError where there is no dump in them."""
     try:
-        return discover(paths)
+        found = discover(paths)
+        if len(found) == 2 and any(Path(path).is_file() for path in paths):
+            return _together(paths, found)
+        return found
     except UsageError as error:
         missing = [path for path in paths if not Path(path).exists()]
         if not missing:
@@ -194,6 +200,17 @@ def _sources(paths: Sequence[str]) -> list[RunSource]:
             raise
         hint = f"--run {missing[0]} is a run of the warehouse"
         raise UsageError(f"{error} {hint}, if it has one of that name") from error
+
+
+def _together(paths: Sequence[str], found: list[RunSource]) -> list[RunSource]:
+    """Return a dump and the log beside it as one run, so that one explains the other.
+
+    Two dumps stay two runs.
+    """
+    try:
+        return discover(paths, run_name=found[0].name)
+    except UsageError:
+        return found
 
 
 def _page() -> Path:

@@ -19,7 +19,10 @@ from hlodb.ingest.records import Evidence
 from hlodb.ingest.tables.content_keys import FILES, PATHS, Row, file_table, keyed
 from hlodb.schema.connection import Connection
 
-EVIDENCE_TABLES = ("oom_reports", "oom_buffers", "proto_comparisons")
+EVIDENCE_TABLES = (
+    *("oom_reports", "oom_buffers", "oom_chunks", "log_memory_stats"),
+    "proto_comparisons",
+)
 """Tables whose rows come with the files of a unit."""
 
 

@@ -54,6 +54,7 @@ _FILES = pa.schema(
         ("data", pa.large_binary()),
         ("modified_at", pa.float64()),
         ("problem", pa.string()),
+        ("is_named", pa.bool_()),
     ]
 )
 _REFUSED = pa.schema(
@@ -190,9 +191,12 @@ def _read_units(folder: Path, refuse: Refuse) -> Iterator[Unit]:
                 DumpFile(
                     row["path"],
                     row["data"],
-                    recognise(row["path"], row["data"]),
+                    recognise(
+                        row["path"], row["data"], is_named=row.get("is_named", False)
+                    ),
                     row["modified_at"],
                     row["problem"],
+                    row.get("is_named", False),
                 )
                 for row in packed.read_row_group(number).to_pylist()
             ]
@@ -208,6 +212,7 @@ def _write_files(source: RunSource, path: Path) -> None:
                     "data": file.data,
                     "modified_at": file.modified_at,
                     "problem": file.problem,
+                    "is_named": file.is_named,
                 }
                 for file in unit.files
             ]

@@ -132,6 +132,17 @@ PROTO_KINDS: frozenset[Kind] = frozenset(
 READ_KINDS: frozenset[Kind] = TEXT_KINDS | PROTO_KINDS
 """Kinds that make a directory a dump: everything but `ignored` and `unknown`."""
 
+PAGE_SUFFIXES: frozenset[str] = frozenset(
+    {
+        *("adoc", "bib", "htm", "html", "ipynb", "markdown", "md", "mdx", "org", "rst"),
+        *("tex", "xml", "diff", "patch", "css", "csv", "tsv", "sql", "proto", "mlir"),
+        *("bash", "bzl", "c", "cc", "cfg", "cpp", "cu", "cuh", "go", "h", "hpp", "ini"),
+        *("java", "jl", "js", "kt", "lock", "py", "pyi", "r", "rs", "scala", "sh"),
+        *("swift", "toml", "ts", "tsx", "yaml", "yml"),
+    }
+)
+"""Endings of pages and sources: a log in one is an excerpt, and no log of a run."""
+
 COMPRESSION_SUFFIXES: tuple[str, ...] = (".gz", ".xz", ".zst", ".bz2")
 """Endings of a single compressed file; they say nothing about what it is."""
 

@@ -15,7 +15,9 @@ from typing import NamedTuple
 
 from hlodb.ingest.recognise.file_kinds import (
     COMPANION_KINDS,
+    COMPRESSION_SUFFIXES,
     HEAD_BYTES,
+    PAGE_SUFFIXES,
     PROTO_KINDS,
     READ_KINDS,
     STAGES,
@@ -70,15 +72,19 @@ class UnitKey(NamedTuple):
     file: str
 
 
-def recognise(path: str, data: bytes = b"") -> Recognised:
+def recognise(path: str, data: bytes = b"", *, is_named: bool = False) -> Recognised:
     """Return the kind of the file at `path`; `data` is its beginning, or all of it.
 
-    Compression endings (`.gz`, …) are looked through; `data` is uncompressed.
-    Without data the name alone decides, and may leave `unknown`. Never fails.
+    A page or a source file with an excerpt of a log is a log only if the user named it
+    (`is_named`). Compression endings (`.gz`, …) are looked through; `data` is
+    uncompressed. Without data the name alone decides, and may leave `unknown`. Never
+    fails.
     """
     name = split_name(path)
     sniffed = sniff(data) if data else None
     kind, description = _decide(name, sniffed, data[:HEAD_BYTES])
+    if kind == "log" and not is_named and _is_page(path):
+        kind, description = "ignored", f"page with a {description}"
     return Recognised(
         kind,
         description,
@@ -94,6 +100,14 @@ def recognise(path: str, data: bytes = b"") -> Recognised:
         pass_step=name.pass_step,
         pass_text=name.pass_text,
     )
+
+
+def _is_page(path: str) -> bool:
+    """Return whether a file is a page or a source file, by its ending."""
+    name = path.rpartition("/")[2].lower()
+    for suffix in COMPRESSION_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name.rpartition(".")[2] in PAGE_SUFFIXES
 
 
 def _decide(name: NameParts, sniffed: Sniffed | None, head: bytes) -> tuple[Kind, str]:

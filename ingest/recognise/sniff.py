@@ -13,6 +13,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
+from hlodb.ingest.formats.logs.wordings import MARKS
 from hlodb.ingest.formats.proto.executable import begins_executable
 from hlodb.ingest.formats.proto.riegeli import SIGNATURE
 from hlodb.ingest.formats.proto.wire import BYTES, VARINT, is_module, wire_fields
@@ -170,6 +171,7 @@ _TEXT_STARTS: tuple[_Rule, ...] = (
         "what JAX reports of programs' memory",
         certain=False,
     ),
+    _rule(rb"\{\"[^\n]{0,4000}\}\r?\n\{\"", "unknown", "lines of JSON", certain=False),
     _rule(rb"[\[{]\s*[\"\[{\]}]", "ignored", "JSON", certain=False),
     _rule(rb"--[A-Za-z]\w*(?:=|\s*\n|\Z)", "flagfile", "compiler flags", False),
 )
@@ -228,18 +230,6 @@ _LOG_MARKS: tuple[_Rule, ...] = (
         False,
     ),
     _rule(rb"BufferAssignment:\r?\n", "log", "log with a buffer assignment", False),
-    _rule(
-        rb"BufferAssignment OOM Debugging|Program \w{1,20} requirement [\d.]+"
-        rb"|Largest program \w[\w ]{0,30} in \w+|Peak buffers:\r?\n\s{0,8}Buffer 1:"
-        rb"|Total \w{1,20} usage >= [\d.]+|Ran out of memory (?:in memory space|on) \w+"
-        rb"|(?i:out of memory (?:while )?trying to allocate )\d"
-        rb"|ailed to allocate (?:request for )?[\d.]+\w{1,3} \(\d"
-        rb"|ttempting to (?:allocate|reserve) \d|Can't reduce memory use below \d"
-        rb"|Scoped allocation with size \d|XLA::TPU program \w{1,20} usage: \d",
-        "log",
-        "log of running out of memory",
-        False,
-    ),
 )
 
 _SKIPPED = re.compile(
@@ -282,14 +272,35 @@ def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
     start = skipped.end() if skipped else 0
     found = _first(_TEXT_STARTS, head, start)
     if found is not None:
-        return found
+        is_other = found.kind in ("ignored", "unknown") and not found.certain
+        return (_sniff_log(data) if is_other else None) or found
     lines = head[start : start + 4096].split(b"\n")[:4]
     if _is_computation(lines):
         return Sniffed("hlo_text", "HLO text without its HloModule line", False)
     if _is_text_proto(lines):
         mark = _anywhere(_TEXT_PROTO_MARKS, b"\n" + data)
-        return mark or Sniffed("text_proto", "text proto", certain=False)
-    return _anywhere(_LOG_MARKS, data)
+        proto = Sniffed("text_proto", "text proto", certain=False)
+        return mark or _sniff_log(data) or proto
+    return _anywhere(_LOG_MARKS, data) or _sniff_log(data)
+
+
+_OOM_MARKS = tuple(mark.encode() for mark in MARKS)
+
+
+def _sniff_log(data: bytes) -> Sniffed | None:
+    """Return a log if the text tells of a shortage of memory, in whatever wording."""
+    if not any(mark in data for mark in _OOM_MARKS):
+        return None
+    from hlodb.ingest.formats.logs.oom_log import parse_oom_log
+
+    log = parse_oom_log(data.decode("utf-8", "replace"))
+    if any(report.form != "unknown" for report in log.reports):
+        return Sniffed("log", "log of running out of memory", certain=False)
+    if log.stats:
+        return Sniffed("log", "what memory_analysis() printed", certain=False)
+    if log.reports:
+        return Sniffed("log", "log that tells of a shortage of memory", certain=False)
+    return None
 
 
 def _first(rules: tuple[_Rule, ...], head: bytes, start: int) -> Sniffed | None:

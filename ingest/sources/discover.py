@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
@@ -202,7 +202,7 @@ def discover(
     found: list[_Found] = []
     loose: list[Path] = []
     folders: list[Path] = []
-    named = False
+    named: set[Path] = set()
     for path in paths:
         # fsspec would follow links in it, and wait at FIFOs.
         path = _LOCAL.sub("", path)
@@ -220,21 +220,24 @@ def discover(
                 )
             elif local not in loose:
                 loose.append(local)
-                named = named or not has_magic(path)
+                if not has_magic(path):
+                    named.add(local)
     loose = [p for p in loose if not any(p.is_relative_to(f) for f in folders)]
     if loose and run_name is not None and len(found) == 1:
-        found = [_with_files(found[0], loose, limits)]
+        found = [_with_files(found[0], loose, named, limits)]
     elif loose:
         # A pattern for dumps may well match a README beside them.
-        found.extend(_find_loose(loose, limits, required=named or not found))
+        found.extend(_find_loose(loose, named, limits, bool(named) or not found))
     return _named(found, run_name)
 
 
-def _with_files(dump: _Found, paths: list[Path], limits: Limits) -> _Found:
+def _with_files(
+    dump: _Found, paths: list[Path], named: Collection[Path], limits: Limits
+) -> _Found:
     """Return a dump with loose files beside it, whatever they are."""
     refused = Refusals()
     folder = os.path.commonpath([path.parent for path in paths])
-    beside = _entries([str(path) for path in paths], folder, refused)
+    beside = _loose_entries(paths, named, folder, refused)
 
     def read(refuse: Refuse) -> Iterator[Unit]:
         yield from dump.read(refuse)
@@ -300,11 +303,22 @@ def _find_in_directory(root: Path, limits: Limits) -> Iterator[_Found]:
     return _find(origin, entries, refused, limits)
 
 
-def _find_loose(paths: list[Path], limits: Limits, required: bool) -> Iterator[_Found]:
+def _find_loose(
+    paths: list[Path], named: Collection[Path], limits: Limits, required: bool
+) -> Iterator[_Found]:
     refused = Refusals()
     folder = os.path.commonpath([path.parent for path in paths])
-    entries = _entries([str(path) for path in paths], folder, refused)
+    entries = _loose_entries(paths, named, folder, refused)
     return _find(folder, entries, refused, limits, required)
+
+
+def _loose_entries(
+    paths: list[Path], named: Collection[Path], folder: str, refused: Refusals
+) -> list[Entry]:
+    found = [
+        (path in named, entry_at(str(path), folder, refused.append)) for path in paths
+    ]
+    return [entry._replace(is_named=is_it) for is_it, entry in found if entry]
 
 
 def _entries(
@@ -341,10 +355,11 @@ def _look(entry: Entry, limits: Limits) -> Recognised:
         with closing(entry.open()) as raw:
             reader = LimitedReader(raw, limits)
             head = reader.take(HEAD_BYTES)
-            found = recognise(entry.path, head)
+            found = recognise(entry.path, head, is_named=entry.is_named)
             if found.kind == "unknown" and looks_like_text(head):
                 # A job runs out of memory at the end of its log.
-                found = recognise(entry.path, head + reader.take(limits.file_bytes))
+                whole = head + reader.take(limits.file_bytes)
+                found = recognise(entry.path, whole, is_named=entry.is_named)
     except (OSError, Refusal) as error:
         return Recognised("unknown", str(error))
     return found

@@ -39,6 +39,7 @@ class DumpFile:
     leave nothing there, except of a log, whose frames are read later.
     `modified_at` is in seconds since 1970 (UTC), None where it's unknown.
     `problem` says why `data` ends early (a compressed file cut short), else empty.
+    `is_named` tells that the user named this very file.
     """
 
     path: str
@@ -46,6 +47,7 @@ class DumpFile:
     recognised: Recognised
     modified_at: float | None = None
     problem: str = ""
+    is_named: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,7 @@ class Entry(NamedTuple):
     """A file that can be opened; `size_bytes` is what it takes where it lies.
 
     `path` is relative to the run; `origin` is the whole path or URL, if there is one.
+    `is_named` tells that the user named this very file, and no folder or pattern.
     """
 
     path: str
@@ -67,6 +70,7 @@ class Entry(NamedTuple):
     modified_at: float | None
     open: Callable[[], BinaryIO]
     origin: str = ""
+    is_named: bool = False
 
 
 def keys_of(paths: Iterable[str]) -> dict[str, UnitKey]:
@@ -136,7 +140,8 @@ def _framed_file(path: str, frame: Frame, log: DumpFile) -> DumpFile:
 def _read_entry(entry: Entry, limits: Limits, refuse: Refuse) -> DumpFile | None:
     try:
         with closing(_opened(entry, limits)) as raw:
-            return dump_file(entry.path, raw, limits, entry.modified_at)
+            named = entry.is_named
+            return dump_file(entry.path, raw, limits, entry.modified_at, named)
     except Refusal as refusal:
         refuse(RefusedFile(entry.path, str(refusal)))
     except OSError as error:
@@ -160,14 +165,18 @@ def _opened(entry: Entry, limits: Limits) -> BinaryIO:
 
 
 def dump_file(
-    path: str, raw: BinaryIO, limits: Limits, modified_at: float | None
+    path: str,
+    raw: BinaryIO,
+    limits: Limits,
+    modified_at: float | None,
+    is_named: bool = False,
 ) -> DumpFile:
     """Read a file of a run, and tell what it is; raises Refusal or OSError."""
     reader = LimitedReader(raw, limits)
     data = reader.take_all()
-    recognised = recognise(path, data)
+    recognised = recognise(path, data, is_named=is_named)
     require_modest(data, recognised.kind, limits)
-    return DumpFile(path, data, recognised, modified_at, reader.problem)
+    return DumpFile(path, data, recognised, modified_at, reader.problem, is_named)
 
 
 def read_zip_units(

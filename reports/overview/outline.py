@@ -16,19 +16,18 @@ from hlodb.reports.outline.blocks import (
     named,
     table,
 )
+from hlodb.reports.overview.logs import failures, log_headline, log_sections
 from hlodb.reports.overview.overview import (
     MAIN_SPACE,
     SMALL_RATIO,
     TIMELINE_POINTS,
     Overview,
     Row,
-    buffers_of,
     compilation_of,
     compilations,
     gaps_of,
     is_described,
     is_fragmented,
-    is_of_another,
     memory_spaces,
     most_rows,
     rows_of,
@@ -80,10 +79,8 @@ def headline(overview: Overview) -> str:
 
 def _headline(overview: Overview) -> str:
     name = overview.run.name
-    reports = overview.answers["oom_summary"]
-    if reports:
-        worst = max(reports, key=lambda row: row["over_bytes"] or 0)
-        return f"{name}: {_out_of_memory(worst)}"
+    if said := log_headline(overview):
+        return f"{name}: {said}"
     spaces = memory_spaces(overview)
     if refused := [row for row in spaces if row["is_refused"]]:
         return f"{name}: {_refusal(refused[0])}"
@@ -113,7 +110,7 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     sections = [Section("Refused", _refusals(refused))] if refused else []
     if not overview.is_whole:
         sections.append(Section("Not read", _rejects(overview)))
-    sections += _logs(overview, programs, top)
+    sections += log_sections(overview, programs, top)
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
     described = described_spaces(overview, programs)
@@ -131,7 +128,8 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
 def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
     """Return the memory spaces with a section of their own, by its title.
 
-    Programs that need next to nothing beside the largest have none.
+    Those that a log says were too small come first. Programs that need next to nothing
+    beside the largest have none.
     """
     spaces = memory_spaces(overview)
     names = compilations(spaces)
@@ -142,6 +140,8 @@ def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
         for space in found
         if space["color"] != MAIN_SPACE or space["reserved_bytes"] >= SMALL_RATIO * most
     ]
+    failed = _failed_spaces(overview, spaces)
+    found = [*failed, *(space for space in found if space not in failed)]
     return {
         f"{names[compilation_of(space)]}: {space['space_name']}": space
         for space in found[:programs]
@@ -158,6 +158,25 @@ def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:
+    """Return the memory spaces that failures of logs are about, in their order."""
+    found: list[Row] = []
+    for report in failures(overview):
+        if report["program_run"] != overview.run.name:
+            continue
+        own = [space for space in spaces if space["program"] == report["program"]]
+        named = (report["space_name"] or "").lower()
+        # What a kernel takes for itself is in no assignment.
+        exact = [
+            space
+            for space in own
+            if space["space_name"].lower() == named and space["reserved_bytes"]
+        ]
+        main = [space for space in own if space["color"] == MAIN_SPACE]
+        found += [space for space in (exact or main)[:1] if space not in found]
+    return found
+
+
 def _rejects(overview: Overview) -> list[Block]:
     rows = [
         (f"{row['reject_count']:,}", row["example"], row["message"] or row["code"])
@@ -166,139 +185,6 @@ def _rejects(overview: Overview) -> list[Block]:
     text = "These places could not be read: all figures below lack them."
     header = ("places", "first", "why")
     return [Paragraph(text), table(header, rows, numeric=(0,))]
-
-
-def ran_out(row: Row) -> bool:
-    """Return whether a row of oom_summary says that memory did not suffice."""
-    is_left_over = row["form"] == "rematerialization"
-    return not is_left_over and (row["over_bytes"] is None or row["over_bytes"] > 0)
-
-
-def _out_of_memory(row: Row) -> str:
-    who = row["program"] or "a program"
-    space = f" in {row['space_name']}" if row["space_name"] else ""
-    if row["form"] == "rematerialization":
-        return (
-            f"XLA recomputed what it could of {who}:"
-            f" {plain_bytes(row['needed_bytes'])} are left, of"
-            f" {plain_bytes(row['capacity_bytes'])} that it wanted"
-        )
-    if row["needed_bytes"] is None:
-        return f"{who} ran out of memory{space}; the report does not say by how much"
-    if row["form"] == "allocation":
-        size = plain_bytes(row["requested_bytes"])
-        return f"{who} ran out of memory{space}: a request for {size} failed"
-    if row["over_bytes"] is None:
-        needed = plain_bytes(row["needed_bytes"])
-        return f"{who} ran out of memory{space}: it needs {needed}"
-    if row["over_bytes"] <= 0:
-        return (
-            f"{who} needs {plain_bytes(row['needed_bytes'])} of"
-            f" {plain_bytes(row['capacity_bytes'])}{space}"
-        )
-    return (
-        f"{who} ran out of memory{space}: it needs {plain_bytes(row['needed_bytes'])}"
-        f" of {plain_bytes(row['capacity_bytes'])},"
-        f" {plain_bytes(row['over_bytes'])} too much"
-    )
-
-
-def _logs(overview: Overview, most: int, top: int) -> list[Section]:
-    """Return the worst reports; ranks that say the same have one section."""
-    alike: dict[tuple[object, ...], list[Row]] = {}
-    worst = sorted(
-        overview.answers["oom_summary"], key=lambda row: -(row["over_bytes"] or 0)
-    )
-    for row in worst:
-        alike.setdefault(tuple(row[name] for name in _SAME_REPORT), []).append(row)
-    sections = [_log(rows, overview, top) for rows in [*alike.values()][:most]]
-    if len(alike) > most:
-        left = counted(len(alike) - most, "other report")
-        sections[-1].blocks.append(Paragraph(f"Not listed: {left} of less."))
-    return sections
-
-
-_SAME_REPORT = ("form", "space_name", "program", "needed_bytes", "capacity_bytes")
-"""What reports of several ranks, or of several attempts, have in common."""
-
-
-def _ranks(rows: Sequence[Row]) -> str:
-    """Return which ranks say so, and how many more reports do."""
-    ranks = sorted({row["rank"] for row in rows if row["rank"] is not None})
-    if not ranks:
-        return f", and {counted(len(rows) - 1, 'more report')}" if rows[1:] else ""
-    shown = ", ".join(map(str, ranks[:_MOST_RANKS]))
-    left = len(ranks) - _MOST_RANKS
-    more = f" and {left} more" if left > 0 else ""
-    return f" (rank{'s' if ranks[1:] else ''} {shown}{more})"
-
-
-_MOST_RANKS = 8
-
-
-def _log(rows: Sequence[Row], overview: Overview, top: int) -> Section:
-    row = rows[0]
-    where = f"{row['path']}:{row['line']}{_ranks(rows)}"
-    blocks: list[Block] = [Paragraph(f"{where}: {_out_of_memory(row)}.")]
-    parts = [
-        f"{name} {plain_bytes(row[column])}"
-        for column, name in (
-            ("requested_bytes", "the request that failed"),
-            ("parameter_bytes", "arguments"),
-            ("live_out_bytes", "results"),
-            ("temp_bytes", "temporaries"),
-            ("temp_fragmentation_bytes", "fragmentation of these"),
-        )
-        if row[column]
-    ]
-    if parts and row["form"] != "allocation":
-        blocks.append(Paragraph(f"Of this: {'; '.join(parts)}."))
-    buffers = buffers_of(overview, row)
-    if buffers:
-        blocks.append(_buffers_of_log(buffers, top))
-    else:
-        blocks.append(Paragraph("The report lists no buffers."))
-    if row["padding_bytes"]:
-        blocks.append(
-            Paragraph(
-                f"{plain_bytes(row['padding_bytes'])} of the listed"
-                f" {plain_bytes(row['listed_bytes'])} are padding: choose dimensions"
-                " that fill the tile of the layout."
-            )
-        )
-    if row["program"] is None:
-        blocks.append(Paragraph(_without_dump(row, overview)))
-    return Section("Out of memory", blocks)
-
-
-def _without_dump(row: Row, overview: Overview) -> str:
-    if not overview.has_programs:
-        return _NO_DUMP
-    if is_of_another(overview, row):
-        return "No dumped program has these buffers: the dump is of another program."
-    return "No buffer is named that could say which program of the dump it was."
-
-
-_NO_DUMP = (
-    "Without a dump of the program there is no more to say: compile it with"
-    " XLA_FLAGS=--xla_dump_to=DIR, which needs no device memory, and pass DIR, too."
-)
-
-
-def _buffers_of_log(buffers: Sequence[Row], top: int) -> Block:
-    rows = [
-        (
-            plain_bytes(row["size_bytes"]),
-            plain_bytes(row["data_bytes"]),
-            row["kind"] or "",
-            row["shape"] or "",
-            row["op_name"] or row["instruction"] or "",
-            line_of(row),
-        )
-        for row in buffers
-    ]
-    header = ("size", "data", "kind", "shape", "operation", "source line")
-    return table(header, rows, top, numeric=(0, 1))
 
 
 def _programs(spaces: Sequence[Row]) -> list[Block]:

@@ -18,7 +18,7 @@ from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.model.facts import Run
 from hlodb.schema.connection import Connection
 
-OVERVIEW_SCHEMA = "1.2.0"
+OVERVIEW_SCHEMA = "1.3.0"
 """Version of the JSON form; the first number rises where a reader has to change."""
 
 Row = Mapping[str, Any]
@@ -47,6 +47,8 @@ _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
 _OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "oom_summary": {},
     "oom_buffers_explained": {},
+    "oom_chunks_explained": {},
+    "printed_memory": {},
     "rejects_summary": {},
 }
 _SHARED = (
@@ -109,8 +111,15 @@ class Overview:
     @property
     def is_empty(self) -> bool:
         """Whether there is neither a program nor a report of a log."""
-        told = ("peak_by_space", "oom_summary", "partial_memory")
+        told = ("peak_by_space", "oom_summary", "partial_memory", "printed_memory")
         return not any(self.answers.get(query) for query in told)
+
+    @property
+    def is_understood(self) -> bool:
+        """Whether more is known than that a log tells of a shortage of memory."""
+        known = [row for row in self.answers["oom_summary"] if row["form"] != "unknown"]
+        told = ("peak_by_space", "partial_memory", "printed_memory")
+        return bool(known) or any(self.answers.get(query) for query in told)
 
 
 def read_overview(
@@ -232,12 +241,19 @@ def buffers_of(overview: Overview, report: Row) -> list[Row]:
     return [row for row in rows if (row["path"], row["ordinal"]) == place]
 
 
+def chunks_of(overview: Overview, report: Row) -> list[Row]:
+    """Return the chunks that an allocator lists in a report, the largest first."""
+    place = (report["path"], report["ordinal"])
+    rows = overview.answers["oom_chunks_explained"]
+    return [row for row in rows if (row["path"], row["ordinal"]) == place]
+
+
 def is_of_another(overview: Overview, report: Row) -> bool:
-    """Return whether no dumped program has the buffers that a report names."""
-    is_unknown = overview.has_programs and report["program"] is None
-    return is_unknown and any(
-        row["instruction"] for row in buffers_of(overview, report)
-    )
+    """Return whether no dumped program is the one that a report names."""
+    if not overview.has_programs or report["program_run"] is not None:
+        return False
+    named = any(row["instruction"] for row in buffers_of(overview, report))
+    return bool(report["has_failed"] and (named or report["program"]))
 
 
 def compilation_of(row: Row) -> tuple[str, str]:

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 
 from hlodb.reports.model.limits import limit_words
 from hlodb.reports.outline.tiles import Tile, anchor
+from hlodb.reports.overview.logs import failures
 from hlodb.reports.overview.outline import (
     called,
     described_spaces,
     limit_of,
     line_of,
-    ran_out,
 )
 from hlodb.reports.overview.overview import Overview, Row, memory_spaces, rows_of
 from hlodb.text import counted, plain_bytes, plain_percent
@@ -35,7 +35,7 @@ def tiles(overview: Overview) -> list[Tile]:
 
 
 def _verdict(overview: Overview, spaces: Sequence[Row]) -> Tile:
-    if reports := [row for row in overview.answers["oom_summary"] if ran_out(row)]:
+    if reports := failures(overview):
         text = f"by {counted(len(reports), 'report')} of a log"
         return Tile("Verdict", "out of memory", text, "out-of-memory")
     programs = {row["program"] for row in spaces}

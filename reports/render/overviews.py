@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from hlodb.reports.outline.blocks import Section
+from hlodb.reports.overview.logs import failures
 from hlodb.reports.overview.outline import (
     described_spaces,
     headline,
@@ -95,7 +96,7 @@ def _html(overviews: Sequence[Overview], shown: Shown) -> str:
             if title in maps:
                 pictures.append(draw_arenas(maps[title], title))
     title = "; ".join(headline(each) for each in overviews)
-    is_bad = any(each.answers["oom_summary"] for each in overviews)
+    is_bad = any(failures(each) for each in overviews)
     shade = "fail" if is_bad else "nothing"
     # Of several runs no figure is of all.
     figures = tiles(overviews[0]) if len(overviews) == 1 else []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from sqlalchemy import Column
+
 from hlodb.schema.tables.columns import (
     Reference,
     bigint,
@@ -56,6 +58,26 @@ MEMORY_REPORT_VALUES = public(
     references=(to_module(),),
 )
 
+
+def _totals() -> tuple[Column[object], ...]:
+    """Return the columns of totals that memory_analysis() has since jaxlib 0.11."""
+    return (
+        bigint(
+            "total_allocation_bytes",
+            "All allocations of the device's main memory, since jaxlib 0.11 (bytes).",
+        ),
+        bigint(
+            "indefinite_bytes",
+            "Those of them that outlive an execution, such as parameters and results,"
+            " since jaxlib 0.11 (bytes).",
+        ),
+        bigint(
+            "peak_unpadded_bytes",
+            "XLA's own peak without padding, since jaxlib 0.11 (bytes).",
+        ),
+    )
+
+
 MEMORY_ANALYSIS = public(
     "memory_analysis",
     "Output of JAX's Compiled.memory_analysis() for a program: evidence for checks.",
@@ -79,6 +101,7 @@ MEMORY_ANALYSIS = public(
         "peak_bytes",
         "XLA's own peak, which mixes memory spaces: never used as the peak (bytes).",
     ),
+    *_totals(),
     key=("run_id", "path", "ordinal"),
     references=(to_run(),),
 )
@@ -115,9 +138,11 @@ OOM_REPORTS = public(
     integer("rank", "Rank that the prefix of its lines names; NULL if none does."),
     text(
         "form",
-        "buffer_assignment (CPU, GPU) or program_memory (TPU); for single lines"
-        " allocation, rematerialization (which did not get below capacity_bytes)"
-        " or program_usage (a TPU program that may fit).",
+        "buffer_assignment (CPU, GPU), program_memory (a program that does not fit),"
+        " allocation (a request at run time) or killed (by the system). Warnings and"
+        " other failures: rematerialization (which did not get below capacity_bytes),"
+        " argument_limit (arguments alone exceed it), program_usage (a TPU program"
+        " that may fit), input_mismatch, host_offload. unknown: not understood.",
     ),
     text(
         "space_name", "Memory space as printed, such as hbm; NULL if none is printed."
@@ -138,6 +163,27 @@ OOM_REPORTS = public(
         "All allocations of the assignment; before rematerialization (bytes).",
     ),
     bigint("total_fragmentation_bytes", "Fragmentation of all allocations (bytes)."),
+    bigint(
+        "excess_bytes", "What exceeds the capacity, where the message says it (bytes)."
+    ),
+    text("excess_text", "That size as printed, such as 1.7K."),
+    text("program_name", "Program that the message names."),
+    text("error_code", "XLA's number of the error, such as E1001."),
+    text("operation", "What the memory was for, such as the code of a kernel."),
+    text("allocator_name", "Allocator that failed, such as GPU_0_bfc."),
+    text("device_name", "Device as printed, such as 0x0x1_HBM0."),
+    integer("parameter_number", "Parameter of an input_mismatch, from 0."),
+    bigint("free_bytes", "Free memory of the allocator (bytes)."),
+    bigint("reservable_bytes", "Free memory in one piece (bytes)."),
+    bigint("largest_free_bytes", "Largest free chunk (bytes)."),
+    bigint("in_use_bytes", "Memory in use (bytes)."),
+    bigint("peak_in_use_bytes", "The most that was in use (bytes)."),
+    bigint("limit_bytes", "What the allocator may use at most (bytes)."),
+    bigint("pool_bytes", "What the allocator holds of the device's memory (bytes)."),
+    bigint("device_free_bytes", "Free memory of the whole device (bytes)."),
+    bigint("device_bytes", "Memory of the whole device (bytes)."),
+    text("message", "The line as written, where it is not understood."),
+    bigint("repeat_count", "How often a like line follows, digits aside (count)."),
     key=("run_id", "path", "ordinal"),
     references=(to_run(),),
 )
@@ -160,9 +206,58 @@ OOM_BUFFERS = public(
     text("source_file", "Source file."),
     integer("source_line", "Line in that file."),
     text("allocation_type", "Such as HLO temp; NULL if not printed."),
+    text("instruction", "Instruction that the message names beside a label."),
     key=("run_id", "path", "ordinal", "place"),
     references=(
         to_run(),
         Reference(("run_id", "path", "ordinal"), "oom_reports", lacks="a report"),
     ),
+)
+
+OOM_CHUNKS = public(
+    "oom_chunks",
+    "Chunks that an allocator lists when it runs out of memory, those alike together.",
+    run_id(),
+    text("path", "File inside the run."),
+    integer("ordinal", "Number of the report in that file, from 0."),
+    integer("place", "Order in which they appear, from 1."),
+    bigint("size_bytes", "Size of each, exact (bytes)."),
+    boolean("is_free", "Whether they are free."),
+    text("program_name", "Program that allocated them, since XLA of 2026-06."),
+    text("kind", "What for, such as temp or live_out."),
+    integer("allocation_id", "Allocation of that program, see allocations."),
+    bigint("chunk_count", "How many there are (count)."),
+    key=("run_id", "path", "ordinal", "place"),
+    references=(
+        to_run(),
+        Reference(("run_id", "path", "ordinal"), "oom_reports", lacks="a report"),
+    ),
+)
+
+LOG_MEMORY_STATS = public(
+    "log_memory_stats",
+    "Figures of memory_analysis() that somebody printed into a log or pasted.",
+    run_id(),
+    text("path", "File inside the run."),
+    integer("ordinal", "Place in that file, from 0."),
+    bigint("line", "Line it begins at, from 1."),
+    integer("rank", "Rank that the prefix of its lines names; NULL if none does."),
+    text("form", "memory_analysis, or maxtext, whose figures are rounded."),
+    bigint("argument_bytes", "Entry parameters (bytes)."),
+    bigint("output_bytes", "Live-outs, donated parameters included (bytes)."),
+    bigint("alias_bytes", "Parameters whose memory outputs take over (bytes)."),
+    bigint("temp_bytes", "Temporary memory, by the backend's own definition (bytes)."),
+    bigint("generated_code_bytes", "Machine code (bytes)."),
+    bigint("host_argument_bytes", "Entry parameters in host memory (bytes)."),
+    bigint("host_output_bytes", "Live-outs in host memory (bytes)."),
+    bigint(
+        "host_alias_bytes", "Parameters whose host memory outputs take over (bytes)."
+    ),
+    bigint("host_temp_bytes", "Temporary host memory (bytes)."),
+    bigint("host_generated_code_bytes", "Machine code for the host (bytes)."),
+    bigint("peak_bytes", "XLA's own peak, which mixes memory spaces (bytes)."),
+    *_totals(),
+    bigint("total_bytes", "Their total as printed (bytes)."),
+    key=("run_id", "path", "ordinal"),
+    references=(to_run(),),
 )

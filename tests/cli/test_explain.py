@@ -62,7 +62,8 @@ def test_the_data_are_rows_of_queries(demo_warehouse: Path, tmp_path: Path) -> N
             result = run_query(connection, query, {"run": run, **more}).dicts()
             assert rows == json.loads(json.dumps(result)), query
     assert found["answers"].keys() == {
-        *("oom_summary", "oom_buffers_explained", "rejects_summary", "headroom"),
+        *("oom_summary", "oom_buffers_explained", "oom_chunks_explained"),
+        *("printed_memory", "rejects_summary", "headroom"),
         *("peak_by_space", "live_timeline", "peak_by_role", "peak_by_source_line"),
         *("peak_by_layer", "peak_contents", "remedies", "frag_breakdown"),
     }

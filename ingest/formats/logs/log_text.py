@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from io import StringIO
 from typing import Any, NamedTuple
 
 from hlodb.ingest.formats.hlo_text.blocks import BlockCache
 from hlodb.ingest.formats.hlo_text.module import ParsedHlo, parse_hlo
-from hlodb.ingest.formats.logs.oom_log import OomReport, parse_oom_log
+from hlodb.ingest.formats.logs.oom_log import parse_oom_log
+from hlodb.ingest.formats.logs.oom_report import MemoryStats, OomReport
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
-from hlodb.ingest.formats.scan import lines_of
+from hlodb.ingest.formats.scan import lines_of, printable
 from hlodb.ingest.records import Evidence, Reject, Tally
 
 # A computation begins with an instruction, or a comment. `trace_options {` and other
@@ -42,9 +44,10 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
         for ordinal, report in enumerate(oom.reports)
         for row in _oom_rows(path, ordinal, report)
     ]
+    evidence += [_stats_row(path, *numbered) for numbered in enumerate(oom.stats)]
     rejects = Tally(hlo.rejects)
     rejects += oom.rejects
-    found = hlo.modules or hlo.rejects or oom.reports or framed.frames
+    found = hlo.modules or hlo.rejects or evidence or framed.frames
     return ParsedLog(hlo, evidence, rejects, not found)
 
 
@@ -61,30 +64,30 @@ def _without(text: str, numbers: frozenset[int]) -> str:
 
 def _oom_rows(path: str, ordinal: int, report: OomReport) -> list[Evidence]:
     key = {"path": path, "ordinal": ordinal}
+    texts = {name: printable(text) for name, text in report.texts.items()}
+    number = texts.pop("parameter_number", None)
     said = {
         "line": report.line,
         "rank": report.rank,
         "form": report.form,
         "space_name": report.space_name,
+        "parameter_number": int(number) if number else None,
+        **texts,
         **report.sizes,
     }
     buffers = [
-        Evidence(
-            "oom_buffers",
-            key
-            | {
-                "place": b.place,
-                "size_bytes": b.size_bytes,
-                "unpadded_bytes": b.unpadded_bytes,
-                "shape": b.shape,
-                "is_parameter": b.is_parameter,
-                "label": b.label,
-                "op_name": b.op_name,
-                "source_file": b.source_file,
-                "source_line": b.source_line,
-                "allocation_type": b.allocation_type,
-            },
-        )
-        for b in report.buffers
+        Evidence("oom_buffers", key | asdict(buffer)) for buffer in report.buffers
     ]
-    return [Evidence("oom_reports", key | said), *buffers]
+    chunks = [
+        Evidence(
+            "oom_chunks",
+            key | {"place": place, **asdict(chunk), "chunk_count": count},
+        )
+        for place, (chunk, count) in enumerate(report.chunks.items(), 1)
+    ]
+    return [Evidence("oom_reports", key | said), *buffers, *chunks]
+
+
+def _stats_row(path: str, ordinal: int, stats: MemoryStats) -> Evidence:
+    key = {"path": path, "ordinal": ordinal, "line": stats.line, "rank": stats.rank}
+    return Evidence("log_memory_stats", key | {"form": stats.form} | stats.sizes)

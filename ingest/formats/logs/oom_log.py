@@ -1,4 +1,9 @@
-"""Reports of running out of memory, as XLA writes them into logs and error messages.
+r"""Reports of running out of memory, as XLA and its runtimes write them into logs.
+
+    lines → envelopes off, rank by rank → messages and lists → reports, in order
+
+A *message* is a sentence of `wordings.py`; it may run over lines. Behind some stand
+*lists*, line by line:
 
 On CPU and GPU:                               On TPU:
     BufferAssignment OOM Debugging.               Ran out of memory in memory space hbm.
@@ -12,162 +17,183 @@ On CPU and GPU:                               On TPU:
             Shape: f32[4096,128,3]                     Allocation type: HLO temp
             ==========================                 ==========================
 
-Sizes have two or three digits, powers of 1024 in both spellings. Lines may stand behind
-a log's prefix (time and source file, process, rank, level, colours). Ranks may write at
-the same time: lines that name theirs (`[rank3]:`, `mpirun --tag-output`, `srun -l`) are
-read rank by rank. A report that is cut, or mixed with another, is rejected there.
+Where buffers were not assigned yet, a TPU lists the allocations of each space; an
+allocator lists its statistics and chunks:
 
-Other lines say it alone, and each is a report where no longer one follows:
+    Memory Space: default (color=0)               Stats:
+      cumulative_size;  size; …; shapes_list      Limit:            12.00GiB
+      128.00GiB(100%);  128.00GiB; …; f32[…]      InUse:             9.00GiB
+                                                  InUse at 7f00 of size 4096 next 1
 
-    Out of memory while trying to allocate 6291456 bytes.                     allocation
-    Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.02GiB …
-    Failed to allocate request for 154.06GiB (165425291480B) on device …
-    Can't reduce memory use below 22.27GiB (… bytes) by rematerialization;
-      only reduced to … (… bytes), down from … (… bytes) originally    rematerialization
-    Ran out of memory on HBM, the total memory required for HLO
-      temporaries (20.62G) exceeds available HBM (15.75G).                program_memory
-    Ran out of memory in memory space vmem while allocating on stack for %k …
-      Scoped allocation with size 19.85M and limit 16.00M exceeded …      program_memory
-    XLA::TPU program HBM usage: 19.51G / 30.75G                            program_usage
+Ranks may write at the same time: lines that name theirs (`[rank3]:`, `mpirun
+--tag-output`, `srun -l`) are read rank by rank. A report that is cut, or mixed with
+another, is rejected there. A line that tells of a shortage of memory in other words is
+a report of the form `unknown`, which quotes it.
 
-Where buffers were not assigned yet, a TPU lists the allocations of each space:
-
-    Ran out of memory in memory space hbm. … Memory usage report:
-    Memory Space: default (color=0)
-      cumulative_size;       size;       offset; used_by_n_values; shapes_list
-      128.00GiB(100%);  128.00GiB;            0;                1; f32[65536,524288]
-
-Sources: XLA `buffer_assignment.cc`, `hlo_rematerialization.cc`, `bfc_allocator.cc`,
-`stream_executor_memory_allocator.cc`; libtpu's wordings are from public logs of 2020 to
-2026.
+Sources: XLA `buffer_assignment.cc`, `tsl/framework/bfc_allocator.cc`; libtpu's lists
+are from public logs of 2019 to 2026.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from hlodb.ingest.formats.scan import human_bytes, is_balanced, lines_of
-from hlodb.ingest.records import Reject, Tally
+from hlodb.ingest.formats.logs.envelope import LogLine, without_envelope
+from hlodb.ingest.formats.logs.memory_stats import Stats, find_stats
+from hlodb.ingest.formats.logs.messages import Found, found_in, text_of
+from hlodb.ingest.formats.logs.oom_report import (
+    MemoryStats,
+    OomBuffer,
+    OomChunk,
+    OomReport,
+)
+from hlodb.ingest.formats.logs.wordings import (
+    KNOWN_ADVICE,
+    MARKS,
+    SIZE,
+    SUSPECT,
+    size_bytes,
+)
+from hlodb.ingest.formats.scan import is_balanced
+from hlodb.ingest.records import Reject
+
+_NEAR = 200
+"""A message of the same request may stand so many other lines further on."""
+
+_ADJOINING = 12
+"""A list that says nothing else belongs to a message so many other lines before it."""
+
+_BEFORE, _AFTER = 40, 120
+"""Lines around a mark that are read."""
+
+_MOST_UNKNOWN = 100
+"""So many different lines that are not understood are quoted of a log."""
+
+_MOST_CHARACTERS = 1_000
+"""Of a message so much is quoted."""
+
+_MOST_CHUNKS = 10_000
+"""So many kinds of chunks are kept of an allocator."""
 
 
-@dataclass(frozen=True, slots=True)
-class OomBuffer:
-    """A buffer of the list; `place` counts from 1 as printed, sizes are rounded."""
+class _Suspect(NamedTuple):
+    """A line that may tell of a shortage; `at` is its place among its rank's lines."""
 
-    place: int
-    size_bytes: int | None = None
-    unpadded_bytes: int | None = None
-    shape: str | None = None
-    is_parameter: bool = False
-    label: str | None = None
-    op_name: str | None = None
-    source_file: str | None = None
-    source_line: int | None = None
-    allocation_type: str | None = None
+    at: int
+    number: int
+    text: str
 
 
 @dataclass(slots=True)
-class OomReport:
-    """One report; `sizes` holds bytes by the names of the columns of oom_reports."""
-
-    line: int
-    form: str
-    space_name: str | None = None
-    sizes: dict[str, int] = field(default_factory=dict)
-    buffers: list[OomBuffer] = field(default_factory=list)
-    rank: int | None = None
-
-
-class Request(NamedTuple):
-    """What could not be allocated, as the line says it."""
-
-    line: int
-    size_bytes: int
-    is_exact: bool
-
-    def is_same(self, size_bytes: int) -> bool:
-        """Return whether it is this size, as far as three digits can say."""
-        return abs(self.size_bytes - size_bytes) * 100 <= max(self.size_bytes, 100)
-
-
-_SECTION = "report of running out of memory"
-
-
 class OomReading:
-    """A log as far as it was read: the reports, and what was said before one begins."""
+    """The lines of one rank as far as they were read, and their reports."""
 
-    def __init__(self, rank: int | None = None) -> None:
-        self.rank = rank
-        self.reports: list[OomReport] = []
-        self.rejects: list[Reject] = Tally()
-        self.number = 0
-        self.request: Request | None = None
-        self.in_buffer = False
-        self.is_titled = False
-        self.is_mixed = False
-        self.listed = 0
-        self.listed_space: str | None = None
+    rank: int | None = None
+    reports: list[OomReport] = field(default_factory=list)
+    stats: list[MemoryStats] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=list)
+    taken: set[int] = field(default_factory=set)
+    suspects: list[_Suspect] = field(default_factory=list)
+    claims: list[int] = field(default_factory=list)
+    number: int = 0
+    gap: int = 0
+    in_buffer: bool = False
+    is_titled: bool = False
+    is_mixed: bool = False
+    in_histogram: bool = False
+    is_unnumbered: bool = False
+    listed: int = 0
+    listed_space: str | None = None
+    open_field: str = ""
+    before_field: OomBuffer | None = None
 
     def reject(self, code: str, message: str) -> None:
         """Record once of a report that it is not whole."""
         begun = self.reports[-1].line if self.reports else 0
         if not self.rejects or self.rejects[-1].line < begun:
-            self.rejects.append(Reject(self.number, 0, _SECTION, code, message, ""))
+            section = "report of running out of memory"
+            self.rejects.append(Reject(self.number, 0, section, code, message, ""))
 
     def end(self) -> None:
-        """Report what was asked for last, and a list that is cut."""
-        if self.in_buffer:
+        """Report a list that is cut."""
+        if self.in_buffer and not self._is_whole():
             self.reject("cut_report", _CUT)
-        self.report_request()
+        self.in_buffer = False
 
-    def ask(self, request: Request) -> None:
-        """Keep what was asked for; said again, the exact number counts."""
-        pending = self.request
-        if pending is not None and pending.is_same(request.size_bytes):
-            if request.is_exact and not pending.is_exact:
-                self.request = request._replace(line=pending.line)
-            return
-        self.report_request()
-        self.request = request
+    def _is_whole(self) -> bool:
+        """Return whether the open buffer has its last field, though not its end."""
+        buffers = self.reports[-1].buffers if self.reports else []
+        return bool(buffers) and buffers[-1].allocation_type is not None
 
-    def report_request(self) -> None:
-        """Report what was asked for, unless the last report says so already."""
-        asked, self.request = self.request, None
-        if asked is None:
-            return
-        last = self.reports[-1].sizes.get("requested_bytes") if self.reports else None
-        if last is None or not asked.is_same(last):
-            sizes = {"requested_bytes": asked.size_bytes}
-            self.reports.append(
-                OomReport(asked.line, "allocation", None, sizes, rank=self.rank)
-            )
-            self.in_buffer, self.listed = False, 0
-
-    def report(self, form: str) -> OomReport | None:
-        """Return the last report if it is of this form."""
+    def report(self, *forms: str) -> OomReport | None:
+        """Return the last report if it is of one of these forms."""
         last = self.reports[-1] if self.reports else None
-        return last if last and last.form == form else None
+        return last if last and last.form in forms else None
 
     def begin(self, form: str, space: str | None = None) -> OomReport:
-        """Begin a report; what was asked for before belongs to it."""
-        if form in _ALONE:
-            self.report_request()
-        if self.in_buffer:
-            self.reject("cut_report", _CUT)
+        """Begin a report."""
+        self.end()
         report = OomReport(self.number, form, space, rank=self.rank)
-        if self.request is not None:
-            report.sizes["requested_bytes"] = self.request.size_bytes
-        self.request = None
         self.reports.append(report)
-        self.in_buffer, self.listed, self.is_mixed = False, 0, False
+        self.listed, self.is_mixed, self.is_titled = 0, False, False
+        self.is_unnumbered = False
+        self.listed_space, self.in_histogram, self.open_field = None, False, ""
         return report
+
+    def take_found(self, found: Found) -> None:
+        """Add what a message says, to a report that says the same, or to a new one."""
+        report = self._same(found)
+        if report is None:
+            report = self.begin(found.form, found.space_name)
+            report.sizes.update(found.sizes)
+        else:
+            asked = report.sizes.get("requested_bytes")
+            known = {**found.sizes, **report.sizes}
+            if asked is not None and found.is_exact:
+                known["requested_bytes"] = found.sizes["requested_bytes"]
+            report.sizes.update(known)
+            report.space_name = report.space_name or found.space_name
+        for name, said in found.texts.items():
+            report.texts.setdefault(name, said)
+        report.buffers += [
+            replace(buffer, place=len(report.buffers) + place)
+            for place, buffer in enumerate(found.buffers, 1)
+        ]
+        if found.is_cut:
+            self.reject("cut_report", _CUT)
+
+    def _same(self, found: Found) -> OomReport | None:
+        """Return the last report if the message says the same request again."""
+        last = self.reports[-1] if self.reports else None
+        if last is None or self.gap > _NEAR or found.form != "allocation":
+            return None
+        if last.form not in ("allocation", "buffer_assignment"):
+            return None
+        names = {last.texts.get("program_name"), found.texts.get("program_name")}
+        if len(names - {None}) > 1:
+            return None
+        asked, again = (each.sizes.get("requested_bytes") for each in (last, found))
+        if asked is None and again is None:
+            is_same = last.texts.get("operation") == found.texts.get("operation")
+            return last if is_same and self.gap <= _ADJOINING else None
+        if asked is None or again is None:
+            return None
+        # Three digits are printed of one, all of the other.
+        is_same = abs(asked - again) * 100 <= max(asked, 100)
+        return last if is_same else None
 
     def program(self, space: str) -> OomReport:
         """Return the open report about a TPU's space; begin one where there is none."""
+        space = space.lower()
         report = self.report("program_memory")
+        asked = self.report("allocation")
+        if asked is not None and self.gap <= _ADJOINING and not asked.buffers:
+            asked.form, asked.space_name = "program_memory", space
+            return asked
         if report is None or report.space_name != space or report.buffers:
             report = self.begin("program_memory", space)
         return report
@@ -180,105 +206,52 @@ class OomReading:
         return self.in_buffer
 
 
-_SIZE = r"([0-9]{1,9}(?:\.[0-9]{1,2})?(?:[KMGTPE](?:iB)?|B))"
-_SOURCE = re.compile(r'(op_name|source_file|source_line)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
 _Take = Callable[[OomReading, re.Match[str]], bool]
 
 
-class OomRule(NamedTuple):
+class _BlockRule(NamedTuple):
     """A kind of line, and what it does; `take` tells whether it fits where it is."""
 
     pattern: re.Pattern[str]
     take: _Take
 
 
-def _take_request(reading: OomReading, match: re.Match[str]) -> bool:
-    exact, rounded = match["exact"], match["rounded"]
-    size = int(exact) if exact else human_bytes(rounded)
-    reading.ask(Request(reading.number, size, bool(exact)))
-    return True
-
-
-def _begin_rematerialization(reading: OomReading, match: re.Match[str]) -> bool:
-    report = reading.begin("rematerialization")
-    names = ("capacity_bytes", "used_bytes", "total_bytes")
-    for place, name in enumerate(names):
-        rounded, exact = match[2 * place + 1], match[2 * place + 2]
-        if exact or rounded:
-            report.sizes[name] = int(exact) if exact else human_bytes(rounded)
-    return True
-
-
-def _begin_temporaries(reading: OomReading, match: re.Match[str]) -> bool:
-    report = reading.begin("program_memory", match[1].lower())
-    report.sizes["temp_bytes"] = human_bytes(match[2])
-    report.sizes["capacity_bytes"] = human_bytes(match[3])
-    return True
-
-
-def _begin_usage(reading: OomReading, match: re.Match[str]) -> bool:
-    report = reading.begin("program_usage", match[1].lower())
-    report.sizes["used_bytes"] = human_bytes(match[2])
-    report.sizes["capacity_bytes"] = human_bytes(match[3])
-    return True
-
-
-def _take_scoped(reading: OomReading, match: re.Match[str]) -> bool:
-    """Read what a kernel wanted on its stack, on its own line or behind the space."""
-    report = reading.report("program_memory")
-    if report is None or report.space_name != match[3] or "used_bytes" in report.sizes:
-        report = reading.begin("program_memory", match[3])
-    report.sizes["used_bytes"] = human_bytes(match[1])
-    report.sizes["capacity_bytes"] = human_bytes(match[2])
-    return True
+# --- Lists of XLA ------------------------------------------------------------------
 
 
 def _begin_assignment(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.begin("buffer_assignment")
+    """Begin a report of an assignment; a request just before it belongs to it."""
+    asked = reading.report("allocation")
+    number = reading.number
+    if asked is not None and reading.gap <= _ADJOINING:
+        asked.form, asked.line = "buffer_assignment", number
+    else:
+        reading.begin("buffer_assignment")
     return True
 
 
 def _take_stats_title(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("buffer_assignment")
     # It opens a report of its own, unless the line before has done so.
-    if report is None or report.sizes.keys() - {"requested_bytes"}:
-        reading.begin("buffer_assignment")
+    if report is None or report.sizes.keys() & set(_STATS.values()):
+        return _begin_assignment(reading, match)
     return True
 
 
 def _take_stat(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("buffer_assignment")
     if report is not None:
-        report.sizes[_STATS[match[1]]] = human_bytes(match[2])
+        report.sizes[_STATS[match[1]]] = size_bytes(match[2])
     return report is not None
 
 
-def _begin_space(reading: OomReading, match: re.Match[str]) -> bool:
-    report = reading.begin("program_memory", match[1])
-    if match[2]:
-        report.sizes["used_bytes"] = human_bytes(match[2])
-        report.sizes["capacity_bytes"] = human_bytes(match[3])
-    rest = match.string[match.end() :]
-    if not _WHOLE.match(rest):
-        reading.reject("cut_report", _CUT)
-    scoped = _SCOPED.search(rest)
-    said = rest[: scoped.start() if scoped else None]
-    if said.startswith(_STACK):
-        size = human_bytes(scoped[1]) if scoped else None
-        label = said.removeprefix(_STACK).rstrip(". ")
-        report.buffers.append(OomBuffer(1, size, label=label, allocation_type="stack"))
-    if scoped:
-        _take_scoped(reading, scoped)
-    return True
-
-
 def _take_usage(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.program(match[1]).sizes.setdefault("used_bytes", human_bytes(match[2]))
+    reading.program(match[1]).sizes.setdefault("used_bytes", size_bytes(match[2]))
     return True
 
 
 def _take_requirement(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.program(match[1]).sizes["program_bytes"] = human_bytes(match[2])
+    reading.program(match[1]).sizes["program_bytes"] = size_bytes(match[2])
     return True
 
 
@@ -289,9 +262,9 @@ def _take_share(reading: OomReading, match: re.Match[str]) -> bool:
     # What the program itself reserves, below its requirement, is another thing.
     is_own = match[1] == "reserved" and "program_bytes" in report.sizes
     if match[2] != "unknown size" and match[1] in _SHARES and not is_own:
-        report.sizes.setdefault(_SHARES[match[1]], human_bytes(match[2]))
+        report.sizes.setdefault(_SHARES[match[1]], size_bytes(match[2]))
     if match[3]:
-        report.sizes["temp_fragmentation_bytes"] = human_bytes(match[3])
+        report.sizes["temp_fragmentation_bytes"] = size_bytes(match[3])
     return True
 
 
@@ -299,33 +272,73 @@ def _take_output(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("program_memory")
     for name, size in (("live_out_bytes", match[1]), ("shared_bytes", match[2])):
         if report and size:
-            report.sizes[name] = human_bytes(size)
+            report.sizes[name] = size_bytes(size)
     return report is not None
 
 
 def _take_title(reading: OomReading, match: re.Match[str]) -> bool:
+    """Begin a list, and a report where the lines above it were not copied."""
+    if not reading.reports or reading.gap > _NEAR:
+        if match[1]:
+            reading.begin("program_memory", match[1].lower())
+        else:
+            reading.begin("buffer_assignment")
     reading.is_titled = True
-    return bool(reading.reports)
+    return True
 
 
 def _begin_buffer(reading: OomReading, match: re.Match[str]) -> bool:
-    if reading.reports:
-        size = human_bytes(match[2]) if match[2] else None
-        buffers = reading.reports[-1].buffers
-        # A second list, of arguments and outputs, counts from 1 again.
-        is_again = bool(buffers) and int(match[1]) + reading.listed <= buffers[-1].place
-        if reading.in_buffer or (is_again and not reading.is_titled):
-            reading.reject("mixed_reports", _MIXED)
-            reading.in_buffer, reading.is_mixed = False, True
-            buffers.clear()
-        if reading.is_mixed:
-            return True
-        if is_again:
-            reading.listed = buffers[-1].place
-        reading.is_titled = False
-        buffers.append(OomBuffer(int(match[1]) + reading.listed, size))
-        reading.in_buffer = True
-    return bool(reading.reports)
+    if not reading.reports:
+        return False
+    size = size_bytes(match[2]) if match[2] else None
+    buffers = reading.reports[-1].buffers
+    # A second list, of arguments and outputs, counts from 1 again.
+    is_again = bool(buffers) and int(match[1]) + reading.listed <= buffers[-1].place
+    is_open = reading.in_buffer and not reading._is_whole()
+    if is_open or (is_again and not reading.is_titled):
+        return _mix(reading)
+    if reading.is_mixed:
+        return True
+    if is_again:
+        reading.listed = buffers[-1].place
+    reading.is_titled = False
+    buffers.append(OomBuffer(int(match[1]) + reading.listed, size))
+    reading.in_buffer = True
+    return True
+
+
+def _mix(reading: OomReading) -> bool:
+    """Reject the buffers of a report with which another is mixed."""
+    reading.reject("mixed_reports", _MIXED)
+    reading.in_buffer, reading.is_mixed = False, True
+    reading.reports[-1].buffers.clear()
+    return True
+
+
+def _take_size(reading: OomReading, match: re.Match[str]) -> bool:
+    """Read a buffer's size, which begins a buffer where its number was not copied."""
+    size = size_bytes(match[1])
+    buffers = reading.reports[-1].buffers if reading.reports else []
+    if reading.in_buffer and buffers[-1].size_bytes is None:
+        return reading.change_buffer(size_bytes=size)
+    if reading.is_mixed:
+        return True
+    is_first = not buffers and reading.is_titled
+    if not is_first and not (buffers and reading.is_unnumbered and reading.gap <= 2):
+        return False
+    # A buffer of which nothing but its size is said is another report's.
+    if reading.in_buffer and buffers[-1] == OomBuffer(
+        buffers[-1].place, buffers[-1].size_bytes
+    ):
+        return _mix(reading)
+    reading.is_titled, reading.is_unnumbered = False, True
+    buffers.append(OomBuffer(len(buffers) + 1, size))
+    reading.in_buffer = True
+    return True
+
+
+def _take_unpadded(reading: OomReading, match: re.Match[str]) -> bool:
+    return reading.change_buffer(unpadded_bytes=size_bytes(match[1]))
 
 
 def _take_listed_space(reading: OomReading, match: re.Match[str]) -> bool:
@@ -337,7 +350,7 @@ def _take_listed_space(reading: OomReading, match: re.Match[str]) -> bool:
 def _take_allocation(reading: OomReading, match: re.Match[str]) -> bool:
     report = reading.report("program_memory")
     if report is not None and reading.listed_space == report.space_name:
-        size, place = human_bytes(match[2]), len(report.buffers) + 1
+        size, place = size_bytes(match[2]), len(report.buffers) + 1
         report.buffers.append(OomBuffer(place, size, shape=match[3]))
     return report is not None
 
@@ -351,8 +364,8 @@ def _take_padding(reading: OomReading, match: re.Match[str]) -> bool:
     return reading.in_buffer
 
 
-def _take_text(name: str) -> _Take:
-    return lambda reading, match: reading.change_buffer(**{name: match[1]})
+def _take_type(reading: OomReading, match: re.Match[str]) -> bool:
+    return reading.change_buffer(allocation_type=match[1])
 
 
 def _take_shape(reading: OomReading, match: re.Match[str]) -> bool:
@@ -363,20 +376,16 @@ def _take_shape(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _take_label(reading: OomReading, match: re.Match[str]) -> bool:
     said = match[1]
-    is_argument = _ARGUMENT.match(said) is not None
-    if is_argument:
+    if _ARGUMENT.match(said) is not None:
         reading.change_buffer(is_parameter=True)
     earlier = reading.reports[-1].buffers[-1].label if reading.in_buffer else None
     label = said if earlier is None else f"{earlier} ({said})"
     return reading.change_buffer(label=label)
 
 
-def _take_size(name: str) -> _Take:
-    return lambda reading, match: reading.change_buffer(**{name: human_bytes(match[1])})
-
-
 def _take_parameter(reading: OomReading, match: re.Match[str]) -> bool:
-    return reading.change_buffer(shape=match[1], is_parameter=True)
+    said = match[1] if is_balanced(match[1]) else None
+    return reading.change_buffer(shape=said, is_parameter=True)
 
 
 def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
@@ -387,6 +396,91 @@ def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
         source_file=said.get("source_file"),
         source_line=int(line) if line else None,
     )
+
+
+# --- The state of an allocator -------------------------------------------------------
+
+
+def _with_state(reading: OomReading) -> OomReport | None:
+    """Return the report that an allocator's lines belong to."""
+    report = reading.report("allocation", "buffer_assignment", "program_memory")
+    return report if report is not None and reading.gap <= _ADJOINING else None
+
+
+def _take_state(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    size = size_bytes(match[2])
+    # Allocators print 0 for what they do not know.
+    if report is not None and size:
+        report.sizes.setdefault(_ALLOCATOR_STATS[match[1]], size)
+    return report is not None
+
+
+def _take_count(reading: OomReading, match: re.Match[str]) -> bool:
+    return _with_state(reading) is not None
+
+
+def _take_device_memory(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    if report is not None:
+        report.sizes["device_free_bytes"] = int(match[1])
+        report.sizes["device_bytes"] = int(match[2])
+    return report is not None
+
+
+def _take_pool(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    if report is not None:
+        report.sizes["pool_bytes"] = size_bytes(match[1])
+        report.sizes.setdefault("limit_bytes", size_bytes(match[2]))
+    return report is not None
+
+
+def _take_chunk(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    if report is not None:
+        note = match[3] or ""
+        program, place = _EXECUTABLE.search(note), _BUFFER_NOTE.search(note)
+        index = place["index"] if place else None
+        chunk = OomChunk(
+            int(match[2]),
+            match[1] == "Free",
+            program[1] if program else None,
+            place["kind"] if place else None,
+            int(index) if index else None,
+        )
+        _count(reading, report, chunk, 1)
+        if chunk.is_free:
+            most = report.sizes.get("largest_free_bytes", 0)
+            report.sizes["largest_free_bytes"] = max(most, chunk.size_bytes)
+    return report is not None
+
+
+def _count(reading: OomReading, report: OomReport, chunk: OomChunk, n: int) -> None:
+    if chunk in report.chunks or len(report.chunks) < _MOST_CHUNKS:
+        report.chunks[chunk] = report.chunks.get(chunk, 0) + n
+    else:
+        reading.reject("too_many", f"more than {_MOST_CHUNKS:,} kinds of chunks")
+
+
+def _begin_histogram(reading: OomReading, match: re.Match[str]) -> bool:
+    reading.in_histogram = _with_state(reading) is not None
+    return reading.in_histogram
+
+
+def _take_bar(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    if report is not None and reading.in_histogram:
+        _count(reading, report, OomChunk(int(match[1])), int(match[2]))
+        return True
+    return False
+
+
+def _take_allocator(reading: OomReading, match: re.Match[str]) -> bool:
+    report = _with_state(reading)
+    if report is not None:
+        report.texts.setdefault("allocator_name", match[1])
+    return report is not None
 
 
 _STATS = {
@@ -404,126 +498,136 @@ _SHARES = {
     "arguments": "parameter_bytes",
     "HLO temp": "temp_bytes",
 }
+_ALLOCATOR_STATS = {
+    "Limit": "limit_bytes",
+    "InUse": "in_use_bytes",
+    "MaxInUse": "peak_in_use_bytes",
+    "LargestFreeBlock": "largest_free_bytes",
+    "HBM capacity": "limit_bytes",
+    "Top-of-Memory reserved": "reserved_bytes",
+    "Currently allocated": "in_use_bytes",
+    "Max free chunk": "largest_free_bytes",
+}
 _SHARE = "|".join((*_SHARES, "global", "scoped", "overlays"))
-_ALONE = frozenset(("rematerialization", "program_usage"))
 _ARGUMENT = re.compile(r"Argument [0-9]{1,9}\b")
-_STACK = " while allocating on stack for "
-_SCOPED = re.compile(
-    rf"Scoped allocation with size {_SIZE} and limit {_SIZE}"
-    r" exceeded scoped (\w{1,20}) limit"
+_SOURCE = re.compile(r'(op_name|source_file|source_line)=(?:"((?:[^"\\]|\\.)*)"|(\d+))')
+_EXECUTABLE = re.compile(r"\bexecutable=([^,{}>\s]{1,300})")
+_BUFFER_NOTE = re.compile(
+    r"\bkind=(?P<kind>\w{1,40})(?:, ?allocation_index=(?P<index>[0-9]{1,9}))?"
 )
 _CUT = "the report is cut here: what it lists further on is missing"
 _MIXED = (
     "lines of several reports are mixed here, so that no buffer is known: log each"
     " rank to a file, or with its number (mpirun --tag-output, srun -l)"
 )
-_WHOLE = re.compile(rf"(?! Exceeded)(?!\. Used )| Exceeded \w+ capacity by {_SIZE}\.")
-_EXACT, _ROUNDED = r"(?P<exact>[0-9]{1,15})", rf"(?P<rounded>{_SIZE[1:-1]})"
-_BYTES = r"\(([0-9]{1,15}) bytes\)"
-
-INLINE_RULES = tuple(
-    OomRule(re.compile(pattern), take)
-    for pattern, take in (
-        (
-            "[Oo]ut of memory (?:while )?trying to allocate"
-            rf" (?:{_EXACT} bytes|{_ROUNDED})",
-            _take_request,
-        ),
-        (rf"[Ff]ailed to allocate request for {_ROUNDED} \({_EXACT}B\)", _take_request),
-        (rf"[Ff]ailed to allocate {_ROUNDED} \({_EXACT} bytes\)", _take_request),
-        (
-            rf"(?P<exact>)[Aa]ttempting to (?:allocate|reserve) {_ROUNDED}\b",
-            _take_request,
-        ),
-        (
-            rf"Can't reduce memory use below {_SIZE}(?: {_BYTES})? by rematerialization"
-            rf"; only reduced to {_SIZE}(?: {_BYTES})?"
-            rf"(?:, down from {_SIZE}(?: {_BYTES})?)?",
-            _begin_rematerialization,
-        ),
-        (
-            r"Ran out of memory on (\w{1,20}), the total memory required for HLO"
-            rf" temporaries \({_SIZE}\) exceeds available \w{{1,20}} \({_SIZE}\)",
-            _begin_temporaries,
-        ),
-        (
-            r"Ran out of memory in memory space (\w{1,20})\b"
-            rf"(?:\. Used {_SIZE} of {_SIZE} \w{{1,20}}\.)?",
-            _begin_space,
-        ),
-        (_SCOPED.pattern, _take_scoped),
-        (rf"XLA::TPU program (\w{{1,20}}) usage: {_SIZE} / {_SIZE}", _begin_usage),
-    )
-)
-"""Tried in order wherever they begin in a line; the first that is found decides."""
+_S = f"({SIZE})"
 
 BLOCK_RULES = tuple(
-    OomRule(re.compile(pattern), take)
+    _BlockRule(re.compile(pattern), take)
     for pattern, take in (
         (r"BufferAssignment OOM Debugging\.?$", _begin_assignment),
         (r"BufferAssignment stats:$", _take_stats_title),
-        (rf"({'|'.join(_STATS)}):\s+{_SIZE}(?: \(.*\))?$", _take_stat),
-        (rf"Total (\w+) usage >= {_SIZE}:?$", _take_usage),
-        (rf"Program (\w+) requirement {_SIZE}:?$", _take_requirement),
+        (rf"({'|'.join(_STATS)}):\s*{_S}(?: \(.*\))?$", _take_stat),
+        (rf"Total (\w{{1,20}}) usage >= {_S}:?$", _take_usage),
+        (rf"Program (\w{{1,20}}) requirement {_S}:?$", _take_requirement),
         (
-            rf"({_SHARE})\s+({_SIZE[1:-1]}|unknown size)"
-            rf"(?: \(.*?(?:fragmentation \({_SIZE}\))?\))?$",
+            rf"({_SHARE})(?:\([\w/]{{1,60}}\))?\s+({SIZE}|unknown size)"
+            rf"(?: \(.*?(?:fragmentation \({_S}\))?\))?$",
             _take_share,
         ),
         (
-            rf"Output size (?:unknown|{_SIZE}(?:; shares {_SIZE} with arguments)?)\.$",
+            rf"Output size (?:unknown|{_S}(?:; shares {_S} with arguments)?)\.?$",
             _take_output,
         ),
         (
             r"(?:Peak buffers|Largest program (?:allocations|arguments and outputs)"
-            r" in \w+):$",
+            r" in (\w{1,20})):?$",
             _take_title,
         ),
-        (rf"Buffer ([0-9]{{1,6}}):(?:$| {_SIZE})", _begin_buffer),
-        (rf"([0-9]{{1,6}})\. Size: {_SIZE}$", _begin_buffer),
+        (rf"Buffer ([0-9]{{1,6}}):(?:$| {_S})", _begin_buffer),
+        (rf"([0-9]{{1,6}})[.)] Size: {_S}$", _begin_buffer),
         (r"Memory Space: (\w{1,20}) \(color=[0-9]{1,3}\)$", _take_listed_space),
         (
-            rf"{_SIZE}\([0-9]{{1,3}}%\);\s+{_SIZE};\s+[0-9]+;\s+[0-9]+; (\S.*)$",
+            rf"{_S}\([0-9]{{1,3}}%\);\s+{_S};\s+[0-9]+;\s+[0-9]+; (\S.*)$",
             _take_allocation,
         ),
-        (rf"Size: {_SIZE}$", _take_size("size_bytes")),
-        (rf"Unpadded size: {_SIZE}$", _take_size("unpadded_bytes")),
+        (rf"Size: {_S}$", _take_size),
+        (rf"Unpadded size: {_S}$", _take_unpadded),
         (r"Extra memory due to padding: .*$", _take_padding),
         (r"Operator: (.*)$", _take_operator),
         (r"Entry Parameter Subshape: (.*)$", _take_parameter),
         (r"(?:XLA [Ll]abel|Tag): (.*)$", _take_label),
         (r"(Argument [0-9]{1,9} index \{[0-9,]{0,80}\})$", _take_label),
         (r"Shape: (.*)$", _take_shape),
-        (r"Allocation type: (.*)$", _take_text("allocation_type")),
-        (r"={20,}$", _end_buffer),
+        (r"Allocation type: (.*)$", _take_type),
+        (r"={10,}$", _end_buffer),
+        (
+            rf"(?:Stats: *)?({'|'.join(_ALLOCATOR_STATS)}):?\s+"
+            rf"({SIZE}|[0-9]{{1,18}})(?: \(.*\))?$",
+            _take_state,
+        ),
+        (
+            r"(?:Num\w{0,20}|MaxAllocSize|\w{0,20}Reserved|Pool\w{0,20}"
+            r"|Available after request|Program requirement|[Hh]eap allocat\w{1,40}"
+            r"(?: \([\w ]{1,40}\))?):?\s+-?[0-9].*$|Stats:$|Heap allocator status:$"
+            r"|-{10,}$",
+            _take_count,
+        ),
+        (
+            r"(?:Reported by CUDA: )?Free memory/Total memory: ([0-9]{1,18})/"
+            r"([0-9]{1,18})$",
+            _take_device_memory,
+        ),
+        (
+            rf"Total size in pool: {_S},? memory_limit_: {_S} .*$",
+            _take_pool,
+        ),
+        (
+            r"total_region_allocated_bytes_: ([0-9]{1,18}),? memory_limit_:"
+            r" ([0-9]{1,18}) .*$",
+            _take_pool,
+        ),
+        (
+            r"(InUse|Free|Chunk) +at (?:0x)?[0-9a-fA-F]{1,16} of size ([0-9]{1,18})"
+            r"(?: (.*))?$",
+            _take_chunk,
+        ),
+        (r"BFCAllocator dump for ([\w.\-]{1,80})$", _take_allocator),
+        (
+            r"Bin \([0-9]{1,18}\):.*$|[0-9]{1,9} Chunks of size .*$|Sum Total of .*$"
+            r"|Summary of in-use Chunks.*$|Next region of size .*$|[*_x]{60,}$"
+            r"|Current allocation summary follows\.?$|Bin for .*$",
+            _take_count,
+        ),
+        (r"Histogram of current allocation: .*$", _begin_histogram),
+        (r"([0-9]{1,18}), ([0-9]{1,9});?$", _take_bar),
     )
 )
-"""Tried in order on a line without its prefix; the first that matches decides."""
+"""Tried in order on a line without its envelope; the first that matches decides."""
 
-# A line that an inline rule takes holds one of these.
-_INLINE = re.compile(
-    r"ut of memory|ailed to allocate|ttempting to |Can't reduce memory"
-    r"|Scoped allocation|XLA::TPU program"
+_CONTINUED = re.compile(
+    r"(?:Operator|Entry Parameter Subshape|XLA [Ll]abel|Shape|Tag):"
 )
-_MARK = re.compile(
-    r"BufferAssignment (?:OOM|stats)|Total \w{1,20} usage >="
-    rf"|Program \w{{1,20}} requirement|{_INLINE.pattern}"
+_ATTRIBUTE = re.compile(r"(?:op_name|op_type|source_file|source_line|source_end_line)=")
+# Lists whose line breaks were lost on their way.
+_FLAT = re.compile(
+    r"Total \w{1,20} usage >= |Program \w{1,20} requirement |Allocation type: "
+    r"|Unpadded size: |XLA [Ll]abel: |Peak buffers:|[a-z] allocation: "
+    r"|LargestFreeBlock:"
 )
-_LEVEL = "TRACE|DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL"
-_TIME = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?Z?"
-_PREFIX = re.compile(
-    r"(?>(?:<std(?:err|out)>:|\x1b?\[[0-9;]{0,9}m|\([^()\n]{0,80}pid=[0-9]*[^()\n]{0,80}\)"
-    r"|[0-9]{4}-[0-9]{2}-[0-9]{2} [^][\n]{0,200}\]|[EFIW][0-9]{4} [^][\n]{0,200}\]"
-    rf"|(?:[0-9]{{4}}-)?[0-9]{{2}}-[0-9]{{2}}[ T]?(?:{_TIME})?|{_TIME}"
-    rf"|(?:{_LEVEL})\b:?|\[[^\]\n]{{0,200}}\]:?"
-    r"|(?:[Rr]ank|[Ww]orker|[Hh]ost)[ _=-]?[0-9]{1,6}[:|]|[0-9]{1,6}:(?= )|\||\s)*)"
+_FLAT_BREAK = re.compile(
+    r"\s+(?=Total \w{1,20} usage >= |Program \w{1,20} requirement |Largest program "
+    r"|Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]|Operator: op_|Shape: "
+    r"|Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: |={10,}"
+    r"|Peak buffers:|Buffer [0-9]{1,6}:|BufferAssignment (?:OOM|stats)"
+    rf"|(?:{_SHARE})\s+{SIZE}(?:\s|$)|(?:{'|'.join(_STATS)}):"
+    r"|(?:Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|PeakReserved"
+    r"|LargestFreeBlock):)"
 )
-_RANK = re.compile(
-    r"\[[0-9]{1,6},([0-9]{1,6})\]<std|\[?[Rr]ank[ _=-]?([0-9]{1,6})[]:|]"
-    r"|^\s*([0-9]{1,6}):\s"
-)
-# Ray says once what its workers say alike.
-_REPEATED = " [repeated "
+_LONG = 80
+
+
+# --- Reading -------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -533,61 +637,203 @@ class OomLog:
     reports: list[OomReport] = field(default_factory=list)
     lines: frozenset[int] = frozenset()
     rejects: list[Reject] = field(default_factory=list)
-
-
-_MOST_LINES = 250_000
-_MOST_RANKS = 100_000
-_MORE = (
-    f"a log is read up to {_MOST_LINES:,} lines of such reports, of {_MOST_RANKS:,}"
-    " ranks; those from here on are not"
-)
+    stats: list[MemoryStats] = field(default_factory=list)
 
 
 def parse_oom_log(text: str) -> OomLog:
     """Read all reports of a log; other lines are left to others. Never fails."""
-    readings: dict[int | None, OomReading] = {}
-    taken: set[int] = set()
-    lines = lines_of(text) if _MARK.search(text) else ()
-    rank = None
-    for number, line in enumerate(lines, 1):
-        # Lines that a message goes on in may have no prefix.
-        rank = _rank(line, rank)
-        if len(taken) >= _MOST_LINES or len(readings) >= _MOST_RANKS:
-            rejects = [Reject(number, 0, _SECTION, "more", _MORE, "")]
-            break
-        if (reading := readings.get(rank)) is None:
-            reading = readings[rank] = OomReading(rank)
-        reading.number = number
-        if _takes(reading, line):
-            taken.add(number)
-    else:
-        rejects = []
-    for reading in readings.values():
-        reading.end()
-    reports = [report for each in readings.values() for report in each.reports]
-    rejects += [reject for each in readings.values() for reject in each.rejects]
+    numbers = _watched(text)
+    if not numbers:
+        return OomLog()
+    lines = text.split("\n")
+    streams: dict[int | None, list[tuple[LogLine, int]]] = {}
+    rank, before, skipped = None, -1, 0
+    for number in numbers:
+        skipped += number - before - 1
+        before = number
+        for line in without_envelope(number + 1, lines[number]):
+            # Lines that a message goes on in may have no prefix.
+            rank = rank if line.rank is None else line.rank
+            stream = streams.setdefault(rank, [])
+            stream += ((piece, skipped) for piece in _unflattened(line))
+    readings = [_read(rank, stream) for rank, stream in streams.items()]
+    reports = [report for each in readings for report in each.reports]
+    rejects = [reject for each in readings for reject in each.rejects]
+    stats = [found for each in readings for found in each.stats]
+    reports += _unknown(readings, rejects)
     reports.sort(key=lambda report: report.line)
     rejects.sort(key=lambda reject: reject.line)
-    return OomLog(reports, frozenset(taken), rejects)
+    stats.sort(key=lambda found: found.line)
+    taken = frozenset(number for each in readings for number in each.taken)
+    return OomLog(reports, taken, rejects, stats)
 
 
-def _rank(line: str, before: int | None) -> int | None:
-    """Return the rank that the prefix of a line names, else that of the line before."""
-    prefix = _PREFIX.match(line)
-    found = _RANK.search(line, 0, prefix.end()) if prefix else None
-    return int(next(filter(None, found.groups()))) if found else before
+def is_marked(text: str) -> bool:
+    """Return whether a text may tell of a shortage of memory at all."""
+    return any(mark in text for mark in MARKS)
 
 
-def _takes(reading: OomReading, line: str) -> bool:
-    if _INLINE.search(line):
-        for rule in INLINE_RULES:
-            if match := rule.pattern.search(line):
-                return rule.take(reading, match)
-    prefix = _PREFIX.match(line)
-    said = line[prefix.end() if prefix else 0 :].rstrip()
-    if said.endswith("x across cluster]"):
-        said = said.rpartition(_REPEATED)[0].rstrip()
-    for rule in BLOCK_RULES if said else ():
+def _watched(text: str) -> list[int]:
+    """Return the numbers of lines, from 0, around those that hold a mark."""
+    ends = sorted(set(_ends_of_marked_lines(text)))
+    if not ends:
+        return []
+    marked, line, at = [], 0, 0
+    for end in ends:
+        line += text.count("\n", at, end)
+        at = end
+        marked.append(line)
+    last = line + text.count("\n", at)
+    watched: list[int] = []
+    following = 0
+    for number in marked:
+        first = max(following, number - _BEFORE)
+        following = min(last, number + _AFTER) + 1
+        watched += range(first, following)
+    return watched
+
+
+def _ends_of_marked_lines(text: str) -> Iterator[int]:
+    for mark in MARKS:
+        at = text.find(mark)
+        while at >= 0:
+            end = text.find("\n", at)
+            end = len(text) if end < 0 else end
+            yield end
+            at = text.find(mark, end)
+
+
+def _unflattened(line: LogLine) -> Iterator[LogLine]:
+    """Yield a line, or the lines of a list that was copied into one."""
+    said = line.said
+    if len(said) < _LONG or len(_FLAT.findall(said)) < 2:
+        yield line
+        return
+    for piece in _FLAT_BREAK.split(said):
+        yield line._replace(said=piece.strip(), raw="")
+
+
+def _read(rank: int | None, stream: Sequence[tuple[LogLine, int]]) -> OomReading:
+    """Read the lines of one rank."""
+    reading = OomReading(rank)
+    lines = [line for line, _ in stream]
+    at = skipped = 0
+    while at < len(lines):
+        line, missing = lines[at], stream[at][1]
+        reading.number = line.number
+        reading.gap += missing - skipped
+        skipped = missing
+        found = found_in(lines, at, reading.taken)
+        if found is not None:
+            reading.take_found(found)
+            _claim(reading, found.numbers, at)
+            at = _after(lines, at, found)
+            continue
+        stats = find_stats(lines, at)
+        if stats is not None:
+            _take_stats(reading, stats)
+            at += stats.line_count
+            continue
+        if line.said:
+            _read_line(reading, lines, at)
+        at += 1
+    reading.end()
+    return reading
+
+
+def _after(lines: list[LogLine], at: int, found: Found) -> int:
+    """Return where to go on behind a message; its last line may go on itself."""
+    last = at + found.line_count - 1
+    rest = found.rest.lstrip(" .;,)]'\"")
+    if rest:
+        lines[last] = lines[last]._replace(said=rest, raw="")
+        return last
+    return last + 1
+
+
+def _claim(reading: OomReading, numbers: Sequence[int], at: int) -> None:
+    reading.taken.update(numbers)
+    reading.claims.append(at)
+    reading.gap = 0
+
+
+def _take_stats(reading: OomReading, stats: Stats) -> None:
+    number = stats.numbers[0]
+    reading.stats.append(MemoryStats(number, stats.form, stats.sizes, reading.rank))
+    reading.taken.update(stats.numbers)
+
+
+def _read_line(reading: OomReading, lines: Sequence[LogLine], at: int) -> None:
+    """Read a line of a list; keep one that tells of a shortage in other words."""
+    line = lines[at]
+    if _takes(reading, line.said):
+        _claim(reading, [line.number], at)
+        return
+    reading.gap += 1
+    is_new = line.number not in reading.taken and SUSPECT.search(line.said) is not None
+    if is_new and not KNOWN_ADVICE.search(line.said):
+        reading.suspects.append(_Suspect(at, line.number, text_of(lines, at)))
+
+
+def _takes(reading: OomReading, said: str) -> bool:
+    if reading.open_field and reading.in_buffer and _goes_on(reading, said):
+        joined = f"{reading.open_field} {said}"
+        if reading.before_field is not None:
+            reading.reports[-1].buffers[-1] = reading.before_field
+        return _take_block(reading, joined)
+    return _take_block(reading, said)
+
+
+def _goes_on(reading: OomReading, said: str) -> bool:
+    """Return whether a line ends the field of the line before it."""
+    before = reading.open_field
+    is_open = not is_balanced(before) or before.count('"') % 2 == 1
+    is_open = is_open or before.endswith((",", "=", "("))
+    return is_open or _ATTRIBUTE.match(said) is not None
+
+
+def _take_block(reading: OomReading, said: str) -> bool:
+    is_field = _CONTINUED.match(said) is not None
+    if is_field and reading.in_buffer:
+        reading.before_field = reading.reports[-1].buffers[-1]
+    for rule in BLOCK_RULES:
         if match := rule.pattern.match(said):
-            return rule.take(reading, match)
+            is_taken = rule.take(reading, match)
+            reading.open_field = said if is_field and is_taken else ""
+            return is_taken
+    reading.open_field = ""
     return False
+
+
+def _unknown(
+    readings: Sequence[OomReading], rejects: list[Reject]
+) -> Iterator[OomReport]:
+    """Yield a report for each line that no wording takes, once for those alike."""
+    seen: Counter[str] = Counter()
+    first: dict[str, OomReport] = {}
+    for reading in readings:
+        for suspect in reading.suspects:
+            if suspect.number in reading.taken or _is_heading(suspect, reading):
+                continue
+            key = re.sub(r"[0-9]+", "0", suspect.text)
+            seen[key] += 1
+            if key in first:
+                first[key].sizes["repeat_count"] = seen[key] - 1
+            elif len(first) < _MOST_UNKNOWN:
+                text = suspect.text[:_MOST_CHARACTERS]
+                report = OomReport(suspect.number, "unknown", rank=reading.rank)
+                report.texts["message"] = text
+                first[key] = report
+    left = seen.total() - sum(seen[key] for key in first)
+    if left:
+        message = (
+            f"{left} more lines tell of a shortage of memory in words that are not"
+            f" understood; {_MOST_UNKNOWN} different ones are quoted"
+        )
+        rejects.append(Reject(0, 0, "log", "not_understood", message, ""))
+    yield from first.values()
+
+
+def _is_heading(suspect: _Suspect, reading: OomReading) -> bool:
+    """Return whether a message that is understood follows at once."""
+    return any(0 < claim - suspect.at <= 3 for claim in reading.claims)

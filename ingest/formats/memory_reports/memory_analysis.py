@@ -26,8 +26,11 @@ MEMORY_STATS: dict[str, str] = {
     "host_temp_bytes": "host_temp_size_in_bytes",
     "host_generated_code_bytes": "host_generated_code_size_in_bytes",
     "peak_bytes": "peak_memory_in_bytes",
+    "total_allocation_bytes": "total_allocation_bytes",
+    "indefinite_bytes": "indefinite_allocations",
+    "peak_unpadded_bytes": "peak_unpadded_heap_bytes",
 }
-"""Our name of each size → XLA's; older releases lack some."""
+"""Our name of each size → XLA's; older releases lack some, the last before 0.11."""
 
 _MOST_BYTES = 1 << 60
 

@@ -6,8 +6,8 @@
 --   to a few digits. capacity_ratio is the size as a share of what the memory
 --   space holds.
 -- grain: report of a log, buffer
--- leading: instruction, space_name, size_bytes, data_bytes, shape, op_name,
---   source_file, source_line
+-- leading: instruction, label, space_name, size_bytes, shape,
+--   op_name, source_file, source_line
 -- param run
 -- param top BIGINT = NULL from 0: At most this many buffers per report; NULL
 --   for all, or for 20 where hlodb query prints a table.
@@ -19,6 +19,8 @@
 -- column instruction
 -- column kind VARCHAR name neutral: parameter, or the type that the report
 --   states, such as HLO temp.
+-- column label VARCHAR text neutral: XLA's text of it, also where it is no
+--   instruction, such as slots of the register allocator.
 -- column shape
 -- column size_bytes BIGINT bytes lower_is_better: Its size.
 -- column data_bytes BIGINT bytes neutral: Its size without padding; NULL where
@@ -44,9 +46,11 @@ WITH ranked AS (
 )
 SELECT
   b.run_name AS run, b.path, b.ordinal, b.space_name, b.size_place AS place,
-  nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '') AS instruction,
+  coalesce(
+    b.instruction, nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '')
+  ) AS instruction,
   CASE WHEN b.is_parameter THEN 'parameter' ELSE b.allocation_type END AS kind,
-  b.shape, b.size_bytes, b.unpadded_bytes AS data_bytes,
+  b.label, b.shape, b.size_bytes, b.unpadded_bytes AS data_bytes,
   b.size_bytes - b.unpadded_bytes AS padding_bytes,
   (b.size_bytes - b.unpadded_bytes) / nullif(b.size_bytes, 0)
     AS padding_ratio,

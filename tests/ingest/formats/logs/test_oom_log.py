@@ -8,12 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlodb.ingest.formats.logs.oom_log import (
-    OomBuffer,
-    OomLog,
-    OomReport,
-    parse_oom_log,
-)
+from hlodb.ingest.formats.logs.oom_log import OomLog, parse_oom_log
+from hlodb.ingest.formats.logs.oom_report import OomBuffer, OomReport
 from hlodb.ingest.recognise.recognition import recognise
 
 GPU = """RESOURCE_EXHAUSTED: Out of memory while trying to allocate 6291456 bytes.
@@ -101,6 +97,7 @@ TPU_REPORT = OomReport(
     {
         "used_bytes": 64 << 30,
         "capacity_bytes": 63 << 29,
+        "excess_bytes": 65 << 29,
         "reserved_bytes": 5 << 28,
         "program_bytes": 64 << 30,
         "parameter_bytes": 0,
@@ -120,17 +117,21 @@ TPU_REPORT = OomReport(
             allocation_type="HLO temp",
         )
     ],
+    texts={"excess_text": "32.50G"},
 )
 
 
 GIB = 1 << 30
 
 
-def asked(size: int) -> OomReport:
-    return OomReport(1, "allocation", sizes={"requested_bytes": size})
+def asked(size: int, space: str | None = None, /, **texts: str) -> OomReport:
+    sizes = {"requested_bytes": size}
+    return OomReport(1, "allocation", space, sizes, texts=texts)
 
 
-def of_space(space: str, /, form: str = "program_memory", **sizes: int) -> OomReport:
+def of_space(
+    space: str | None, form: str = "program_memory", /, **sizes: int
+) -> OomReport:
     return OomReport(1, form, space, sizes)
 
 
@@ -138,6 +139,19 @@ KERNEL = "%gmm.1 = f32[16384,512]{1,0:T(8,128)} custom-call(%p.1)"
 SCOPED = (
     "Scoped allocation with size 18.00M and limit 16.00M exceeded scoped vmem limit"
     " by 2.00M."
+)
+SCOPED_SIZES = {
+    "used_bytes": 18 << 20,
+    "capacity_bytes": 16 << 20,
+    "excess_bytes": 2 << 20,
+}
+KERNEL_BUFFER = OomBuffer(
+    1,
+    18 << 20,
+    shape="f32[16384,512]{1,0:T(8,128)}",
+    label=KERNEL,
+    allocation_type="stack",
+    instruction="gmm.1",
 )
 ALONE = {
     "Ran out of memory on HBM, the total memory required for HLO temporaries (20.62G)"
@@ -163,33 +177,50 @@ ALONE = {
     ),
     "Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.50GiB with"
     " freed_by_count=0. The caller indicates that this is not a failure": asked(
-        33 * GIB // 2
+        33 * GIB // 2, allocator_name="GPU_0_bfc"
     ),
     "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 678216716288 bytes."
     " [tf-allocator-allocation-error='']": asked(678216716288),
     "Failed to allocate request for 154.06GiB (165425291480B) on device ordinal"
-    " 0": asked(165425291480),
+    " 0": asked(165425291480, device_name="0"),
     "failed to allocate 2.12G (2282521344 bytes) from device:"
     " CUDA_ERROR_OUT_OF_MEMORY: out of memory": asked(2282521344),
     "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.50G."
-    " That was not possible. There are 1.25G free.; (0x0x0_HBM0)": asked(3 * GIB // 2),
+    " That was not possible. There are 1.25G free.; (0x0x0_HBM0)": OomReport(
+        1,
+        "allocation",
+        "hbm",
+        {"requested_bytes": 3 * GIB // 2, "free_bytes": 5 * GIB // 4},
+        texts={"device_name": "0x0x0_HBM0"},
+    ),
     "Error loading program 'jit_f': Attempting to reserve 5.50G at the bottom of"
-    " memory. That was not possible.": asked(11 * GIB // 2),
+    " memory. That was not possible.": asked(
+        11 * GIB // 2, "hbm", program_name="jit_f"
+    ),
     "XLA:TPU compile permanent error. Ran out of memory in memory space"
     " vmem.": of_space("vmem"),
     "Ran out of memory in memory space vmem. It should not be possible to run out of"
     " vmem - please file a bug against XLA.": of_space("vmem"),
     "Ran out of memory in memory space smem. Used 1.00M of 1.00M smem. Exceeded smem"
-    " capacity by 1.7K.": of_space("smem", used_bytes=1 << 20, capacity_bytes=1 << 20),
+    " capacity by 1.7K.": OomReport(
+        1,
+        "program_memory",
+        "smem",
+        {"used_bytes": 1 << 20, "capacity_bytes": 1 << 20, "excess_bytes": 1741},
+        texts={"excess_text": "1.7K"},
+    ),
     f"E1001: CompileTimeScopedVmemOom: Ran out of memory in memory space vmem while"
     f" allocating on stack for {KERNEL}. {SCOPED}": OomReport(
         1,
         "program_memory",
         "vmem",
-        {"used_bytes": 18 << 20, "capacity_bytes": 16 << 20},
-        [OomBuffer(1, 18 << 20, label=KERNEL, allocation_type="stack")],
+        SCOPED_SIZES,
+        [KERNEL_BUFFER],
+        texts={"excess_text": "2.00M", "error_code": "E1001"},
     ),
-    SCOPED: of_space("vmem", used_bytes=18 << 20, capacity_bytes=16 << 20),
+    SCOPED: OomReport(
+        1, "program_memory", "vmem", SCOPED_SIZES, texts={"excess_text": "2.00M"}
+    ),
     "XLA::TPU program HBM usage: 19.50G / 30.75G": of_space(
         "hbm", "program_usage", used_bytes=39 * GIB // 2, capacity_bytes=123 * GIB // 4
     ),
@@ -279,7 +310,8 @@ def test_a_report_that_is_cut() -> None:
                 said = {k: v for k, v in asdict(buffer).items() if v}
                 assert said.items() <= whole.items()
         is_open = (
-            bool(cut.reports and cut.reports[0].buffers) and "====" not in TPU[:at]
+            bool(cut.reports and cut.reports[0].buffers)
+            and "Allocation type" not in TPU[:at]
         )
         assert [r.code for r in cut.rejects] == ["cut_report"] * is_open
     used = "Ran out of memory in memory space hbm. Used 17.21G of 15.75G hbm. Exceeded"
@@ -313,7 +345,9 @@ def test_the_request_before_a_report_belongs_to_it() -> None:
         "Out of memory while trying to allocate 165425291480 bytes.\n"
     )
     sizes = GPU_REPORT.sizes | {"requested_bytes": 165425291480}
-    assert parse_oom_log(text).reports == [replace(GPU_REPORT, line=4, sizes=sizes)]
+    texts = {"allocator_name": "GPU_0_bfc", "device_name": "0"}
+    [report] = parse_oom_log(text).reports
+    assert report == replace(GPU_REPORT, line=4, sizes=sizes, texts=texts)
 
 
 def test_requests_of_other_sizes_are_others() -> None:
@@ -348,8 +382,9 @@ def test_a_kernel_on_lines_of_its_own() -> None:
             2,
             "program_memory",
             "vmem",
-            {"used_bytes": 18 << 20, "capacity_bytes": 16 << 20},
-            [OomBuffer(1, label=KERNEL, allocation_type="stack")],
+            SCOPED_SIZES,
+            [KERNEL_BUFFER],
+            texts={"excess_text": "2.00M", "error_code": "E1001"},
         )
     ]
 
@@ -426,11 +461,16 @@ def test_allocations_that_a_tpu_lists_by_space() -> None:
             1,
             "program_memory",
             "hbm",
-            {"used_bytes": 128 << 30, "capacity_bytes": 379 << 28},
+            {
+                "used_bytes": 128 << 30,
+                "capacity_bytes": 379 << 28,
+                "excess_bytes": 133 << 28,
+            },
             [
                 OomBuffer(1, 128 << 30, shape="f32[65536,524288]"),
                 OomBuffer(2, 512, shape="f32[]"),
             ],
+            texts={"excess_text": "33.25G"},
         )
     ]
 
