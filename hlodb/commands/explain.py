@@ -194,7 +194,8 @@ def _sources(paths: Sequence[str]) -> list[RunSource]:
         missing = [path for path in paths if not Path(path).exists()]
         if not missing:
             raise DataQualityError(
-                f"{error} There is no report of running out of memory in it, either"
+                f"{error} No line in it tells of running out of memory in words that"
+                " hlodb knows, either"
             ) from error
         if "/" in missing[0]:
             raise

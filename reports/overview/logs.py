@@ -93,7 +93,7 @@ def _sentence(row: Row) -> str:
     failed = f"{who} ran out of {_SPACES.get(space, f'memory in {space}')}"
     what = f" ({row['operation']})" if row["operation"] else ""
     if row["needed_bytes"] is None:
-        return f"{failed}{what}; the message does not say by how much"
+        return f"{failed}{what}; hlodb reads no size in the message"
     if row["form"] == "allocation":
         size = plain_bytes(row["requested_bytes"])
         return f"{failed}: a request for {size}{what} failed{_why(row)}"

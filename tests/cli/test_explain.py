@@ -188,7 +188,7 @@ def test_ranks_that_say_the_same_are_said_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["plain.log"], 3, "There is no report of running out of memory in it, either"),
+        (["plain.log"], 3, "No line in it tells of running out of memory in words"),
         (["missing"], 2, "--run missing is a run of the warehouse, if it has one"),
         (["no/missing"], 2, "no such file"),
         (["plain.log", "--run", "x"], 2, "pass PATH or --run, not both"),

@@ -21,6 +21,7 @@ from hlodb.ingest.formats.logs.wordings import (
     Wording,
     size_bytes,
 )
+from hlodb.ingest.formats.scan import is_balanced
 
 _MOST_LINES = 10
 """A message runs over no more lines."""
@@ -56,6 +57,7 @@ _TYPES = {
 """TensorFlow's names of types → XLA's and their bytes."""
 
 _CUT = re.compile(r"[.,;]? ?(?:Used|Exceeded)\b")
+_HYPHEN = re.compile(r"[a-z]-$")
 _INSTRUCTION = re.compile(
     r"%?(?P<name>[\w.\-]{1,300}) = (?P<shape>\(.{1,2000}?\)(?= [a-z])"
     r"|[a-z]\w{0,15}\[[^\]]{0,200}\](?:\{[^}]{0,200}\})?)?"
@@ -101,13 +103,16 @@ def found_in(lines: Sequence[LogLine], at: int, taken: Collection[int]) -> Found
         return None
     joined = _joined(lines, at)
     best = _best(joined)
-    if best is None:
-        broken = _joined_without_blanks(lines, at)
-        best = _best(broken) if broken is not None else None
-        if broken is None or best is None:
-            return None
-        joined = broken
-    return _found(lines, at, joined, *best, taken)
+    broken = _joined_without_blanks(lines, at)
+    other = _best(broken) if broken is not None else None
+    if broken is not None and other is not None and _facts(other) > _facts(best):
+        joined, best = broken, other
+    return _found(lines, at, joined, *best, taken) if best is not None else None
+
+
+def _facts(best: tuple[Wording, re.Match[str]] | None) -> int:
+    """Return how much a message says, as far as the lines are joined rightly."""
+    return -1 if best is None else sum(map(bool, best[1].groups()))
 
 
 def text_of(lines: Sequence[LogLine], at: int) -> str:
@@ -132,7 +137,8 @@ def _joined(lines: Sequence[LogLine], at: int) -> _Joined:
     for line in lines[at + 1 : at + _MOST_LINES]:
         if not line.said or (line.is_headed and not first.is_headed):
             break
-        text = f"{text}{'' if is_open else ' '}{line.said}"
+        is_broken = is_open or _HYPHEN.search(text) is not None
+        text = f"{text}{'' if is_broken else ' '}{line.said}"
         ends.append(len(text))
         is_open = line.is_open
     return _Joined(text, ends)
@@ -162,13 +168,22 @@ def _best(joined: _Joined) -> tuple[Wording, re.Match[str]] | None:
     for wording in WORDINGS:
         if wording.key not in lower:
             continue
-        end = first if wording.is_of_one_line else len(joined.text)
+        end = _whole(joined) if wording.is_of_one_line else len(joined.text)
         match = wording.pattern.search(joined.text, 0, end)
         if match is None or match.start() >= first:
             continue
         if best is None or match.start() < best[1].start():
             best = wording, match
     return best
+
+
+def _whole(joined: _Joined) -> int:
+    """Return the end of the first line, or of those that its brackets go on in."""
+    for end in joined.ends:
+        text = joined.text[:end]
+        if is_balanced(text) and not text.endswith(("=", ",")):
+            return end
+    return joined.ends[0]
 
 
 def _found(
@@ -226,6 +241,8 @@ def _sizes(said: Mapping[str, str]) -> tuple[dict[str, int], bool]:
             continue
         if kind == "words":
             sizes[f"{column}_bytes"] = int(text) * _WORD_BYTES
+        elif kind == "decimal":
+            sizes[f"{column}_bytes"] = size_bytes(text, 1000)
         elif kind == "exact":
             sizes[f"{column}_bytes"] = int(text)
         elif kind == "bytes" and f"{column}_exact" not in said:
@@ -255,16 +272,14 @@ def _buffers(said: Mapping[str, str]) -> list[OomBuffer]:
         k.removeprefix("buffer_"): v for k, v in said.items() if k[:7] == "buffer_"
     }
     if "tensor_shape" in said:
-        shape = said["tensor_shape"].replace(" ", "")
         kind = _TYPES.get(said.get("tensor_type", ""), ("", 0))[0]
-        return [
-            OomBuffer(1, _sizes(said)[0].get("requested_bytes"), shape=kind + shape)
-        ]
+        tensor = kind + said["tensor_shape"].replace(" ", "")
+        return [OomBuffer(1, _sizes(said)[0].get("requested_bytes"), shape=tensor)]
     if not named.keys() - {"allocation_type"}:
         return []
     label: str | None = named.get("label")
     text = label.strip().removesuffix("...").rstrip(" .…") if label else None
-    shape: str | None = named.get("shape")
+    shape: str | None = named.get("shape", "").replace(" ", "") or None
     instruction: str | None = named.get("instruction")
     if instruction and instruction.startswith("<"):
         instruction = None

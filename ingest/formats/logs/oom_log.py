@@ -53,9 +53,9 @@ from hlodb.ingest.formats.logs.oom_report import (
 )
 from hlodb.ingest.formats.logs.wordings import (
     KNOWN_ADVICE,
-    MARKS,
     SIZE,
     SUSPECT,
+    marks_for,
     size_bytes,
 )
 from hlodb.ingest.formats.scan import is_balanced
@@ -625,6 +625,7 @@ _FLAT_BREAK = re.compile(
     r"|LargestFreeBlock):)"
 )
 _LONG = 80
+_ENDING = re.compile(r"(?:[A-Z]{0,20}_?)*OF_MEMORY\b|(?:out )?of memory\b|memory\b")
 
 
 # --- Reading -------------------------------------------------------------------------
@@ -668,11 +669,6 @@ def parse_oom_log(text: str) -> OomLog:
     return OomLog(reports, taken, rejects, stats)
 
 
-def is_marked(text: str) -> bool:
-    """Return whether a text may tell of a shortage of memory at all."""
-    return any(mark in text for mark in MARKS)
-
-
 def _watched(text: str) -> list[int]:
     """Return the numbers of lines, from 0, around those that hold a mark."""
     ends = sorted(set(_ends_of_marked_lines(text)))
@@ -694,7 +690,7 @@ def _watched(text: str) -> list[int]:
 
 
 def _ends_of_marked_lines(text: str) -> Iterator[int]:
-    for mark in MARKS:
+    for mark in marks_for(len(text)):
         at = text.find(mark)
         while at >= 0:
             end = text.find("\n", at)
@@ -769,8 +765,13 @@ def _read_line(reading: OomReading, lines: Sequence[LogLine], at: int) -> None:
     if _takes(reading, line.said):
         _claim(reading, [line.number], at)
         return
+    if line.number in reading.taken:
+        return
     reading.gap += 1
-    is_new = line.number not in reading.taken and SUSPECT.search(line.said) is not None
+    is_new = SUSPECT.search(line.said) is not None
+    if is_new and reading.gap == 1 and not line.is_headed and _ENDING.match(line.said):
+        # The message of the line before goes on in words that add nothing.
+        return
     if is_new and not KNOWN_ADVICE.search(line.said):
         reading.suspects.append(_Suspect(at, line.number, text_of(lines, at)))
 

@@ -6,6 +6,7 @@ lines are joined by single blanks, so they know no line breaks. Named groups are
     NAME_bytes       a size as printed: `41.22G`, `2.14GiB`, `16 GB`, `4096 bytes`, 4096
     NAME_exact       the same size again in bytes, which counts
     NAME_words       a size in words of four bytes
+    NAME_decimal     a size whose unit is a power of 1000
     buffer_NAME      a fact of the buffer that the message is about
     others           texts, by the column of oom_reports
 
@@ -52,8 +53,11 @@ _ANY_SIZE = f"(?:{_NUMBER}{_UNIT}?)"
 _PARTS = re.compile(r"([0-9.]+) ?([A-Za-z]*)")
 
 
-def size_bytes(text: str) -> int:
-    """Return the bytes of a size as printed, rounded to whole ones."""
+def size_bytes(text: str, base: int = 1024) -> int:
+    """Return the bytes of a size as printed, rounded to whole ones.
+
+    Units are powers of `base`: runtimes mean those of 1024, however they spell them.
+    """
     found = _PARTS.match(text.replace(",", ""))
     if found is None:
         return 0
@@ -61,7 +65,7 @@ def size_bytes(text: str) -> int:
     power = "BKMGTPE".find(unit[:1].upper()) if unit else 0
     if power <= 0:
         return round(float(number))
-    return round(float(number) * (1 << 10 * power))
+    return round(float(number) * base**power)
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,15 @@ WORDINGS: tuple[Wording, ...] = (
         _LIBTPU,
         {"buffer_allocation_type": "stack"},
         is_of_one_line=True,
+    ),
+    Wording(
+        "program_memory",
+        "memory space",
+        rf"Ran out of memory in memory space {_SPACE}\.? ?Estimated"
+        r" (?P<used_decimal>U) exceeds (?P<capacity_decimal>U) \w{1,20} capacity",
+        "Ran out of memory in memory space vmem. Estimated 268.96MB exceeds 67.11MB"
+        " vmem capacity.",
+        "helion runtime/__init__.py",
     ),
     Wording(
         "program_memory",
@@ -329,7 +342,7 @@ WORDINGS: tuple[Wording, ...] = (
         "failed to alloc 34359738368 bytes on host: CUDA_ERROR_OUT_OF_MEMORY: out of"
         " memory",
         f"{_XLA} stream_executor/cuda/cuda_executor.cc",
-        {"space_name": "host", "operation": "pinned host memory"},
+        {"space_name": "host"},
     ),
     Wording(
         "allocation",
@@ -403,6 +416,14 @@ WORDINGS: tuple[Wording, ...] = (
         " type float64",
         "numpy/_core/_exceptions.py",
         {"space_name": "host", "operation": "an array of NumPy"},
+    ),
+    Wording(
+        "allocation",
+        "allocate",
+        r"(?:[Ff]ailed to allocate|[Uu]nable to allocate|[Cc](?:ould not|annot|an't)"
+        r" allocate) (?:(?P<requested_exact>N) bytes\b|(?P<requested_bytes>U))",
+        "Failed to allocate 172.000MB (usage: tensors) on ND 0:NC 0",
+        "any allocator",
     ),
     Wording(
         "killed",
@@ -490,7 +511,7 @@ PROGRAMS = tuple(
 )
 """How messages name the program that failed."""
 
-ERROR_CODE = re.compile(r"\bE([0-9]{4})\b:? ?:?(?: ?(?:CompileTime|Runtime)\w{2,60})?")
+ERROR_CODE = re.compile(r"\bE([0-9]{4}): ")
 """XLA's own number of an error, `xla/error/error_codes.h`."""
 
 KNOWN_ADVICE = re.compile(
@@ -509,6 +530,8 @@ SUSPECT = re.compile(
     r"|[Ff]ailed to (?:re)?alloc(?:ate)?\b"
     r"|[Cc](?:an ?not|ould not|an't) (?:re)?allocate"
     r"|[Uu]nable to (?:re)?allocate|bad_alloc|MemoryError|MemoryAllocation"
+    r"|(?i:alloc(?:ation)? fail(?:ure|ed))|(?i:oom[-_ ]kill)|memory pressure"
+    r"|low on resource: memory|memory out of bound|failed to pin\b"
     r"|ALLOC_FAILED|[Nn]ot enough (?:\w{1,20} )?memory|[Ii]nsufficient (?:\w{1,20} )?"
     r"memory|exceed(?:s|ed|ing)? (?:the )?(?:\w{1,20} ){0,2}(?:memory|capacity|hbm|vmem"
     r"|smem)\b|[Mm]emory (?:limit|capacity) exceeded|SparseCoreAllocationFailure"
@@ -531,6 +554,20 @@ MARKS: tuple[str, ...] = (
     *("ough memory", "ufficient memory", "HLO temporaries", "ut of host memory"),
     *("use more than", "illed process", "cratch allocation", "AllocationFailure"),
     *("ut of device memory", "ut of Memory", "UT OF MEMORY", "Peak buffers:"),
-    *("Largest program ", "ttempting to"),
+    *("Largest program ", "ttempting to", "llocation fail", "llocation Fail"),
+    *("lloc fail", "oom-kill", "oom_kill", "emory pressure", "resource: memory"),
+    *("emory out of bound", "ed to pin ", "to have enough", "XLA::TPU"),
+    *("ut of\n", "\nof memory", "memory allocating"),
 )
 """Pieces of which a text holds one where it tells anything of a shortage of memory."""
+
+SMALL_MARKS: tuple[str, ...] = (*MARKS, "emory", "lloc", "_MEM", "oom", "usage")
+"""Those of a text that is small enough to be read in any case."""
+
+SMALL = 1 << 18
+"""Characters of a small text."""
+
+
+def marks_for(size: int) -> tuple[str, ...]:
+    """Return the pieces to look for in a text of that size."""
+    return SMALL_MARKS if size <= SMALL else MARKS
