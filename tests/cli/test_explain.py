@@ -172,6 +172,57 @@ def test_a_report_that_is_cut_or_of_another_program(tmp_path: Path) -> None:
     assert "the report is cut here" in done.stdout
 
 
+def test_a_log_beside_its_dump_leads_to_the_program(tmp_path: Path) -> None:
+    """The largest program is another one: the one that failed comes first."""
+    for name in ("dtype", "remat"):
+        shutil.copytree(DATA / "changes" / name / "base", tmp_path / "dump" / name)
+    (tmp_path / "job.log").write_text(
+        "Out of memory while trying to allocate 16384 bytes."
+        " [executable_name='jit_step']\n"
+    )
+    done = explain(tmp_path, "job.log", "dump", "--format", "markdown")
+    assert (done.returncode, done.stderr) == (0, "")
+    lines = done.stdout.replace("\\", "").splitlines()
+    assert lines[0] == (
+        "## dump: jit_step ran out of memory: a request for 16.00 KiB failed"
+    )
+    titles = [line for line in lines if line.startswith("### ")]
+    assert titles == [
+        *("### Out of memory", "### Programs", "### jit_step: host"),
+        *("### jit_loss: host", "### More"),
+    ]
+    other = tmp_path / "other.log"
+    other.write_text("Error loading program 'jit_f': Attempting to reserve 5.50G\n")
+    done = explain(tmp_path, "other.log", "dump")
+    assert done.returncode == 3
+    assert "No dumped program is called jit_f: the dump is of others." in done.stdout
+
+
+def test_a_line_that_is_not_understood_is_quoted(tmp_path: Path) -> None:
+    line = "NRTD response: unable to allocate a resource, OUT_OF_MEMORY 7"
+    done = explain(tmp_path, "-", given=f"step 7\n{line}\n{line[:-1]}9\n")
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[0] == (
+        "standard input: input.log:2 tells of a shortage of memory in words that hlodb"
+        f" does not understand: {line}"
+    )
+    _, section = done.stdout.split("Not understood\n")
+    assert section.splitlines()[3].split() == ["input.log:2", "2", *line.split()]
+
+
+def test_a_page_is_read_where_it_is_named(tmp_path: Path) -> None:
+    """In a folder it makes no run: a log that it quotes is an excerpt."""
+    page = tmp_path / "docs" / "memory.md"
+    page.parent.mkdir()
+    page.write_text(f"# Memory\n\n```\n{TPU}```\n")
+    done = explain(tmp_path, "docs")
+    assert done.returncode == 3
+    assert "memory.md (page with a log of running out of memory)" in done.stderr
+    done = explain(tmp_path, "docs/memory.md")
+    assert done.returncode == 0
+    assert "it needs 64.00 GiB of 31.50 GiB, 32.50 GiB too much" in done.stdout
+
+
 @pytest.mark.slow
 def test_ranks_that_say_the_same_are_said_once(tmp_path: Path) -> None:
     ranks = "".join(
