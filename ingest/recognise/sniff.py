@@ -13,7 +13,7 @@ import re
 from itertools import islice
 from typing import NamedTuple
 
-from hlodb.ingest.formats.logs.wordings import marks_for
+from hlodb.ingest.formats.logs.wordings import FIRST_MARKS
 from hlodb.ingest.formats.proto.executable import begins_executable
 from hlodb.ingest.formats.proto.riegeli import SIGNATURE
 from hlodb.ingest.formats.proto.wire import BYTES, VARINT, is_module, wire_fields
@@ -284,9 +284,12 @@ def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
     return _anywhere(_LOG_MARKS, data) or _sniff_log(data)
 
 
+_OOM_MARKS = tuple(mark.encode() for mark in FIRST_MARKS)
+
+
 def _sniff_log(data: bytes) -> Sniffed | None:
     """Return a log if the text tells of a shortage of memory, in whatever wording."""
-    if not any(mark.encode() in data for mark in marks_for(len(data))):
+    if not any(mark in data for mark in _OOM_MARKS):
         return None
     from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 

@@ -6,6 +6,7 @@ from collections import defaultdict
 from functools import lru_cache
 from pathlib import Path
 
+from hlodb.ingest.formats.logs.wordings import WORDINGS
 from hlodb.ingest.sources.discover import discover
 from tests.conftest import DATA, DUMPS
 from tests.ingest.dumps import COMPRESSIONS, packed_tar, packed_zip
@@ -127,6 +128,9 @@ def seeds() -> dict[str, list[bytes]]:
                     kind.append(file.data)
     found["buffer_assignment"].append(_PLACED_VALUES)
     found["log"] += [_OOM, _FRAMED]
+    messages = (DATA / "oom_messages").iterdir()
+    found["log"] += [path.read_bytes() for path in sorted(messages)]
+    found["log"] += [wording.sample.encode() for wording in WORDINGS]
     found["memory_analysis"].append(_ANALYSIS)
     found["flagfile"].append(_FLAGFILE)
     found["module_metadata"].append(_METADATA)

@@ -52,10 +52,11 @@ from hlodb.ingest.formats.logs.oom_report import (
     OomReport,
 )
 from hlodb.ingest.formats.logs.wordings import (
+    FIRST_MARKS,
     KNOWN_ADVICE,
+    MARKS,
     SIZE,
     SUSPECT,
-    marks_for,
     size_bytes,
 )
 from hlodb.ingest.formats.scan import is_balanced
@@ -75,6 +76,12 @@ _MOST_UNKNOWN = 100
 
 _MOST_CHARACTERS = 1_000
 """Of a message so much is quoted."""
+
+_SMALL = 1 << 18
+"""Characters of a text of which all lines are read that may tell of a shortage."""
+
+_AROUND = 100
+"""Characters around a piece of a word that are looked at."""
 
 _MOST_CHUNKS = 10_000
 """So many kinds of chunks are kept of an allocator."""
@@ -605,6 +612,7 @@ BLOCK_RULES = tuple(
 )
 """Tried in order on a line without its envelope; the first that matches decides."""
 
+_MARK = re.compile("|".join(map(re.escape, MARKS)))
 _CONTINUED = re.compile(
     r"(?:Operator|Entry Parameter Subshape|XLA [Ll]abel|Shape|Tag):"
 )
@@ -690,12 +698,16 @@ def _watched(text: str) -> list[int]:
 
 
 def _ends_of_marked_lines(text: str) -> Iterator[int]:
-    for mark in marks_for(len(text)):
+    """Yield the ends of lines that may tell of it; in a small text all are read."""
+    is_small = len(text) <= _SMALL
+    for mark in FIRST_MARKS:
         at = text.find(mark)
         while at >= 0:
             end = text.find("\n", at)
             end = len(text) if end < 0 else end
-            yield end
+            # A wrapped line goes on in the next one.
+            if is_small or _MARK.search(text, max(at - _AROUND, 0), end + _AROUND):
+                yield end
             at = text.find(mark, end)
 
 

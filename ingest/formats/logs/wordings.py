@@ -561,13 +561,10 @@ MARKS: tuple[str, ...] = (
 )
 """Pieces of which a text holds one where it tells anything of a shortage of memory."""
 
-SMALL_MARKS: tuple[str, ...] = (*MARKS, "emory", "lloc", "_MEM", "oom", "usage")
-"""Those of a text that is small enough to be read in any case."""
-
-SMALL = 1 << 18
-"""Characters of a small text."""
-
-
-def marks_for(size: int) -> tuple[str, ...]:
-    """Return the pieces to look for in a text of that size."""
-    return SMALL_MARKS if size <= SMALL else MARKS
+FIRST_MARKS: tuple[str, ...] = (
+    *("emory", "EMORY", "lloc", "LLOC", "xhaust", "XHAUST", "OOM", "oom", "Oom"),
+    *("xceed", " usage >= ", "m requirement ", "ize_in_bytes", "XLA::TPU"),
+    *("incompatible size", "moved to host", "use more than", "Peak buffers:"),
+    "Largest program ",
+)
+"""Shorter pieces, which are looked for first: each of MARKS stands beside one."""

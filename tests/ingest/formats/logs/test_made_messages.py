@@ -9,7 +9,7 @@ import pytest
 
 from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 from hlodb.ingest.formats.logs.oom_report import OomReport
-from hlodb.ingest.formats.logs.wordings import MARKS, WORDINGS, Wording
+from hlodb.ingest.formats.logs.wordings import FIRST_MARKS, MARKS, WORDINGS, Wording
 from tests.ingest.formats.logs.made_messages import interleaved, made
 
 COUNT = 200
@@ -64,6 +64,7 @@ def test_a_wording_takes_its_sample(wording: Wording) -> None:
     """The sample is read by its own row, and marks let it through."""
     assert wording.key in wording.sample.lower()
     assert any(mark in wording.sample for mark in MARKS)
+    assert any(mark in wording.sample for mark in FIRST_MARKS)
     [report] = read(wording.sample)
     assert report.form == wording.form
     assert wording.source
