@@ -18,6 +18,14 @@ from tests.fuzz.targets import TARGETS
 
 _HLO = b"HloModule f\n\nENTRY %f () -> f32[] {\n"
 ONCE_HARMFUL = {
+    "a message that ends in many letters": (
+        "oom_log",
+        b"step 1\nFailed to allocate 4 bytes\n" + b"F" * 90 + b"ailed: out of memory\n",
+    ),
+    "long lines that tell of memory": (
+        "oom_log",
+        (b"RESOURCE_EXHAUSTED memory " * 2_000 + b"\n") * 20,
+    ),
     "headers that never close": ("hlo_text", b"HloModule f, a={\n" * 6_000),
     "operands that never close": ("hlo_text", _HLO + b" %x = f32[] add((((\n" * 5_000),
     "a name that is a word of XLA's": ("hlo_lines", b"FunctionNames = u32[] add(%a)"),

@@ -26,6 +26,9 @@ from hlodb.ingest.formats.scan import is_balanced
 _MOST_LINES = 10
 """A message runs over no more lines."""
 
+_MOST_CHARACTERS = 40_000
+"""Lines are not joined to more."""
+
 _LEAST_WIDTH = 40
 """Narrower terminals are none."""
 
@@ -137,6 +140,8 @@ def _joined(lines: Sequence[LogLine], at: int) -> _Joined:
     for line in lines[at + 1 : at + _MOST_LINES]:
         if not line.said or (line.is_headed and not first.is_headed):
             break
+        if len(text) + len(line.said) > _MOST_CHARACTERS:
+            break
         is_broken = is_open or _HYPHEN.search(text) is not None
         text = f"{text}{'' if is_broken else ' '}{line.said}"
         ends.append(len(text))
@@ -152,6 +157,8 @@ def _joined_without_blanks(lines: Sequence[LogLine], at: int) -> _Joined | None:
     text, ends = lines[at].raw, [width]
     for line in lines[at + 1 : at + _MOST_LINES]:
         if not line.raw.strip() or len(line.raw) > width:
+            break
+        if len(text) + len(line.raw) > _MOST_CHARACTERS:
             break
         text += line.raw
         ends.append(len(text))

@@ -624,8 +624,8 @@ _FLAT = re.compile(
     r"|LargestFreeBlock:"
 )
 _FLAT_BREAK = re.compile(
-    r"\s+(?=Total \w{1,20} usage >= |Program \w{1,20} requirement |Largest program "
-    r"|Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]|Operator: op_|Shape: "
+    r"(?<!\s)\s++(?=Total \w{1,20} usage >= |Program \w{1,20} requirement "
+    r"|Largest program |Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]|Operator: op_|Shape: "
     r"|Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: |={10,}"
     r"|Peak buffers:|Buffer [0-9]{1,6}:|BufferAssignment (?:OOM|stats)"
     rf"|(?:{_SHARE})\s+{SIZE}(?:\s|$)|(?:{'|'.join(_STATS)}):"
@@ -633,7 +633,7 @@ _FLAT_BREAK = re.compile(
     r"|LargestFreeBlock):)"
 )
 _LONG = 80
-_ENDING = re.compile(r"(?:[A-Z]{0,20}_?)*OF_MEMORY\b|(?:out )?of memory\b|memory\b")
+_ENDING = re.compile(r"[A-Z_]{0,40}OF_MEMORY\b|(?:out )?of memory\b|memory\b")
 
 
 # --- Reading -------------------------------------------------------------------------

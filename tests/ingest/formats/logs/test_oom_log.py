@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import textwrap
 from dataclasses import asdict, replace
 
 import pytest
@@ -264,6 +266,14 @@ def test_of_a_tpu() -> None:
         ("Rank 7: I0504 09:05:40.719408    1578 xla_util.cc:76] ", 7),
         ("[1,5]<stderr>:", 5),
         ("(pid=, ip=10.68.3.4) ", None),
+        ("2026-07-01T10:00:00.123456789Z stderr F ", None),
+        ("2026-07-01T10:00:00.123456789+00:00 stdout F [rank3]: ", 3),
+        ("Jul  1 10:00:00 host-1 trainer[123]: ", None),
+        ("<34>1 2026-07-01T10:00:00.123Z host-1 trainer 123 - - ", None),
+        ("2026-07-01 10:00:00.123 | ERROR    | train:main:88 - ", None),
+        ("trainer-1  | ", None),
+        ("[pod/trainer-0/main] ", None),
+        ("> ", None),
     ],
 )
 def test_behind_the_prefix_of_a_log(prefix: str, rank: int | None) -> None:
@@ -274,6 +284,45 @@ def test_behind_the_prefix_of_a_log(prefix: str, rank: int | None) -> None:
     for line, alone in ALONE.items():
         log = parse_oom_log(f"{prefix}{line}")
         assert (log.reports, log.rejects) == ([replace(alone, rank=rank)], [])
+
+
+@pytest.mark.parametrize("text", [GPU, TPU])
+def test_lines_of_json(text: str) -> None:
+    """Each line of a log is an object, or all of a message is one."""
+    report = GPU_REPORT if text is GPU else TPU_REPORT
+    lines = [json.dumps({"log": f"{line}\n"}) for line in text.splitlines()]
+    assert parse_oom_log("\n".join(lines)).reports == [report]
+    whole = json.dumps({"severity": "ERROR", "jsonPayload": {"message": text}})
+    [found] = parse_oom_log(f"step 1\n{whole}\n").reports
+    assert found == replace(report, line=2)
+
+
+def test_a_list_in_one_line() -> None:
+    """Line breaks were lost, or are written as backslash and n."""
+    for joined in (" ".join(TPU.split()), TPU.replace("\n", "\\n")):
+        [report] = parse_oom_log(joined).reports
+        assert report == replace(TPU_REPORT, line=1)
+
+
+def test_a_list_without_numbers_and_rules() -> None:
+    lines = [
+        line.replace("1. Size", "Size").strip()
+        for line in TPU.splitlines()
+        if "====" not in line
+    ]
+    [report] = parse_oom_log("\n".join(lines)).reports
+    assert report == TPU_REPORT
+
+
+def test_a_list_whose_lines_are_wrapped() -> None:
+    wrapped = "\n".join(
+        piece
+        for line in TPU.splitlines()
+        for piece in textwrap.wrap(line, 50, break_on_hyphens=False) or [""]
+    )
+    [report] = parse_oom_log(wrapped).reports
+    # Where a share is explained in brackets, its line goes on.
+    assert report.buffers == TPU_REPORT.buffers
 
 
 def test_ranks_that_write_at_the_same_time() -> None:
