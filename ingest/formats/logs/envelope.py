@@ -65,7 +65,8 @@ _RANK = re.compile(
 )
 _STAMP = re.compile(rf"{_TIME}|\b(?:{_LEVEL})\b|[EFIW][0-9]{{4}} ")
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,9}m|\[[0-9;]{1,9}m")
-_REPEATED = re.compile(r"\s*\[repeated [0-9]{1,9}x across cluster\]$")
+# Ray says once what its workers say alike.
+_REPEATED = " [repeated "
 _ESCAPED_BREAK = re.compile(r"\\r\\n|\\n|\\r")
 _MARKDOWN = re.compile(r"\\([_*#<>\[\]`|~])")
 _CLOSING = re.compile(r"(?:`{1,3}|\*\*|\\)$")
@@ -129,7 +130,7 @@ def _plain(said: str) -> str:
     if "&" in said and _ENTITY.search(said):
         said = unescape(said).replace("\xa0", " ").strip()
     if said.endswith("across cluster]"):
-        said = _REPEATED.sub("", said)
+        said = said.rpartition(_REPEATED)[0].rstrip()
     if "\\" in said:
         said = _MARKDOWN.sub(r"\1", said)
     if said[-1:] in ("`", "*", "\\"):

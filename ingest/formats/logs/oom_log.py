@@ -625,7 +625,8 @@ _FLAT = re.compile(
 )
 _FLAT_BREAK = re.compile(
     r"(?<!\s)\s++(?=Total \w{1,20} usage >= |Program \w{1,20} requirement "
-    r"|Largest program |Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]|Operator: op_|Shape: "
+    r"|Largest program |Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]"
+    r"|Operator: op_|Shape: "
     r"|Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: |={10,}"
     r"|Peak buffers:|Buffer [0-9]{1,6}:|BufferAssignment (?:OOM|stats)"
     rf"|(?:{_SHARE})\s+{SIZE}(?:\s|$)|(?:{'|'.join(_STATS)}):"

@@ -65,7 +65,7 @@ def size_bytes(text: str, base: int = 1024) -> int:
     power = "BKMGTPE".find(unit[:1].upper()) if unit else 0
     if power <= 0:
         return round(float(number))
-    return round(float(number) * base**power)
+    return round(float(number) * float(base) ** power)
 
 
 @dataclass(frozen=True)
