@@ -59,8 +59,16 @@ from hlodb.ingest.formats.logs.wordings import (
     SUSPECT,
     size_bytes,
 )
-from hlodb.ingest.formats.scan import is_balanced
-from hlodb.ingest.records import Reject
+from hlodb.ingest.formats.scan import is_balanced, lines_of
+from hlodb.ingest.records import Reject, Tally
+
+_SECTION = "report of running out of memory"
+_MOST_LINES = 250_000
+_MOST_RANKS = 100_000
+_MORE = (
+    f"a log is read up to {_MOST_LINES:,} lines around such reports, of"
+    f" {_MOST_RANKS:,} ranks; those from here on are not"
+)
 
 _NEAR = 200
 """A message of the same request may stand so many other lines further on."""
@@ -102,7 +110,7 @@ class OomReading:
     rank: int | None = None
     reports: list[OomReport] = field(default_factory=list)
     stats: list[MemoryStats] = field(default_factory=list)
-    rejects: list[Reject] = field(default_factory=list)
+    rejects: list[Reject] = field(default_factory=Tally)
     taken: set[int] = field(default_factory=set)
     suspects: list[_Suspect] = field(default_factory=list)
     claims: list[int] = field(default_factory=list)
@@ -122,8 +130,7 @@ class OomReading:
         """Record once of a report that it is not whole."""
         begun = self.reports[-1].line if self.reports else 0
         if not self.rejects or self.rejects[-1].line < begun:
-            section = "report of running out of memory"
-            self.rejects.append(Reject(self.number, 0, section, code, message, ""))
+            self.rejects.append(Reject(self.number, 0, _SECTION, code, message, ""))
 
     def end(self) -> None:
         """Report a list that is cut."""
@@ -652,23 +659,27 @@ class OomLog:
 
 def parse_oom_log(text: str) -> OomLog:
     """Read all reports of a log; other lines are left to others. Never fails."""
-    numbers = _watched(text)
-    if not numbers:
+    watched = _watched(text)
+    if not watched:
         return OomLog()
-    lines = text.split("\n")
     streams: dict[int | None, list[tuple[LogLine, int]]] = {}
     rank, before, skipped = None, -1, 0
-    for number in numbers:
+    rejects: list[Reject] = Tally()
+    for count, (number, raw) in enumerate(_lines_in(text, watched), 1):
         skipped += number - before - 1
         before = number
-        for line in without_envelope(number + 1, lines[number]):
+        if count > _MOST_LINES or len(streams) >= _MOST_RANKS:
+            rejects.append(Reject(number + 1, 0, _SECTION, "more", _MORE, ""))
+            break
+        for line in without_envelope(number + 1, raw):
             # Lines that a message goes on in may have no prefix.
             rank = rank if line.rank is None else line.rank
             stream = streams.setdefault(rank, [])
             stream += ((piece, skipped) for piece in _unflattened(line))
     readings = [_read(rank, stream) for rank, stream in streams.items()]
     reports = [report for each in readings for report in each.reports]
-    rejects = [reject for each in readings for reject in each.rejects]
+    for each in readings:
+        rejects += each.rejects
     stats = [found for each in readings for found in each.stats]
     reports += _unknown(readings, rejects)
     reports.sort(key=lambda report: report.line)
@@ -678,24 +689,34 @@ def parse_oom_log(text: str) -> OomLog:
     return OomLog(reports, taken, rejects, stats)
 
 
-def _watched(text: str) -> list[int]:
+def _watched(text: str) -> list[range]:
     """Return the numbers of lines, from 0, around those that hold a mark."""
-    ends = sorted(set(_ends_of_marked_lines(text)))
-    if not ends:
-        return []
-    marked, line, at = [], 0, 0
-    for end in ends:
+    watched: list[range] = []
+    line = at = following = 0
+    for end in sorted(set(_ends_of_marked_lines(text))):
         line += text.count("\n", at, end)
         at = end
-        marked.append(line)
-    last = line + text.count("\n", at)
-    watched: list[int] = []
-    following = 0
-    for number in marked:
-        first = max(following, number - _BEFORE)
-        following = min(last, number + _AFTER) + 1
-        watched += range(first, following)
+        first, stop = max(following, line - _BEFORE), line + _AFTER + 1
+        if watched and watched[-1].stop == first:
+            watched[-1] = range(watched[-1].start, stop)
+        else:
+            watched.append(range(first, stop))
+        following = stop
     return watched
+
+
+def _lines_in(text: str, watched: Sequence[range]) -> Iterator[tuple[int, str]]:
+    """Yield the watched lines with their numbers."""
+    places = iter(watched)
+    place = next(places)
+    for number, line in enumerate(lines_of(text)):
+        if number >= place.stop:
+            following = next(places, None)
+            if following is None:
+                return
+            place = following
+        if number >= place.start:
+            yield number, line
 
 
 def _ends_of_marked_lines(text: str) -> Iterator[int]:
