@@ -119,7 +119,7 @@ WORDINGS: tuple[Wording, ...] = (
     # --- Compilers: memory of one program ------------------------------------------
     Wording(
         "program_memory",
-        "memory space",
+        "scoped allocation with size",
         rf"Ran out of memory in memory space {_SPACE}[.,]? ?(?:\.\.\.|…)?"
         r"(?: ?while allocating on stack)? ?for (?P<buffer_label>.{1,8000}?)\.?"
         rf" ?(?:\.\.\.|…)? {_SCOPED}",
