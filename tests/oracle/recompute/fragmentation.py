@@ -320,12 +320,9 @@ def repack_whatif(dump: Dump, max_blocks: int) -> Iterator[Row]:
             floor = -(-peak[0] // align) * align
             for order, greatness in _ORDERS.items():
                 rounded = [
-                    _Block(-(-b.size // align) * align, b.first, b.last, b.number)
-                    for b in blocks
+                    _Block(-(-b.size // align) * align, b.first, b.last) for b in blocks
                 ]
-                rounded.sort(
-                    key=lambda b, g=greatness: (-g(b), -b.size, b.first, b.last)  # type: ignore[misc]
-                )
+                rounded.sort(key=lambda b: (-greatness(b), -b.size, b.first, b.last))
                 for fit in ("lowest", "best_fit"):
                     packed = _pack(rounded, fit == "best_fit")
                     yield {
@@ -346,12 +343,11 @@ def repack_whatif(dump: Dump, max_blocks: int) -> Iterator[Row]:
 
 @dataclass(frozen=True)
 class _Block:
-    """Values that are packed together; the number is the lowest of its values'."""
+    """Values that are packed together."""
 
     size: int
     first: int
     last: int
-    number: int
 
     @property
     def steps(self) -> int:
@@ -380,7 +376,6 @@ def _blocks(arena: Allocation) -> list[_Block]:
             max(p.end for p in group) - min(p.offset for p in group),
             min(p.value.start or 0 for p in group),
             max(p.value.end or 0 for p in group),
-            min(p.value.number for p in group),
         )
         for group in found.values()
     ]

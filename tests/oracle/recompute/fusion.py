@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 
@@ -115,21 +116,25 @@ def fusion_profile(dump: Dump) -> Iterator[Row]:
             }
 
 
-@recomputes("custom_call_inventory")
+@recomputes("custom_call_inventory", leaves_out=["takes_run_time_memory"])
 def custom_call_inventory(dump: Dump) -> Iterator[Row]:
-    """Sum custom calls by target."""
+    """Sum custom calls by target, and custom fusions by their kind."""
     for module in dump.modules:
-        groups: dict[str | None, list[Instruction]] = defaultdict(list)
+        groups: dict[tuple[str | None, str], list[Instruction]] = defaultdict(list)
         for instruction in module.instructions:
+            is_custom = instruction.attributes.get("kind") == "kCustom"
             if instruction.opcode == "custom-call":
-                groups[instruction.target].append(instruction)
-        for target, calls in groups.items():
+                groups[instruction.target, "custom-call"].append(instruction)
+            elif instruction.opcode == "fusion" and is_custom:
+                groups[_fusion_kind(instruction), "fusion"].append(instruction)
+        for (target, opcode), calls in groups.items():
             spaces = [s for call in calls if (s := _workspace(call)) is not None]
             scoped = [piece[1] for call in calls if (piece := first_scoped(call))]
             largest = max(calls, key=lambda call: (call.result_bytes, -call.number))
             yield {
                 **of_module(module),
                 "custom_call_target": target,
+                "opcode": opcode,
                 "call_count": len(calls),
                 "operand_bytes": sum(
                     operand.logical_bytes for call in calls for operand in call.operands
@@ -140,6 +145,12 @@ def custom_call_inventory(dump: Dump) -> Iterator[Row]:
                 "max_scoped_bytes": max(scoped, default=None),
                 "largest_call": largest.name,
             }
+
+
+def _fusion_kind(fusion: Instruction) -> str:
+    """Return the kind in the backend config, or else that of the fusion."""
+    found = re.search(r'"kind": ?"([^"]+)"', fusion.backend_config)
+    return found[1] if found else fusion.attributes["kind"]
 
 
 def _workspace(call: Instruction) -> int | None:

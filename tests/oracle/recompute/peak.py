@@ -26,7 +26,7 @@ from tests.oracle.recompute.registry import (
 from tests.oracle.recompute.sources import attributed, op_path
 
 
-@recomputes("peak_by_space")
+@recomputes("peak_by_space", leaves_out=["caveat"])
 def peak_by_space(dump: Dump) -> Iterator[Row]:
     """Sum what every kind reserves, and find the step with the most live bytes."""
     for space in dump.spaces:
@@ -385,6 +385,7 @@ def _shared_bytes(spaces: list[Space]) -> int:
     "headroom",
     {"limit_bytes": 10**6},
     {"limit_bytes": 10**4, "slop": 0.25, "warn_ratio": 0.5},
+    leaves_out=["device", "nominal_bytes", "caveat"],
 )
 def headroom(
     dump: Dump, limit_bytes: int, slop: float = 0.0, warn_ratio: float = 0.05
@@ -395,6 +396,7 @@ def headroom(
         reserved = space.size()
         left = usable - reserved
         row = {**of_space(space), "reserved_bytes": reserved, "path": space.module.path}
+        row |= {"is_refused": False}
         if space.color != 0:
             row |= {"status": "unknown"}
             row |= dict.fromkeys(
