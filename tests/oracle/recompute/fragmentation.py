@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import gcd
 
@@ -354,7 +354,7 @@ class _Block:
         return self.last - self.first + 1
 
 
-_ORDERS = {
+_ORDERS: dict[str, Callable[[_Block], int]] = {
     "size": lambda block: block.size,
     "lifetime": lambda block: block.steps,
     "rent": lambda block: block.size * block.steps,
