@@ -132,6 +132,15 @@ def test_shared_archives(archive: Path, tmp_path: Path) -> None:
     assert_all_equal(archive, tmp_path)
 
 
+@pytest.mark.oracle
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", [1, 2])
+def test_large_programs(scale: int, tmp_path: Path) -> None:
+    large = pytest.importorskip("tests.large_programs")
+    large.write_dump(tmp_path / "large", large.programs(scale))
+    assert_all_equal(tmp_path / "large", tmp_path)
+
+
 def assert_all_equal(source: Path, folder: Path) -> None:
     """Compare all queries over one dump."""
     stage_as_one([source], folder / "dump")
