@@ -23,6 +23,7 @@ from hlodb.queries.renewal import renew_macros
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, DUMPS, SHARED_ARCHIVES, Made
+from tests.large_programs import programs, write_dump
 from tests.oracle.recompute.registry import RECOMPUTED, Dump, Recomputed
 from tests.oracle.staging import stage_as_one
 
@@ -136,8 +137,7 @@ def test_shared_archives(archive: Path, tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scale", [1, 2])
 def test_large_programs(scale: int, tmp_path: Path) -> None:
-    large = pytest.importorskip("tests.large_programs")
-    large.write_dump(tmp_path / "large", large.programs(scale))
+    write_dump(tmp_path / "large", programs(scale))
     assert_all_equal(tmp_path / "large", tmp_path)
 
 

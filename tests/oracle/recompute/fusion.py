@@ -122,11 +122,11 @@ def custom_call_inventory(dump: Dump) -> Iterator[Row]:
     for module in dump.modules:
         groups: dict[tuple[str | None, str], list[Instruction]] = defaultdict(list)
         for instruction in module.instructions:
-            is_custom = instruction.attributes.get("kind") == "kCustom"
+            kind = _custom_kind(instruction)
             if instruction.opcode == "custom-call":
                 groups[instruction.target, "custom-call"].append(instruction)
-            elif instruction.opcode == "fusion" and is_custom:
-                groups[_fusion_kind(instruction), "fusion"].append(instruction)
+            elif kind is not None:
+                groups[kind, "fusion"].append(instruction)
         for (target, opcode), calls in groups.items():
             spaces = [s for call in calls if (s := _workspace(call)) is not None]
             scoped = [piece[1] for call in calls if (piece := first_scoped(call))]
@@ -147,10 +147,12 @@ def custom_call_inventory(dump: Dump) -> Iterator[Row]:
             }
 
 
-def _fusion_kind(fusion: Instruction) -> str:
-    """Return the kind in the backend config, or else that of the fusion."""
+def _custom_kind(fusion: Instruction) -> str | None:
+    """Return the kind that the backend config of a custom fusion says."""
+    if fusion.opcode != "fusion" or fusion.attributes.get("kind") != "kCustom":
+        return None
     found = re.search(r'"kind": ?"([^"]+)"', fusion.backend_config)
-    return found[1] if found else fusion.attributes["kind"]
+    return found[1] if found else None
 
 
 def _workspace(call: Instruction) -> int | None:
