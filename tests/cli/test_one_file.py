@@ -10,6 +10,7 @@ import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
+from hlodb.reports.model.limits import NOT_INCLUDED
 from hlodb.reports.outline.blocks import Paragraph
 from hlodb.reports.overview.outline import headline, outline
 from hlodb.reports.overview.overview import read_overview
@@ -73,6 +74,7 @@ PLAIN = "plain-cpu-jaxlib-0.12.0.1.tar.xz"
                 "run: jit_loop, 768.22 KiB reserved in host",
                 "768.22 KiB reserved in host (arguments 256.00 KiB, results 256.05 KiB,"
                 " temporaries 256.15 KiB, constants 16 B). The live peak is not known.",
+                NOT_INCLUDED,
                 beside(HLO, RANGES),
             ],
         ),

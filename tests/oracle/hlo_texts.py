@@ -20,13 +20,14 @@ def _installed() -> str:
 
 
 # What releases later than the one that is pinned dumped, only they read; what XLA makes
-# of the compact texts stands beside them.
+# of the compact texts stands beside them (`in_full`).
 LATER = (DATA / "compact", DATA / "newest")
 HERE = [
     archive
     for folder in (DATA, REPOSITORY / "examples")
     for archive in sorted(folder.rglob("*.tar.xz"))
-    if _installed() != PINNED or not set(LATER).intersection(archive.parents)
+    if ".in_full." not in archive.name
+    and (_installed() != PINNED or not set(LATER).intersection(archive.parents))
 ]
 LOOSE = sorted(DATA.rglob("*.txt"))
 
