@@ -565,6 +565,6 @@ FIRST_MARKS: tuple[str, ...] = (
     *("emory", "EMORY", "lloc", "LLOC", "xhaust", "XHAUST", "OOM", "oom", "Oom"),
     *("xceed", " usage >= ", "m requirement ", "ize_in_bytes", "XLA::TPU"),
     *("incompatible size", "moved to host", "use more than", "Peak buffers:"),
-    "Largest program ",
+    *("Largest program ", "ttempting to"),
 )
 """Shorter pieces, which are looked for first: each of MARKS stands beside one."""
