@@ -1,13 +1,13 @@
 """A query and the blocks that it reads, composed into one statement.
 
-`FROM value_places() AS v` in a query becomes `FROM value_places__2 AS v`, and the SQL
-of the block a common table expression of that name. Calls of a block with the same
-arguments read one expression, which is materialised where several do. Where arguments
-come from other rows, the block is a subquery in its place.
-
+`FROM value_places() AS v` in a query becomes `FROM (…) AS v`, with the block's SQL.
 A query hands its parameters on: a block's parameter of the same name gets the same
 value, unless the call sets it. The statement needs no macro of the warehouse, so that
 nothing in a file can take the place of a block.
+
+Equal calls do not share one common table expression. With DuckDB 1.5.6 that made small
+answers faster, but a statement that recurses (`remedy_marks` of 4,000 instructions)
+waited for ever for one of them.
 """
 
 from __future__ import annotations
@@ -31,15 +31,12 @@ _AFTER_SOURCES = frozenset(
 )  # fmt: skip
 """Words that follow a source and are not its alias."""
 
-_CONSTANT_WORDS = frozenset(("NULL", "TRUE", "FALSE"))
-
 
 class _Value(NamedTuple):
-    """SQL of an argument, cast to its type; constant if it reads no row."""
+    """SQL of an argument, and the type that it is cast to."""
 
     sql: str
     type: str | None
-    is_constant: bool
 
 
 _Values = Mapping[str, _Value]
@@ -57,48 +54,30 @@ def compose_query(
     """
     if answered and query.name in answered:
         return f"SELECT * FROM {answered[query.name]}"
-    arguments = {name: _Value(sql, None, True) for name, sql in given.items()}
-    composer = _Composer(catalogue, answered or {}, [query.name])
-    return composer.statement(query.sql, _with_defaults(query, arguments))
+    values = _with_defaults(query, {k: _Value(sql, None) for k, sql in given.items()})
+    return _Composer(catalogue, answered or {}, query.name).text(query.sql, values)
 
 
 def compose_text(
     sql: str, catalogue: Catalogue, answered: Mapping[str, str] | None = None
 ) -> str:
     """Return SQL that calls queries as one statement; its `$names` stay to be bound."""
-    return _Composer(catalogue, answered or {}, []).statement(sql, {})
+    return _Composer(catalogue, answered or {}).text(sql, {})
 
 
 class _Composer:
-    """The blocks of one statement, each after those that it reads."""
+    """Puts blocks in the place of their calls."""
 
     def __init__(
-        self,
-        catalogue: Catalogue,
-        answered: Mapping[str, str],
-        path: list[str],
+        self, catalogue: Catalogue, answered: Mapping[str, str], *path: str
     ) -> None:
         self._catalogue = catalogue
         self._answered = answered
-        self._path = path
-        self._names: dict[tuple[str, tuple[tuple[str, _Value], ...]], str] = {}
-        self._bodies: dict[str, str] = {}
-        self._reads: dict[str, int] = {}
+        self._path = [*path]
 
-    def statement(self, sql: str, values: _Values) -> str:
-        tokens = all_tokens(sql)
-        words = [token.upper() for _, token in tokens[:2]]
-        own = 0 if words[0] != "WITH" else 2 if words[1] == "RECURSIVE" else 1
-        body = self._text(tokens[own:], values)
-        blocks = ",\n".join(map(self._block, self._bodies))
-        kind = " ".join(words[:own])
-        if own:
-            return f"{kind} {blocks},{body}" if blocks else f"{kind}{body}"
-        return f"WITH {blocks}\n{body}" if blocks else body
-
-    def _block(self, name: str) -> str:
-        kind = "AS MATERIALIZED" if self._reads[name] > 1 else "AS"
-        return f"{name} {kind} (\n{self._bodies[name]}\n)"
+    def text(self, sql: str, values: _Values) -> str:
+        """Return `sql` with the blocks that it calls; `values` are its parameters."""
+        return self._text(all_tokens(sql), values)
 
     def _text(self, tokens: Tokens, values: _Values) -> str:
         parts = []
@@ -129,45 +108,21 @@ class _Composer:
         )
 
     def _source(
-        self,
-        name: str,
-        arguments: Sequence[Tokens],
-        values: _Values,
-        before: str,
+        self, name: str, arguments: Sequence[Tokens], values: _Values, before: str
     ) -> str:
         """Return what a call becomes, without its alias."""
         if name in self._answered:
-            source = self._answered[name]
-        else:
-            query = self._catalogue[name]
-            given = {**values, **self._given(query, arguments, values)}
-            whole = _with_defaults(query, given)
-            if not all(value.is_constant for value in whole.values()):
-                return f"(\n{self._body(query, whole)}\n)"
-            source = self._shared(query, whole)
-        return f"(FROM {source})" if before.upper() == "LATERAL" else source
-
-    def _shared(self, query: Query, values: dict[str, _Value]) -> str:
-        """Return the name of the expression that all calls with `values` read."""
-        key = (query.name, tuple(values.items()))
-        if key not in self._names:
-            body = self._body(query, values)
-            name = f"{query.name}__{len(self._names) + 1}"
-            self._names[key] = name
-            self._bodies[name] = body
-            self._reads[name] = 0
-        name = self._names[key]
-        self._reads[name] += 1
-        return name
-
-    def _body(self, query: Query, values: _Values) -> str:
-        if query.name in self._path:
-            circle = " → ".join((*self._path, query.name))
+            table = self._answered[name]
+            return f"(FROM {table})" if before.upper() == "LATERAL" else table
+        query = self._catalogue[name]
+        if name in self._path:
+            circle = " → ".join((*self._path, name))
             raise UsageError(f"{query.path}:1: queries read one another: {circle}")
-        self._path.append(query.name)
-        body = self._text(all_tokens(query.sql), values)
+        given = {**values, **self._given(query, arguments, values)}
+        self._path.append(name)
+        body = self.text(query.sql, _with_defaults(query, given))
         self._path.pop()
-        return body
+        return f"(\n{body}\n)"
 
     def _given(
         self, query: Query, arguments: Iterable[Tokens], values: _Values
@@ -182,29 +137,20 @@ class _Composer:
         return given
 
     def _value(self, tokens: Tokens, values: _Values) -> _Value:
-        words = [token for _, token in tokens]
-        if len(words) == 1 and words[0][:1] == "$" and words[0][1:] in values:
-            return values[words[0][1:]]
-        is_constant = all(_is_constant(word, values) for word in words)
-        return _Value(self._text(tokens, values).strip(), None, is_constant)
+        if len(tokens) == 1 and tokens[0][1][1:] in values and tokens[0][1][0] == "$":
+            return values[tokens[0][1][1:]]
+        return _Value(self._text(tokens, values).strip(), None)
 
 
 def _with_defaults(query: Query, given: Mapping[str, _Value]) -> dict[str, _Value]:
     """Return the value of every parameter, each cast to its type."""
     values = {}
     for parameter in query.parameters:
-        value = given.get(parameter.name, _Value(parameter.default, None, True))
+        value = given.get(parameter.name, _Value(parameter.default, None))
         if value.type != parameter.type:
-            sql = f"CAST({value.sql} AS {parameter.type})"
-            value = _Value(sql, parameter.type, value.is_constant)
+            value = _Value(f"CAST({value.sql} AS {parameter.type})", parameter.type)
         values[parameter.name] = value
     return values
-
-
-def _is_constant(word: str, values: _Values) -> bool:
-    if word[:1] == "$":
-        return word[1:] not in values or values[word[1:]].is_constant
-    return word[:1] in "'[],.-0123456789" or word.upper() in _CONSTANT_WORDS
 
 
 def _end_of_call(tokens: Tokens, start: int) -> int:
