@@ -6,11 +6,15 @@ Line numbers count from 1 within the text that was given.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Self, TypeVar
+from itertools import repeat
+from operator import eq
+from typing import Any, NamedTuple, Self, TypeVar, cast, overload
 
 _Item = TypeVar("_Item")
+_Row = TypeVar("_Row", bound=tuple[Any, ...])
 
 MOST_KEPT = 1_000
 """Rejects, unclaimed lines and refused files that are kept one by one."""
@@ -83,6 +87,80 @@ class Unclaimed(NamedTuple):
 
     line: int
     text: str
+
+
+class Packed(Sequence[_Row]):
+    """Rows of one kind of named tuple as columns; each row is made when asked for.
+
+    A large file has millions of them: integers in an array take a tenth of the memory.
+    """
+
+    def __init__(self, kind: type[_Row], columns: Sequence[Any]) -> None:
+        self.kind = kind
+        self.columns = list(columns)
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+    @overload
+    def __getitem__(self, at: int) -> _Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Packed[_Row]: ...
+    def __getitem__(self, at: int | slice) -> _Row | Packed[_Row]:
+        found = [column[at] for column in self.columns]
+        if isinstance(at, slice):
+            return Packed(self.kind, found)
+        return cast("_Row", tuple.__new__(self.kind, found))
+
+    def __iter__(self) -> Iterator[_Row]:
+        made = map(tuple.__new__, repeat(self.kind), zip(*self.columns, strict=True))
+        return cast("Iterator[_Row]", made)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, list | Packed):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def column(self, name: str) -> Any:
+        """Return an array of integers, or a list."""
+        return self.columns[self.kind._fields.index(name)]  # type: ignore[attr-defined]
+
+    def taken(self, places: Iterable[int]) -> Packed[_Row]:
+        """Return the rows at these places."""
+        wanted = array("q", places)
+        return Packed(self.kind, [_taken(column, wanted) for column in self.columns])
+
+
+def _taken(column: Any, places: Sequence[int]) -> Any:
+    found = map(column.__getitem__, places)
+    return array(column.typecode, found) if isinstance(column, array) else list(found)
+
+
+def column_of(rows: Sequence[Any], name: str) -> Any:
+    """Return one field of all rows: an array of integers, or a list."""
+    if isinstance(rows, Packed):
+        return rows.column(name)
+    return [getattr(row, name) for row in rows]
+
+
+def end_to_end(parts: Iterable[Sequence[_Row]]) -> Sequence[_Row]:
+    """Return the rows of all parts, packed if all of them are."""
+    filled = [part for part in parts if part]
+    if len(filled) == 1:
+        return filled[0]
+    packed = [part for part in filled if isinstance(part, Packed)]
+    if not packed or len(packed) < len(filled):
+        return [row for part in filled for row in part]
+    whole = packed[0][:]
+    for part in packed[1:]:
+        for column, more in zip(whole.columns, part.columns, strict=True):
+            column.extend(more)
+    return whole
 
 
 # --- HLO text and proto ------------------------------------------------------
@@ -276,18 +354,18 @@ class BufferAssignment:
     `sources` maps an instruction name to the text of its `from instruction:` line.
     """
 
-    allocations: list[Allocation] = field(default_factory=list)
-    placements: list[Placement] = field(default_factory=list)
-    values: list[Value] = field(default_factory=list)
-    positions: list[Position] = field(default_factory=list)
-    uses: list[Use] = field(default_factory=list)
+    allocations: Sequence[Allocation] = field(default_factory=list)
+    placements: Sequence[Placement] = field(default_factory=list)
+    values: Sequence[Value] = field(default_factory=list)
+    positions: Sequence[Position] = field(default_factory=list)
+    uses: Sequence[Use] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     printed_total_bytes: int | None = None
     schedule: list[str] = field(default_factory=list)
     schedule_end: int | None = None
-    live_ranges: list[LiveRange] = field(default_factory=list)
+    live_ranges: Sequence[LiveRange] = field(default_factory=list)
     peak_step: int | None = None
-    printed_peaks: list[PrintedPeak] = field(default_factory=list)
+    printed_peaks: Sequence[PrintedPeak] = field(default_factory=list)
 
 
 class Evidence(NamedTuple):

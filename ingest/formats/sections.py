@@ -8,8 +8,10 @@ lines that the section's grammar knows and explains the others.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, repeat, starmap
+from itertools import chain, islice, repeat, starmap
+from operator import lt
 from typing import Any, NamedTuple, TypeVar, cast
 
 from hlodb.ingest.formats.scan import lines_of
@@ -40,6 +42,12 @@ SHOWN = 200
 _DIGITS = re.compile(r"[0-9]+")
 _Key = TypeVar("_Key")
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
+
+Texts = dict[Any, Any]
+"""Texts that are kept once, by themselves: a name stands in many rows of a file."""
+
+_PIECE = 500_000
+"""Characters whose matches are held at once; they take some ten times as much."""
 
 
 class Section(NamedTuple):
@@ -86,19 +94,42 @@ def cut(text: str, headers: re.Pattern[str]) -> list[Section]:
     `headers` matches from a line break on; the name of the group that matched is the
     section's kind. Every section ends in one line break, or is empty.
     """
-    text = f"\n{text}"
     sections: list[Section] = []
-    kind, number, start, line = "preamble", 0, 0, 1
-    for header in chain(headers.finditer(text), [None]):
-        lines = text[start : header.start() if header else len(text)]
-        body = lines[1:].rstrip("\n")
-        sections.append(Section(kind, number, body and f"{body}\n", line))
+    kind, number, start, line = "preamble", 0, -1, 1
+    for header, end, behind in chain(_found(headers, text), [(None, len(text), 0)]):
+        body = _without_blank_ends(text, start + 1, end)
+        sections.append(Section(kind, number, body, line))
         if header:
-            line += lines.count("\n") + 1
-            kind, start = header.lastgroup or "", header.end()
+            line += (
+                text.count("\n", max(start, 0), max(end, 0)) + 1 + (start < 0 <= end)
+            )
+            kind, start = header.lastgroup or "", behind
             digits = _DIGITS.search(header.group())
             number = int(digits.group()) if digits else 0
     return sections
+
+
+def _found(
+    headers: re.Pattern[str], text: str
+) -> Iterator[tuple[re.Match[str], int, int]]:
+    """Yield the headers with start and end; a line break counts as standing at -1.
+
+    It is not put there, for that would copy the text.
+    """
+    first = headers.match("\n" + text[: text.find("\n") + 1 or len(text)])
+    if first:
+        yield first, -1, first.end() - 1
+    for header in headers.finditer(text, first.end() - 1 if first else 0):
+        yield header, header.start(), header.end()
+
+
+def _without_blank_ends(text: str, start: int, end: int) -> str:
+    """Return lines with one line break at their end, or nothing."""
+    while end > start and text[end - 1] == "\n":
+        end -= 1
+    if end <= start:
+        return ""
+    return text[start : end + 1] if end < len(text) else f"{text[start:]}\n"
 
 
 def columns(rule: re.Pattern[str], text: str) -> tuple[Columns, bool]:
@@ -112,6 +143,66 @@ def rows(kind: type[_Row], *fields: Iterable[Any]) -> list[_Row]:
     """Make a named tuple of each row, in half the time that calling `kind` takes."""
     made = map(tuple.__new__, repeat(kind), zip(*fields, strict=False))
     return cast("list[_Row]", list(made))
+
+
+def pieces(text: str, opening: str = "") -> Iterator[str]:
+    """Yield a text in pieces, each but the first of which begins with `opening`.
+
+    They end at line breaks.
+    """
+    start = 0
+    while (end := text.find(f"\n{opening}", start + _PIECE) + 1) and end < len(text):
+        yield text[start:end]
+        start = end
+    yield text[start:] if start else text
+
+
+def packed_columns(
+    rule: re.Pattern[str], text: str, codes: str, texts: Texts
+) -> tuple[Columns, bool]:
+    """Do as `columns` for a rule that matches lines; `codes` say how columns are kept.
+
+    They are those of `add_to`.
+    """
+    found = empty_columns(codes)
+    whole = True
+    for piece in pieces(text):
+        more, is_covered = columns(rule, piece)
+        whole &= is_covered
+        add_to(found, more, codes, texts)
+    return found, whole
+
+
+def empty_columns(codes: str) -> Columns:
+    """Return columns that `add_to` fills."""
+    return [[] if code in ".?" else array(_ARRAYS.get(code, code)) for code in codes]
+
+
+_ARRAYS = {"c": "i"}
+
+
+def add_to(found: Columns, more: Iterable[Any], codes: str, texts: Texts) -> None:
+    """Append columns of texts: `i` and `q` are integers, in 4 and 8 bytes.
+
+    `c` is an integer that may be missing and is 0 then, `?` whether there is a text,
+    and `.` the text itself.
+    """
+    for code, column, new in zip(codes, found, more, strict=True):
+        if code == ".":
+            column.extend(map(texts.setdefault, new, new))
+        elif code == "?":
+            column.extend([text is not None for text in new])
+        elif code == "c":
+            column.extend([int(text or 0) for text in new])
+        else:
+            column.extend(map(int, new))
+
+
+def are_distinct(ids: Any) -> bool:
+    """Return whether no number is there twice; they mostly count up."""
+    if all(map(lt, ids, islice(ids, 1, None))):
+        return True
+    return len(set(ids)) == len(ids)
 
 
 def once_per_line(keys: Iterable[_Key], blocks: Iterable[str]) -> Iterator[_Key]:

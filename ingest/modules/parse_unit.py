@@ -158,9 +158,9 @@ def _read_hlo_text(parts: _Parts, file: UnitFile, data: bytes) -> None:
 
 def _read_assignment(parts: _Parts, file: UnitFile, data: bytes) -> None:
     parts.digests.append(companion_digest(data))
-    text = _text(data)
+    texts = [_text(data)]
     del data
-    parsed = parse_assignment(text)
+    parsed = parse_assignment(texts.pop())
     parts.assignments.append((file, parsed.assignment))
     parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
 

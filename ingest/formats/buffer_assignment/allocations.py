@@ -13,8 +13,9 @@ XLA `buffer_assignment.cc`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 from hlodb.ingest.formats.sections import (
@@ -24,17 +25,28 @@ from hlodb.ingest.formats.sections import (
     NUMBER,
     SHOWN,
     VALUE_ID,
-    Columns,
     Grammar,
     LineRule,
     Section,
+    Texts,
+    add_to,
+    are_distinct,
     columns,
+    empty_columns,
     numbered,
     once_per_line,
-    rows,
+    pieces,
     sift,
 )
-from hlodb.ingest.records import Allocation, Placement, Reject, Tally, Unclaimed, Value
+from hlodb.ingest.records import (
+    Allocation,
+    Packed,
+    Placement,
+    Reject,
+    Tally,
+    Unclaimed,
+    Value,
+)
 
 _HEAD = (
     rf"allocation ({NUMBER}): (?:(?:0x[0-9a-fA-F]+|[0-9A-F]{{8,16}}|\(nil\)), )?"
@@ -90,58 +102,71 @@ class Allocations(NamedTuple):
     A value that reuses an allocation of another memory space is placed in its own one.
     """
 
-    allocations: list[Allocation]
-    placements: list[Placement]
-    values: list[Value]
+    allocations: Sequence[Allocation]
+    placements: Sequence[Placement]
+    values: Sequence[Value]
     rejects: list[Reject]
     unclaimed: list[Unclaimed]
 
 
-def read_allocations(section: Section) -> Allocations:
+def read_allocations(section: Section, texts: Texts) -> Allocations:
     """Read the section; an allocation printed twice counts once.
 
     An allocation whose line holds a flag unknown so far is kept, its line unclaimed.
     """
     if " value: " not in section.text:
         section = section._replace(text=_in_new_words(section.text))
-    found, flags, whole = _read(section.text)
+    found, flags, whole = _read(section.text, texts)
     if not whole:
         sifted = sift(section.kind, numbered(section), _LINES)
-        found, flags, _ = _read(sifted.text)
+        found, flags, _ = _read(sifted.text, texts)
         found = found._replace(rejects=sifted.rejects, unclaimed=sifted.unclaimed)
     if any(map(_unknown, flags)):
         found.unclaimed.extend(_lines_of_unknown_flags(section))
     return found
 
 
-def _read(text: str) -> tuple[Allocations, set[str], bool]:
+_KEPT_VALUE, _KEPT_PLACE, _KEPT_ALLOCATION = "i..?c.", "iiqq", "iq"
+
+
+def _read(text: str, texts: Texts) -> tuple[Allocations, set[str], bool]:
     """Read what the rules cover; give the texts of flags, and whether all is sound."""
-    (printed_ids, sizes, flags, placed, reuses), whole = columns(_ALLOCATION, text)
-    ids = list(map(int, printed_ids))
-    inner, inner_whole = columns(_VALUE, "".join(placed))
-    reusing, reusing_whole = columns(_REUSING, "".join(filter(None, reuses)))
-    *_, lengths, offsets, shapes = inner
-    owners = once_per_line(ids, placed)
-    numbers = (map(int, column) for column in (inner[0], offsets, lengths))
+    heads = empty_columns(_KEPT_ALLOCATION)
+    values, places = empty_columns(_KEPT_VALUE), empty_columns(_KEPT_PLACE)
+    reusing = empty_columns(_KEPT_VALUE)
+    flags: list[str] = []
+    whole = True
+    for piece in pieces(text, "allocation "):
+        (ids, sizes, printed, placed, reuses), is_covered = columns(_ALLOCATION, piece)
+        whole &= is_covered
+        add_to(heads, (ids, sizes), _KEPT_ALLOCATION, texts)
+        flags.extend(map(texts.setdefault, printed, printed))
+        owners = once_per_line(ids, placed)
+        for lines in pieces("".join(placed)):
+            inner, is_covered = columns(_VALUE, lines)
+            whole &= is_covered
+            *value, lengths, offsets, shapes = inner
+            add_to(values, (*value, shapes), _KEPT_VALUE, texts)
+            placement = (islice(owners, len(offsets)), value[0], offsets, lengths)
+            add_to(places, placement, _KEPT_PLACE, texts)
+        inner, is_covered = columns(_REUSING, "".join(filter(None, reuses)))
+        whole &= is_covered
+        add_to(reusing, (*inner, [None] * len(inner[0])), _KEPT_VALUE, texts)
+    for column, more in zip(values, reusing, strict=True):
+        column.extend(more)
     found = Allocations(
-        rows(
-            Allocation, ids, map(int, sizes), *zip(*map(_flagged, flags), strict=True)
-        ),
-        rows(Placement, owners, *numbers),
-        _values(inner, shapes) + _values(reusing, [None] * len(reusing[0])),
+        Packed(Allocation, [*heads, *_columns_of(flags)]),
+        Packed(Placement, places),
+        Packed(Value, [values[at] for at in (0, 1, 2, 4, 3, 5)]),
         Tally(),
         Tally(),
     )
-    is_distinct = len(set(ids)) == len(ids)
-    whole = whole and inner_whole and reusing_whole and is_distinct
-    return found, set(flags), whole
+    return found, set(flags), whole and are_distinct(heads[0])
 
 
-def _values(found: Columns, shapes: Iterable[str | None]) -> list[Value]:
-    ids, names, indices, phis, colors = found[:5]
-    spaces = [int(color or 0) for color in colors]
-    is_phi = [phi is not None for phi in phis]
-    return rows(Value, map(int, ids), names, indices, spaces, is_phi, shapes)
+def _columns_of(flags: Sequence[str]) -> list[list[int | str | None]]:
+    found = zip(*map(_flagged, flags), strict=True)
+    return list(map(list, found)) or [[] for _ in _flagged("")]
 
 
 @lru_cache(maxsize=4096)

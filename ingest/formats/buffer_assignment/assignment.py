@@ -17,8 +17,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count
-from operator import eq, le
+from itertools import count, islice
+from operator import eq, le, lt
 from typing import NamedTuple
 
 from hlodb.ingest.formats.buffer_assignment.allocations import (
@@ -37,10 +37,10 @@ from hlodb.ingest.formats.sections import (
     Grammar,
     LineRule,
     Section,
-    columns,
+    Texts,
     cut,
     numbered,
-    rows,
+    packed_columns,
     sift,
     snippet,
     unclaimed_lines,
@@ -48,11 +48,14 @@ from hlodb.ingest.formats.sections import (
 from hlodb.ingest.records import (
     BufferAssignment,
     LiveRange,
+    Packed,
     PrintedPeak,
     Reject,
     Tally,
     Unclaimed,
     Value,
+    column_of,
+    end_to_end,
 )
 
 _STEP = re.compile(rf"    ({NUMBER}):(\S+)$\n?", re.MULTILINE)
@@ -88,7 +91,7 @@ class Schedule(NamedTuple):
 class Ranges(NamedTuple):
     """Live ranges in print order; (instruction, shape_index) is unique."""
 
-    rows: list[LiveRange]
+    rows: Sequence[LiveRange]
     rejects: list[Reject]
     unclaimed: list[Unclaimed]
 
@@ -96,21 +99,23 @@ class Ranges(NamedTuple):
 class Peaks(NamedTuple):
     """XLA's peak listing; before 2025-04 it prints no index, which is `""` here."""
 
-    rows: list[PrintedPeak]
+    rows: Sequence[PrintedPeak]
     rejects: list[Reject]
     unclaimed: list[Unclaimed]
 
 
-def read_schedule(section: Section) -> Schedule:
+def read_schedule(section: Section, texts: Texts | None = None) -> Schedule:
     """Read `InstructionSequence:`, lines `    12:fusion.3` that count from 0."""
-    (steps, names), rejects, unclaimed = _read_list(section, _SCHEDULE, _counts_up)
+    (steps, names), rejects, unclaimed = _read_list(
+        section, _SCHEDULE, "i.", _counts_up, texts
+    )
     if _counts_up([steps, names]):
         return Schedule(names, rejects, unclaimed)
     # Room for steps whose line is missing, but no more than the text has characters:
     # a wild number must not claim memory.
-    expected = max(map(int, steps)) + 1
+    expected = max(steps) + 1
     placed = [""] * min(expected, len(section.text))
-    for step, name in zip(map(int, steps), names, strict=True):
+    for step, name in zip(steps, names, strict=True):
         if step < len(placed):
             placed[step] = name
     if not rejects or len(placed) < expected:
@@ -119,21 +124,20 @@ def read_schedule(section: Section) -> Schedule:
     return Schedule(placed, rejects, unclaimed)
 
 
-def read_ranges(section: Section) -> Ranges:
+def read_ranges(section: Section, texts: Texts | None = None) -> Ranges:
     """Read `BufferLiveRange:`, lines `    fusion.5{0}:26-32`, both ends inclusive."""
-    found, rejects, unclaimed = _read_list(section, _RANGES, _are_sound_ranges)
-    names, indices, starts, ends = found
-    ranges = rows(LiveRange, names, indices, map(int, starts), map(int, ends))
-    return Ranges(ranges, rejects, unclaimed)
+    found, rejects, unclaimed = _read_list(
+        section, _RANGES, "..ii", _are_sound_ranges, texts
+    )
+    return Ranges(Packed(LiveRange, found), rejects, unclaimed)
 
 
-def read_peaks(section: Section) -> Peaks:
+def read_peaks(section: Section, texts: Texts | None = None) -> Peaks:
     """Read `Live ranges at N (peak):`, lines `    name{0}: 64 bytes (…)`."""
-    found, rejects, unclaimed = _read_list(section, _PEAKS, _always)
+    found, rejects, unclaimed = _read_list(section, _PEAKS, "..q", _always, texts)
     names, indices, sizes = found
     known = [index or "" for index in indices]
-    peaks = rows(PrintedPeak, names, known, map(int, sizes))
-    return Peaks(peaks, rejects, unclaimed)
+    return Peaks(Packed(PrintedPeak, [names, known, sizes]), rejects, unclaimed)
 
 
 def pass_tree(section: Section) -> list[Unclaimed]:
@@ -142,25 +146,30 @@ def pass_tree(section: Section) -> list[Unclaimed]:
 
 
 def _read_list(
-    section: Section, grammar: Grammar, is_sound: Callable[[Columns], bool]
+    section: Section,
+    grammar: Grammar,
+    codes: str,
+    is_sound: Callable[[Columns], bool],
+    texts: Texts | None,
 ) -> tuple[Columns, list[Reject], list[Unclaimed]]:
     """Read a section of one kind of line; sift it where it is not whole and sound."""
     rule = grammar.rules[0].pattern
-    found, whole = columns(rule, section.text)
+    texts = {} if texts is None else texts
+    found, whole = packed_columns(rule, section.text, codes, texts)
     if whole and is_sound(found):
         return found, Tally(), Tally()
     text, rejects, unclaimed = sift(section.kind, numbered(section), grammar)
-    return columns(rule, text)[0], rejects, unclaimed
+    return packed_columns(rule, text, codes, texts)[0], rejects, unclaimed
 
 
 def _counts_up(found: Columns) -> bool:
-    return all(map(eq, map(int, found[0]), count()))
+    return all(map(eq, found[0], count()))
 
 
 def _are_sound_ranges(found: Columns) -> bool:
     names, indices, starts, ends = found
     distinct = len(set(zip(names, indices, strict=True)))
-    return distinct == len(names) and all(map(le, map(int, starts), map(int, ends)))
+    return distinct == len(names) and all(map(le, starts, ends))
 
 
 def _always(_: Columns) -> bool:
@@ -297,9 +306,10 @@ def parse_assignment(text: str) -> ParsedAssignment:
     lines_total = text.count("\n") + (text[-1:] not in ("", "\n"))
     text, ends = without_cut_line(text, lines_total)
     found, is_open = with_values_apart(_with_bare_allocations(cut(text, _HEADERS)))
+    del text
     sections = {section.kind: section for section in reversed(found)}
     parts = _read_parts(sections)
-    values, disputed = _merge(chain(parts.allocations.values, parts.used.values))
+    values, disputed = _merge([parts.allocations.values, parts.used.values])
     assignment = _assemble(parts, values, sections)
     ends = ends or missing_start(found)
     ends = ends or missing_end(found[-1], is_open or parts.used.is_open, lines_total)
@@ -331,20 +341,20 @@ def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:
     """
     if len(parts) == 1:
         return parts[0]
-    values, _ = _merge(chain.from_iterable(part.values for part in parts))
+    values, _ = _merge([part.values for part in parts])
     return BufferAssignment(
-        allocations=[row for part in parts for row in part.allocations],
-        placements=[row for part in parts for row in part.placements],
+        allocations=end_to_end(part.allocations for part in parts),
+        placements=end_to_end(part.placements for part in parts),
         values=values,
-        positions=[row for part in parts for row in part.positions],
-        uses=[row for part in parts for row in part.uses],
+        positions=end_to_end(part.positions for part in parts),
+        uses=end_to_end(part.uses for part in parts),
         sources={name: text for part in parts for name, text in part.sources.items()},
         printed_total_bytes=_first(part.printed_total_bytes for part in parts),
         schedule=[name for part in parts for name in part.schedule],
         schedule_end=_first(part.schedule_end for part in parts),
-        live_ranges=[row for part in parts for row in part.live_ranges],
+        live_ranges=end_to_end(part.live_ranges for part in parts),
         peak_step=_first(part.peak_step for part in parts),
-        printed_peaks=[row for part in parts for row in part.printed_peaks],
+        printed_peaks=end_to_end(part.printed_peaks for part in parts),
     )
 
 
@@ -352,17 +362,18 @@ def _read_parts(sections: Mapping[str, Section]) -> _Parts:
     def first(kind: str) -> Section:
         return sections.get(kind, _NOTHING)
 
+    texts: Texts = {}
     return _Parts(
-        read_allocations(first("allocations")),
-        read_values(first("values")),
-        read_schedule(first("schedule")),
-        read_ranges(first("ranges")),
-        read_peaks(first("peaks")),
+        read_allocations(first("allocations"), texts),
+        read_values(first("values"), texts),
+        read_schedule(first("schedule"), texts),
+        read_ranges(first("ranges"), texts),
+        read_peaks(first("peaks"), texts),
     )
 
 
 def _assemble(
-    parts: _Parts, values: list[Value], sections: Mapping[str, Section]
+    parts: _Parts, values: Sequence[Value], sections: Mapping[str, Section]
 ) -> BufferAssignment:
     def number(kind: str) -> int | None:
         return sections[kind].number if kind in sections else None
@@ -383,22 +394,29 @@ def _assemble(
     )
 
 
-def _merge(listed: Iterable[Value]) -> tuple[list[Value], list[Value]]:
+def _merge(parts: Iterable[Sequence[Value]]) -> tuple[Sequence[Value], list[Value]]:
     """Return one row per value by id, and those that contradict the row kept.
 
     A value is listed with its shape where it is placed, and without among the used.
     """
-    kept: dict[int, Value] = {}
+    values = end_to_end(parts)
+    ids = column_of(values, "value_id")
+    if all(map(lt, ids, islice(ids, 1, None))):
+        return values, []
+    kept: list[int] = []
     disputed: list[Value] = []
-    for value in listed:
-        known = kept.setdefault(value.value_id, value)
-        if known is value:
+    for at in sorted(range(len(values)), key=ids.__getitem__):
+        if not kept or ids[kept[-1]] != ids[at]:
+            kept.append(at)
             continue
+        known, value = values[kept[-1]], values[at]
         if known[:-1] != value[:-1]:
             disputed.append(value)
         elif known.shape is None:
-            kept[value.value_id] = value
-    return [kept[value_id] for value_id in sorted(kept)], disputed
+            kept[-1] = at
+    if isinstance(values, Packed):
+        return values.taken(kept), disputed
+    return [values[at] for at in kept], disputed
 
 
 def _with_bare_allocations(found: list[Section]) -> list[Section]:

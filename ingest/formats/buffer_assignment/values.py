@@ -14,8 +14,8 @@ next value begins on the same line.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from itertools import repeat
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from hlodb.ingest.formats.sections import (
@@ -26,13 +26,17 @@ from hlodb.ingest.formats.sections import (
     Grammar,
     LineRule,
     Section,
+    Texts,
+    add_to,
+    are_distinct,
     columns,
+    empty_columns,
     numbered,
     once_per_line,
-    rows,
+    pieces,
     sift,
 )
-from hlodb.ingest.records import Position, Reject, Unclaimed, Use, Value
+from hlodb.ingest.records import Packed, Position, Reject, Unclaimed, Use, Value
 
 _OLD_HEAD = re.compile(
     rf"^({NUMBER}) (PHI )?({NAME})({INDEX})?( @-?{NUMBER})?, positions:$", re.MULTILINE
@@ -85,49 +89,64 @@ class UsedValues(NamedTuple):
     the last value stops short of the instruction that the others have.
     """
 
-    values: list[Value]
-    positions: list[Position]
-    uses: list[Use]
+    values: Sequence[Value]
+    positions: Sequence[Position]
+    uses: Sequence[Use]
     sources: dict[str, str]
     is_open: bool
     rejects: list[Reject]
     unclaimed: list[Unclaimed]
 
 
-def read_values(section: Section) -> UsedValues:
+def read_values(section: Section, texts: Texts) -> UsedValues:
     """Read the section; a value printed twice counts once."""
     if f",{_POSITIONS}\n" in section.text:
         section = section._replace(text=_OLD_HEAD.sub(_new_head, section.text))
-    found, whole = _read(section.text)
+    found, whole = _read(section.text, texts)
     if whole:
         return found
     sifted = sift(section.kind, _unglued(numbered(section)), _LINES)
-    found, _ = _read(sifted.text)
+    found, _ = _read(sifted.text, texts)
     return found._replace(rejects=sifted.rejects, unclaimed=sifted.unclaimed)
 
 
-def _read(text: str) -> tuple[UsedValues, bool]:
+_KEPT_VALUE, _KEPT_POSITION, _KEPT_USE = "i..?c", "i..", "i.i."
+
+
+def _read(text: str, texts: Texts) -> tuple[UsedValues, bool]:
     """Read what the rules cover, and tell whether that is all of `text`, ids once."""
-    found, whole = columns(_VALUE, text)
-    printed_ids, names, indices, phis, colors, positions, uses, sources = found
-    ids = list(map(int, printed_ids))
-    spaces = [int(color or 0) for color in colors]
-    is_phi = [phi is not None for phi in phis]
-    uses = ["" if block is None or block == _NONE else block for block in uses]
-    places, places_whole = columns(_POSITION, "".join(positions))
-    (readers, operands, paths), uses_whole = columns(_USE, "".join(uses))
-    owners = once_per_line(ids, uses)
-    used = UsedValues(
-        rows(Value, ids, names, indices, spaces, is_phi, repeat(None)),
-        rows(Position, once_per_line(ids, positions), *places),
-        rows(Use, owners, readers, map(int, operands), paths),
-        {name: text for name, text in zip(names, sources, strict=True) if text},
-        bool(sources) and sources[-1] is None and any(sources),
+    values, places = empty_columns(_KEPT_VALUE), empty_columns(_KEPT_POSITION)
+    used = empty_columns(_KEPT_USE)
+    sources: dict[str, str] = {}
+    whole, is_last_open = True, False
+    for piece in pieces(text, "<"):
+        found, is_covered = columns(_VALUE, piece)
+        *value, positions, uses, printed = found
+        ids, names = value[:2]
+        uses = ["" if block is None or block == _NONE else block for block in uses]
+        where, places_whole = columns(_POSITION, "".join(positions))
+        readers, uses_whole = columns(_USE, "".join(uses))
+        whole = whole and is_covered and places_whole and uses_whole
+        add_to(values, value, _KEPT_VALUE, texts)
+        owners = islice(once_per_line(ids, positions), len(where[0]))
+        add_to(places, (owners, *where), _KEPT_POSITION, texts)
+        owners = islice(once_per_line(ids, uses), len(readers[0]))
+        add_to(used, (owners, *readers), _KEPT_USE, texts)
+        for name, source in zip(names, printed, strict=True):
+            if source:
+                sources[texts[name]] = source
+        is_last_open = bool(printed) and printed[-1] is None
+    nothing = [None] * len(values[0])
+    kept = UsedValues(
+        Packed(Value, [*(values[at] for at in (0, 1, 2, 4, 3)), nothing]),
+        Packed(Position, places),
+        Packed(Use, used),
+        sources,
+        is_last_open and bool(sources),
         [],
         [],
     )
-    is_distinct = len(set(ids)) == len(ids)
-    return used, whole and places_whole and uses_whole and is_distinct
+    return kept, whole and are_distinct(values[0])
 
 
 def _new_head(old: re.Match[str]) -> str:
