@@ -175,10 +175,11 @@ def packed_columns(
 
 def empty_columns(codes: str) -> Columns:
     """Return columns that `add_to` fills."""
-    return [[] if code in ".?" else array(_ARRAYS.get(code, code)) for code in codes]
+    return [_empty(code) for code in codes]
 
 
-_ARRAYS = {"c": "i"}
+def _empty(code: str) -> Any:
+    return [] if code in ".?" else array("q" if code == "q" else "i")
 
 
 def add_to(found: Columns, more: Iterable[Any], codes: str, texts: Texts) -> None:

@@ -14,7 +14,8 @@ from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
+from operator import attrgetter
 from typing import NamedTuple
 
 from hlodb.ingest.arrow import NO_ID
@@ -226,22 +227,26 @@ def is_sound(slots: Sequence[Slot]) -> bool:
     return True
 
 
-def _sound_changes(slots: Iterable[Slot]) -> dict[int, int]:
+def _sound_changes(slots: Sequence[Slot]) -> dict[int, int]:
     """Add sizes up, less what values share at the step where one ends as others start.
 
     Without conflicts, sharing happens nowhere else.
     """
     changes: dict[int, int] = defaultdict(int)
-    starting: dict[int, list[Slot]] = defaultdict(list)
-    ending: dict[int, list[Slot]] = defaultdict(list)
     for slot in slots:
         changes[slot.start] += slot.high - slot.low
         changes[slot.end + 1] -= slot.high - slot.low
-        ending[slot.end].append(slot)
-        if slot.start < slot.end:
-            starting[slot.start].append(slot)
-    for step, old in ending.items():
-        shared = _shared_bytes(old + starting.get(step, []))
+    started = sorted((s for s in slots if s.start < s.end), key=attrgetter("start"))
+    first = 0
+    ended = sorted(slots, key=attrgetter("end"))
+    for step, old in groupby(ended, key=attrgetter("end")):
+        while first < len(started) and started[first].start < step:
+            first += 1
+        touching = list(old)
+        while first < len(started) and started[first].start == step:
+            touching.append(started[first])
+            first += 1
+        shared = _shared_bytes(touching)
         if shared:
             changes[step] -= shared
             changes[step + 1] += shared
@@ -250,6 +255,8 @@ def _sound_changes(slots: Iterable[Slot]) -> dict[int, int]:
 
 def _shared_bytes(slots: list[Slot]) -> int:
     """Return by how much the sum of sizes exceeds the union of addresses."""
+    if len(slots) < 2:
+        return 0
     shared, reach = 0, 0
     for low, high in sorted((slot.low, slot.high) for slot in slots):
         shared += max(0, min(reach, high) - low)

@@ -7,8 +7,9 @@ a tuple element for its pointer table.
 
 from __future__ import annotations
 
+from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,7 +21,15 @@ from hlodb.ingest.memory.liveness import (
     live_changes,
     padding_bytes,
 )
-from hlodb.ingest.records import Allocation, BufferAssignment, Placement
+from hlodb.ingest.records import (
+    Allocation,
+    BufferAssignment,
+    LiveRange,
+    Packed,
+    Value,
+    column_of,
+    end_to_end,
+)
 
 
 class ColorProfile(NamedTuple):
@@ -61,7 +70,7 @@ class MemoryFacts:
     """What is derived from one buffer assignment, ordered by memory space and step."""
 
     profiles: list[ColorProfile]
-    timeline: list[TimelineSegment]
+    timeline: Sequence[TimelineSegment]
     conflicts: list[Conflict]
 
 
@@ -112,14 +121,16 @@ def memory_facts(
     by_color: dict[int, list[_Held]] = defaultdict(list)
     for held in _held(assignment, last_step):
         by_color[held.allocation.color].append(held)
-    facts = MemoryFacts([], [], [])
+    profiles: list[ColorProfile] = []
+    timelines: list[Sequence[TimelineSegment]] = []
+    conflicts: list[Conflict] = []
     for color, helds in sorted(by_color.items()):
         segments = _timeline(color, helds, last_step)
-        facts.profiles.append(_profile(color, helds, segments, logical_bytes))
-        facts.timeline.extend(segments)
+        profiles.append(_profile(color, helds, segments, logical_bytes))
+        timelines.append(segments)
         for held in helds:
-            facts.conflicts.extend(held.conflicts)
-    return facts
+            conflicts.extend(held.conflicts)
+    return MemoryFacts(profiles, end_to_end(timelines), conflicts)
 
 
 def _last_step(assignment: BufferAssignment) -> int:
@@ -129,31 +140,25 @@ def _last_step(assignment: BufferAssignment) -> int:
     """
     if not assignment.live_ranges:
         return -1
-    last = max(live.end_step for live in assignment.live_ranges)
+    last = max(column_of(assignment.live_ranges, "end_step"))
     return max(last, assignment.schedule_end or 0)
 
 
 def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
-    ranges = {
-        (live.instruction, live.shape_index): (live.start_step, live.end_step)
-        for live in assignment.live_ranges
-    }
-    # A range prints the index always, a value only where its instruction is a tuple.
-    lives = {
-        value.value_id: live
-        for value in assignment.values
-        if (live := ranges.get((value.instruction, value.shape_index or "{}")))
-    }
-    placed: dict[int, list[Placement]] = defaultdict(list)
-    for placement in assignment.placements:
-        placed[placement.allocation_id].append(placement)
+    lives = _range_of_value(assignment)
+    starts = column_of(assignment.live_ranges, "start_step")
+    ends = column_of(assignment.live_ranges, "end_step")
+    placed: dict[int, array[int]] = defaultdict(lambda: array("q"))
+    for at, number in enumerate(column_of(assignment.placements, "allocation_id")):
+        placed[number].append(at)
     for allocation in assignment.allocations:
         kind = allocation_kind(allocation)
-        inside = placed.get(allocation.allocation_id, ())
+        places = placed.get(allocation.allocation_id, ())
+        inside = list(map(assignment.placements.__getitem__, places))
         slots = [
-            Slot(*lives[value_id], low, low + size, value_id)
+            Slot(starts[live], ends[live], low, low + size, value_id)
             for _, value_id, low, size in inside
-            if value_id in lives
+            if (live := lives.get(value_id)) is not None
         ]
         standing: list[Slot] = []
         if not slots and kind not in ("temp", "thread_local"):
@@ -165,9 +170,30 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
         yield _Held(allocation, kind, slots, standing, clashing)
 
 
+def _range_of_value(assignment: BufferAssignment) -> dict[int, int]:
+    """Return the place among the live ranges of the one of each value."""
+    ranges = {key: at for at, key in enumerate(range_keys(assignment.live_ranges))}
+    numbers = column_of(assignment.values, "value_id")
+    pairs = zip(numbers, range_keys(assignment.values), strict=True)
+    return {number: ranges[key] for number, key in pairs if key in ranges}
+
+
+def range_keys(rows: Sequence[Value] | Sequence[LiveRange]) -> Iterator[Hashable]:
+    """Yield what a live range and its value have in common."""
+    names, indexes = column_of(rows, "instruction"), column_of(rows, "shape_index")
+    return map(_range_key, names, indexes)
+
+
+def _range_key(instruction: str, shape_index: str | None) -> Hashable:
+    # A range prints the index always, a value only where its instruction is a tuple.
+    # Most have none, and a pair takes the memory of ten numbers.
+    is_whole = shape_index in (None, "", "{}")
+    return instruction if is_whole else (instruction, shape_index)
+
+
 def _timeline(
     color: int, helds: Iterable[_Held], last_step: int
-) -> list[TimelineSegment]:
+) -> Sequence[TimelineSegment]:
     """Return live bytes of a space from step 0 to the last, run-length encoded."""
     temp: dict[int, int] = defaultdict(int)
     other: dict[int, int] = defaultdict(int)
@@ -176,16 +202,20 @@ def _timeline(
             _add(temp, live_changes(held.slots, not held.conflicts))
         elif held.kind != "thread_local":
             _add(other, _whole_changes(held, last_step))
-    segments: list[TimelineSegment] = []
+    starts, ends, sizes, temp_sizes = (array("q") for _ in range(4))
     live, temp_live = 0, 0
     for step, following in pairwise(sorted({0, last_step + 1, *temp, *other})):
         temp_live += temp.get(step, 0)
         live += temp.get(step, 0) + other.get(step, 0)
-        start = step
-        if segments and segments[-1][3:] == (live, temp_live):
-            start = segments.pop().from_step
-        segments.append(TimelineSegment(color, start, following - 1, live, temp_live))
-    return segments
+        if sizes and sizes[-1] == live and temp_sizes[-1] == temp_live:
+            ends[-1] = following - 1
+            continue
+        starts.append(step)
+        ends.append(following - 1)
+        sizes.append(live)
+        temp_sizes.append(temp_live)
+    colors = array("q", [color]) * len(starts)
+    return Packed(TimelineSegment, [colors, starts, ends, sizes, temp_sizes])
 
 
 def _add(changes: dict[int, int], more: Mapping[int, int]) -> None:

@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, filterfalse, groupby
+from itertools import chain, filterfalse, groupby, islice
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -24,7 +24,12 @@ from hlodb.errors import ParseError
 from hlodb.ingest.formats.hlo_text.elements import implied_elements
 from hlodb.ingest.formats.hlo_text.instruction import parse_instruction
 from hlodb.ingest.modules.interning import Rows
-from hlodb.ingest.records import BufferAssignment, HloModule, Instruction
+from hlodb.ingest.records import (
+    BufferAssignment,
+    HloModule,
+    Instruction,
+    column_of,
+)
 
 NAME_ONLY = ""
 """Opcode of an instruction of which nothing but its name is known."""
@@ -39,13 +44,11 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
     missing = dict.fromkeys(filterfalse(known.__contains__, _names(assignment)))
     if not missing:
         return hlo
-    extra = [_instruction(name, assignment) for name in missing]
     own = hlo.instructions
-    return replace(
-        hlo,
-        instructions=own + extra if isinstance(own, Rows) else [*own, *extra],
-        lines=hlo.lines + [0] * len(extra),
-    )
+    names = iter(missing)
+    while some := [_instruction(n, assignment) for n in islice(names, _MANY)]:
+        own = own + some if isinstance(own, Rows) else [*own, *some]
+    return replace(hlo, instructions=own, lines=hlo.lines + [0] * len(missing))
 
 
 def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
@@ -58,8 +61,8 @@ def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
 def _names(assignment: BufferAssignment) -> Iterator[str]:
     """Return the names of instructions: schedule order first, then as they appear."""
     a = assignment
-    named = chain(a.values, a.positions, a.uses, a.live_ranges)
-    return chain(a.schedule, map(attrgetter("instruction"), named))
+    named = (a.values, a.positions, a.uses, a.live_ranges)
+    return chain(a.schedule, *(column_of(rows, "instruction") for rows in named))
 
 
 def _instruction(name: str, assignment: BufferAssignment) -> Instruction:
@@ -71,6 +74,9 @@ def _instruction(name: str, assignment: BufferAssignment) -> Instruction:
             pass
     return Instruction(name, NAME_ONLY, None)
 
+
+_MANY = 10_000
+"""Instructions that are held as records at once, before they become rows."""
 
 Path = tuple[str, ...]
 Names = Mapping[str, str]

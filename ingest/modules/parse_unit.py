@@ -315,11 +315,12 @@ def _join(parts: _Parts, digest: int | None) -> None:
     assignment = join_assignments(found) if found else None
     if assignment is not None and len(hlos) != 1:
         file = parts.assignments[0][0]
-        hlos = [*hlos, (file, _module_without_hlo(file))]
+        hlos = [*hlos, (file, _module_without_hlo(file, parts.cache))]
     digests = tuple(parts.digests) if assignment is not None else ()
     if not hlos and (described := [r for r in parts.reports if r[1].has_sizes]):
         # Nothing else is left of the module: its name, its totals and its allocations.
-        hlos = [(described[0][0], _module_without_hlo(described[0][0]))]
+        file = described[0][0]
+        hlos = [(file, _module_without_hlo(file, parts.cache))]
         digests = tuple(_report_digest(report) for _, report in described)
     for number, (file, hlo) in enumerate(hlos):
         is_last = number == len(hlos) - 1
@@ -337,8 +338,9 @@ def _join(parts: _Parts, digest: int | None) -> None:
         )
 
 
-def _module_without_hlo(file: UnitFile) -> HloModule:
-    return HloModule(_fallback_name(file), {}, (), [], [])
+def _module_without_hlo(file: UnitFile, cache: Cache) -> HloModule:
+    nothing = cache.sequence(cache.whole([]))
+    return HloModule(_fallback_name(file), {}, (), nothing, [])
 
 
 def _report_digest(report: MemoryReport) -> bytes:

@@ -103,7 +103,9 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
         is_detailed = files[0].is_detailed
         result.weight += weight(files)
         parsed = parse_unit(_taken(files), _process.seen.distinct)
-        ids = [batch.add(module, is_detailed) for module in parsed.modules]
+        ids = []
+        while parsed.modules:  # each is held until its rows are made, no longer
+            ids.append(batch.add(parsed.modules.pop(0), is_detailed))
         for report in parsed.files:
             report.module_id = ids[-1] if ids else None
         result.files += parsed.files

@@ -6,6 +6,7 @@ content was seen before gives an occurrence row and nothing else.
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +19,13 @@ from hlodb.ingest.arrow import NO_ID, Columns, Ints, Longs, Numbered, arrow_sche
 from hlodb.ingest.formats.hlo_text.header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.memory.liveness import Branches, contradictions
-from hlodb.ingest.memory.profile import ColorProfile, allocation_kind, memory_facts
+from hlodb.ingest.memory.profile import (
+    ColorProfile,
+    TimelineSegment,
+    allocation_kind,
+    memory_facts,
+    range_keys,
+)
 from hlodb.ingest.modules.graph import Graph, computation_kinds, resolve_graph
 from hlodb.ingest.modules.identity import Edges, graph_fingerprints
 from hlodb.ingest.modules.interning import Distinct, Rows
@@ -30,7 +37,7 @@ from hlodb.ingest.modules.module_unit import (
     module_id_of,
 )
 from hlodb.ingest.modules.numbering import Forms
-from hlodb.ingest.records import BufferAssignment, HloModule
+from hlodb.ingest.records import BufferAssignment, HloModule, column_of
 from hlodb.ingest.tables.content_keys import module_table
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES, add_locations
 from hlodb.ingest.tables.report_rows import add_report
@@ -95,33 +102,27 @@ class AssignmentRows:
             page=[a.page for a in rows],
         )
         placed = self.assignment.placements
-        self._add(
-            "allocation_values",
-            len(placed),
-            allocation_id=[p.allocation_id for p in placed],
-            value_id=[p.value_id for p in placed],
-            offset_bytes=[p.offset_bytes for p in placed],
-            size_bytes=[p.size_bytes for p in placed],
-        )
+        names = ("allocation_id", "value_id", "offset_bytes", "size_bytes")
+        columns = {name: _column(placed, name) for name in names}
+        self._add("allocation_values", len(placed), **columns)
 
     def _add_values(self) -> dict[int, int]:
         """Add the values; give the logical bytes of those whose shape tells."""
         rows = self.assignment.values
-        shapes = [parse_shape(v.shape) if v.shape else None for v in rows]
-        logical = [s.logical_bytes if s else None for s in shapes]
+        shapes = _column(rows, "shape")
+        logical = [parse_shape(s).logical_bytes if s else None for s in shapes]
+        names = ("value_id", "shape_index", "color", "is_phi")
+        columns = {name: _column(rows, name) for name in names}
         self._add(
             "store.values",
             len(rows),
-            value_id=[v.value_id for v in rows],
-            instruction_id=self._numbers([v.instruction for v in rows]),
-            shape_index=[v.shape_index for v in rows],
-            color=[v.color for v in rows],
-            is_phi=[v.is_phi for v in rows],
-            shape=[v.shape for v in rows],
+            instruction_id=self._numbers(_column(rows, "instruction")),
+            shape=shapes,
             logical_bytes=logical,
+            **columns,
         )
-        pairs = zip(rows, logical, strict=True)
-        return {v.value_id: size for v, size in pairs if size is not None}
+        pairs = zip(column_of(rows, "value_id"), logical, strict=True)
+        return {number: size for number, size in pairs if size is not None}
 
     def _add_places(self) -> None:
         """Add positions and uses in the order of instructions.
@@ -130,9 +131,9 @@ class AssignmentRows:
         first position means something, the definition.
         """
         positions, uses = self.assignment.positions, self.assignment.uses
-        ids = np.array([p.value_id for p in positions], np.int64)
-        places = self._numbers([p.instruction for p in positions])
-        indexes = [p.shape_index for p in positions]
+        ids = np.array(column_of(positions, "value_id"), np.int64)
+        places = self._numbers(_column(positions, "instruction"))
+        indexes = _column(positions, "shape_index")
         is_first = _ordinals(ids) == 0
         order = np.lexsort((_ranks(indexes), places, ~is_first, _groups(ids)))
         self._add(
@@ -143,10 +144,10 @@ class AssignmentRows:
             instruction_id=places[order],
             shape_index=[indexes[at] for at in order.tolist()],
         )
-        ids = np.array([u.value_id for u in uses], np.int64)
-        places = self._numbers([u.instruction for u in uses])
-        numbers = np.array([u.operand_index for u in uses], np.int32)
-        indexes = [u.shape_index for u in uses]
+        ids = np.array(column_of(uses, "value_id"), np.int64)
+        places = self._numbers(_column(uses, "instruction"))
+        numbers = np.array(column_of(uses, "operand_index"), np.int32)
+        indexes = _column(uses, "shape_index")
         order = np.lexsort((_ranks(indexes), numbers, places, _groups(ids)))
         self._add(
             "store.value_uses",
@@ -160,20 +161,19 @@ class AssignmentRows:
 
     def _add_ranges(self) -> None:
         assignment = self.assignment
-        value_of = {
-            (v.instruction, v.shape_index or "{}"): v.value_id
-            for v in assignment.values
-        }
-        ranges = assignment.live_ranges
-        keys = [(r.instruction, r.shape_index) for r in ranges]
+        values, ranges = assignment.values, assignment.live_ranges
+        value_of = dict(
+            zip(range_keys(values), column_of(values, "value_id"), strict=True)
+        )
+        found = [value_of.get(key, NO_ID) for key in range_keys(ranges)]
+        names = ("shape_index", "start_step", "end_step")
+        columns = {name: _column(ranges, name) for name in names}
         self._add(
             "store.live_ranges",
             len(ranges),
-            instruction_id=self._numbers([r.instruction for r in ranges]),
-            shape_index=[r.shape_index for r in ranges],
-            value_id=np.array([value_of.get(k, NO_ID) for k in keys], np.int32),
-            start_step=[r.start_step for r in ranges],
-            end_step=[r.end_step for r in ranges],
+            instruction_id=self._numbers(_column(ranges, "instruction")),
+            value_id=np.array(found, np.int32),
+            **columns,
         )
         self._add(
             "store.schedule",
@@ -213,12 +213,14 @@ class AssignmentRows:
         self._add(
             "memory_timeline",
             len(facts.timeline),
-            color=[t.color for t in facts.timeline],
-            from_step=[t.from_step for t in facts.timeline],
-            to_step=[t.to_step for t in facts.timeline],
-            live_bytes=[t.live_bytes for t in facts.timeline],
-            temp_live_bytes=[t.temp_live_bytes for t in facts.timeline],
+            **{name: _column(facts.timeline, name) for name in TimelineSegment._fields},
         )
+
+
+def _column(rows: Sequence[Any], name: str) -> Any:
+    """Return one field of all rows: numbers as an array where they are packed."""
+    column = column_of(rows, name)
+    return np.asarray(column) if isinstance(column, array) else column
 
 
 def _ordinals(ids: Longs) -> Ints:
