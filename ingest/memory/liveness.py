@@ -10,6 +10,7 @@ the last time, or from the start in branches that don't read it.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,9 +19,11 @@ from itertools import chain, groupby, pairwise
 from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
+
 from hlodb.ingest.arrow import NO_ID
 from hlodb.ingest.modules.graph import Graph
-from hlodb.ingest.records import BufferAssignment, Position, Use
+from hlodb.ingest.records import BufferAssignment, Packed, Position, Use
 
 
 class Branches:
@@ -213,7 +216,7 @@ def is_sound(slots: Sequence[Slot]) -> bool:
         return True
     held: list[tuple[int, int]] = []
     leaving: list[tuple[int, int, int]] = []
-    for start, end, low, high, _ in sorted(slots):
+    for start, end, low, high, _ in _in_order(slots, *Slot._fields):
         while leaving and leaving[0][0] <= start:
             del held[bisect_left(held, heappop(leaving)[1:])]
         at = bisect_left(held, (low, high))
@@ -236,21 +239,27 @@ def _sound_changes(slots: Sequence[Slot]) -> dict[int, int]:
     for slot in slots:
         changes[slot.start] += slot.high - slot.low
         changes[slot.end + 1] -= slot.high - slot.low
-    started = sorted((s for s in slots if s.start < s.end), key=attrgetter("start"))
-    first = 0
-    ended = sorted(slots, key=attrgetter("end"))
-    for step, old in groupby(ended, key=attrgetter("end")):
-        while first < len(started) and started[first].start < step:
-            first += 1
+    starting = groupby(_in_order(slots, "start"), key=attrgetter("start"))
+    begin, new = next(starting, (0, iter(())))
+    for step, old in groupby(_in_order(slots, "end"), key=attrgetter("end")):
         touching = list(old)
-        while first < len(started) and started[first].start == step:
-            touching.append(started[first])
-            first += 1
+        while begin < step:
+            begin, new = next(starting, (step + 1, iter(())))
+        if begin == step:
+            touching += (slot for slot in new if slot.end > step)
         shared = _shared_bytes(touching)
         if shared:
             changes[step] -= shared
             changes[step + 1] += shared
     return changes
+
+
+def _in_order(slots: Sequence[Slot], *names: str) -> Iterable[Slot]:
+    """Return slots ordered by these fields, the first of them before the others."""
+    if not isinstance(slots, Packed):
+        return sorted(slots, key=attrgetter(*names))
+    columns = [np.asarray(slots.column(name)) for name in reversed(names)]
+    return slots.taken(array("q", np.lexsort(columns).tobytes()))
 
 
 def _shared_bytes(slots: list[Slot]) -> int:

@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, islice, pairwise
 from typing import NamedTuple
 
 from hlodb.ingest.memory.liveness import (
@@ -30,6 +30,9 @@ from hlodb.ingest.records import (
     column_of,
     end_to_end,
 )
+
+_MANY = 10_000
+"""Values of one allocation that are held as rows at once."""
 
 
 class ColorProfile(NamedTuple):
@@ -79,8 +82,8 @@ class _Held(NamedTuple):
 
     allocation: Allocation
     kind: str
-    slots: list[Slot]
-    standing: list[Slot]
+    slots: Sequence[Slot]
+    standing: Sequence[Slot]
     conflicts: list[Conflict]
 
 
@@ -153,21 +156,34 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
         placed[number].append(at)
     for allocation in assignment.allocations:
         kind = allocation_kind(allocation)
-        places = placed.get(allocation.allocation_id, ())
-        inside = list(map(assignment.placements.__getitem__, places))
-        slots = [
+        inside = placed.get(allocation.allocation_id, ())
+        slots = _slots(
             Slot(starts[live], ends[live], low, low + size, value_id)
-            for _, value_id, low, size in inside
+            for _, value_id, low, size in map(assignment.placements.__getitem__, inside)
             if (live := lives.get(value_id)) is not None
-        ]
-        standing: list[Slot] = []
+        )
+        standing: Sequence[Slot] = ()
         if not slots and kind not in ("temp", "thread_local"):
-            standing = [
+            standing = _slots(
                 Slot(0, last_step, low, low + size, value_id)
-                for _, value_id, low, size in inside
-            ]
+                for _, value_id, low, size in map(
+                    assignment.placements.__getitem__, inside
+                )
+            )
         clashing = conflicts(allocation.allocation_id, slots)
         yield _Held(allocation, kind, slots, standing, clashing)
+
+
+def _slots(found: Iterator[Slot]) -> Sequence[Slot]:
+    """Return slots as a list, or as columns where they are many."""
+    first = list(islice(found, _MANY))
+    if len(first) < _MANY:
+        return first
+    columns = [array("q", column) for column in zip(*first, strict=True)]
+    while some := list(islice(found, _MANY)):
+        for column, more in zip(columns, zip(*some, strict=True), strict=True):
+            column.extend(more)
+    return Packed(Slot, columns)
 
 
 def _range_of_value(assignment: BufferAssignment) -> dict[int, int]:
@@ -195,16 +211,18 @@ def _timeline(
     color: int, helds: Iterable[_Held], last_step: int
 ) -> Sequence[TimelineSegment]:
     """Return live bytes of a space from step 0 to the last, run-length encoded."""
-    temp: dict[int, int] = defaultdict(int)
-    other: dict[int, int] = defaultdict(int)
+    temp: dict[int, int] = {}
+    other: dict[int, int] = {}
     for held in helds:
         if held.kind == "temp":
-            _add(temp, live_changes(held.slots, not held.conflicts))
+            changes = live_changes(held.slots, not held.conflicts)
+            temp = _sum(temp, changes)
         elif held.kind != "thread_local":
-            _add(other, _whole_changes(held, last_step))
+            other = _sum(other, _whole_changes(held, last_step))
     starts, ends, sizes, temp_sizes = (array("q") for _ in range(4))
     live, temp_live = 0, 0
-    for step, following in pairwise(sorted({0, last_step + 1, *temp, *other})):
+    more = {0, last_step + 1, *other} - temp.keys()
+    for step, following in pairwise(sorted(chain(temp, more))):
         temp_live += temp.get(step, 0)
         live += temp.get(step, 0) + other.get(step, 0)
         if sizes and sizes[-1] == live and temp_sizes[-1] == temp_live:
@@ -218,9 +236,13 @@ def _timeline(
     return Packed(TimelineSegment, [colors, starts, ends, sizes, temp_sizes])
 
 
-def _add(changes: dict[int, int], more: Mapping[int, int]) -> None:
+def _sum(changes: dict[int, int], more: dict[int, int]) -> dict[int, int]:
+    """Return the sum of changes; the larger table becomes it."""
+    if len(changes) < len(more):
+        changes, more = more, changes
     for step, change in more.items():
-        changes[step] += change
+        changes[step] = changes.get(step, 0) + change
+    return changes
 
 
 def _whole_changes(held: _Held, last_step: int) -> dict[int, int]:

@@ -168,7 +168,10 @@ def _counts_up(found: Columns) -> bool:
 
 def _are_sound_ranges(found: Columns) -> bool:
     names, indices, starts, ends = found
-    distinct = len(set(zip(names, indices, strict=True)))
+    # No name holds a bracket. A set of texts is smaller than one of pairs.
+    distinct = len(
+        {n if i == "{}" else n + i for n, i in zip(names, indices, strict=True)}
+    )
     return distinct == len(names) and all(map(le, starts, ends))
 
 
@@ -274,6 +277,7 @@ _HEADERS = re.compile(
 )
 _BARE_ALLOCATION = re.compile(rf"^allocation {NUMBER}: ", re.MULTILINE)
 _HEADERS_ONLY = ("preamble", "total", "live_range", "no_live_range", "no_peak")
+_READ_ONCE = ("allocations", "schedule", "ranges", "peaks")
 _NOTHING = Section("nothing", 0, "", 1)
 
 
@@ -308,7 +312,7 @@ def parse_assignment(text: str) -> ParsedAssignment:
     found, is_open = with_values_apart(_with_bare_allocations(cut(text, _HEADERS)))
     del text
     sections = {section.kind: section for section in reversed(found)}
-    parts = _read_parts(sections)
+    parts = _read_parts(found, sections)
     values, disputed = _merge([parts.allocations.values, parts.used.values])
     assignment = _assemble(parts, values, sections)
     ends = ends or missing_start(found)
@@ -358,9 +362,15 @@ def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:
     )
 
 
-def _read_parts(sections: Mapping[str, Section]) -> _Parts:
+def _read_parts(found: list[Section], sections: dict[str, Section]) -> _Parts:
+    """Read the first section of each kind; those that are large are dropped then."""
+
     def first(kind: str) -> Section:
-        return sections.get(kind, _NOTHING)
+        section = sections.get(kind, _NOTHING)
+        if kind in _READ_ONCE and kind in sections:
+            sections[kind] = section._replace(text="")
+            found[found.index(section)] = sections[kind]
+        return section
 
     texts: Texts = {}
     return _Parts(
