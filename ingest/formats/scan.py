@@ -26,6 +26,8 @@ _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _ESCAPE = re.compile(r"((?>(?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))+))|\\(.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 _REMEMBERED_CHARACTERS = 16_000_000
+_RECORD_CHARACTERS = 200
+"""What is read of a short text takes more memory than the text: so much more."""
 _Text = TypeVar("_Text", str, bytes)
 _Read = TypeVar("_Read")
 
@@ -45,10 +47,11 @@ def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
             return known[text]
         except KeyError:
             pass
-        size += len(text)
+        added = len(text) + _RECORD_CHARACTERS
+        size += added
         if size > _REMEMBERED_CHARACTERS:
             known.clear()
-            size = len(text)
+            size = added
         found = known[text] = read(text)
         return found
 

@@ -26,6 +26,7 @@ from hlodb.ingest.records import (
     BufferAssignment,
     LiveRange,
     Packed,
+    Placement,
     Value,
     column_of,
     end_to_end,
@@ -159,19 +160,23 @@ def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
         inside = placed.get(allocation.allocation_id, ())
         slots = _slots(
             Slot(starts[live], ends[live], low, low + size, value_id)
-            for _, value_id, low, size in map(assignment.placements.__getitem__, inside)
+            for _, value_id, low, size in _taken(assignment.placements, inside)
             if (live := lives.get(value_id)) is not None
         )
         standing: Sequence[Slot] = ()
         if not slots and kind not in ("temp", "thread_local"):
             standing = _slots(
                 Slot(0, last_step, low, low + size, value_id)
-                for _, value_id, low, size in map(
-                    assignment.placements.__getitem__, inside
-                )
+                for _, value_id, low, size in _taken(assignment.placements, inside)
             )
         clashing = conflicts(allocation.allocation_id, slots)
         yield _Held(allocation, kind, slots, standing, clashing)
+
+
+def _taken(rows: Sequence[Placement], places: Sequence[int]) -> Iterable[Placement]:
+    if isinstance(rows, Packed) and len(places) > _MANY:
+        return rows.taken(places)
+    return map(rows.__getitem__, places)
 
 
 def _slots(found: Iterator[Slot]) -> Sequence[Slot]:
