@@ -110,7 +110,7 @@ class Packed(Sequence[_Row]):
         found = [column[at] for column in self.columns]
         if isinstance(at, slice):
             return Packed(self.kind, found)
-        return cast("_Row", tuple.__new__(self.kind, found))
+        return tuple.__new__(self.kind, found)
 
     def __iter__(self) -> Iterator[_Row]:
         made = map(tuple.__new__, repeat(self.kind), zip(*self.columns, strict=True))

@@ -144,7 +144,7 @@ def _last_step(assignment: BufferAssignment) -> int:
     """
     if not assignment.live_ranges:
         return -1
-    last = max(column_of(assignment.live_ranges, "end_step"))
+    last: int = max(column_of(assignment.live_ranges, "end_step"))
     return max(last, assignment.schedule_end or 0)
 
 

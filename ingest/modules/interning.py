@@ -62,11 +62,16 @@ class KnownLines(dict[str, int]):
         self.new.append(line)
         return row
 
+    def forget(self) -> None:
+        """Drop all lines."""
+        self.clear()
+        self.new = []
+        self._characters = 0
+
     def rows_of(self, lines: Sequence[str], first: int) -> Ints:
         """Return the row of each line; those of `new` lines count from `first` on."""
         if len(self) > _MAX_LINES or self._characters > _MAX_CHARACTERS:
-            self.clear()
-            self._characters = 0
+            self.forget()
         self.new, self._next = [], first
         rows = np.fromiter(map(self.__getitem__, lines), np.int32, len(lines))
         self._characters += sum(map(len, self.new))
@@ -114,16 +119,20 @@ class Sayings(dict[tuple[Any, ...], int]):
         number = self[key] = len(self)
         return number
 
+    def forget(self) -> None:
+        """Drop all that was said."""
+        self.clear()
+        self._characters = 0
+        del self._form_ids[:], self._call_ids[:], self._location_ids[:]
+        del self._usual[:]
+
     def of(self, printed: Printed) -> tuple[Ints, Ints, Ints, NDArray[np.int8]]:
         """Return the numbers of form, calls and location of each line.
 
         And whether XLA prints such lines.
         """
         if len(self) > _MAX_SAYINGS or self._characters > _MAX_CHARACTERS:
-            self.clear()
-            self._characters = 0
-            del self._form_ids[:], self._call_ids[:], self._location_ids[:]
-            del self._usual[:]
+            self.forget()
         opcodes, shapes, tails = printed.opcodes, printed.shapes, printed.tails
         own = own_texts(printed)
         keys = zip(opcodes, shapes, own, tails, strict=True)
@@ -237,6 +246,12 @@ class Distinct(BlockCache[Ints]):
             (self._operand_starts, starts),
         ):
             column.frombytes(values.tobytes())
+
+    def forget_texts(self) -> None:
+        """Drop the texts of computations, lines and what they say; rows are kept."""
+        super().forget_texts()
+        self._row_of.forget()
+        self._sayings.forget()
 
     # --- judging ---
 

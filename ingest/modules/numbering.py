@@ -18,6 +18,9 @@ from hlodb.ingest.records import Attributes, Call
 
 Value = TypeVar("Value", bound=Hashable)
 
+_MANY = 50_000
+"""Values whose keys are made at once, for that takes several times their memory."""
+
 
 class Form(NamedTuple):
     """What an instruction says apart from its name, operands and place."""
@@ -52,7 +55,7 @@ class Numbers(dict[Value, int], Generic[Value]):
 
     def keys_of(self, numbers: Ints) -> Longs:
         """Return the keys of values, none of which is nothing."""
-        if new := self.values_by_number[len(self._keys) :]:
+        while new := self.values_by_number[len(self._keys) : len(self._keys) + _MANY]:
             digests = b"".join(map(digest64, map(repr, new)))
             self._keys.extend(np.frombuffer(digests, "<i8").tolist())
         return taken(self._keys, np.int64, numbers)

@@ -75,9 +75,8 @@ class _Process:
 
     seen: Seen = field(default_factory=Seen)
 
-    def forget_if_full(self) -> None:
-        if len(self.seen.distinct) > _MAX_ROWS:
-            self.seen = Seen()
+    def is_full(self) -> bool:
+        return len(self.seen.distinct) > _MAX_ROWS
 
 
 _process = _Process()
@@ -96,13 +95,14 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
     Details of a module that an earlier batch of this process held are not built again,
     so the results of one process must all be loaded, in order.
     """
-    _process.forget_if_full()
     batch = Batch(_process.seen)
     result = BatchResult({})
     for files in units:
         is_detailed = files[0].is_detailed
         result.weight += weight(files)
         parsed = parse_unit(_taken(files), _process.seen.distinct)
+        if _process.is_full():
+            _process.seen.distinct.forget_texts()
         ids = []
         while parsed.modules:  # each is held until its rows are made, no longer
             ids.append(batch.add(parsed.modules.pop(0), is_detailed))
@@ -112,6 +112,8 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
         result.rejects += parsed.rejects
         result.evidence += parsed.evidence
     result.tables = batch.arrow_tables()
+    if _process.is_full():
+        _process.seen = Seen()
     result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result
 

@@ -110,7 +110,7 @@ class AssignmentRows:
         """Add the values; give the logical bytes of those whose shape tells."""
         rows = self.assignment.values
         shapes = _column(rows, "shape")
-        logical = [parse_shape(s).logical_bytes if s else None for s in shapes]
+        logical = [_logical_bytes(shape) for shape in shapes]
         names = ("value_id", "shape_index", "color", "is_phi")
         columns = {name: _column(rows, name) for name in names}
         self._add(
@@ -215,6 +215,11 @@ class AssignmentRows:
             len(facts.timeline),
             **{name: _column(facts.timeline, name) for name in TimelineSegment._fields},
         )
+
+
+def _logical_bytes(text: str | None) -> int | None:
+    shape = parse_shape(text) if text else None
+    return shape.logical_bytes if shape else None
 
 
 def _column(rows: Sequence[Any], name: str) -> Any:

@@ -140,6 +140,11 @@ class BlockCache(ABC, Generic[Items]):
     def sequence(self, items: Items) -> Sequence[Instruction]:
         """Return instructions as a sequence of records."""
 
+    def forget_texts(self) -> None:
+        """Drop the texts of computations, which are read again if they come again."""
+        self._blocks.clear()
+        self._characters = 0
+
     def judge(self, parts: Sequence[Items]) -> Soundness:
         """Judge the computation that the instructions of all parts make."""
         whole = self.whole(parts)
