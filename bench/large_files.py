@@ -56,7 +56,7 @@ def _computations(size: int) -> Iterator[str]:
 
 def _assignment(size: int) -> Iterator[str]:
     """Yield a buffer assignment whose one arena holds all values, live for 20 steps."""
-    values = size // 190
+    values = size // 133
     yield "BufferAssignment:\n"
     yield f"allocation 0: size {values * 512}, preallocated-temp:\n"
     for number in range(values):
@@ -65,18 +65,53 @@ def _assignment(size: int) -> Iterator[str]:
             " f32[128]{0}\n"
         )
     yield f"\nTotal bytes used: {values * 512} (1GiB)\n"
-    yield f"\nHloLiveRange (max {values + 20}):\n  InstructionSequence:\n"
+    yield from _live_ranges(values)
+
+
+def _used_values(size: int) -> Iterator[str]:
+    """Yield a buffer assignment as above whose values have positions and uses, too.
+
+    No HLO text is beside it: its instructions are read of it.
+    """
+    values = size // 570
+    yield "BufferAssignment:\n"
+    for number in range(values):
+        if number % 4 == 0:
+            yield f"allocation {number // 4}: size 2048, preallocated-temp:\n"
+        yield (
+            f" value: <{number} fusion.{number} @0>"
+            f" (size=512,offset={number % 4 * 512}): f32[128]{{0}}\n"
+        )
+    yield f"\nTotal bytes used: {-(-values // 4) * 2048} (1GiB)\n\nUsed values:\n"
+    for number in range(values):
+        yield (
+            f"<{number} fusion.{number} @0>\n positions:\n  fusion.{number}\n"
+            f"  bitcast.{number}\n uses:\n  fusion.{number + 1}, operand 0\n"
+            f"  fusion.{number + 2}, operand 1\n from instruction: %fusion.{number} ="
+            f" f32[128]{{0}} fusion(%p.0), kind=kLoop, calls=%fused.{number}, metadata="
+            f'{{op_name="jit(large)/layer_{number % 50}/add"'
+            f' source_file="/home/user/train.py" source_line={number % 5000}}}\n'
+        )
+    yield from _live_ranges(values)
+
+
+def _live_ranges(values: int) -> Iterator[str]:
+    yield f"\nHloLiveRange (max {values}):\n  InstructionSequence:\n"
     for number in range(values):
         yield f"    {number}:fusion.{number}\n"
     yield "  BufferLiveRange:\n"
     for number in range(values):
-        yield f"    fusion.{number}{{}}:{number}-{number + 20}\n"
+        end = min(number + 20, values)
+        yield f"    fusion.{number}{{}}:{number}-{end}\n"
+    yield f"  Live ranges at {values - 1} (peak):\n"
+    yield f"    fusion.{values - 1}{{}}: 512 bytes (cumulative: 512 bytes)\n"
 
 
 LARGE: dict[str, tuple[str, Callable[[int], Iterator[str]]]] = {
     "one computation": (f"{_NAME}.txt", _computation),
     "many computations": (f"{_NAME}.txt", _computations),
     "buffer assignment": (f"{_NAME}-buffer-assignment.txt", _assignment),
+    "used values": (f"{_NAME}-buffer-assignment.txt", _used_values),
 }
 """The name of each file, and its lines up to about so many bytes."""
 
