@@ -59,30 +59,21 @@ compilations_there AS MATERIALIZED (
     OR c.program = $program
 ),
 mixes AS (
-  SELECT
-    n.module_id,
-    list((n.opcode, n.instruction_count) ORDER BY n.opcode) AS opcodes
-  FROM (
-    SELECT
-      i.module_id, coalesce(i.opcode, '') AS opcode,
-      count(*) AS instruction_count
-    FROM instructions AS i
-    WHERE i.computation_id IS NOT NULL
-      AND i.module_id IN (
-        SELECT t.earliest_id FROM compilations_there AS t WHERE t.is_nameless
-      )
-    GROUP BY ALL
-  ) AS n
-  GROUP BY n.module_id
+  SELECT x.*
+  FROM opcode_mixes(module_ids := (
+    SELECT list(t.earliest_id)
+    FROM compilations_there AS t
+    WHERE t.is_nameless
+  )) AS x
 ),
 compiled AS MATERIALIZED (
   SELECT
     c.run_id, c.run AS run_name, c.program AS program_name,
     CASE
       WHEN NOT c.is_nameless THEN coalesce(c.function_place, 0)
-      WHEN x.opcodes IS NULL THEN hash(c.source_graph, c.graph_fingerprint)
+      WHEN x.opcode_mix IS NULL THEN hash(c.source_graph, c.graph_fingerprint)
       ELSE hash(
-        x.opcodes,
+        x.opcode_mix,
         regexp_replace(
           coalesce(c.source_shapes, c.entry_shapes, ''),
           '([\[,])<?=?\d+', '\1', 'g'

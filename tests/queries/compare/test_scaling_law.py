@@ -17,7 +17,7 @@ from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.occurrences import store_modules
 from tests.queries.assignments import Allocation, Assignment
-from tests.queries.stored import Connection, examples, stored
+from tests.queries.stored import Connection, add, examples, stored
 
 Row = dict[str, object]
 
@@ -180,6 +180,38 @@ def test_programs_of_one_name_have_laws_of_their_own(
         (run, 6, "reserved", 70.0, 3),
         (run, 6, "temp", 70.0, 3),
     ]
+
+
+@pytest.mark.parametrize("have_instructions", [True, False])
+def test_lambdas_of_other_opcodes_are_no_sizes_of_one(
+    empty_warehouse: Connection, have_instructions: bool
+) -> None:
+    """Equally many instructions, and parameters that differ in one size."""
+    opcodes = ("sine", "cosine", "negate", "sine", "sine")
+    modules = [compiled({"b": b}, 100 * b, b) for b in (2, 4, 8, 16, 32)]
+    with stored(empty_warehouse, *modules) as connection:
+        for number, opcode in enumerate(opcodes, 1):
+            source = {
+                "run_id": 1,
+                "module_id": 500 + number,
+                "path": f"module_{number:04}.before_optimizations.txt",
+                "module_number": number,
+                "part": 0,
+                "name": "jit_f",
+                "program": "jit_f",
+                "stage": "before_optimizations",
+                "instruction_count": 1,
+            }
+            store_modules(connection, [source])
+            form = {"form_id": 500 + number, "form_key": 500 + number}
+            add(connection, "store.instruction_forms", **form, opcode=opcode)
+            if have_instructions or number > 1:
+                row = {"module_id": 500 + number, "instruction_id": 0}
+                row |= {"computation_id": 0, "form_id": 500 + number}
+                add(connection, "store.instructions", **row, name="y", position=0)
+        found = run_query(connection, "scaling_law").dicts()
+    sizes = [r["size_count"] for r in found if r["part"] == "reserved"]
+    assert sizes == ([3] if have_instructions else [5])
 
 
 @pytest.fixture(scope="module")

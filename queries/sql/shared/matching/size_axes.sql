@@ -3,9 +3,11 @@
 --   change together?
 -- definition: Modules with a buffer assignment of the selected series (all
 --   runs without one); for each program_key those of the latest run, the
---   largest per memory space. Modules have one subject if program, platform,
---   device, compiler_version and parameters agree except for dimensions, and
---   so does the number of instructions before optimisations, if dumped.
+--   largest per memory space and source. Modules have one subject if program,
+--   platform, device, compiler_version and parameters agree except for
+--   dimensions, and so do their sources before optimisations, if dumped: their
+--   number of instructions and, if all are stored, their opcodes
+--   (opcode_mixes).
 --   Dimensions that differ within a subject form one axis if they change in
 --   proportion: (size - least) / (greatest - least) is the same in every
 --   module. The size of an axis is that of its first dimension.
@@ -30,43 +32,87 @@
 WITH latest AS (
   SELECT
     m.program AS program_name, m.program_key, m.platform, r.device,
-    r.compiler_version, m.color AS space_color, m.space_name,
-    max(m.run_id) AS run_id,
-    arg_max(
-      struct_pack(module_id := m.module_id, module_number := m.module_number),
-      (m.run_id, m.reserved_bytes, m.module_id)
-    ) AS latest_module
+    r.compiler_version, m.color AS space_color, max(m.run_id) AS run_id
   FROM module_memory AS m
   JOIN runs AS r USING (run_id)
   WHERE ($program IS NULL OR m.program = $program)
     AND ($series IS NULL OR r.series = $series)
     AND ($module_ids IS NULL OR list_contains($module_ids, m.module_id))
   GROUP BY
-    m.program, m.program_key, m.platform, r.device, r.compiler_version,
-    m.color, m.space_name
+    m.program, m.program_key, m.platform, r.device, r.compiler_version, m.color
 ),
-several AS (
-  SELECT
-    program_name, platform, device, compiler_version, space_color, space_name,
-    run_id, latest_module.module_id, latest_module.module_number
+several AS MATERIALIZED (
+  SELECT *
   FROM latest
   QUALIFY count(*) OVER (
     PARTITION BY
       program_name, platform, device, compiler_version, space_color
   ) > 1
 ),
-sources AS (
+held AS MATERIALIZED (
   SELECT
-    s.run_id, s.program_name, s.module_number,
-    max(m.instruction_count) AS source_count
-  FROM (
-    SELECT DISTINCT run_id, program_name, module_number FROM several
-  ) AS s
-  JOIN compiled_sources() AS m
+    s.program_name, s.program_key, s.platform, s.device, s.compiler_version,
+    s.space_color, m.space_name, s.run_id, m.module_id, m.module_number,
+    m.rank, o.folder, m.reserved_bytes
+  FROM several AS s
+  JOIN module_memory AS m
     ON m.run_id = s.run_id
     AND m.program = s.program_name
-    AND m.module_number = s.module_number
-  GROUP BY s.run_id, s.program_name, s.module_number
+    AND m.program_key IS NOT DISTINCT FROM s.program_key
+    AND m.platform IS NOT DISTINCT FROM s.platform
+    AND m.color = s.space_color
+  JOIN modules AS o
+    ON o.run_id = m.run_id
+    AND o.path = m.path
+    AND o.part = m.part
+  WHERE $module_ids IS NULL
+    OR list_contains($module_ids, m.module_id)
+),
+sources AS MATERIALIZED (
+  SELECT
+    h.run_id, h.module_id, max(b.module_id) AS source_id,
+    max(b.instruction_count) AS source_count
+  FROM held AS h
+  JOIN compiled_sources() AS b
+    ON b.run_id = h.run_id
+    AND b.program = h.program_name
+    AND b.rank IS NOT DISTINCT FROM h.rank
+    AND b.folder = h.folder
+    AND b.module_number = h.module_number
+  GROUP BY h.run_id, h.module_id
+),
+mixes AS (
+  SELECT x.*
+  FROM opcode_mixes(
+    module_ids := (SELECT list(b.source_id) FROM sources AS b)
+  ) AS x
+),
+known AS (
+  SELECT
+    h.*, b.source_count,
+    -- Where one lacks its instructions, their number has to do for all.
+    CASE WHEN count(x.opcode_mix) OVER alike = count(*) OVER alike
+      THEN x.opcode_mix END AS opcode_mix
+  FROM held AS h
+  LEFT JOIN sources AS b
+    ON b.run_id = h.run_id
+    AND b.module_id = h.module_id
+  LEFT JOIN mixes AS x ON x.module_id = b.source_id
+  WINDOW alike AS (
+    PARTITION BY
+      h.program_name, h.platform, h.device, h.compiler_version, b.source_count
+  )
+),
+distinct_ones AS (
+  -- Of one shape and the same operations, the largest.
+  SELECT k.*
+  FROM known AS k
+  QUALIFY row_number() OVER (
+    PARTITION BY
+      k.program_name, k.program_key, k.platform, k.device, k.compiler_version,
+      k.space_color, k.source_count, k.opcode_mix
+    ORDER BY k.reserved_bytes DESC, k.module_id DESC, k.module_number
+  ) = 1
 ),
 layouts AS (
   SELECT DISTINCT
@@ -74,7 +120,7 @@ layouts AS (
     regexp_extract_all(
       split_part(m.entry_layout, '->', 1), '[a-z][a-z0-9]*\[[^\]]*\]'
     ) AS shapes
-  FROM (SELECT DISTINCT module_id FROM several) AS s
+  FROM (SELECT DISTINCT module_id FROM distinct_ones) AS s
   JOIN store.snapshots AS m USING (module_id)
 ),
 arguments AS (
@@ -105,14 +151,10 @@ subjects AS (
     dense_rank() OVER (
       ORDER BY
         s.program_name, s.platform, s.device, s.compiler_version, g.signature,
-        b.source_count
+        s.source_count, s.opcode_mix
     ) AS subject
-  FROM several AS s
+  FROM distinct_ones AS s
   JOIN signatures AS g USING (module_id)
-  LEFT JOIN sources AS b
-    ON b.run_id = s.run_id
-    AND b.program_name = s.program_name
-    AND b.module_number = s.module_number
 ),
 sized AS (
   SELECT
