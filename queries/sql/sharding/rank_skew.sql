@@ -2,12 +2,13 @@
 -- question: Which programs need different memory on different ranks, or are
 --   missing on some?
 -- definition: Modules of a run by program and memory space, compared over its
---   ranks; if a rank has several modules of a program, the greatest counts. A
---   rank that has the program but does not use the memory space counts as 0
---   bytes. skew_ratio is (max - min) / max of reserved_bytes. outlier_ranks
---   are ranks without the program, or whose bytes are not the most common
---   ones. Runs of one rank give no rows.
--- grain: program, memory space
+--   ranks; if a rank has several modules of a program, the greatest counts.
+--   Programs that share a name, such as lambdas, are compared each with its
+--   own kind (program_kinds). A rank that has the program but does not use the
+--   memory space counts as 0 bytes. skew_ratio is (max - min) / max of
+--   reserved_bytes. outlier_ranks are ranks without the program, or whose
+--   bytes are not the most common ones. Runs of one rank give no rows.
+-- grain: program (where a name is shared, each program of it), memory space
 -- leading: program, space_name, rank_count, missing_count, min_reserved_bytes,
 --   max_reserved_bytes, skew_ratio, outlier_ranks
 -- param run
@@ -26,47 +27,61 @@
 --   most.
 -- column outlier_ranks VARCHAR text neutral: Ranks that differ, separated by
 --   commas.
-WITH ranks AS (
+-- column module_number INTEGER id neutral: Least of the modules' numbers.
+WITH asked AS MATERIALIZED (
+  -- Arguments are read inside of macros, where no column may have their names.
+  SELECT r.run_id FROM selected_run() AS r
+),
+ranks AS (
   SELECT DISTINCT m.rank
   FROM modules AS m
-  JOIN selected_run() AS c USING (run_id)
+  JOIN asked AS c USING (run_id)
   WHERE m.rank IS NOT NULL
 ),
 points AS MATERIALIZED (
   SELECT
-    m.run AS run_name, m.program AS program_name, m.platform,
+    m.run AS run_name, m.program AS program_name, k.kind, m.platform,
     m.color AS space_color, m.space_name, m.rank,
-    max(m.reserved_bytes) AS reserved_bytes
+    max(m.reserved_bytes) AS reserved_bytes,
+    min(m.module_number) AS module_number
   FROM module_memory AS m
-  JOIN selected_run() AS c USING (run_id)
+  JOIN asked AS c USING (run_id)
+  JOIN program_kinds(
+    run_ids := (SELECT list(a.run_id) FROM asked AS a)
+  ) AS k USING (run_id, path, part)
   WHERE m.rank IS NOT NULL
     AND ($program IS NULL OR m.program = $program)
   GROUP BY ALL
 ),
 holders AS (
-  SELECT DISTINCT program_name, platform, rank FROM points
+  SELECT DISTINCT program_name, kind, platform, rank FROM points
 ),
 grid AS (
   SELECT
     k.run_name, k.program_name, k.space_color, k.space_name, k.subject, r.rank,
+    k.module_number,
     CASE WHEN h.rank IS NOT NULL THEN coalesce(p.reserved_bytes, 0) END
       AS reserved_bytes
   FROM (
     -- A number for each: the platform may be unknown.
     SELECT
-      run_name, program_name, platform, space_color, space_name,
-      row_number() OVER (ORDER BY program_name, platform, space_color)
-        AS subject
+      run_name, program_name, kind, platform, space_color, space_name,
+      min(module_number) AS module_number,
+      row_number() OVER (
+        ORDER BY program_name, platform, space_color, min(module_number), kind
+      ) AS subject
     FROM points
-    GROUP BY run_name, program_name, platform, space_color, space_name
+    GROUP BY run_name, program_name, kind, platform, space_color, space_name
   ) AS k
   CROSS JOIN ranks AS r
   LEFT JOIN holders AS h
     ON h.program_name = k.program_name
+    AND h.kind = k.kind
     AND h.platform IS NOT DISTINCT FROM k.platform
     AND h.rank = r.rank
   LEFT JOIN points AS p
     ON p.program_name = k.program_name
+    AND p.kind = k.kind
     AND p.platform IS NOT DISTINCT FROM k.platform
     AND p.space_color = k.space_color
     AND p.rank = r.rank
@@ -92,7 +107,8 @@ SELECT
     AS skew_ratio,
   string_agg(CAST(g.rank AS VARCHAR), ', ' ORDER BY g.rank) FILTER (
     WHERE g.reserved_bytes IS DISTINCT FROM c.common_bytes
-  ) AS outlier_ranks
+  ) AS outlier_ranks,
+  min(g.module_number) AS module_number
 FROM grid AS g
 JOIN common AS c USING (subject)
 GROUP BY

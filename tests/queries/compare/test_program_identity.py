@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.queries.run import run_query
+from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
 from tests.ingest.dumps import write
 from tests.reports.situations import MIB, WORK, night
@@ -61,16 +61,26 @@ def test_a_lambda_compiled_again_is_one_function(tmp_path: Path) -> None:
 
 def lambdas(*sizes: int) -> list[Program]:
     """Return unrelated programs of one name, with temporaries of these MiB."""
-    return [
-        Program(
-            "jit__lambda",
-            (replace(WORK, size=size * MIB),),
-            shapes=f"(f32[{place}]{{0}})->f32[8]{{0}}",
-            source=f"source {place}",
-            text=f"{place} {size}",
-        )
-        for place, size in enumerate(sizes, 1)
-    ]
+    return [of_place(place, size) for place, size in enumerate(sizes, 1)]
+
+
+def of_place(place: int, size: int, rank: int | None = None) -> Program:
+    """Return the lambda of this place in the source."""
+    return Program(
+        "jit__lambda",
+        (replace(WORK, size=size * MIB),),
+        shapes=f"(f32[{place}]{{0}})->f32[8]{{0}}",
+        source=f"source {place}",
+        text=f"{place} {size}",
+        rank=rank,
+    )
+
+
+def rows_of(path: Path, query: str, *shown: str, **asked: Value) -> list[object]:
+    """Return these columns of a query."""
+    with connect(path) as connection:
+        rows = run_query(connection, query, asked).dicts()
+    return [tuple(row[name] for name in shown) for row in rows]
 
 
 def test_a_regression_behind_a_greater_program_of_its_name_shows(
@@ -113,3 +123,81 @@ def test_a_renamed_program_has_one_history(tmp_path: Path) -> None:
                 ("jit_train_step", "night-1", None),
                 ("jit_train_step", "night-2", 2 * MIB),
             ]
+
+
+def test_lambdas_that_grow_count_each(tmp_path: Path) -> None:
+    """By 32 and 4 MiB; on the second rank the second grows by 2 MiB only."""
+    nights = [
+        night(
+            number,
+            *(of_place(place, size, 0) for place, size in enumerate(sizes, 1)),
+            of_place(2, other, 1),
+        )
+        for number, sizes, other in ((1, (64, 4, 2), 4), (2, (96, 8, 2), 6))
+    ]
+    path = make(tmp_path / "w.duckdb", *nights)
+    shown = "program_count", "module_count", "sum_delta_bytes", "max_delta_bytes"
+    asked: dict[str, Value] = {"base": "night-1", "candidate": "night-2"}
+    assert rows_of(path, "top_movers", *shown, **asked) == [(2, 3, 36 * MIB, 32 * MIB)]
+
+
+def test_ranks_are_compared_by_equal_lambdas(tmp_path: Path) -> None:
+    """The second rank lacks the greatest, and compiles others before."""
+    ranks = [
+        *(of_place(place, size, 0) for place, size in enumerate((64, 4, 2), 1)),
+        *(of_place(place, size, 1) for place, size in ((3, 2), (2, 8))),
+    ]
+    path = make(tmp_path / "w.duckdb", night(1, *ranks))
+    shown = (
+        "module_number", "rank_count", "missing_count", "min_reserved_bytes",
+        "max_reserved_bytes", "outlier_ranks",
+    )  # fmt: skip
+    assert rows_of(path, "rank_skew", *shown) == [
+        (2, 2, 0, 4 * MIB, 8 * MIB, "1"),
+        (1, 1, 1, 64 * MIB, 64 * MIB, "1"),
+        (3, 2, 0, 2 * MIB, 2 * MIB, None),
+    ]
+
+
+def test_backends_are_compared_by_equal_lambdas(tmp_path: Path) -> None:
+    """The second backend has not compiled the first one."""
+    path = make(
+        tmp_path / "w.duckdb",
+        night(1, *lambdas(64, 4, 2)),
+        night(2, of_place(3, 3), of_place(2, 16), platform="tpu"),
+    )
+    shown = "platform", "module_number", "reserved_bytes", "reserved_x"
+    assert rows_of(path, "backend_compare", *shown) == [
+        ("cpu", 3, 2 * MIB, 1.0),
+        ("tpu", 1, 3 * MIB, 1.5),
+        ("cpu", 2, 4 * MIB, 1.0),
+        ("tpu", 2, 16 * MIB, 4.0),
+    ]
+
+
+def test_versions_explain_what_becomes_of_one_lambda(tmp_path: Path) -> None:
+    """The greatest is only in the first run; the second grows in the later one."""
+    path = make(
+        tmp_path / "w.duckdb",
+        night(1, *lambdas(64, 4, 2), compiler="1"),
+        night(2, of_place(2, 8), of_place(3, 2), compiler="2"),
+    )
+    shown = "number", "axis", "value", "max_reserved_bytes", "explained_ratio"
+    assert rows_of(path, "version_matrix", *shown) == [
+        (2, "compiler_version", "1", 4 * MIB, 1.0),
+        (2, "compiler_version", "2", 8 * MIB, 1.0),
+    ]
+
+
+def test_lambdas_of_one_run_are_no_nondeterminism(tmp_path: Path) -> None:
+    path = make(
+        tmp_path / "w.duckdb",
+        night(1, *lambdas(64, 4, 2), compiler="1"),
+        night(2, *lambdas(64, 8, 2), compiler="1"),
+    )
+    shown = "compile_count", "variant_count", "min_reserved_bytes"
+    assert rows_of(path, "nondeterminism", *shown) == [
+        (2, 2, 4 * MIB),
+        (2, 1, 64 * MIB),
+        (2, 1, 2 * MIB),
+    ]
