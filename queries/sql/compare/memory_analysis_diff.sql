@@ -2,7 +2,8 @@
 -- question: How do programs whose buffer assignment is unknown, as captured
 --   ones of TPUs, differ in what JAX's memory_analysis() says?
 -- definition: Programs with the same module name in memory_analysis of both
---   runs; of several with one name, the nth by path is compared with the nth.
+--   runs; of several with one name, such as lambdas, those with as many bytes
+--   of arguments and results, then the others, the nth by path with the nth.
 --   needed_bytes are arguments, results and temporaries, less the results that
 --   share the memory of arguments (aliases).
 -- grain: module name, nth
@@ -31,15 +32,28 @@ WITH pair AS MATERIALIZED (
     p.candidate AS candidate_run
   FROM selected_pair() AS p
 ),
+both_runs AS (
+  SELECT
+    m.*,
+    -- Unrelated programs may share a name, seldom their arguments too.
+    CASE WHEN min(m.run_id) OVER same_arrays < max(m.run_id) OVER same_arrays
+      THEN hash(m.argument_bytes, m.output_bytes) END AS shared_key
+  FROM memory_analysis AS m
+  JOIN pair AS p ON m.run_id IN (p.base_run_id, p.candidate_run_id)
+  WINDOW same_arrays AS (
+    PARTITION BY m.module_name, m.argument_bytes, m.output_bytes
+  )
+),
 said AS MATERIALIZED (
   SELECT
-    m.run_id, m.module_name, m.argument_bytes, m.output_bytes, m.alias_bytes,
-    m.temp_bytes,
+    m.run_id, m.module_name, m.shared_key, m.argument_bytes, m.output_bytes,
+    m.alias_bytes, m.temp_bytes,
     m.argument_bytes + m.output_bytes + m.temp_bytes - m.alias_bytes AS needed,
     row_number() OVER (
-      PARTITION BY m.run_id, m.module_name ORDER BY m.path, m.ordinal
+      PARTITION BY m.run_id, m.module_name, m.shared_key
+      ORDER BY m.path, m.ordinal
     ) AS nth
-  FROM memory_analysis AS m
+  FROM both_runs AS m
 ),
 assigned AS (
   SELECT DISTINCT m.run_id, m.name AS module_name
@@ -60,6 +74,7 @@ JOIN said AS b ON b.run_id = p.base_run_id
 JOIN said AS c
   ON c.run_id = p.candidate_run_id
   AND c.module_name = b.module_name
+  AND c.shared_key IS NOT DISTINCT FROM b.shared_key
   AND c.nth = b.nth
 LEFT JOIN assigned AS d
   ON d.run_id = b.run_id
@@ -68,4 +83,4 @@ LEFT JOIN assigned AS a
   ON a.run_id = c.run_id
   AND a.module_name = c.module_name
 ORDER BY
-  abs(delta_needed_bytes) DESC NULLS LAST, c.module_name, c.nth
+  abs(delta_needed_bytes) DESC NULLS LAST, c.module_name, c.shared_key, c.nth

@@ -2,7 +2,8 @@
 -- question: How do programs that only have HLO, a memory report or an
 --   assignment differ between two runs?
 -- definition: Rows of partial_memory with the same program and memory space in
---   both runs; of several, the nth by path is compared with the nth.
+--   both runs; of several, such as those of lambdas, those with as many bytes
+--   of arguments and results, then the others, the nth by path with the nth.
 -- grain: program, memory space, nth
 -- leading: program, space_name, delta_least_bytes, delta_reserved_bytes,
 --   base_least_bytes, candidate_least_bytes
@@ -31,25 +32,39 @@ WITH pair AS MATERIALIZED (
   SELECT p.base AS base_run, p.candidate AS candidate_run
   FROM selected_pair() AS p
 ),
-of_base AS MATERIALIZED (
-  SELECT
-    m.*,
-    row_number() OVER (
-      PARTITION BY m.program, m.color ORDER BY m.path, m.least_bytes
-    ) AS nth
+known AS MATERIALIZED (
+  SELECT FALSE AS is_candidate, m.*
   FROM partial_memory(
     run := (SELECT p.base_run FROM pair AS p), program := NULL
   ) AS m
-),
-of_candidate AS MATERIALIZED (
-  SELECT
-    m.*,
-    row_number() OVER (
-      PARTITION BY m.program, m.color ORDER BY m.path, m.least_bytes
-    ) AS nth
+  UNION ALL
+  SELECT TRUE, m.*
   FROM partial_memory(
     run := (SELECT p.candidate_run FROM pair AS p), program := NULL
   ) AS m
+),
+keyed AS (
+  SELECT
+    k.*,
+    -- Unrelated programs may share a name, seldom their arguments too.
+    CASE
+      WHEN min(k.is_candidate) OVER same_arrays
+        < max(k.is_candidate) OVER same_arrays
+        THEN hash(k.argument_bytes, k.result_bytes)
+    END AS shared_key
+  FROM known AS k
+  WINDOW same_arrays AS (
+    PARTITION BY k.program, k.color, k.argument_bytes, k.result_bytes
+  )
+),
+numbered AS MATERIALIZED (
+  SELECT
+    k.*,
+    row_number() OVER (
+      PARTITION BY k.is_candidate, k.program, k.color, k.shared_key
+      ORDER BY k.path, k.least_bytes
+    ) AS nth
+  FROM keyed AS k
 )
 SELECT
   p.base_run AS base, p.candidate_run AS candidate, c.program, c.space_name,
@@ -61,14 +76,17 @@ SELECT
   b.reserved_bytes AS base_reserved_bytes,
   c.reserved_bytes AS candidate_reserved_bytes,
   c.reserved_bytes - b.reserved_bytes AS delta_reserved_bytes
-FROM of_candidate AS c
-JOIN of_base AS b
+FROM numbered AS c
+JOIN numbered AS b
   ON b.program = c.program
+  AND b.shared_key IS NOT DISTINCT FROM c.shared_key
   AND b.color IS NOT DISTINCT FROM c.color
   AND b.nth = c.nth
 CROSS JOIN pair AS p
+WHERE c.is_candidate
+  AND NOT b.is_candidate
 ORDER BY
   abs(coalesce(
     c.reserved_bytes - b.reserved_bytes, c.least_bytes - b.least_bytes, 0
   )) DESC,
-  c.program, c.color, c.nth
+  c.program, c.color, c.shared_key, c.nth

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect
@@ -76,7 +78,7 @@ def of_place(place: int, size: int, rank: int | None = None) -> Program:
     )
 
 
-def rows_of(path: Path, query: str, *shown: str, **asked: Value) -> list[object]:
+def rows_of(path: Path, query: str, *shown: str, **asked: Value) -> list[tuple[object, ...]]:
     """Return these columns of a query."""
     with connect(path) as connection:
         rows = run_query(connection, query, asked).dicts()
@@ -201,3 +203,44 @@ def test_lambdas_of_one_run_are_no_nondeterminism(tmp_path: Path) -> None:
         (2, 1, 64 * MIB),
         (2, 1, 2 * MIB),
     ]
+
+
+def text_only(line: int, size: int) -> bytes:
+    """Return a scheduled module whose peak is not known."""
+    return module(line, size).replace(b"_lambda,", b"_lambda, is_scheduled=true,")
+
+
+def test_lambdas_without_a_peak_are_compared_by_their_arguments(
+    tmp_path: Path,
+) -> None:
+    """The first is new, the others have other numbers now."""
+    for run, sizes in (("base", (64, 256)), ("candidate", (16, 64, 256))):
+        files = {
+            f"module_{number:04}.jit__lambda.cpu_after_optimizations.txt": (
+                text_only(number, size)
+            )
+            for number, size in enumerate(sizes, 1)
+        }
+        said = [
+            {
+                "module": "jit__lambda",
+                "argument_size_in_bytes": 4 * size,
+                "output_size_in_bytes": 4 * size,
+                "temp_size_in_bytes": size,
+                "alias_size_in_bytes": 0,
+            }
+            for size in sizes
+        ]
+        files["memory_analysis.json"] = json.dumps(said).encode()
+        dump = write(tmp_path / run, files)
+        request = RunRequest(name=run)
+        ingest([str(dump)], tmp_path / "w.duckdb", request=request, jobs=1)
+    asked: dict[str, Value] = {"base": "base", "candidate": "candidate"}
+    for query, bytes_of in (
+        ("partial_memory_diff", "base_least_bytes"),
+        ("memory_analysis_diff", "base_needed_bytes"),
+    ):
+        other = bytes_of.replace("base", "candidate")
+        rows = rows_of(tmp_path / "w.duckdb", query, bytes_of, other, **asked)
+        assert len(rows) == 2
+        assert all(base == candidate for base, candidate in rows)
