@@ -6,8 +6,8 @@
 --   framework_version, branch and series. Programs that share a name, such as
 --   lambdas, are looked at each by itself (program_kinds). explained_ratio is
 --   the share of the variance of reserved_bytes between the groups of the
---   axis: 1 if the axis alone decides the memory. Axes with a single value, and
---   programs whose memory never changes, are left out.
+--   axis: 1 if the axis alone decides the memory. Axes with a single value,
+--   and programs whose memory never changes, are left out.
 -- grain: program (where a name is shared, each program of it), memory space,
 --   platform, device, axis, value
 -- leading: program, platform, axis, value, run_count, min_reserved_bytes,
@@ -49,8 +49,8 @@ WITH points AS (
   WHERE ($program IS NULL OR m.program = $program)
     AND ($color IS NULL OR m.color = $color)
   GROUP BY
-    m.program, k.kind, m.color, m.platform, m.run_id, r.device, r.compiler_version,
-    r.framework_version, r.branch, r.series
+    m.program, k.kind, m.color, m.platform, m.run_id, r.device,
+    r.compiler_version, r.framework_version, r.branch, r.series
 ),
 numbered AS (
   SELECT

@@ -78,7 +78,9 @@ def of_place(place: int, size: int, rank: int | None = None) -> Program:
     )
 
 
-def rows_of(path: Path, query: str, *shown: str, **asked: Value) -> list[tuple[object, ...]]:
+def rows_of(
+    path: Path, query: str, *shown: str, **asked: Value
+) -> list[tuple[object, ...]]:
     """Return these columns of a query."""
     with connect(path) as connection:
         rows = run_query(connection, query, asked).dicts()

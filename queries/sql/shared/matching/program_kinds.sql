@@ -14,7 +14,7 @@
 -- param program
 -- column run_id
 -- column path
--- column part INTEGER id neutral: Number of the module in its file, see modules.
+-- column part INTEGER id neutral: Number of the module in that file, from 0.
 -- column program
 -- column rank
 -- column folder VARCHAR name neutral: Folder of its file, with a slash.
@@ -67,8 +67,11 @@ SELECT
     ELSE CAST(hash(
       c.own_key,
       -- Where one lacks its instructions, shapes have to do for all.
-      CASE WHEN count(x.opcode_mix) OVER same_shapes = count(*) OVER same_shapes
-        THEN x.opcode_mix END
+      CASE
+        WHEN count(x.opcode_mix) OVER same_shapes
+          = count(*) OVER same_shapes
+          THEN x.opcode_mix
+      END
     ) >> 1 AS BIGINT)
   END AS kind
 FROM compiled AS c
