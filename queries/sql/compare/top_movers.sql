@@ -53,7 +53,7 @@ kinds AS MATERIALIZED (
     AND h.folder = k.folder
   GROUP BY ALL
 ),
-told_apart AS MATERIALIZED (
+kinded AS MATERIALIZED (
   SELECT j.*, coalesce(k.kind, 0) AS kind
   FROM judged AS j
   LEFT JOIN kinds AS k
@@ -67,7 +67,7 @@ counts AS (
     f.program_name, f.kind, f.space_color, sum(f.module_count) AS module_count
   FROM (
     SELECT DISTINCT finding, program_name, kind, space_color, module_count
-    FROM told_apart
+    FROM kinded
   ) AS f
   GROUP BY f.program_name, f.kind, f.space_color
 ),
@@ -75,7 +75,7 @@ grown AS (
   SELECT
     j.program_name, j.kind, j.rank, j.space_color, c.module_count,
     sum(j.delta_reserved_bytes) AS delta_bytes
-  FROM told_apart AS j
+  FROM kinded AS j
   JOIN counts AS c USING (program_name, kind, space_color)
   GROUP BY
     j.program_name, j.kind, j.rank, j.host, j.space_color, c.module_count
@@ -100,7 +100,7 @@ buffers AS (
     sum(b.delta_bytes) AS path_delta
   FROM buffer_diff(top := NULL) AS b
   JOIN (
-    SELECT DISTINCT program_name, rank, module_number, kind FROM told_apart
+    SELECT DISTINCT program_name, rank, module_number, kind FROM kinded
   ) AS n
     ON n.program_name = b.program
     AND n.rank IS NOT DISTINCT FROM b.rank
