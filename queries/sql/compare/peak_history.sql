@@ -2,9 +2,9 @@
 -- question: How did every program's memory change from run to run?
 -- definition: Programs are followed through the runs by program_tracks, not by
 --   name: a renamed program goes on, and programs that share a name, such as
---   the lambdas of JAX, have a history each, told apart by number. On several
---   ranks, the n-th program of a name of each rank is one program. Per program,
---   platform and memory space: the greatest reserved_bytes and
+--   the lambdas of JAX, have a history each, distinguished by number. On
+--   several ranks, the n-th program of a name of each rank is one program. Per
+--   program, platform and memory space: the greatest reserved_bytes and
 --   live_peak_bytes among its modules in each run, and the change since the
 --   previous run with that program. Runs are ordered by started_at,
 --   ingested_at, run_id.

@@ -4,7 +4,7 @@
 --   have a place in the source in common, directly or through others of that
 --   name: the function of the program's own name where the dump names one
 --   (stack frames), or else the source lines of their instructions, outside of
---   framework files. So the lambdas of JAX are told apart by where they are
+--   framework files. So the lambdas of JAX are distinguished by where they are
 --   written. Modules without any such place are left out.
 -- grain: compiled module
 -- param run_ids BIGINT[] = NULL from 0: Numbers of the runs; NULL for the
