@@ -117,8 +117,15 @@ removed AS MATERIALIZED (
 overlapping AS MATERIALIZED (
   SELECT o.module_id FROM overlapping_modules() AS o
 ),
+overlapped AS MATERIALIZED (
+  SELECT v.*
+  FROM placed AS v
+  JOIN overlapping AS o USING (module_id)
+  WHERE v.kind = 'temp'
+    AND v.start_step IS NOT NULL
+),
 -- Steps of these between which nothing begins or ends.
-pieces AS (
+pieces AS MATERIALIZED (
   SELECT
     module_id, allocation_id, step,
     lead(step) OVER (
@@ -128,17 +135,15 @@ pieces AS (
     SELECT DISTINCT
       v.module_id, v.allocation_id,
       unnest([v.start_step, v.end_step + 1]) AS step
-    FROM placed AS v
-    JOIN overlapping AS o USING (module_id)
-    WHERE v.kind = 'temp'
-      AND v.start_step IS NOT NULL
+    FROM overlapped AS v
   )
 ),
 -- Where one temporary value ends and another begins, both may hold a byte.
 meetings AS MATERIALIZED (
   SELECT
     a.module_id, a.allocation_id, b.start_step AS step,
-    b.start_step AS until_step, a.value_id AS ending_id, b.value_id AS starting_id,
+    b.start_step AS until_step, a.value_id AS ending_id,
+    b.value_id AS starting_id,
     greatest(a.offset_bytes, b.offset_bytes) AS from_byte,
     least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
       AS to_byte
@@ -159,11 +164,11 @@ meetings AS MATERIALIZED (
     greatest(a.offset_bytes, b.offset_bytes),
     least(a.offset_bytes + a.size_bytes, b.offset_bytes + b.size_bytes)
   FROM pieces AS p
-  JOIN placed AS a
+  JOIN overlapped AS a
     ON a.module_id = p.module_id
     AND a.allocation_id = p.allocation_id
     AND p.step BETWEEN a.start_step AND a.end_step
-  JOIN placed AS b
+  JOIN overlapped AS b
     ON b.module_id = p.module_id
     AND b.allocation_id = p.allocation_id
     AND p.step BETWEEN b.start_step AND b.end_step
