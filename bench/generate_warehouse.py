@@ -33,6 +33,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -45,6 +46,7 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.ingest.tables.content_keys import FILES, PATHS, SNAPSHOTS
 from hlodb.queries.renewal import renew_macros
 from hlodb.schema.stored import stored_tables
+from hlodb.schema.waiting import open_file
 from hlodb.schema.warehouse import connect
 
 REPOSITORY = Path(__file__).parent.parent
@@ -103,7 +105,10 @@ def generate_warehouse(
         seed = Path(folder) / "seed.duckdb"
         for archive in (name for names in seeds.values() for name in names):
             ingest([str(REPOSITORY / archive)], seed)
-        with connect(path, read_only=False) as warehouse:
+        with connect(path, read_only=False):
+            pass  # Now the file is there.
+        reached = [Path(folder)]
+        with closing(open_file(path, read_only=False, folders=reached)) as warehouse:
             warehouse.execute(f"ATTACH '{seed}' AS seed (READ_ONLY)")
             warehouse.execute("ATTACH ':memory:' AS plan")
             _set_up(warehouse, scale, seeds)

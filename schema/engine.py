@@ -7,7 +7,7 @@ from pathlib import Path
 from sqlalchemy import URL, Engine, create_engine
 from sqlalchemy.pool import NullPool
 
-from hlodb.schema.limits import ALONE
+from hlodb.schema.limits import ALONE, require_plain_name
 from hlodb.schema.waiting import require_file
 
 
@@ -16,6 +16,7 @@ def engine(path: str | Path) -> Engine:
 
     NullPool: a pooled connection would keep the file locked.
     """
+    require_plain_name(path)
     require_file(path)
     return create_engine(
         URL.create("duckdb", database=str(path)),

@@ -40,6 +40,7 @@ def open_limited(
     A folder may be a URL. `config` is the same for all connections of a process to one
     file; `settings` are those of the first. Raises as DuckDB does.
     """
+    require_plain_name(path)
     reach = {
         "allowed_directories": [f"{str(folder).rstrip('/')}/" for folder in folders],
         "allowed_paths": [*map(str, files)],
@@ -68,6 +69,16 @@ def open_limited(
         connection.close()
         raise
     return connection
+
+
+def require_plain_name(path: str | Path) -> None:
+    """Raise WarehouseError for a name with a question mark.
+
+    DuckDB takes what follows it for parameters of an address, and its log of changes
+    then has a name that the limits do not admit.
+    """
+    if "?" in Path(path).name:
+        raise WarehouseError(f"cannot use {path}: rename it, without a question mark")
 
 
 def _require_limits(connection: Connection, path: str | Path) -> None:

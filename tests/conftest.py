@@ -232,7 +232,7 @@ def limits_dumps(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a folder with dumps of programs at the limits of TPUs."""
     folder = tmp_path_factory.mktemp("limits")
     with tarfile.open(DATA / "limits" / "limits.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
+        archive.extractall(folder)
     return folder
 
 

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import func, inspect, select
 
 import hlodb
-from hlodb.errors import UsageError
+from hlodb.errors import UsageError, WarehouseError
 from hlodb.schema.creation import create_file
 from hlodb.schema.tables import ALLOCATIONS, INSTRUCTIONS, MODULES, RUNS
 from hlodb.schema.warehouse import connect
@@ -74,10 +74,20 @@ def test_a_wrong_query_leaves_the_warehouse_free(tmp_path: Path) -> None:
 
 
 def test_an_engine_of_any_path(tmp_path: Path) -> None:
-    database = tmp_path / "a?b#c%20d.duckdb"
+    database = tmp_path / "a&b#c%20d.duckdb"
     create_file(database)
     with hlodb.engine(database).connect() as connection:
         assert connection.execute(select(func.count()).select_from(RUNS)).scalar() == 0
+
+
+def test_a_question_mark_in_a_name_is_refused(tmp_path: Path) -> None:
+    create_file(tmp_path / "ab.duckdb")
+    database = (tmp_path / "ab.duckdb").rename(tmp_path / "a?b.duckdb")
+    message = r"a\?b.duckdb: rename it, without a question mark$"
+    with pytest.raises(WarehouseError, match=message):
+        hlodb.engine(database)
+    with pytest.raises(WarehouseError, match=message):
+        hlodb.open(database)
 
 
 def test_sqlalchemy_select(demo_warehouse: Path) -> None:

@@ -47,7 +47,7 @@ _OF_PROGRAMS: Mapping[str, Mapping[str, Value]] = {
 _OF_RUNS: Mapping[str, Mapping[str, Value]] = {
     "oom_summary": {},
     "oom_buffers_explained": {},
-    "oom_chunks_explained": {},
+    "oom_chunks_explained": {"top": _LEAST_TOP},
     "printed_memory": {},
     "rejects_summary": {},
 }

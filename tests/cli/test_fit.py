@@ -85,7 +85,7 @@ def test_what_cannot_be_read_is_said(
 def test_the_limit_is_a_size(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, narration = fitted(capsys, str(DONATION), "--limit", "much")
     assert code == 2
-    assert "--limit: 'much' is no size" in narration
+    assert "'--limit': 'much' is no size" in narration
 
 
 def test_nothing_is_kept(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.model.limits import NOT_INCLUDED
@@ -45,10 +46,7 @@ def unpacked(archive: str, ending: str, folder: Path) -> Path:
 def said(path: Path, folder: Path) -> list[str]:
     """Return the headline of a file's explanation, and its paragraphs."""
     file = folder / "w.duckdb"
-    run = folder / "run"
-    run.mkdir()
-    shutil.copy(path, run)
-    ingest([str(run)], file, jobs=1)
+    ingest([str(path)], file, jobs=1, request=RunRequest(name="run"))
     with connect(file) as connection:
         overview = read_overview(connection, None, None, paths=[str(path)])
         assert not overview.is_empty

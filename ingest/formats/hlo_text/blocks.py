@@ -279,7 +279,7 @@ class InstructionCache(BlockCache[list[Instruction]]):
 # The closing line of a computation, the line below where it is blank, and then the
 # next line where it may be a head.
 _CLOSING = re.compile(
-    r"\n\}((?:, (?:execution_thread|backend_config)=[^\n]*+)?+)[^\S\n]*+(?://.*+)?"
+    r"\n\}((?>(?:, (?:execution_thread|backend_config)=[^\n]*+)?))[^\S\n]*+(?://.*+)?"
     r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
 )
 _AHEAD = 4_000_000

@@ -10,11 +10,12 @@
 --   dynamic-update-slice and scatter, the n-th operand of a sort for its n-th
 --   result; and fusions of kind loop or input, if everything that reads the
 --   operand in them is such an operation (or a bitcast, or a reshape or
---   transpose that moves nothing), and leads to that result. Other transposes, slices, broadcasts, reductions and other reads of an
---   operand rule it out, as does a fusion whose computation the dump lacks. If
---   several operands and results have the same size, the n-th is paired with
---   the n-th; those that do share a place are left out. leverage_bytes is the
---   fall of the live peak if the pair shared its bytes at that step.
+--   transpose that moves nothing), and leads to that result. Other transposes,
+--   slices, broadcasts, reductions and other reads of an operand rule it out,
+--   as does a fusion whose computation the dump lacks. If several operands and
+--   results have the same size, the n-th is paired with the n-th; those that
+--   do share a place are left out. leverage_bytes is the fall of the live peak
+--   if the pair shared its bytes at that step.
 -- grain: module occurrence, pair of values
 -- leading: program, space_name, instruction, operand_instruction,
 --   leverage_bytes, saved_bytes, shape

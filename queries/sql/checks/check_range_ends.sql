@@ -12,8 +12,8 @@
 --   difference is accepted, unless a value that merges others, as in a loop or
 --   branch, starts as another value with the same bytes ends. expected is the
 --   step of the last use or of the end, found is end_step (XLA,
---   hlo_live_range.cc). Without HLO, uses in called computations are not known:
---   such modules are skipped.
+--   hlo_live_range.cc). Without HLO, uses in called computations are not
+--   known: such modules are skipped.
 -- grain: fault
 -- param run VARCHAR = NULL of runs.name: Only modules of this run; NULL for
 --   all.

@@ -48,7 +48,8 @@ numbered AS (
     lag(commit_sha) OVER history AS commit_before
   FROM points
   WINDOW history AS (
-    PARTITION BY program_name, number, platform, space_color ORDER BY place DESC
+    PARTITION BY program_name, number, platform, space_color
+    ORDER BY place DESC
   )
 ),
 pieces AS (

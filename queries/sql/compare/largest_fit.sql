@@ -41,8 +41,8 @@
 --   NULL without a limit, or if the memory does not grow.
 -- column usable_bytes BIGINT bytes neutral: The limit.
 -- column limit_from VARCHAR name neutral: Source of the limit, see headroom.
--- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
---   limit is a part; NULL if it is not known.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which
+--   the limit is a part; NULL if it is not known.
 -- column constant_bytes BIGINT bytes lower_is_better: Bytes that don't depend
 --   on the size.
 -- column linear_bytes DOUBLE bytes lower_is_better: Bytes per unit of the
@@ -90,7 +90,8 @@ most AS (
 SELECT
   t.program, t.platform, t.device, t.compiler_version, t.color, t.space_name,
   t.axis, t.other_axes, t.size_count, t.min_size, t.max_size, t.largest_size,
-  t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes, t.linear_bytes, t.quadratic_bytes,
+  t.usable_bytes, t.limit_from, t.nominal_bytes, t.constant_bytes,
+  t.linear_bytes, t.quadratic_bytes,
   t.max_residual_bytes, t.size_count > 2 AS is_checked,
   m.part AS growing_part, m.bytes AS growing_bytes, t.caveat
 FROM laws AS t

@@ -113,7 +113,8 @@ steps AS (
   )
 )
 SELECT
-  s.last_name AS program, s.number, s.platform, s.space_color AS color, s.space_name,
+  s.last_name AS program, s.number, s.platform, s.space_color AS color,
+  s.space_name,
   r.name AS run, r.series, r.started_at, r.compiler_version, s.module_count,
   s.reserved_bytes,
   s.reserved_bytes - s.reserved_before AS delta_reserved_bytes,

@@ -63,8 +63,8 @@
 --   a compiled size from the law.
 -- column usable_bytes BIGINT bytes neutral: The limit.
 -- column limit_from VARCHAR name neutral: Source of the limit, see headroom.
--- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
---   limit is a part; NULL if it is not known.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which
+--   the limit is a part; NULL if it is not known.
 -- column largest_size BIGINT count higher_is_better: Largest size that fits
 --   the limit.
 -- column caveat VARCHAR text neutral: What the bytes lack, see headroom.
@@ -226,7 +226,8 @@ laws AS (
     CASE WHEN s.part = 'reserved' THEN u.usable_bytes END AS usable_bytes,
     CASE WHEN s.part = 'reserved' THEN u.limit_from END AS limit_from,
     CASE WHEN s.part = 'reserved' THEN u.nominal_bytes END AS nominal_bytes,
-    u.caveat, u.program_name, u.platform, u.device, u.compiler_version, u.space_name
+    u.caveat, u.program_name, u.platform, u.device, u.compiler_version,
+    u.space_name
   FROM sums AS s
   JOIN best AS b USING (law)
   JOIN subjects AS u

@@ -5,14 +5,13 @@
 --   XLA's heap_simulator_replay tries. Values that share bytes in place are
 --   one block, which covers their bytes and all their steps. Blocks are placed
 --   one by one in the order of largest_first (by size, lifetime or rent; of
---   equal ones the larger first, then the one that starts and the one that ends
---   first, so that numbers of values do not matter), at the lowest place that
---   is free over all their steps (lowest), or in the smallest gap that is large
---   enough, the lowest among equals (best_fit).
---   Sizes are rounded up to the alignment: the largest power of two, at most
---   1024, that divides all offsets of the arena. floor_bytes is the arena's
---   live peak, rounded in the same way: no packing needs less, and it cannot
---   always be reached.
+--   equal ones the larger first, then the one that starts and the one that
+--   ends first, so that numbers of values do not matter), at the lowest place
+--   that is free over all their steps (lowest), or in the smallest gap that is
+--   large enough, the lowest among equals (best_fit). Sizes are rounded up to
+--   the alignment: the largest power of two, at most 1024, that divides all
+--   offsets of the arena. floor_bytes is the arena's live peak, rounded in the
+--   same way: no packing needs less, and it cannot always be reached.
 -- grain: module occurrence, allocation, packing
 -- leading: program, space_name, allocation_id, fit, largest_first,
 --   packed_bytes, saved_bytes, floor_bytes

@@ -2,18 +2,18 @@
 -- question: Which custom calls and custom fusions does a program have, and how
 --   much workspace do they need?
 -- definition: Custom calls of the last snapshot of every module, by target,
---   and custom fusions (kind=kCustom) with a kind in their backend config, such
---   as __ynn_fusion. takes_run_time_memory says that run_time_rules has
---   them: they take memory at run time that no dump states.
---   operand_bytes and result_bytes are logical sizes; for a tuple-shaped
---   result, those of its arrays (tuple_sizes). Workspace is the u8[] elements
---   of tuple-shaped results, and for cuBLAS also one-dimensional s8[]
---   elements. Calls may take more memory that no dump mentions, as cuBLAS did
---   in 2022 and LAPACK and kernels do: without such an element the workspace
---   is unknown (NULL). Scoped memory is the VMEM that a TPU kernel reserves
---   for itself (scoped_memory_configs, vmem_limit_bytes of Pallas). It holds
---   no values, so it is part of fragmentation_bytes; frag_by_space and
---   frag_breakdown show it.
+--   and custom fusions (kind=kCustom) with a kind in their backend config,
+--   such as __ynn_fusion. takes_run_time_memory says that run_time_rules has
+--   them: they take memory at run time that no dump states. operand_bytes and
+--   result_bytes are logical sizes; for a tuple-shaped result, those of its
+--   arrays (tuple_sizes). Workspace is the u8[] elements of tuple-shaped
+--   results, and for cuBLAS also one-dimensional s8[] elements. Calls may take
+--   more memory that no dump mentions, as cuBLAS did in 2022 and LAPACK and
+--   kernels do: without such an element the workspace is unknown (NULL).
+--   Scoped memory is the VMEM that a TPU kernel reserves for itself
+--   (scoped_memory_configs, vmem_limit_bytes of Pallas). It holds no values,
+--   so it is part of fragmentation_bytes; frag_by_space and frag_breakdown
+--   show it.
 -- grain: module occurrence, target
 -- leading: program, custom_call_target, call_count, workspace_bytes,
 --   result_bytes, operand_bytes, largest_call

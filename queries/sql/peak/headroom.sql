@@ -37,8 +37,8 @@
 --   program up for lack of this memory.
 -- column limit_from VARCHAR name neutral: Source of the limit: parameter, log,
 --   settings, dump, or chip (what the compiler fills); NULL without a limit.
--- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which the
---   limit is a part; NULL if it is not known.
+-- column nominal_bytes BIGINT bytes neutral: Memory of the device, of which
+--   the limit is a part; NULL if it is not known.
 -- column device VARCHAR name neutral: Chip or GPU architecture.
 -- column usable_bytes BIGINT bytes neutral: Limit times 1 - slop.
 -- column reserved_bytes

@@ -1,16 +1,16 @@
 -- title: What filled an allocator that ran out of memory
--- question: Which chunks did an allocator hold when a request failed, and which
---   allocation of which program is each?
+-- question: Which chunks did an allocator hold when a request failed, and
+--   which allocation of which program is each?
 -- definition: The chunks that an allocator lists, those alike together, the
 --   largest first. Since XLA of 2026-06 they name the program that allocated
 --   them and its allocation; these are joined to a dump of the program, of the
---   same run, else of any run. Of several dumps the one counts whose allocation
---   has the nearest size.
+--   same run, else of any run. Of several dumps the one counts whose
+--   allocation has the nearest size.
 -- grain: report of a log, kind of chunk
 -- leading: program, kind, allocation_id, chunk_bytes, chunk_count, is_free,
 --   largest_value
 -- param run
--- param top BIGINT = 20 from 0: At most this many rows per report; NULL for
+-- param top BIGINT = NULL from 0: At most this many rows per report; NULL for
 --   all.
 -- column run
 -- column path VARCHAR name neutral: The log inside the run.

@@ -9,13 +9,13 @@
 --   digits. padding_bytes adds up the buffers that the report lists, which are
 --   the largest only. program is the one that the message names; else the
 --   program that has the most of the listed buffers, by instruction and shape;
---   else the one whose temporary allocation has exactly the size of the request
---   that failed. It is looked up in the same run, else in any run, such as the
---   dump of the job that wrote the log. free_bytes are those that an allocator
---   says are free, else its free chunks, else its limit less what is in use.
---   cause compares the request with them: too_large (larger than all memory),
---   fragmentation (enough is free, in pieces that are too small), pool (the
---   device has enough, the allocator may not use it), shortage.
+--   else the one whose temporary allocation has exactly the size of the
+--   request that failed. It is looked up in the same run, else in any run,
+--   such as the dump of the job that wrote the log. free_bytes are those that
+--   an allocator says are free, else its free chunks, else its limit less what
+--   is in use. cause compares the request with them: too_large (larger than
+--   all memory), fragmentation (enough is free, in pieces that are too small),
+--   pool (the device has enough, the allocator may not use it), shortage.
 -- grain: report of a log
 -- leading: program, space_name, needed_bytes, capacity_bytes, over_bytes,
 --   path, line, largest
@@ -27,12 +27,13 @@
 -- column ordinal INTEGER id neutral: Which report of that file, from 0.
 -- column form VARCHAR name neutral: Form of the report, see oom_reports.
 -- column has_failed BOOLEAN flag neutral: Whether it says that memory did not
---   suffice; warnings, other failures and lines that are not understood do not.
+--   suffice; warnings, other failures and lines that are not understood do
+--   not.
 -- column space_name
 -- column program VARCHAR name neutral: The program that ran out of memory.
 -- column program_run VARCHAR name neutral: The run that holds its dump.
--- column program_by VARCHAR name neutral: How it was found: message, buffers or
---   temporaries.
+-- column program_by VARCHAR name neutral: How it was found: message, buffers
+--   or temporaries.
 -- column operation VARCHAR text neutral: What the memory was for, where the
 --   message says it.
 -- column needed_bytes BIGINT bytes lower_is_better: What the program needs.
@@ -49,8 +50,8 @@
 -- column padding_bytes BIGINT bytes lower_is_better: Padding among these.
 -- column largest_bytes BIGINT bytes lower_is_better: The largest of them.
 -- column largest VARCHAR text neutral: Its framework path, else its label.
--- column cause VARCHAR name neutral: Why the request failed, where the state of
---   memory is printed.
+-- column cause VARCHAR name neutral: Why the request failed, where the state
+--   of memory is printed.
 -- column free_bytes BIGINT bytes neutral: Free memory.
 -- column largest_free_bytes BIGINT bytes neutral: Free memory in one piece.
 -- column in_use_bytes BIGINT bytes neutral: Memory in use.

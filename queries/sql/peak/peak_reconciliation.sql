@@ -8,10 +8,10 @@
 --   live-outs plus temporaries minus parameters that are also live-out.
 --   printed_live_range_peak is XLA's listing at its own peak. temp and
 --   memory_analysis_temp are compared with the most temporary bytes live at
---   one step. On TPU, the second is about HBM only and what libtpu needs in the
---   end: the assignment's tables of tuples and scalars, 512 bytes each, are
---   gone, and what its code generator needs is added. It is 0 for most small
---   programs, whose temporaries all fit into VMEM.
+--   one step. On TPU, the second is about HBM only and what libtpu needs in
+--   the end: the assignment's tables of tuples and scalars, 512 bytes each,
+--   are gone, and what its code generator needs is added. It is 0 for most
+--   small programs, whose temporaries all fit into VMEM.
 -- grain: module occurrence, definition, memory space
 -- leading: program, space_name, definition, bytes, delta_bytes, reason
 -- param run

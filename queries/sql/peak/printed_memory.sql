@@ -1,11 +1,11 @@
 -- title: What memory_analysis() printed into logs
--- question: How much memory does a program need, by the figures that a log or a
---   page has of it?
--- definition: Figures of JAX's memory_analysis() that somebody printed, also as
---   MaxText's sentence, whose figures are rounded. needed_bytes is the total as
---   printed, else arguments, results, temporaries and code less the results
---   that share the memory of arguments (aliases). Where only the total is
---   printed, alias_bytes is what its parts are more.
+-- question: How much memory does a program need, by the figures that a log or
+--   a page has of it?
+-- definition: Figures of JAX's memory_analysis() that somebody printed, also
+--   as MaxText's sentence, whose figures are rounded. needed_bytes is the
+--   total as printed, else arguments, results, temporaries and code less the
+--   results that share the memory of arguments (aliases). Where only the total
+--   is printed, alias_bytes is what its parts are more.
 -- grain: figures of a log
 -- param run
 -- column run

@@ -7,10 +7,11 @@
 --   or else the op_path. recomputed_bytes are the logical sizes of their
 --   results (of a tuple, its arrays), flop the work of dot_work, each counted
 --   once; total_flop multiplies it by the known trip counts of the loops
---   around them, and greatest_flop leaves out branches of conditionals with less
---   work than others (lesser_branches). For a fusion, the fused instructions count one by one
---   (in_fusion_count); the fusion itself counts if none of them has its
---   original, as when the compiler recomputes it whole.
+--   around them, and greatest_flop leaves out branches of conditionals with
+--   less work than others (lesser_branches). For a fusion, the fused
+--   instructions count one by one (in_fusion_count); the fusion itself counts
+--   if none of them has its original, as when the compiler recomputes it
+--   whole.
 -- grain: module occurrence, made by, original
 -- leading: program, made_by, original, clone_count, recomputed_bytes,
 --   total_flop

@@ -5,16 +5,15 @@
 --   values that the start, or the asynchronous computation that it calls,
 --   defines, in the memory space with the most of them; tables of pointers of
 --   tuples are left out. overlapped_flop is the work (dot_work) of the
---   instructions of the same computation scheduled between start and done, with
---   what they call: of a conditional the greatest branch, of a loop one
---   iteration. overlapped_bytes are the
---   logical sizes of the values that they write, by the buffer assignment: the
---   arrays of a tuple count; instructions that only name or pass on a value do
---   not, nor parameters, constants, asynchronous operations (with everything
---   that fusions of async_collectives carry along) and custom calls that write
---   nothing (ConcatBitcast, AllocateBuffer). is_at_peak: the peak of that
---   memory space, or of color 0 without held_bytes, lies between start and
---   done.
+--   instructions of the same computation scheduled between start and done,
+--   with what they call: of a conditional the greatest branch, of a loop one
+--   iteration. overlapped_bytes are the logical sizes of the values that they
+--   write, by the buffer assignment: the arrays of a tuple count; instructions
+--   that only name or pass on a value do not, nor parameters, constants,
+--   asynchronous operations (with everything that fusions of async_collectives
+--   carry along) and custom calls that write nothing (ConcatBitcast,
+--   AllocateBuffer). is_at_peak: the peak of that memory space, or of color 0
+--   without held_bytes, lies between start and done.
 -- grain: module occurrence, start
 -- leading: program, instruction, window_steps, held_bytes, overlapped_flop,
 --   overlapped_bytes, is_at_peak, done_instruction

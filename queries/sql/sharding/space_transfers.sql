@@ -115,8 +115,8 @@ callers AS MATERIALIZED (
 ),
 moving AS MATERIALIZED (
   -- mover_id: the slice, or the async-start that calls it; root_id: what holds
-  -- the result, as the slice does or a copy of it in the same fusion; definer_id:
-  -- what defines its value, the slice or the fusion.
+  -- the result, as the slice does or a copy of it in the same fusion;
+  -- definer_id: what defines its value, the slice or the fusion.
   SELECT
     s.*, s.instruction_id AS mover_id, s.instruction_id AS root_id,
     s.instruction_id AS definer_id
@@ -164,7 +164,8 @@ made AS MATERIALIZED (
 ),
 moved AS (
   SELECT DISTINCT
-    t.*, t.is_back OR d.module_id IS NOT NULL AS is_round_trip, coalesce(n.times, 1) AS times, coalesce(n.is_known, FALSE) AS is_known
+    t.*, t.is_back OR d.module_id IS NOT NULL AS is_round_trip,
+    coalesce(n.times, 1) AS times, coalesce(n.is_known, FALSE) AS is_known
   FROM (
     SELECT
       module_id, instruction_id, from_color, to_color, logical_bytes,

@@ -79,7 +79,7 @@ def test_the_warehouse_is_opened_no_more_than_needed(
     openings: list[Path] = []
     really_open = waiting.open_file
 
-    def counted(path: Path, read_only: bool) -> Any:
+    def counted(path: Path, read_only: bool, **others: Any) -> Any:
         openings.append(path)
         return really_open(path, read_only)
 

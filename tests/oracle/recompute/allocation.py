@@ -311,7 +311,7 @@ _Entry: TypeAlias = tuple[str, str | None, str | None, Allocation | None, int, s
 
 @recomputes("donation_ledger", leaves_out=["module_id", "reason"])
 def donation_ledger(dump: Dump) -> Iterator[Row]:
-    """Say of every alias whether the output lies in the parameter's memory."""
+    """Yield of every alias whether the output lies in the parameter's memory."""
     for module in dump.modules:
         if not module.allocations:
             continue

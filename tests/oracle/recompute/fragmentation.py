@@ -134,7 +134,7 @@ def first_scoped(instruction: Instruction) -> tuple[int, int] | None:
 
 @recomputes("frag_breakdown")
 def frag_breakdown(dump: Dump) -> Iterator[Row]:
-    """Say of every byte of an arena at its peak what it holds, or why nothing."""
+    """Yield of every byte of an arena at its peak what it holds, or why nothing."""
     for space in dump.spaces:
         arenas = [
             (arena, peak)

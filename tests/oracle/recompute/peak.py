@@ -114,7 +114,7 @@ def peak_plateau(dump: Dump, tolerance: float) -> Iterator[Row]:
 
 @recomputes("peak_contents")
 def peak_contents(dump: Dump) -> Iterator[Row]:
-    """Give every byte of the peak to the newest value that covers it."""
+    """Yield every byte of the peak to the newest value that covers it."""
     for space in dump.spaces:
         ordered = sorted(space.owners, key=_by_size)
         so_far = 0

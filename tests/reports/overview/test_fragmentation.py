@@ -11,7 +11,12 @@ from tests.reports.overview.made import MIB, PLACE, overview_of
 
 def told(lost: int, parts: dict[str, int]) -> str:
     """Return what is said of 100 MiB of which `lost` are fragmentation."""
-    space = {**PLACE, "reserved_bytes": 100 * MIB, "fragmentation_bytes": lost}
+    space = {
+        **PLACE,
+        "reserved_bytes": 100 * MIB,
+        "fragmentation_bytes": lost,
+        "live_peak_bytes": 100 * MIB - lost,
+    }
     gaps = [
         {**PLACE, "part": part, "part_bytes": size * MIB}
         for part, size in parts.items()

@@ -3,12 +3,12 @@
 -- definition: made_in is the phase of the defining instruction
 --   (dataflow_phases). For one that only passes an array on, or a part of it,
 --   such as a slice in a loop, origin_phase is that of what computed the array
---   (array_origins): backward if any did so backward. last_read_in is the phase of the scheduled reader with
---   the greatest step that has one. An array that a while loop fills or
---   changes is one array before, inside and after the loop: values passed to
---   the loop, and those that its body carries, are last read where the loop's
---   result at that index is, and are made in the phase of the loop if their
---   instruction has none.
+--   (array_origins): backward if any did so backward. last_read_in is the
+--   phase of the scheduled reader with the greatest step that has one. An
+--   array that a while loop fills or changes is one array before, inside and
+--   after the loop: values passed to the loop, and those that its body
+--   carries, are last read where the loop's result at that index is, and are
+--   made in the phase of the loop if their instruction has none.
 -- grain: module content, value
 -- param run
 -- param program
@@ -18,8 +18,8 @@
 -- column value_id
 -- column made_in VARCHAR name neutral: forward, backward, between, optimiser,
 --   other or none.
--- column origin_phase VARCHAR name neutral: The same of what it passes on; NULL
---   if its own instruction computes it.
+-- column origin_phase VARCHAR name neutral: The same of what it passes on;
+--   NULL if its own instruction computes it.
 -- column last_read_in VARCHAR name neutral: Phase of the last reader, with
 --   backward for between; NULL without a reader.
 WITH paths AS MATERIALIZED (

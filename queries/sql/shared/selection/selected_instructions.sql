@@ -19,7 +19,7 @@
 -- column element_type VARCHAR name neutral: Element type of its result; tuple
 --   for tuples.
 -- column parameter_number INTEGER id neutral: Number of a parameter.
--- column fusion_kind VARCHAR name neutral: Kind of a fusion: kLoop, kInput, …
+-- column fusion_kind VARCHAR name neutral: Kind of a fusion: kLoop, kInput …
 -- column custom_call_target VARCHAR name neutral: Target of a custom call.
 -- column literal VARCHAR text neutral: Value of a constant.
 -- column attributes VARCHAR text neutral: Attributes without a column of their
