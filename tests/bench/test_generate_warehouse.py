@@ -75,7 +75,7 @@ def test_no_table_is_empty_that_the_dumps_fill(
     }
     assert empty == {
         "compiler_flags", "passes", "rejects", "memory_analysis", "oom_reports",
-        "oom_buffers", "findings", "finding_events",
+        "oom_buffers", "oom_chunks", "log_memory_stats", "findings", "finding_events",
     }  # fmt: skip
 
 
