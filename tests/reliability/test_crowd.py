@@ -9,10 +9,12 @@ import pytest
 from tests.reliability.crowd import crowd_at_bucket, crowd_at_file, crowd_at_lake
 
 
+@pytest.mark.slow
 def test_a_crowd_at_a_file(tmp_path: Path) -> None:
     assert crowd_at_file(tmp_path, seconds=5, writers=2, runs=2).faulty == 0
 
 
+@pytest.mark.slow
 def test_a_crowd_at_a_lake(tmp_path: Path) -> None:
     assert crowd_at_lake(tmp_path, seconds=5, writers=2, runs=2).faulty == 0
 

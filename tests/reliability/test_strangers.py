@@ -185,6 +185,7 @@ def test_no_command_leaves_the_warehouse(
     assert len(outcomes_of(place)) == len(strangers.COMMANDS)
 
 
+@pytest.mark.slow
 def test_the_traced_names(asked: Asked) -> None:
     """The names by which a file could get between hlodb and DuckDB are among them."""
     functions, relations = asked

@@ -19,6 +19,7 @@ from hlodb.ingest.formats.logs.wordings import (
     SUSPECT,
     WORDINGS,
     Wording,
+    line_number,
     size_bytes,
 )
 from hlodb.ingest.formats.scan import is_balanced
@@ -300,7 +301,6 @@ def _buffers(said: Mapping[str, str]) -> list[OomBuffer]:
     size = said.get("used_bytes") or said.get("requested_bytes")
     if "size_words" in named:
         size = str(int(named["size_words"]) * _WORD_BYTES)
-    number = metadata.get("source_line")
     return [
         OomBuffer(
             1,
@@ -309,7 +309,7 @@ def _buffers(said: Mapping[str, str]) -> list[OomBuffer]:
             label=text,
             op_name=metadata.get("op_name"),
             source_file=metadata.get("source_file"),
-            source_line=int(number) if number else None,
+            source_line=line_number(metadata.get("source_line")),
             allocation_type=named.get("allocation_type"),
             instruction=instruction.lstrip("%") if instruction else None,
         )

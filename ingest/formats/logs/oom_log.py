@@ -57,6 +57,7 @@ from hlodb.ingest.formats.logs.wordings import (
     MARKS,
     SIZE,
     SUSPECT,
+    line_number,
     size_bytes,
 )
 from hlodb.ingest.formats.scan import is_balanced, lines_of
@@ -404,11 +405,10 @@ def _take_parameter(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
     said = {name: text or number for name, text, number in _SOURCE.findall(match[1])}
-    line = said.get("source_line")
     return reading.change_buffer(
         op_name=said.get("op_name"),
         source_file=said.get("source_file"),
-        source_line=int(line) if line else None,
+        source_line=line_number(said.get("source_line")),
     )
 
 

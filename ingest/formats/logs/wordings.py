@@ -53,6 +53,14 @@ _ANY_SIZE = f"(?:{_NUMBER}{_UNIT}?)"
 _PARTS = re.compile(r"([0-9.]+) ?([A-Za-z]*)")
 
 
+def line_number(text: str | None) -> int | None:
+    """Return the number of a source line; None for what is no such number."""
+    return int(text) if text and _LINE_NUMBER.fullmatch(text) else None
+
+
+_LINE_NUMBER = re.compile(r"[0-9]{1,9}")
+
+
 def size_bytes(text: str, base: int = 1024) -> int:
     """Return the bytes of a size as printed, rounded to whole ones.
 

@@ -95,6 +95,7 @@ def test_what_is_remembered_is_bounded_by_characters(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(scan, "_REMEMBERED_CHARACTERS", 10)
+    monkeypatch.setattr(scan, "_RECORD_CHARACTERS", 0)
     read: list[str] = []
 
     def take(text: str) -> int:

@@ -531,6 +531,23 @@ def test_requirements_without_a_total() -> None:
     ]
 
 
+@pytest.mark.parametrize("line", ["tpu_custom_call", "9" * 5000, "٣", ""])
+@pytest.mark.parametrize("of_a_list", [True, False])
+def test_a_source_line_that_is_no_number(line: str, *, of_a_list: bool) -> None:
+    said = f'op_name="jit(f)/add" source_file="m.py" source_line="{line}"'
+    listed = GPU.replace('op_name="jit(f)/concatenate[dimension=0]"', said)
+    alone = (
+        "RESOURCE_EXHAUSTED: Ran out of memory in memory space vmem while allocating"
+        f" on stack for %k = f32[8] custom-call(), metadata={{{said}}}."
+        " Scoped allocation with size 37.22M and limit 32.00M exceeded scoped vmem"
+        " limit by 5.22M."
+    )
+    log = parse_oom_log(listed if of_a_list else alone)
+    assert log.reports != []
+    lines = {buffer.source_line for r in log.reports for buffer in r.buffers}
+    assert lines <= {None, 9}
+
+
 def test_a_log_of_something_else() -> None:
     text = "Shape: f32[2]\nSize: 4.0KiB\nBuffer 1:\ntotal allocation: 1.0KiB\n"
     assert parse_oom_log(text) == OomLog()
