@@ -129,7 +129,7 @@ WITHOUT_ROWS = frozenset(
         "memory_analysis_diff",
         *("collective_parity", "compile_time_by_pass", "dangling_ids"),
         *("edit_shares", "environment_changes", "input_changes", "lesser_branches"),
-        "opcode_changes",
+        *("opcode_changes", "opcode_mixes"),
         "source_edits",
         *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_chunks_explained", "oom_summary"),
