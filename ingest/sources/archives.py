@@ -256,7 +256,7 @@ def open_zip(raw: BinaryIO, limits: Limits) -> zipfile.ZipFile:
 
 
 class _ZipContents:
-    """A zip archive for zipfile, which reads as much as it is told to at once.
+    """A zip archive for zipfile, which reads as much as is asked for at once.
 
     Until it `is_open`, the entries of its table of contents are counted on the way:
     zipfile makes an object of each.

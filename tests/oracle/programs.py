@@ -27,7 +27,7 @@ TPU = {
     "TPU_SKIP_MDS_QUERY": "1",
     "ALLOW_MULTIPLE_LIBTPU_LOAD": "1",
 }
-# Text alone: what a program is told by default, with its options as text.
+# Text alone: default instructions of a program, with its options as text.
 PLANS = {"cpu": FORMS, "tpu": FORMS, "failed": "--xla_dump_hlo_as_text"}
 PROGRAMS = {
     "cpu": ("training", "loop", "branches", "scattered", "sharded"),

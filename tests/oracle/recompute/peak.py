@@ -222,7 +222,7 @@ def peak_leverage_of_sets(dump: Dump, grouped_by: str) -> Iterator[Row]:
 
 
 def _sets(space: Space, grouped_by: str) -> dict[str, set[int]]:
-    """Return the values of every set; prefixes are told apart over all spaces."""
+    """Return the values of every set; prefixes are distinguished over all spaces."""
     sets: dict[str, set[int]] = defaultdict(set)
     for allocation in space.module.allocations:
         if allocation.kind == "thread_local":
