@@ -5,6 +5,7 @@ module of HLO is private, and its place and powers change between releases.
 """
 
 import importlib
+import re
 from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -81,7 +82,8 @@ SOURCES = [
 def accepted(hlo: Any, archive: Path | None) -> Iterator[tuple[str, str, Any]]:
     """Yield the texts that jaxlib reads, each with its module.
 
-    The release that is pinned reads them all; older ones refuse newer spellings.
+    The release that is pinned reads all that are no newer; older ones refuse more. With
+    the newest release `make newest` compares what it writes.
     """
     refused = []
     found = loose_texts() if archive is None else archived_texts(archive)
@@ -92,10 +94,20 @@ def accepted(hlo: Any, archive: Path | None) -> Iterator[tuple[str, str, Any]]:
             refused.append(f"{name}: {error}")
             continue
         yield name, text, module
-    if version("jaxlib") == PINNED:
+    if version("jaxlib") == PINNED and not _is_newer(archive):
         assert refused == []
     elif refused:
         pytest.skip(f"jaxlib {version('jaxlib')} refuses {len(refused)} texts")
+
+
+def _is_newer(archive: Path | None) -> bool:
+    """Return whether an archive is named after a later release than the pinned one."""
+    found = re.search(r"\d+\.\d+\.\d+", "" if archive is None else archive.name)
+    return found is not None and _numbers(found[0]) > _numbers(PINNED)
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(number) for number in release.split(".")]
 
 
 @pytest.mark.parametrize("archive", SOURCES)
