@@ -1,13 +1,11 @@
 -- title: Peak memory over runs
 -- question: How did every program's memory change from run to run?
--- definition: Programs are followed through the runs by program_tracks, not by
---   name: a renamed program goes on, and programs that share a name, such as
---   the lambdas of JAX, have a history each, distinguished by number. On
---   several ranks, the n-th program of a name of each rank is one program. Per
---   program, platform and memory space: the greatest reserved_bytes and
+-- definition: Programs are followed through the runs by program_histories,
+--   not by name: a renamed program goes on, and programs that share a name,
+--   such as the lambdas of JAX, have a history each, distinguished by number.
+--   Per program, platform and memory space: the greatest reserved_bytes and
 --   live_peak_bytes among its modules in each run, and the change since the
---   previous run with that program. Runs are ordered by started_at,
---   ingested_at, run_id.
+--   previous run with that program. Runs are in the order of run_order.
 -- grain: program, platform, memory space, run
 -- leading: program, space_name, run, reserved_bytes, delta_reserved_bytes,
 --   delta_reserved_ratio, live_peak_bytes
@@ -42,64 +40,44 @@ WITH ordered_runs AS MATERIALIZED (
   WHERE $series IS NULL
     OR o.series = $series
 ),
-sightings AS MATERIALIZED (
+occurrences AS MATERIALIZED (
   SELECT
-    t.track, t.run_id, t.run_place, t.place, t.program AS program_name, t.rank,
-    t.module_id, t.module_number
-  FROM program_tracks(
-    run_ids := (
-      SELECT coalesce(list(q.run_id ORDER BY q.place DESC), [])
-      FROM ordered_runs AS q
-    )
-  ) AS t
+    h.run_id, h.path, h.part, h.program AS program_name, h.history, o.place
+  FROM program_histories(
+    run_ids := (SELECT coalesce(list(q.run_id), []) FROM ordered_runs AS q)
+  ) AS h
+  JOIN ordered_runs AS o USING (run_id)
 ),
-tracks AS (
+histories AS (
   SELECT
-    track, any_value(s.rank) AS track_rank,
-    arg_max(program_name, run_place) AS last_name
-  FROM sightings AS s
-  GROUP BY track
+    history, last_name,
+    row_number() OVER (PARTITION BY last_name ORDER BY history) AS number
+  FROM (
+    SELECT x.history, arg_min(x.program_name, x.place) AS last_name
+    FROM occurrences AS x
+    GROUP BY x.history
+  )
 ),
-numbered AS (
-  SELECT
-    track, last_name,
-    row_number() OVER (
-      PARTITION BY last_name, track_rank ORDER BY track
-    ) AS number
-  FROM tracks
-),
-spaces AS (
-  SELECT DISTINCT
-    m.run_id, m.module_id, m.module_number, m.platform, m.color AS space_color,
-    m.space_name, m.reserved_bytes, m.live_peak_bytes
-  FROM module_memory AS m
-  WHERE $color IS NULL
-    OR m.color = $color
+asked AS (
+  SELECT DISTINCT x.history
+  FROM occurrences AS x
+  WHERE $program IS NULL
+    OR x.program_name = $program
 ),
 points AS (
   SELECT
-    n.last_name, n.number, m.platform, m.space_color, m.space_name, s.run_id,
-    o.place,
-    count(DISTINCT s.place) AS module_count,
+    n.last_name, n.number, m.platform, m.color AS space_color, m.space_name,
+    m.run_id, x.place, count(*) AS module_count,
     max(m.reserved_bytes) AS reserved_bytes,
     max(m.live_peak_bytes) AS live_peak_bytes
-  FROM numbered AS n
-  JOIN sightings AS s USING (track)
-  JOIN ordered_runs AS o USING (run_id)
-  JOIN spaces AS m
-    ON m.run_id = s.run_id
-    AND m.module_id = s.module_id
-    AND m.module_number IS NOT DISTINCT FROM s.module_number
+  FROM histories AS n
+  SEMI JOIN asked USING (history)
+  JOIN occurrences AS x USING (history)
+  JOIN module_memory AS m USING (run_id, path, part)
+  WHERE $color IS NULL
+    OR m.color = $color
   GROUP BY
-    n.last_name, n.number, m.platform, m.space_color, m.space_name, s.run_id,
-    o.place
-),
-asked AS (
-  SELECT DISTINCT last_name, number
-  FROM numbered
-  JOIN sightings AS s USING (track)
-  WHERE $program IS NULL
-    OR s.program_name = $program
+    n.last_name, n.number, m.platform, m.color, m.space_name, m.run_id, x.place
 ),
 steps AS (
   SELECT
@@ -107,7 +85,6 @@ steps AS (
     lag(reserved_bytes) OVER history AS reserved_before,
     lag(live_peak_bytes) OVER history AS live_before
   FROM points
-  JOIN asked USING (last_name, number)
   WINDOW history AS (
     PARTITION BY last_name, number, platform, space_color ORDER BY place DESC
   )

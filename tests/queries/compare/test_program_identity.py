@@ -129,6 +129,32 @@ def test_a_renamed_program_has_one_history(tmp_path: Path) -> None:
             ]
 
 
+def test_an_edited_lambda_goes_on(tmp_path: Path) -> None:
+    """It lies beside another of its name, and has other operations and more memory."""
+    for run, opcode, size in (("night-1", "sine", 96), ("night-2", "cosine", 160)):
+        files = {}
+        for number, (text, bytes_of) in enumerate(
+            ((module(3, 16, opcode), size), (module(4, 8, "negate"), 4096)), 1
+        ):
+            name = f"module_{number:04}.jit__lambda."
+            files[name + "before_optimizations.txt"] = text
+            files[name + "cpu_after_optimizations.txt"] = text
+            files[name + "cpu_after_optimizations-buffer-assignment.txt"] = (
+                f"BufferAssignment:\nallocation 0: size {bytes_of}, "
+                "preallocated-temp:\n\nTotal bytes used: 0\n"
+            ).encode()
+        dump = write(tmp_path / run, files)
+        request = RunRequest(name=run)
+        ingest([str(dump)], tmp_path / "w.duckdb", request=request, jobs=1)
+    shown = "number", "run", "reserved_bytes", "delta_reserved_bytes"
+    assert rows_of(tmp_path / "w.duckdb", "peak_history", *shown) == [
+        (1, "night-1", 96, None),
+        (1, "night-2", 160, 64),
+        (2, "night-1", 4096, None),
+        (2, "night-2", 4096, 0),
+    ]
+
+
 def test_lambdas_that_grow_count_each(tmp_path: Path) -> None:
     """By 32 and 4 MiB; on the second rank the second grows by 2 MiB only."""
     nights = [

@@ -21,6 +21,10 @@
 -- column module_number
 -- column kind BIGINT id neutral: Programs of one name and kind are the same; 0
 --   if the name is one program.
+-- column program_key BIGINT id neutral: Of program, entry shapes and
+--   partitions, of what it was compiled from where that is known.
+-- column source_graph BIGINT id neutral: graph_fingerprint of what it was
+--   compiled from.
 WITH sources AS MATERIALIZED (
   SELECT s.* FROM compiled_sources() AS s
 ),
@@ -73,7 +77,8 @@ SELECT
           THEN x.opcode_mix
       END
     ) >> 1 AS BIGINT)
-  END AS kind
+  END AS kind,
+  c.own_key AS program_key, c.graph_fingerprint AS source_graph
 FROM compiled AS c
 LEFT JOIN shared AS s USING (program_name)
 LEFT JOIN mixes AS x ON x.module_id = c.source_id
