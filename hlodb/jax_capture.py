@@ -28,6 +28,7 @@ from hlodb.ingest.recognise.recognition import recognise
 from hlodb.ingest.sources.archives import Refuse
 from hlodb.ingest.sources.discover import RunSource
 from hlodb.ingest.sources.units import DumpFile, Unit, keys_of
+from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
 
 _NAME = re.compile(r"HloModule\s+([^\s,]+)")
@@ -53,6 +54,7 @@ def capture(
     source = RunSource(
         run, "hlodb.capture", len(files), _read=lambda refuse: _units(files, refuse)
     )
+    provide_warehouse(Path(db))
     summaries = ingest_sources(
         [source], db, request=request, jobs=1, prepare=renew_macros
     )

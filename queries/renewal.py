@@ -36,7 +36,7 @@ def renew_macros(connection: Connection) -> None:
         install_macros(connection)
         connection.execute("DELETE FROM warehouse_info WHERE key = 'macros'")
         connection.execute(
-            "INSERT INTO warehouse_info VALUES ('macros', ?)", [_source_digest()]
+            "INSERT INTO warehouse_info VALUES ('macros', ?)", [_queries_digest()]
         )
         connection.execute("COMMIT")
     except DatabaseError as error:
@@ -52,16 +52,21 @@ def has_macros(connection: Connection) -> bool:
     """Return whether the macros of the warehouse are those of these very queries."""
     known = connection.execute(
         "SELECT 1 FROM warehouse_info WHERE key = 'macros' AND value = ?",
-        [_source_digest()],
+        [_queries_digest()],
     )
     return known.fetchone() is not None
 
 
-@cache
-def _source_digest() -> str:
+def _queries_digest() -> str:
     """Return a digest of the queries and of the code that makes macros of them."""
+    return source_digest(Path(__file__).parent)
+
+
+@cache
+def source_digest(*rooms: Path) -> str:
+    """Return a digest of the code, the SQL and the rules in some folders."""
     digest = sha256()
-    folders = [Path(__file__).parent]
+    folders = list(rooms)
     for folder in folders:
         for entry in sorted(folder.iterdir(), key=lambda entry: entry.name):
             if entry.name.endswith((".csv", ".py", ".sql")):

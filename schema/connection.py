@@ -20,6 +20,7 @@ from _duckdb import (
     TransactionException,
     tokenize,
 )
+from _duckdb import __version__ as library_version
 from _duckdb import connect as open_database
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "SerializationException",
     "TransactionException",
     "in_memory",
+    "library_version",
     "open_database",
     "tokenize",
 ]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import os
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -19,17 +20,18 @@ from hlodb.schema.versions import SCHEMA_VERSION
 from hlodb.schema.waiting import open_file
 
 
-def create_file(path: Path) -> None:
+def create_file(path: Path, write: Callable[[Path], None] | None = None) -> None:
     """Make an empty warehouse at `path`, unless another program was faster.
 
-    Raises WarehouseError where it cannot be written.
+    `write` fills the new file, `write_empty` unless given. Raises WarehouseError where
+    it cannot be written.
     """
     # A link may lead to where the file is to be.
     path = path.resolve()
     _refuse_foreign_log(path)
     draft = new_beside(path)
     try:
-        _write_draft(draft)
+        (write or write_empty)(draft)
         _give_name(draft, path)
     except OSError as error:
         raise WarehouseError(f"cannot make {path}: {error.strerror}") from error
@@ -38,7 +40,8 @@ def create_file(path: Path) -> None:
         Path(f"{draft}.wal").unlink(missing_ok=True)
 
 
-def _write_draft(draft: Path) -> None:
+def write_empty(draft: Path) -> None:
+    """Make every table, view and comment in a new file at `draft`."""
     connection = open_file(draft, read_only=False)
     try:
         # Hundreds of small statements: others would only be woken for each.

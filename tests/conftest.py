@@ -107,7 +107,15 @@ def empty_warehouses(room_of_all: Path) -> Iterator[None]:
     They are the same, and to make one takes a tenth of a second. Commands that run as
     processes make their own.
     """
-    yield from _copied(room_of_all, "empty", creation._write_draft)
+    yield from _copied(room_of_all, "empty", creation.write_empty)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def cache_of_the_test_run(room_of_all: Path) -> Iterator[None]:
+    """Keep the empty warehouse with every query beside what else the tests share."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(room_of_all / "cache"))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -116,7 +124,7 @@ def queries_installed(room_of_all: Path) -> Iterator[None]:
 
     To install them takes most of a second, and each answer without them a tenth.
     """
-    write_draft = creation._write_draft
+    write_draft = creation.write_empty
 
     def with_queries(draft: Path) -> None:
         write_draft(draft)
@@ -133,7 +141,7 @@ def _copied(
         shutil.copyfile(made_once(room, f"{name}.duckdb", write_draft), draft)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(creation, "_write_draft", copy)
+        patch.setattr(creation, "write_empty", copy)
         yield
 
 

@@ -33,6 +33,7 @@ from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.sources.discover import HOW_TO_DUMP, RunSource, discover
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, HIGHEST, Limits
 from hlodb.lake import is_lake
+from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column
 from hlodb.terminal.narration import narrate
@@ -189,6 +190,7 @@ def command(
                 progress=progress,
             )
         else:
+            provide_warehouse(db)
             summaries = ingest_sources(
                 sources,
                 db,

@@ -37,7 +37,7 @@ def test_macros_are_made_anew_for_other_queries(
     installed: list[duckdb.DuckDBPyConnection] = []
     monkeypatch.setattr(macros, "install_macros", installed.append)
     renewal.renew_macros(warehouse)
-    monkeypatch.setattr(renewal, "_source_digest", lambda: "of other queries")
+    monkeypatch.setattr(renewal, "_queries_digest", lambda: "of other queries")
     renewal.renew_macros(warehouse)
     assert installed == [warehouse, warehouse]
 
