@@ -52,15 +52,6 @@ def test_what_the_pages_name_is_there(page: str) -> None:
     assert missing == []
 
 
-def test_every_package_is_built_into_the_wheel() -> None:
-    tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
-    built, homes = tools["setuptools"]["packages"], tools["setuptools"]["package-dir"]
-    found = {room: package_of(room) for room in ROOMS if has_init(room)}
-    assert {package: homes.get(package) for package in built} == {
-        package: room.rstrip("/") for room, package in found.items()
-    }
-
-
 def test_tools_know_the_packages_at_the_root() -> None:
     tools = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]
     imports = tools["ruff"]["lint"]["flake8-tidy-imports"]["banned-api"]
@@ -69,15 +60,6 @@ def test_tools_know_the_packages_at_the_root() -> None:
     assert set(tools["coverage"]["run"]["source"]) == {"hlodb", *LINKED}
     assert set(imports) == LINKED
     assert {f"hlodb.{name}" for name in LINKED} - layered == set()
-
-
-def has_init(room: str) -> bool:
-    return (ROOT / room / "__init__.py").exists()
-
-
-def package_of(room: str) -> str:
-    name = room.rstrip("/").replace("/", ".")
-    return name if name.startswith("hlodb") else f"hlodb.{name}"
 
 
 @pytest.mark.parametrize("room", sorted(ROOMS))
