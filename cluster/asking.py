@@ -19,7 +19,7 @@ from hlodb.errors import HlodbError, UsageError
 from hlodb.lake.columns import literal
 from hlodb.queries.catalogue import Catalogue, find_query, load_catalogue
 from hlodb.queries.query import Column, Query
-from hlodb.queries.render_arrow import arrow_table
+from hlodb.queries.render.arrow import arrow_table
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, bound, composed, require_sound, run_composed
 from hlodb.schema.connection import Connection, DatabaseError

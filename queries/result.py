@@ -40,13 +40,13 @@ class Result:
     def arrow(self) -> Any:
         """Return a pyarrow.Table; column units stand in the fields' metadata."""
         # Loaded when asked for: it takes longer than most queries.
-        from hlodb.queries.render_arrow import arrow_table
+        from hlodb.queries.render.arrow import arrow_table
 
         return arrow_table(self)
 
     def _repr_html_(self) -> str:
         """Return a table for notebooks."""
-        from hlodb.queries.render_html import html_table
+        from hlodb.queries.render.html import html_table
 
         return html_table(self)
 

@@ -19,7 +19,7 @@ from hlodb.arguments import DEFAULT_DB, named_db
 from hlodb.errors import UsageError
 from hlodb.lake import is_lake
 from hlodb.lake.opening import reading
-from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
+from hlodb.queries.render.forms import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection
 from hlodb.schema.limits import close_to_the_world

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 
-from hlodb.queries.render import write_csv
+from hlodb.queries.render.forms import write_csv
 from hlodb.queries.result import Result
 from hlodb.reports.model.report import Report
 from hlodb.reports.render import tables

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 
-from hlodb.queries.render_arrow import write_parquet
+from hlodb.queries.render.arrow import write_parquet
 from hlodb.queries.result import Result, Row
 from hlodb.reports.model.report import Report
 from hlodb.reports.render import tables

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from hlodb.queries.query import Column
-from hlodb.queries.render_narrow import folded, narrow
+from hlodb.queries.render.narrow import folded, narrow
 from hlodb.reports.outline.blocks import (
     Block,
     Card,

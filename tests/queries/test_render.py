@@ -21,9 +21,9 @@ from rich.text import Text
 
 from hlodb.errors import UsageError
 from hlodb.queries.query import Column
-from hlodb.queries.render import BINARY_FORMATS, FORMATS, writer
-from hlodb.queries.render_narrow import folded, narrow
-from hlodb.queries.render_table import LEFT_UNITS, human
+from hlodb.queries.render.forms import BINARY_FORMATS, FORMATS, writer
+from hlodb.queries.render.narrow import folded, narrow
+from hlodb.queries.render.table import LEFT_UNITS, human
 from hlodb.queries.result import Result, plain_column
 from hlodb.text import visible
 

@@ -13,7 +13,7 @@ import pytest
 from rich.cells import cell_len
 
 from hlodb.queries.catalogue import BUILDING_BLOCKS
-from hlodb.queries.render_table import LEFT_UNITS, NOTHING, human, write_table
+from hlodb.queries.render.table import LEFT_UNITS, NOTHING, human, write_table
 from hlodb.queries.result import Result
 from hlodb.schema.warehouse import open_connection
 from tests.gold_results import answers, queries

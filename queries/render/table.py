@@ -41,7 +41,7 @@ def write_table(result: Result, stream: BinaryIO) -> None:
         lines = list(_aligned(shown.columns, [names, *cells], widths))
     else:
         # Loaded when needed: it takes longer than most queries.
-        from hlodb.queries.render_narrow import narrow, narrow_leading
+        from hlodb.queries.render.narrow import narrow, narrow_leading
 
         if result.leading:
             lines, left_out = narrow_leading(shown.columns, cells, width)

@@ -16,13 +16,13 @@ from hlodb.queries.result import Result
 from hlodb.text import json_text, plain, visible
 
 FORMATS = {
-    "table": "hlodb.queries.render_table:write_table",
-    "csv": "hlodb.queries.render:write_csv",
-    "json": "hlodb.queries.render:write_json",
-    "jsonl": "hlodb.queries.render:write_jsonl",
-    "markdown": "hlodb.queries.render:write_markdown",
-    "parquet": "hlodb.queries.render_arrow:write_parquet",
-    "arrow": "hlodb.queries.render_arrow:write_arrow",
+    "table": "hlodb.queries.render.table:write_table",
+    "csv": "hlodb.queries.render.forms:write_csv",
+    "json": "hlodb.queries.render.forms:write_json",
+    "jsonl": "hlodb.queries.render.forms:write_jsonl",
+    "markdown": "hlodb.queries.render.forms:write_markdown",
+    "parquet": "hlodb.queries.render.arrow:write_parquet",
+    "arrow": "hlodb.queries.render.arrow:write_arrow",
 }
 """Where each form is written; a form is loaded when it is asked for."""
 

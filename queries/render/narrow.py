@@ -15,7 +15,7 @@ from itertools import zip_longest
 from rich.cells import cell_len, chop_cells
 
 from hlodb.queries.query import Column
-from hlodb.queries.render_table import LEFT_UNITS, NOTHING, Cells
+from hlodb.queries.render.table import LEFT_UNITS, NOTHING, Cells
 from hlodb.text import visible
 
 _BETWEEN = "  "

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
-from hlodb.queries.render_table import LEFT_UNITS, human, leading_columns
+from hlodb.queries.render.table import LEFT_UNITS, human, leading_columns
 from hlodb.queries.result import Result
 from hlodb.text import counted, visible
 

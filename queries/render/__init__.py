@@ -1,0 +1,1 @@
+"""What a query answered, as tables, data formats and HTML."""
