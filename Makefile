@@ -5,12 +5,18 @@ BIN := $(VENV)/bin
 SHELL := /bin/bash
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
+.PHONY: help more setup fix demo test test-docs test-slow check gold docs bench bench-quick bench-queries bench-lakes bench-causes bench-remedies oracle newest page bucket spark proto torture mutants fuzz fuzz-queries wheel clean
 
-help:  ## List the targets
-	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+help:  ## List these targets; `make more` lists the rarer ones
+	@grep -hE '^[a-z-]+:.* ## ' $(MAKEFILE_LIST) | sed -E 's/:.* ## /\t/' | expand -t 16
 
-# uv where it is there, else pip; both read the same pyproject.toml.
+more:  ### List the rarer targets
+	@grep -hE '^[a-z-]+:.* ### ' $(MAKEFILE_LIST) | sed -E 's/:.* ### /\t/' | expand -t 16
+
+setup: $(VENV)/dev  ## Install hlodb and what its tests need into .venv
+
+# uv where it is there, else pip; both read the same pyproject.toml, and for what only
+# development needs the same versions in constraints.txt.
 $(VENV)/made:
 	@if command -v uv >/dev/null; then uv venv -q --allow-existing --python $(PYTHON) $(VENV); \
 	else $(PYTHON) -m venv $(VENV) && $(BIN)/python -m pip install -q --upgrade pip; fi
@@ -25,12 +31,12 @@ $(VENV)/run: pyproject.toml | $(VENV)/made
 	$(call install,-e .)
 	@touch $@
 
-$(VENV)/dev: pyproject.toml | $(VENV)/made
-	$(call install,-e . --group dev)
+$(VENV)/dev: pyproject.toml constraints.txt | $(VENV)/made
+	$(call install,-e . --group dev -c constraints.txt)
 	@touch $@
 
 $(VENV)/oracle: pyproject.toml | $(VENV)/dev
-	$(call install,-e . --group dev --group oracle)
+	$(call install,-e . --group dev --group oracle -c constraints.txt)
 	@touch $@
 
 # The validator of SARIF's authors, with the official schema; its tests skip without it.
@@ -56,17 +62,22 @@ demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what c
 test: $(VENV)/dev  ## Run the tests
 	$(BIN)/python -m pytest -q -n auto --dist loadfile --no-loadscope-reorder
 
-test-docs: $(VENV)/dev  ## Compare README and guides with what their commands print
+test-docs: $(VENV)/dev  ### Compare README and guides with what their commands print
 	$(BIN)/python -m pytest -q -n auto -m "slow or not slow" tests/docs/test_guides.py
 
-test-slow: $(VENV)/dev  ## Run the tests that take longer, as before a release
+test-slow: $(VENV)/dev  ### Run the tests that take longer, as before a release
 	$(BIN)/python -m pytest -q -n auto --dist loadfile -m slow
 
-check: $(VENV)/dev  ## Lint, format, types, import directions
+fix: $(VENV)/dev  ## Format the code, and mend what ruff can
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+check: $(VENV)/dev  ## Lint, format, types, import directions, SQL
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/hlodb query --lint
 
 gold: $(VENV)/dev  ## Renew the expected results of queries and reports; review them with git diff
 	$(BIN)/python -m tests.gold_results
@@ -80,30 +91,30 @@ docs: $(VENV)/dev  ## Renew reference pages, outputs and pictures of the guides
 bench: $(VENV)/oracle  ## Measure speed and size against XLA's own parser
 	$(BIN)/python -m bench
 
-bench-quick: $(VENV)/dev  ## Check in some minutes that the benchmark works, on small inputs
+bench-quick: $(VENV)/dev  ### Check in some minutes that the benchmark works, on small inputs
 	$(BIN)/python -m bench --quick passes distinct single nights scaling
 
-bench-queries: $(VENV)/run  ## Time queries and reports on warehouses of up to 1,000 runs
+bench-queries: $(VENV)/run  ### Time queries and reports on warehouses of up to 1,000 runs
 	$(BIN)/python -m bench.queries
 
-bench-lakes: $(VENV)/run  ## Compare lakes with files, of up to 1,000 runs
+bench-lakes: $(VENV)/run  ### Compare lakes with files, of up to 1,000 runs
 	$(BIN)/python -m bench.lakes
 
-bench-causes: $(VENV)/run  ## Score the causes that reports name of single edits
+bench-causes: $(VENV)/run  ### Score the causes that reports name of single edits
 	$(BIN)/python -m bench.causes
 
-bench-remedies: $(VENV)/run  ## Compare what remedies promise with programs compiled with them
+bench-remedies: $(VENV)/run  ### Compare what remedies promise with programs compiled with them
 	$(BIN)/python -m bench.remedies
 
-oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ## Hold modules against XLA's own parser, forms of reports against official schemas
+oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ### Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
 # Every week: an interpreter that is new enough is looked for, and named if it is missing.
-newest:  ## Dump programs with the newest JAX, and compare what is read with its own parser
+newest:  ### Dump programs with the newest JAX, and compare what is read with its own parser
 	.ci/newest
 
 # Chromium is that of the system: downloads of playwright are not used.
-page: $(VENV)/page  ## Drive the report's page in headless Chromium, and the example notebook
+page: $(VENV)/page  ### Drive the report's page in headless Chromium, and the example notebook
 	@command -v chromium google-chrome >/dev/null || { echo "Chromium is not there: apt-get install chromium"; exit 1; }
 	$(BIN)/python -m pytest -q -m browser
 
@@ -114,41 +125,41 @@ $(VENV)/page: Makefile | $(VENV)/dev
 	else echo "npm is not there: pages are not checked by axe-core"; fi
 	@touch $@
 
-bucket: $(VENV)/bucket  ## Ingest into a lake in S3, which a server on this machine plays
+bucket: $(VENV)/bucket  ### Ingest into a lake in S3, which a server on this machine plays
 	$(BIN)/python -m pytest -q -m bucket
 
 $(VENV)/bucket: Makefile | $(VENV)/dev
 	$(call install,'moto[server]' s3fs)
 	@touch $@
 
-spark: $(VENV)/spark  ## Ask every query of Spark, and ingest all dumps with it
+spark: $(VENV)/spark  ### Ask every query of Spark, and ingest all dumps with it
 	@command -v java >/dev/null || { echo "Spark needs Java 17: apt-get install openjdk-17-jre-headless"; exit 1; }
 	$(BIN)/python -m pytest -q -m "slow or not slow" tests/cluster
 
 $(VENV)/spark: pyproject.toml | $(VENV)/dev
-	$(call install,-e .[spark] --group dev)
+	$(call install,-e .[spark] --group dev -c constraints.txt)
 	@touch $@
 
-proto: | $(VENV)/made  ## Renew the code that reads XLA's messages, made from hlo.proto
+proto: | $(VENV)/made  ### Renew the code that reads XLA's messages, made from hlo.proto
 	$(call install,grpcio-tools==1.73.1)
 	@$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --pyi_out=. hlodb/ingest/formats/proto/hlo.proto
 
-torture: $(VENV)/bucket  ## Kill, starve and crowd ingests, for about an hour
+torture: $(VENV)/bucket  ### Kill, starve and crowd ingests, for about an hour
 	$(BIN)/python -m tests.reliability.torture
 
 SECONDS_TO_FUZZ ?= 600
-fuzz: $(VENV)/dev  ## Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in all
+fuzz: $(VENV)/dev  ### Feed mutated dumps to every parser, SECONDS_TO_FUZZ=600 in all
 	$(BIN)/python -m tests.fuzz --seconds $(SECONDS_TO_FUZZ)
 	@$(BIN)/python -m tests.fuzz.led $(SECONDS_TO_FUZZ)
 
-mutants: $(VENV)/dev  ## Make every public query wrong on purpose: do the tests notice?
+mutants: $(VENV)/dev  ### Make every public query wrong on purpose: do the tests notice?
 	$(BIN)/python -m tests.mutants
 
 EXAMPLES ?= 400
-fuzz-queries: $(VENV)/dev  ## Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
+fuzz-queries: $(VENV)/dev  ### Count bytes of EXAMPLES=400 made-up assignments for every query that has such a test
 	HLODB_TEST_EXAMPLES=$(EXAMPLES) $(BIN)/python -m pytest -q -n auto tests/queries
 
-wheel: $(VENV)/dev  ## Build the wheel and the sdist
+wheel: $(VENV)/dev  ### Build the wheel and the sdist
 	$(BIN)/python -m build
 
 clean:  ## Remove what the other targets made

@@ -236,4 +236,5 @@ def _complain_of_bug(error: Exception) -> int:
     except OSError:
         where = shown
     message = f"internal error: {type(error).__name__}: {error}"
-    return _complain(f"{message}\n{where}", INTERNAL_ERROR)
+    report = "this is a fault of hlodb: please report it, with that, to its makers"
+    return _complain(f"{message}\n{where}\n{report}", INTERNAL_ERROR)

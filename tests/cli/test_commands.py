@@ -373,7 +373,8 @@ def test_what_went_wrong_inside_is_kept(
     assert main(["runs"]) == 70
     [kept] = tmp_path.glob("hlodb-*.traceback")
     said = "hlodb: internal error: RuntimeError: a bug\nof two lines\n"
-    assert capsys.readouterr().err == f"{said}where: {kept}\n"
+    report = "this is a fault of hlodb: please report it, with that, to its makers"
+    assert capsys.readouterr().err == f"{said}where: {kept}\n{report}\n"
     first, second, *_, last_but_one, last = kept.read_text().splitlines()
     assert first == f"hlodb {__version__}: hlodb runs"
     assert second == "Traceback (most recent call last):"
@@ -383,4 +384,4 @@ def test_what_went_wrong_inside_is_kept(
     assert main(["runs"]) == 70
     told = capsys.readouterr().err
     assert told.startswith(f"{said}Traceback (most recent call last):\n")
-    assert told.endswith("\nRuntimeError: a bug\nof two lines\n\n")
+    assert told.endswith(f"\nRuntimeError: a bug\nof two lines\n\n{report}\n")
