@@ -54,7 +54,7 @@ def test_commands_in_json_name_the_warehouse(
 
 
 def test_the_published_schema_is_up_to_date() -> None:
-    published = REPOSITORY / "reports" / FILE_NAME
+    published = REPOSITORY / "hlodb" / "reports" / FILE_NAME
     assert published.read_text() == schema_text(), (
         "python -m hlodb.reports.model.json_schema writes it anew"
     )
