@@ -18,16 +18,16 @@ __all__ = ["Warehouse", "__version__", "capture", "engine", "errors", "fit", "op
 
 if TYPE_CHECKING:
     from hlodb import errors
-    from hlodb.jax_capture import capture
-    from hlodb.jax_fit import fit
+    from hlodb.integrations.jax_capture import capture
+    from hlodb.integrations.jax_fit import fit
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
 
 _HOMES = {
     "Warehouse": "hlodb.warehouse",
-    "capture": "hlodb.jax_capture",
+    "capture": "hlodb.integrations.jax_capture",
     "engine": "hlodb.schema.engine",
-    "fit": "hlodb.jax_fit",
+    "fit": "hlodb.integrations.jax_fit",
     "open": "hlodb.warehouse",
 }
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
-from hlodb.arguments import named_db
+from hlodb.integrations.notebook import Page
 from hlodb.lake.opening import open_warehouse
-from hlodb.page import Page
+from hlodb.printed_commands import named_db
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query, run_sql

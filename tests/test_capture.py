@@ -16,7 +16,7 @@ from hlodb.cli import main
 from hlodb.errors import UsageError
 from hlodb.ingest.formats.proto.hlo_pb2 import HloProto
 from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
-from hlodb.jax_capture import captured_files
+from hlodb.integrations.jax_capture import captured_files
 from hlodb.queries import macros
 from tests.conftest import DATA
 

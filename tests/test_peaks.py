@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hlodb.errors import UsageError
-from hlodb.peaks import Peaks
+from hlodb.integrations.peaks import Peaks
 from tests.reports.situations import MIB, STEP, WORK, night
 from tests.reports.worlds import make
 

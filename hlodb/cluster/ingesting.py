@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from hlodb.arguments import url_of
 from hlodb.errors import UsageError
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, Limits
 from hlodb.lake.ingestion import ingest_into_lake
 from hlodb.lake.opening import reading
+from hlodb.printed_commands import url_of
 
 OF_A_RUN = pa.schema(
     {

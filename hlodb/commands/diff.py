@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from hlodb.arguments import named_db
 from hlodb.commands.completion import complete_sides
 from hlodb.commands.options import (
     db_option,
@@ -18,6 +17,7 @@ from hlodb.commands.options import (
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import UsageError
+from hlodb.printed_commands import named_db
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.read import find_run, read_runs
 from hlodb.reports.compare.scene import Request

@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from hlodb.arguments import named_db
-from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs
 from hlodb.commands.options import (
     db_option,
@@ -26,8 +24,10 @@ from hlodb.commands.options import (
 )
 from hlodb.commands.report_text import color_option, text_width, wants_color
 from hlodb.errors import DataQualityError, UsageError
+from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.sources.discover import RunSource, discover
+from hlodb.printed_commands import named_db
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered

@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 
-from hlodb.arguments import positional
 from hlodb.commands.options import (
     db_option,
     format_option,
@@ -23,6 +22,7 @@ from hlodb.commands.options import (
 from hlodb.errors import NothingToCompare, UsageError
 from hlodb.ingest.load.run_records import RunSummary
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.printed_commands import positional
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.config.reading import read_settings

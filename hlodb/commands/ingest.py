@@ -16,7 +16,6 @@ from typing import Any
 
 import click
 
-from hlodb.arguments import positional
 from hlodb.commands.completion import complete_series
 from hlodb.commands.options import (
     UTF8,
@@ -33,6 +32,7 @@ from hlodb.ingest.pipeline.staging_folder import staging_folder
 from hlodb.ingest.sources.discover import HOW_TO_DUMP, RunSource, discover
 from hlodb.ingest.sources.limits import DEFAULT_LIMITS, HIGHEST, Limits
 from hlodb.lake import is_lake
+from hlodb.printed_commands import positional
 from hlodb.queries.new_warehouse import provide_warehouse
 from hlodb.queries.renewal import renew_macros
 from hlodb.queries.result import Result, plain_column

@@ -15,10 +15,10 @@ from typing import Any, BinaryIO
 import click
 from click.core import ParameterSource
 
-from hlodb.arguments import DEFAULT_DB, named_db
 from hlodb.errors import UsageError
 from hlodb.lake import is_lake
 from hlodb.lake.opening import reading
+from hlodb.printed_commands import DEFAULT_DB, named_db
 from hlodb.queries.render.forms import BINARY_FORMATS, FORMATS, writer
 from hlodb.queries.result import Result
 from hlodb.schema.connection import Connection

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import click
 
-from hlodb.arguments import named_db
-from hlodb.collection import no_collection
 from hlodb.commands.completion import complete_runs, complete_series
 from hlodb.commands.options import (
     db_option,
@@ -22,7 +20,9 @@ from hlodb.commands.options import (
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
+from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
+from hlodb.printed_commands import named_db
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import FILE_NAME, read_settings

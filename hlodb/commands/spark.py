@@ -1,4 +1,4 @@
-"""`python -m hlodb.spark`: ingest and query on a Spark cluster."""
+"""`python -m hlodb.integrations.spark`: ingest and query on a Spark cluster."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import click
 from hlodb.commands.ingest import parse_labels
 from hlodb.commands.options import UTF8, Moment, db_option, format_option, write_result
 from hlodb.errors import UsageError
+from hlodb.integrations.spark import ingest, query
 from hlodb.lake.layout import lake_at
 from hlodb.queries.catalogue import find_query, load_catalogue
 from hlodb.queries.result import Result, plain_column
 from hlodb.queries.run import parse_parameters
-from hlodb.spark import ingest, query
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -32,8 +32,8 @@ def command() -> None:
     """Ingest dumps into a lake, and ask its queries, on a Spark cluster.
 
     \b
-    python -m hlodb.spark ingest 's3://dumps/*.tar.zst' --db /lake
-    spark-submit .../hlodb/spark.py query peak_contents --runs all --db /lake
+    python -m hlodb.integrations.spark ingest 's3://dumps/*.tar.zst' --db /lake
+    spark-submit .../integrations/spark.py query peak_contents --runs all --db /lake
 
     Master and resources are those of spark-submit or of SPARK_CONF_DIR; without them
     Spark runs on this machine. Every worker needs hlodb, and the lake at one path.

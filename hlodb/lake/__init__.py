@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hlodb.arguments import url_of
+from hlodb.printed_commands import url_of
 
 VERSION_FILE = "hlodb-lake.json"
 """The file that makes a folder a lake; it names the versions of layout and schema."""

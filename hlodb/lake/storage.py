@@ -17,9 +17,9 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
-from hlodb.arguments import url_of
 from hlodb.errors import UsageError, WarehouseError
 from hlodb.paths import fault_of
+from hlodb.printed_commands import url_of
 from hlodb.schema.backup import sync
 from hlodb.schema.connection import Connection, DatabaseError
 from hlodb.schema.drafts import ABANDONED_SECONDS

@@ -24,7 +24,7 @@ def narrate(*lines: str) -> None:
 
 def with_named_db(message: str) -> str:
     """Return a message whose commands name the warehouse of the running command."""
-    from hlodb.arguments import text_with_db
+    from hlodb.printed_commands import text_with_db
 
     context = click.get_current_context(silent=True)
     db = None if context is None else context.meta.get(DB_IN_COMMANDS)

@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import PurePosixPath
 
-from hlodb.arguments import positional
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.recognition import rank, recognise
+from hlodb.printed_commands import positional
 
 _Place = tuple[str, int | None, int]
 _Module = tuple[str | None, str | None]

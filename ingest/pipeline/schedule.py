@@ -15,8 +15,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hlodb.collection import no_collection
 from hlodb.errors import HlodbError, WarehouseError, WarehouseLocked
+from hlodb.garbage import no_collection
 from hlodb.ingest.load.run_records import Holdings, Progress, RunRequest, RunSummary
 from hlodb.ingest.pipeline.cores import default_jobs
 from hlodb.ingest.pipeline.retry import rejected_runs

@@ -17,7 +17,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-import hlodb.spark
+import hlodb.integrations.spark
 from hlodb.cli import main
 from hlodb.lake.layout import create_lake
 from hlodb.lake.opening import reading
@@ -66,7 +66,7 @@ def spark() -> Iterator[Any]:
 def lake(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("spark") / "lake"
     create_lake(path)
-    done = hlodb.spark.ingest(spark, DUMPS_IN_TASKS, path, series="nights")
+    done = hlodb.integrations.spark.ingest(spark, DUMPS_IN_TASKS, path, series="nights")
     rows = {row.run: row for row in done.collect()}
     assert sorted(rows) == ["jaxlib-0.5.3", "jaxlib-0.7.2"]
     assert [(r.modules, r.rejects, r.rejected) for r in rows.values()] == [
@@ -99,7 +99,7 @@ def differing(
     with reading(warehouse) as connection:
         for name in names:
             expected = run_query(connection, name)
-            answer = hlodb.spark.query(spark, lake, name)
+            answer = hlodb.integrations.spark.query(spark, lake, name)
             rows = answer.toArrow()
             comments = [f.metadata["comment"] for f in answer.schema.fields]
             is_equal = (
@@ -117,7 +117,9 @@ def test_two_dumps_in_tasks_and_four_queries(
     with reading(lake) as one, connect(file) as other:
         assert differing_tables(one, other) == []
     assert differing(spark, lake, file, FEW) == []
-    everywhere = hlodb.spark.query(spark, lake, "peak_by_space", runs="all", tasks=3)
+    everywhere = hlodb.integrations.spark.query(
+        spark, lake, "peak_by_space", runs="all", tasks=3
+    )
     with connect(file) as connection:
         expected = [
             repr(row)
@@ -136,7 +138,7 @@ def test_every_query(spark: Any, lake: Path) -> None:
 @pytest.mark.slow
 def test_the_command(lake: Path, tmp_path: Path) -> None:
     """As `spark-submit` runs it: the file of the module, here without a cluster."""
-    script = Path(hlodb.spark.__file__).resolve()
+    script = Path(hlodb.integrations.spark.__file__).resolve()
     path = tmp_path / "lake"
     main(["lake", "create", str(path)])
     for arguments in (
@@ -178,7 +180,7 @@ def test_all_dumps_three_ways(
     file = tmp_path / "w.duckdb"
     for path in (by_spark, by_processes):
         create_lake(path)
-    done = hlodb.spark.ingest(spark, dumps, by_spark)
+    done = hlodb.integrations.spark.ingest(spark, dumps, by_spark)
     assert done.count() == len(dumps)
     writers = [
         subprocess.Popen(

@@ -289,7 +289,7 @@ def test_the_plugin_in_a_real_run(tmp_path: Path, commands: dict[str, str]) -> N
     dump = str(CHANGES / "tensor" / "base")
     (tmp_path / "test_memory.py").write_text(PLUGIN_TEST.format(dump=dump))
     (tmp_path / "pytest.ini").write_text("[pytest]\nhlodb_db = h.duckdb\n")
-    options = ("-q", "-p", "hlodb.pytest_plugin", "-p", "no:cacheprovider")
+    options = ("-q", "-p", "hlodb.integrations.pytest_plugin", "-p", "no:cacheprovider")
     done = subprocess.run(
         [sys.executable, "-m", "pytest", *options],
         cwd=tmp_path,

@@ -12,13 +12,13 @@ from typing import Any
 import fsspec
 import pytest
 
-from hlodb.arguments import named_db, url_of
 from hlodb.cli import main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.layout import lake_at
 from hlodb.lake.opening import reading
 from hlodb.lake.packing import compact_lake, unpack
 from hlodb.lake.storage import storage_at
+from hlodb.printed_commands import named_db, url_of
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.lake.comparing import differing_tables

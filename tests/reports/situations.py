@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import pytest
 
-from hlodb.collection import no_collection
+from hlodb.garbage import no_collection
 from hlodb.reports.build import build_report
 from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings

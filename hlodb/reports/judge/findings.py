@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hlodb.arguments import positional
+from hlodb.printed_commands import positional
 from hlodb.reports.compare.pairs import Pair, Verdict, tags
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.explain.explain import UNEXPLAINED, Explanation

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hlodb.arguments import text_with_db, with_db
+from hlodb.printed_commands import text_with_db, with_db
 from hlodb.text import counted
 
 

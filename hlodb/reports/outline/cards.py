@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping
 
-from hlodb.arguments import with_db
+from hlodb.printed_commands import with_db
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     input_words,

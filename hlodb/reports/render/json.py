@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hlodb.arguments import with_db
+from hlodb.printed_commands import with_db
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.report import Report, plain
 from hlodb.text import json_text

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
-from hlodb.arguments import with_db
+from hlodb.printed_commands import with_db
 from hlodb.reports.judge.sentences import gate_sentence
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import Names, numbered, place, shared_names

@@ -16,7 +16,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from hlodb.errors import UsageError
-from hlodb.jax_capture import capture
+from hlodb.integrations.jax_capture import capture
 from hlodb.queries.result import Result
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.warehouse import connect

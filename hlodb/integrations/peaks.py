@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hlodb.arguments import with_db
 from hlodb.errors import UsageError
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.lake.opening import reading
+from hlodb.printed_commands import with_db
 from hlodb.queries.run import Value, run_query
 from hlodb.schema.connection import Connection
 from hlodb.text import nearest, parse_size, plain_bytes

@@ -1,10 +1,10 @@
 """hlodb on Ray: ingest dumps into a lake, and ask its canned queries, in tasks.
 
-hlodb.ray.ingest(["s3://dumps/*.tar.zst"], lake)
-hlodb.ray.query(lake, "peak_contents", runs="all")
+hlodb.integrations.ray.ingest(["s3://dumps/*.tar.zst"], lake)
+hlodb.integrations.ray.query(lake, "peak_contents", runs="all")
 
-As `hlodb.spark`, with the same tasks; needs Ray (`hlodb[ray]`), and hlodb on every
-node.
+As `hlodb.integrations.spark`, with the same tasks; needs Ray (`hlodb[ray]`), and hlodb
+on every node.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def query(
     queries: Iterable[str | Path] = (),
     **parameters: Value,
 ) -> Dataset:
-    """Answer a canned query over a lake; as `hlodb.spark.query`."""
+    """Answer a canned query over a lake; as `hlodb.integrations.spark.query`."""
     import ray.data
 
     asked = ask(
@@ -58,7 +58,7 @@ def ingest(
     limits: Limits = DEFAULT_LIMITS,
     **facts: Any,
 ) -> pa.Table:
-    """Bring dumps into a lake; return a row for each run, as `hlodb.spark.ingest`."""
+    """Bring dumps into a lake; return a row for each run, as `ingest` for Spark."""
     import ray
 
     address = lake_at(lake).address

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from hlodb.peaks import Peaks
+    from hlodb.integrations.peaks import Peaks
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -37,5 +37,5 @@ def hlodb_peak(request: pytest.FixtureRequest, tmp_path: Path) -> Peaks:
     if not database.is_absolute():
         database = config.rootpath / database
     # Loaded when asked for: test suites that never gate memory stay as fast as before.
-    peaks: Peaks = import_module("hlodb.peaks").Peaks(database, tmp_path)
+    peaks: Peaks = import_module("hlodb.integrations.peaks").Peaks(database, tmp_path)
     return peaks

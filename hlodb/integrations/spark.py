@@ -1,10 +1,10 @@
 """hlodb on Spark: ingest dumps into a lake, and ask its canned queries, in tasks.
 
-hlodb.spark.ingest(spark, ["s3://dumps/*.tar.zst"], lake)
-hlodb.spark.query(spark, lake, "peak_contents", runs="all")
+hlodb.integrations.spark.ingest(spark, ["s3://dumps/*.tar.zst"], lake)
+hlodb.integrations.spark.query(spark, lake, "peak_contents", runs="all")
 
 Both need PySpark 4 (`hlodb[spark]`), and hlodb on every worker. `spark-submit` takes
-this file: `spark-submit …/hlodb/spark.py query peak_by_space --db LAKE`.
+this file: `spark-submit …/hlodb/integrations/spark.py query peak_by_space --db LAKE`.
 """
 
 from __future__ import annotations
@@ -108,4 +108,4 @@ if __name__ == "__main__":
     # By name: the command line imports this module, which is then not the main one.
     _cli = import_module("hlodb.cli")
     _group = import_module("hlodb.commands.spark").command
-    sys.exit(_cli.main(group=_group, name="python -m hlodb.spark"))
+    sys.exit(_cli.main(group=_group, name="python -m hlodb.integrations.spark"))

@@ -1,0 +1,1 @@
+"""hlodb inside of other tools: JAX, pytest, notebooks, Spark, Ray."""
