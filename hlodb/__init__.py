@@ -9,6 +9,7 @@ hlodb.engine(database)            SQLAlchemy; its tables: import hlodb.schema.ta
 
 from __future__ import annotations
 
+import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +23,12 @@ if TYPE_CHECKING:
     from hlodb.integrations.jax_fit import fit
     from hlodb.schema.engine import engine
     from hlodb.warehouse import Warehouse, open
+
+if os.path.isfile(os.path.join(os.path.dirname(__file__), "ingest")):
+    raise ImportError(
+        "this clone of hlodb has text files in place of its symbolic links: clone it"
+        " again with `git clone -c core.symlinks=true`"
+    )
 
 _HOMES = {
     "Warehouse": "hlodb.warehouse",

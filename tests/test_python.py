@@ -1,6 +1,7 @@
 """hlodb from Python, as a notebook would use it."""
 
 import re
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,22 @@ def test_public_names() -> None:
     assert all(hasattr(hlodb, name) for name in hlodb.__all__)
     with pytest.raises(AttributeError):
         _ = hlodb.nothing
+
+
+def test_a_clone_without_symbolic_links_says_so(tmp_path: Path) -> None:
+    for name in ("__init__.py", "version.py"):
+        text = (REPOSITORY / "hlodb" / name).read_text()
+        (tmp_path / "hlodb" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "hlodb" / name).write_text(text)
+    (tmp_path / "hlodb" / "ingest").write_text("../ingest")
+    done = subprocess.run(
+        [sys.executable, "-c", "import hlodb"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: this clone of hlodb has text files in place of its symbolic"
+        " links: clone it again with `git clone -c core.symlinks=true`"
+    )
 
 
 def test_the_example_of_the_readme(
