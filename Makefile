@@ -50,10 +50,6 @@ $(VENV)/junit-10.xsd: pyproject.toml | $(VENV)/oracle
 	@$(BIN)/python -m pip download -q --no-deps --no-binary pytest -d $(VENV) pytest==9.2.0
 	@tar -xmf $(VENV)/pytest-9.2.0.tar.gz -C $(VENV) --strip-components 3 pytest-9.2.0/testing/example_scripts/junit-10.xsd
 
-# Conbench's own client, in a folder apart: it brings a package called `tests`.
-$(VENV)/conbench: Makefile | $(VENV)/oracle
-	@$(BIN)/python -m pip install -q --target $@ benchadapt==2024.3.20
-
 demo: $(VENV)/run  ## Ingest dumps of nine XLA releases and one TPU, show what changed
 	@PATH="$(CURDIR)/$(BIN):$$PATH" bash examples/demo.sh
 
@@ -106,7 +102,7 @@ bench-causes: $(VENV)/run  ### Score the causes that reports name of single edit
 bench-remedies: $(VENV)/run  ### Compare what remedies promise with programs compiled with them
 	$(BIN)/python -m bench.remedies
 
-oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd $(VENV)/conbench  ### Hold modules against XLA's own parser, forms of reports against official schemas
+oracle: $(VENV)/oracle $(VENV)/sarif $(VENV)/junit-10.xsd  ### Hold modules against XLA's own parser, forms of reports against official schemas
 	$(BIN)/python -m pytest -q -m oracle
 
 # Every week: an interpreter that is new enough is looked for, and named if it is missing.

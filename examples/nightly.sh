@@ -31,7 +31,7 @@ done
 code=0
 hlodb report --series nightly --allow-empty --today "$(date -u +%F)" \
   --write markdown="$REPORTS/latest.md" --write html="$REPORTS/latest.html" \
-  --write json="$REPORTS/latest.json" --write jsonl="$REPORTS/latest.jsonl" \
+  --write json="$REPORTS/latest.json" \
   --write slack="$REPORTS/latest.slack.json" || code=$?
 note "$code"
 

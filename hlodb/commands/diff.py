@@ -13,7 +13,6 @@ from hlodb.commands.options import (
     limit_option,
     open_for_reading,
     output_option,
-    refuse_terminal,
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import UsageError
@@ -24,10 +23,10 @@ from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.facts import Run
-from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
+from hlodb.reports.render.forms import FORMATS, shown_by
 
-_OF_GATES = ("junit", "github", "csv-gates", "parquet-gates")
-_FORMATS = [form for form in (*FORMATS, *BINARY_FORMATS) if form not in _OF_GATES]
+_OF_GATES = ("junit", "github", "csv-gates")
+_FORMATS = [form for form in FORMATS if form not in _OF_GATES]
 
 
 @click.command("diff")
@@ -74,8 +73,6 @@ def command(
     hlodb diff nightly-6:jit_train_step nightly-7:jit_train_step
     hlodb diff v5e:jit_step v5p:jit_step --format markdown
     """
-    if form in BINARY_FORMATS:
-        refuse_terminal(form, output)
     # Everything counts in a diff. Unsound data leaves it unknown, as it does a report.
     settings = Settings(
         floor_bytes=0,

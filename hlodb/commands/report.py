@@ -16,7 +16,6 @@ from hlodb.commands.options import (
     output_of,
     output_option,
     output_stream,
-    refuse_terminal,
 )
 from hlodb.commands.report_text import color_option, write_report
 from hlodb.errors import NothingToCompare, UsageError, WarehouseError
@@ -31,7 +30,7 @@ from hlodb.reports.judge.budgets import proposed_budgets
 from hlodb.reports.judge.outcome import FAIL_ON
 from hlodb.reports.judge.triage import record
 from hlodb.reports.model.report import Report
-from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS, shown_by
+from hlodb.reports.render.forms import FORMATS, shown_by
 from hlodb.terminal.narration import narrate
 
 
@@ -76,7 +75,7 @@ def _named(_: click.Context, __: click.Parameter, value: str | None) -> str | No
 @click.option(
     "--format",
     "form",
-    type=click.Choice([*FORMATS, *BINARY_FORMATS]),
+    type=click.Choice([*FORMATS]),
     default="text",
     show_default=True,
     help="Format of the report.",
@@ -164,9 +163,6 @@ def command(
     """
     settings = replace(read_settings(config), limit_bytes=limit)
     wanted = [*(_sink(text) for text in more), (form, output)]
-    for sink, path in wanted:
-        if sink in BINARY_FORMATS:
-            refuse_terminal(sink, path)
     request = Request(
         candidate=candidate,
         baseline=baseline,
@@ -200,10 +196,9 @@ def command(
 
 def _sink(text: str) -> tuple[str, Path | None]:
     form, equals, path = text.partition("=")
-    known = (*FORMATS, *BINARY_FORMATS)
-    if not equals or not path or form not in known:
+    if not equals or not path or form not in FORMATS:
         raise UsageError(
-            f"--write takes FORMAT=FILE, not {text!r}; formats are {', '.join(known)}"
+            f"--write takes FORMAT=FILE, not {text!r}; formats are {', '.join(FORMATS)}"
         )
     return form, output_of(path)
 

@@ -33,10 +33,10 @@ def write_report(report: Report, form: str, output: Path | None, color: str) -> 
 
 
 def _written(report: Report, form: str, output: Path | None, color: str) -> bytes:
-    from hlodb.reports.render.forms import rendered
+    from hlodb.reports.render.forms import renderer
 
     if form != "text":
-        return rendered(report, form)
+        return renderer(form)(report).encode()
     # Loaded when needed, as every form is.
     from hlodb.reports.render.text import render_for_terminal
 

@@ -11,7 +11,7 @@ import pytest
 from hlodb.cli import main
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
-from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS
+from hlodb.reports.render.forms import FORMATS
 from hlodb.schema.warehouse import connect
 from tests.conftest import Made
 from tests.large_programs import (
@@ -67,13 +67,12 @@ def test_runs_are_compared(
     code, text, _ = run(capsys, "diff", "base", "changed", *db)
     assert code == 0
     assert "jit_train_step HBM +35.00 GiB" in text
-    forms = [*FORMATS, *BINARY_FORMATS]
-    written = [f"--write={form}={tmp_path / form}" for form in forms]
+    written = [f"--write={form}={tmp_path / form}" for form in FORMATS]
     code, text, _ = run(capsys, "report", "--no-record", *written, *db)
     assert code == 1
     assert "190.73 GiB → 225.73 GiB reserved" in text
     assert "35.00 GiB from opt_state[0].mu['up'] no longer donated" in text
-    empty = [form for form in forms if not (tmp_path / form).stat().st_size]
+    empty = [form for form in FORMATS if not (tmp_path / form).stat().st_size]
     assert empty == []
 
 

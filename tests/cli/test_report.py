@@ -12,7 +12,7 @@ import pytest
 
 from hlodb.cli import main
 from hlodb.reports.config.reading import read_settings
-from hlodb.reports.render.forms import BINARY_FORMATS, FORMATS
+from hlodb.reports.render.forms import FORMATS
 from tests.cli.nights import build, configure, headline, held_open, listed
 from tests.reports.situations import EXTRA, MIB, STEP, WORK, night
 from tests.reports.worlds import Program, World
@@ -321,10 +321,9 @@ def test_what_is_staged_is_told_to_be_missing(
 
 @pytest.mark.slow
 def test_every_form_to_its_file_in_one_go(nights: Path, tmp_path: Path) -> None:
-    forms = (*FORMATS, *BINARY_FORMATS)
-    wanted = [f"--write={form}={tmp_path}/out.{form}" for form in forms]
+    wanted = [f"--write={form}={tmp_path}/out.{form}" for form in FORMATS]
     assert main(["report", "--output", "out.main", *wanted]) == 1
-    for form in forms:
+    for form in FORMATS:
         assert (tmp_path / f"out.{form}").stat().st_size > 0
     assert (tmp_path / "out.main").read_text() == (tmp_path / "out.text").read_text()
 

@@ -1,7 +1,4 @@
-"""What every program needs, in the forms that benchmark dashboards already read.
-
-`customSmallerIsBetter` of github-action-benchmark, and the Bencher Metric Format.
-"""
+"""What every program needs: `customSmallerIsBetter` of github-action-benchmark."""
 
 from __future__ import annotations
 
@@ -17,7 +14,7 @@ _MEASURES = {
 """Measures by their column; one that is not known is left out."""
 
 
-def render_benchmark(report: Report) -> str:
+def render(report: Report) -> str:
     """Return an entry per program, memory space and measure; smaller is better."""
     entries = []
     for name, row in measured(report):
@@ -27,15 +24,6 @@ def render_benchmark(report: Report) -> str:
             for m, size in sizes(row)
         ]
     return json_text(entries, indent=1) + "\n"
-
-
-def render_bencher(report: Report) -> str:
-    """Return measures by benchmark: one per program and memory space."""
-    found = {
-        name: {f"{m.replace(' ', '-')}-bytes": {"value": n} for m, n in sizes(row)}
-        for name, row in measured(report)
-    }
-    return json_text(found, indent=1) + "\n"
 
 
 def measured(report: Report) -> Iterable[tuple[str, ProgramRow]]:

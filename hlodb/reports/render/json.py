@@ -16,17 +16,6 @@ def render(report: Report) -> str:
     return json_text(plain(named), indent=1) + "\n"
 
 
-def render_lines(report: Report) -> str:
-    """Return one finding per line, with the report it belongs to."""
-    head = {
-        "report_schema": report.report_schema,
-        "report_id": report.report_id,
-        "verdict": report.verdict,
-    }
-    lines = [json_text({**head, **plain(f)}) for f in _with_db(report)]
-    return "".join(f"{line}\n" for line in lines)
-
-
 def _with_db(report: Report) -> list[Finding]:
     """Return the findings; their commands name the warehouse where they have to."""
     return [

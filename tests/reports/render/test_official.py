@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -154,39 +153,3 @@ def test_properties_are_all_that_the_schema_refuses(
     refused = [error.reason for error in junit.iter_errors(suites)]
     assert set(refused) == {"Unexpected child with tag 'properties' at position 1."}
     assert len(refused) == len(suites.findall("testsuite/testcase/properties"))
-
-
-# --- Conbench -----------------------------------------------------------------------
-
-SEND = """
-import json, sys, warnings
-warnings.simplefilter("error")
-from benchadapt import BenchmarkResult
-for line in sys.stdin:
-    print(json.dumps(BenchmarkResult(**json.loads(line)).to_publishable_dict()))
-"""
-"""What Conbench's client would send; it warns of what its server would refuse."""
-
-
-@pytest.mark.parametrize("name", ["one_regression", "two_spaces", "hostile_names"])
-def test_conbench_s_own_client_takes_the_results(reported: Reported, name: str) -> None:
-    client = INSTALLED / "conbench"
-    if not client.is_dir():
-        pytest.skip("Conbench's client is not installed: `make oracle` installs it")
-    repository = {"repository": "https://github.com/openxla/xla", "commit": "0" * 40}
-    said = {f"CONBENCH_PROJECT_{k.upper()}": text for k, text in repository.items()}
-    written = renderer("conbench")(reported(name))
-    done = subprocess.run(
-        [sys.executable, "-c", SEND],
-        check=True,
-        input=written,
-        capture_output=True,
-        text=True,
-        env={**os.environ, **said, "CONBENCH_PROJECT_PR_NUMBER": "17"}
-        | {"PYTHONPATH": str(client)},
-    )
-    lines = [json.loads(line) for line in written.splitlines()]
-    sent = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [{k: s[k] for k in w} for s, w in zip(sent, lines, strict=True)] == lines
-    assert all(s["github"] == repository | {"pr_number": "17"} for s in sent)
-    assert not any("machine_info" in s for s in sent)
