@@ -258,6 +258,7 @@ _DAMAGE = (
     "serialization error",
     "metadatareader",
     "written with a mode that is not recognized",
+    "unrecognized enum value",
 )
 _DAMAGED = (
     "it is damaged; restore a backup, or ingest the dumps into a new file"

@@ -103,7 +103,7 @@ def two_writers(sound: Path) -> tuple[bytes, bytes]:
     return files[0], files[1]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(8))
 def test_every_command_reports_what_two_writers_left(
     seed: int,
     two_writers: tuple[bytes, bytes],
