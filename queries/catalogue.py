@@ -1,4 +1,7 @@
-"""The canned queries: `sql/<group>/**/<name>.sql` here, then folders of users."""
+"""The canned queries: `sql/<group>/**/<name>.sql` here, then folders of users.
+
+Files in a folder that is called like a query of ours beside it are its steps.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from hlodb.errors import HlodbError, UsageError
 from hlodb.paths import read_text
 from hlodb.queries.front_matter import parse_query, parse_vocabulary
 from hlodb.queries.query import Query
+from hlodb.queries.steps import Step, parse_step
 from hlodb.text import nearest
 
 GROUPS = {
@@ -101,6 +105,7 @@ def read_queries(
                 group=group,
                 path=path,
                 vocabulary=vocabulary,
+                steps=_steps_of(file, root) if is_built_in else {},
                 is_checked=trusts_own and is_built_in,
                 is_built_in=is_built_in,
             )
@@ -122,8 +127,23 @@ def find_query(catalogue: Catalogue, name: str) -> Query:
 
 def _built_in(root: Path) -> Iterator[tuple[str, str, Path]]:
     for group in GROUPS:
-        for file in sorted((root / group).rglob("*.sql")):
-            yield group, f"queries/sql/{file.relative_to(root).as_posix()}", file
+        files = sorted((root / group).rglob("*.sql"))
+        homes = {file.with_suffix("") for file in files}
+        for file in files:
+            if homes.isdisjoint(file.parents):
+                yield group, _path(file, root), file
+
+
+def _steps_of(file: Path, root: Path) -> dict[str, Step]:
+    """Return the steps of a query of ours by name."""
+    return {
+        path.stem: parse_step(path.read_text("utf-8"), _path(path, root))
+        for path in sorted(file.with_suffix("").rglob("*.sql"))
+    }
+
+
+def _path(file: Path, root: Path) -> str:
+    return f"queries/sql/{file.relative_to(root).as_posix()}"
 
 
 def _of_users(folders: Iterable[Path]) -> Iterator[tuple[str, str, Path]]:

@@ -10,6 +10,8 @@
     -- split: programs (may be left out): the rows of a program of one process do not
     --   depend on its others, so that a cluster may ask program by program. Else a
     --   query is asked run by run, or without a parameter `run` of all runs at once.
+    -- steps: sides, loops (may be left out): files of the folder beside it, each after
+    --   those that it reads; `queries/steps.py` explains them.
     -- param run VARCHAR = NULL of runs.name: The run; NULL for the latest.
     -- param side VARCHAR = 'base' in base, candidate: Which of both.
     -- param slop DOUBLE = 0.0 from 0 to 1: Share that is kept free (or: from 0).
@@ -27,7 +29,8 @@ A table of rules has no SQL: its rows are in `queries/rules/NAME.csv`.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
+from types import MappingProxyType
 from typing import NamedTuple, NoReturn
 
 from hlodb.errors import UsageError
@@ -48,11 +51,12 @@ from hlodb.queries.query import (
 )
 from hlodb.queries.rule_tables import rules_sql
 from hlodb.queries.sql_text import code_tokens, parameter_faults
+from hlodb.queries.steps import Step, unread_steps, with_steps
 
 SENTENCES = ("title", "question", "definition", "grain")
 """The keys that every query has, once."""
 
-_OPTIONAL = ("empty", "leading", "split")
+_OPTIONAL = ("empty", "leading", "split", "steps")
 """Keys that a query may have, once."""
 
 _ENTRY = re.compile(r"-- (\w+)(?: +(\w+))?(.*)")
@@ -78,10 +82,11 @@ def parse_query(
     group: str,
     path: str,
     vocabulary: Vocabulary,
+    steps: Mapping[str, Step] = MappingProxyType({}),
     is_checked: bool = False,
     is_built_in: bool = False,
 ) -> Query:
-    """Return the query that `text` holds.
+    """Return the query that `text` and its `steps` hold.
 
     Raises UsageError with `path:line` where the front matter is incomplete, or where
     the SQL uses what is not declared; SQL that `is_checked` is not checked again.
@@ -95,9 +100,13 @@ def parse_query(
         _fail(path, 1, "declare every column of the result with `-- column`")
     if not sql and is_built_in and group == "rules":
         sql = rules_sql(name, columns)
+    step_names = _steps(sentences.get("steps"), steps, path)
     if not is_checked:
-        declared = {p.name for p in parameters}
-        _check_sql(sql, declared, set(vocabulary.parameters), path, sql_line)
+        declared, shared = {p.name for p in parameters}, set(vocabulary.parameters)
+        for step in (Step(path, sql, sql_line), *steps.values()):
+            _check_sql(step.sql, declared, shared, step.path, step.first_line)
+        for step in unread_steps(sql, steps):
+            _fail(step.path, 1, "neither the query nor another step reads this one")
     return Query(
         name=name,
         group=group,
@@ -108,7 +117,7 @@ def parse_query(
         grain=sentences["grain"],
         parameters=parameters,
         columns=columns,
-        sql=with_blocks(sql),
+        sql=with_blocks(with_steps(sql, step_names, steps)),
         empty=sentences.get("empty"),
         leading=_leading(sentences.get("leading"), columns, path),
         is_built_in=is_built_in,
@@ -259,6 +268,15 @@ def _split_by(text: str | None, path: str) -> str | None:
     if text is not None and text not in SPLITS:
         _fail(path, 1, f"unknown split {text!r}; known: {', '.join(SPLITS)}")
     return text
+
+
+def _steps(text: str | None, steps: Mapping[str, Step], path: str) -> tuple[str, ...]:
+    """Return the declared names of steps, which are those of the files."""
+    names = tuple(re.split(r",\s*", text)) if text else ()
+    if sorted(names) != sorted(steps):
+        odd = ", ".join(sorted({*names} ^ steps.keys())) or "one is listed twice"
+        _fail(path, 1, f"`-- steps: …` and the files of its folder differ: {odd}")
+    return names
 
 
 def _declared_name(entry: _Entry, path: str, found: Container[str]) -> str:

@@ -13,14 +13,20 @@ LINKED = {path.name for path in (ROOT / "hlodb").iterdir() if path.is_symlink()}
 PACKAGES = ("hlodb", *sorted(LINKED))
 PAGE = (ROOT / "docs" / "developers" / "architecture.md").read_text(encoding="utf-8")
 STEPS = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+OF_STEPS = {path.with_suffix("") for path in ROOT.glob("queries/sql/**/*.sql")}
 MOST_MODULES = 22
 
 
 def rooms() -> Iterator[Path]:
-    """Yield the folders below the packages that hold code: Python or SQL."""
+    """Yield the folders below the packages that hold code: Python or SQL.
+
+    Folders of the steps of a query are part of the query.
+    """
     for package in PACKAGES:
         for folder in [ROOT / package, *sorted((ROOT / package).rglob("*"))]:
             is_link = any(part.is_symlink() for part in (folder, *folder.parents))
+            if not OF_STEPS.isdisjoint((folder, *folder.parents)):
+                continue
             if folder.is_dir() and not is_link and list(code_in(folder)):
                 yield folder.relative_to(ROOT)
 

@@ -93,7 +93,7 @@ def test_what_to_do_without_rows_may_be_said() -> None:
         (
             HEADER + "-- titel: x\n" + COLUMN + SQL,
             "steps.sql:6: unknown key 'titel'; known are title, question, definition,"
-            " grain, empty, leading, split, param, column",
+            " grain, empty, leading, split, steps, param, column",
         ),
         (
             HEADER + "-- title: x\n" + COLUMN + SQL,

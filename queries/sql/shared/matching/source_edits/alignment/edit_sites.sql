@@ -1,0 +1,50 @@
+-- step: The line at which what comes from a frame was edited: the outermost
+--   call below which most operations are unmatched, else the user's line.
+-- grain: pair, side, frame
+WITH frame_counts AS (
+  SELECT
+    o.pair, o.is_candidate, o.frame_id, count(*) AS operation_count,
+    count(u.instruction_id) AS unmatched_count
+  FROM operations AS o
+  LEFT JOIN unmatched_operations AS u
+    USING (pair, is_candidate, instruction_id)
+  WHERE o.is_located
+    AND o.opcode <> 'get-tuple-element'
+  GROUP BY o.pair, o.is_candidate, o.frame_id
+),
+site_counts AS (
+  SELECT
+    pair, is_candidate, site, sum(operation_count) AS operation_count,
+    sum(unmatched_count) AS unmatched_count
+  FROM (
+    SELECT DISTINCT
+      c.pair, c.is_candidate, c.site, n.frame_id, n.operation_count,
+      n.unmatched_count
+    FROM call_sites AS c
+    JOIN frame_counts AS n USING (pair, is_candidate, frame_id)
+  )
+  GROUP BY pair, is_candidate, site
+),
+program_counts AS (
+  SELECT pair, is_candidate, sum(operation_count) AS operation_count
+  FROM frame_counts
+  GROUP BY pair, is_candidate
+)
+SELECT
+  c.pair, c.is_candidate, c.frame_id,
+  unnest(arg_max(
+    struct_pack(
+      source_file := c.file_name, function_name := c.function_name,
+      line := c.line
+    ),
+    CASE
+      WHEN s.unmatched_count >= 0.8 * s.operation_count
+        AND s.operation_count < 0.5 * p.operation_count
+        THEN c.distance
+      ELSE -1 - c.distance
+    END
+  ))
+FROM call_sites AS c
+JOIN site_counts AS s USING (pair, is_candidate, site)
+JOIN program_counts AS p USING (pair, is_candidate)
+GROUP BY c.pair, c.is_candidate, c.frame_id

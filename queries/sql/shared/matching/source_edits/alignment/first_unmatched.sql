@@ -1,0 +1,63 @@
+-- step: Unmatched operations that start an edit: none of their operands is
+--   unmatched, and they do not only follow from another edit.
+-- grain: pair, side, instruction
+WITH fed_by_unmatched AS (
+  SELECT e.pair, e.is_candidate, e.instruction_id
+  FROM operand_edges AS e
+  JOIN unmatched_operations AS o
+    ON o.pair = e.pair
+    AND o.is_candidate = e.is_candidate
+    AND o.instruction_id = e.operand_id
+  WHERE o.opcode <> 'constant'
+    AND (o.is_located OR o.opcode <> 'broadcast')
+),
+starts AS MATERIALIZED (
+  SELECT u.*
+  FROM unmatched_operations AS u
+  ANTI JOIN fed_by_unmatched AS f USING (pair, is_candidate, instruction_id)
+  WHERE u.may_start
+    AND u.is_located
+    AND NOT u.is_recomputed
+),
+-- The other side has it with another type, and there it starts nothing.
+of_another_type AS (
+  SELECT s.pair, s.is_candidate, s.instruction_id
+  FROM starts AS s
+  JOIN unmatched_operations AS o
+    ON o.pair = s.pair
+    AND o.is_candidate <> s.is_candidate
+    AND o.key = s.key
+  LEFT JOIN starts AS k
+    ON k.pair = o.pair
+    AND k.is_candidate = o.is_candidate
+    AND k.instruction_id = o.instruction_id
+  GROUP BY s.pair, s.is_candidate, s.instruction_id
+  HAVING count(k.instruction_id) = 0
+),
+-- It is converted as what it meets in a reader is of another type.
+converted_for_another AS (
+  SELECT s.pair, s.is_candidate, s.instruction_id
+  FROM starts AS s
+  JOIN operand_edges AS e
+    ON e.pair = s.pair
+    AND e.is_candidate = s.is_candidate
+    AND e.operand_id = s.instruction_id
+  JOIN operand_edges AS m
+    ON m.pair = e.pair
+    AND m.is_candidate = e.is_candidate
+    AND m.instruction_id = e.instruction_id
+  JOIN unmatched_operations AS o
+    ON o.pair = m.pair
+    AND o.is_candidate = m.is_candidate
+    AND o.instruction_id = m.operand_id
+  ANTI JOIN starts AS k
+    ON k.pair = o.pair
+    AND k.is_candidate = o.is_candidate
+    AND k.instruction_id = o.instruction_id
+  WHERE s.opcode = 'convert'
+    AND o.opcode NOT IN ('constant', 'broadcast', 'parameter')
+)
+SELECT s.*
+FROM starts AS s
+ANTI JOIN of_another_type AS t USING (pair, is_candidate, instruction_id)
+ANTI JOIN converted_for_another AS c USING (pair, is_candidate, instruction_id)

@@ -1,0 +1,48 @@
+-- step: Operations that give arrays, loops and custom calls, each with the key
+--   that it is recognised by on the other side: its path, opcode and the
+--   function of the user that it comes from.
+-- grain: pair, side, instruction
+WITH shared_functions AS (
+  SELECT i.pair, i.function_name
+  FROM (SELECT DISTINCT pair, is_candidate, function_name FROM innermost_calls)
+    AS i
+  GROUP BY i.pair, i.function_name
+  HAVING count(*) = 2
+)
+SELECT
+  i.pair, i.is_candidate, i.instruction_id, i.computation_id, f.opcode,
+  f.op_name,
+  -- jvp(jit(_one_hot)) is one_hot, and reduce_sum[axes=(0,)] reduce_sum.
+  ltrim(
+    regexp_replace(
+      string_split(
+        regexp_replace(f.op_name, '\[\w+=.*?\](/|$)', '\1', 'g'), '/'
+      )[-1], '\w+\(|\)', '', 'g'
+    ), '_'
+  ) AS operation, f.element_type, f.dims, f.shape, f.sharding,
+  coalesce(f.logical_bytes, 0) AS size_bytes, l.frame_id, c.core,
+  f.opcode = 'custom-call' AND coalesce(
+    contains(lower(f.target), 'callback'), FALSE
+  ) AS is_callback,
+  coalesce(contains(f.op_name, 'rematted_computation'), FALSE)
+    AS is_recomputed,
+  coalesce(contains(f.op_name, 'transpose('), FALSE) AS is_backward,
+  u.function_name AS user_function, n.function_name IS NOT NULL AS is_located,
+  hash(c.core, f.opcode, u.function_name, n.function_name IS NULL) AS key,
+  f.opcode NOT IN (
+    'parameter', 'get-tuple-element', 'tuple', 'bitcast', 'constant', 'while',
+    'opt-barrier'
+  ) AND f.dims <> '[]' AS may_start
+FROM program_instructions AS i
+JOIN forms AS f USING (form_id)
+LEFT JOIN instruction_frames AS l USING (pair, is_candidate, instruction_id)
+LEFT JOIN innermost_calls AS n USING (pair, is_candidate, frame_id)
+LEFT JOIN shared_functions AS u
+  ON u.pair = i.pair
+  AND u.function_name = n.function_name
+LEFT JOIN core_paths AS c
+  ON c.pair = i.pair
+  AND c.is_candidate = i.is_candidate
+  AND c.op_name = f.op_name
+WHERE f.dims <> '[]'
+  OR f.opcode IN ('while', 'custom-call')

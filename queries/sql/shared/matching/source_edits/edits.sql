@@ -1,0 +1,62 @@
+-- step: All edits, without what may only follow from another one, and with
+--   shardings written shortly.
+-- grain: pair, edit
+WITH all_edits AS (
+  FROM constant_edits
+  UNION ALL BY NAME
+  FROM callback_edits
+  UNION ALL BY NAME
+  FROM output_edits
+  UNION ALL BY NAME
+  FROM argument_edits
+  UNION ALL BY NAME
+  FROM optimiser_edits
+  UNION ALL BY NAME
+  FROM loop_edits
+  UNION ALL BY NAME
+  FROM recomputation_edits
+  UNION ALL BY NAME
+  FROM group_edits
+),
+weighed AS (
+  SELECT
+    e.*, max(abs(e.delta_bytes)) OVER (PARTITION BY e.pair) AS most_bytes,
+    bool_or(e.change = 'output') OVER (PARTITION BY e.pair)
+      AS has_other_outputs,
+    CASE
+      WHEN NOT contains(e.change, 'shard')
+        THEN [e.base_text, e.candidate_text]
+      -- {devices=[2,1,2]<=[4] last_tile_dim_replicate} is 2x1, 2 copies.
+      ELSE list_transform([e.base_text, e.candidate_text], lambda t: CASE
+        WHEN contains(t, 'devices=')
+          THEN regexp_replace(regexp_replace(regexp_replace(t,
+            '^.*devices=\[([\d,]*),(\d+)\].*last_tile_dim_replicate.*$',
+            '\1, \2 copies'
+          ), '^.*devices=\[([\d,]+)\].*$', '\1'), ',(\d)', 'x\1', 'g')
+        ELSE trim(t, '{}')
+      END)
+    END AS texts
+  FROM all_edits AS e
+)
+SELECT
+  e.* EXCLUDE (most_bytes, has_other_outputs, texts) REPLACE (
+    e.texts[1] AS base_text, e.texts[2] AS candidate_text,
+    CASE
+      WHEN e.change = 'replaced' AND e.candidate_text IS NULL THEN 'removed'
+      WHEN e.change = 'replaced' AND e.base_text IS NULL THEN 'added'
+      ELSE e.change
+    END AS change
+  )
+FROM weighed AS e
+LEFT JOIN edited_calls AS p USING (pair)
+-- Without an edited line of the user, operations are those of a library.
+WHERE (
+  coalesce(NOT p.has_other_frames, e.has_other_outputs)
+  OR e.change NOT IN ('added', 'removed', 'replaced')
+  AND NOT (e.change = 'loop' AND coalesce(p.has_other_frames, FALSE))
+)
+-- What is little beside another edit may be a trace of it.
+AND (
+  coalesce(abs(e.delta_bytes), e.most_bytes) >= 0.01 * e.most_bytes
+  OR e.change NOT IN ('added', 'removed', 'replaced', 'retyped', 'reshaped')
+)

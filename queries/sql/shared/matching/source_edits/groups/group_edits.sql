@@ -1,0 +1,91 @@
+-- step: What was edited in a group: a type, sharding or shape, else which
+--   operations were added, removed or replaced. One stray type or shape
+--   changes many lines: its groups are one edit, at the first of them.
+-- grain: pair, edit
+WITH sums AS (
+  SELECT
+    pair, source_file, function_name, min(base_line) AS base_line,
+    min(candidate_line) AS candidate_line, count(*) AS operation_count,
+    min(instruction_id) FILTER (WHERE is_start) AS first_id,
+    sum(CASE WHEN is_candidate THEN size_bytes ELSE -size_bytes END)
+      AS delta_bytes,
+    arg_min(
+      coalesce(nullif(core, '*'), operation), (instruction_id, is_candidate)
+    ) FILTER (WHERE is_start) AS subject,
+    string_agg(DISTINCT op_name, ' ' ORDER BY op_name)
+      FILTER (WHERE is_candidate AND is_start) AS operations,
+    list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
+      FILTER (WHERE NOT is_candidate)) AS base_operations,
+    list_distinct(list(operation ORDER BY size_bytes DESC, instruction_id)
+      FILTER (WHERE is_candidate)) AS candidate_operations
+  FROM grouped_operations
+  GROUP BY pair, source_file, function_name
+),
+group_changes AS (
+  SELECT
+    s.*, p.base_paths, p.candidate_paths,
+    t.operation_count AS retyped_count,
+    CASE
+      WHEN t.base_type IS NOT NULL THEN 'retyped'
+      WHEN k.is_resharded AND k.is_even THEN 'resharded'
+      WHEN k.candidate_shape IS NOT NULL AND k.is_even THEN 'reshaped'
+      WHEN s.base_operations IS NULL THEN 'added'
+      WHEN s.candidate_operations IS NULL THEN 'removed'
+      ELSE 'replaced'
+    END AS change,
+    CASE change
+      WHEN 'retyped' THEN t.base_type
+      WHEN 'resharded' THEN k.base_sharding
+      WHEN 'reshaped' THEN k.base_shape
+      ELSE nullif(array_to_string(list_filter(
+        s.base_operations,
+        lambda x: NOT coalesce(list_contains(s.candidate_operations, x), FALSE)
+      )[:3], ', '), '')
+    END AS base_text,
+    CASE change
+      WHEN 'retyped' THEN t.candidate_type
+      WHEN 'resharded' THEN k.candidate_sharding
+      WHEN 'reshaped' THEN k.candidate_shape
+      ELSE nullif(array_to_string(list_filter(
+        s.candidate_operations,
+        lambda x: NOT coalesce(list_contains(s.base_operations, x), FALSE)
+      )[:3], ', '), '')
+    END AS candidate_text
+  FROM sums AS s
+  LEFT JOIN group_paths AS p USING (pair, source_file, function_name)
+  LEFT JOIN group_types AS t USING (pair, source_file, function_name)
+  LEFT JOIN group_shapes AS k USING (pair, source_file, function_name)
+),
+ranked AS (
+  SELECT
+    g.* REPLACE (
+      CASE change
+        WHEN 'retyped' THEN CAST(g.retyped_count AS BIGINT)
+        ELSE g.operation_count
+      END AS operation_count
+    ),
+    row_number() OVER (
+      PARTITION BY g.pair
+      ORDER BY
+        g.change = 'retyped' AND g.base_line IS NULL DESC, g.first_id,
+        g.source_file, g.function_name
+    ) AS rank
+  FROM group_changes AS g
+)
+SELECT
+  g.pair, g.change, g.base_text, g.candidate_text,
+  arg_min(g.subject, g.rank) AS subject,
+  string_agg(g.operations, ' ' ORDER BY g.rank) AS operations,
+  sum(g.operation_count) AS operation_count,
+  sum(g.delta_bytes) AS delta_bytes,
+  arg_min(g.source_file, g.rank) AS source_file,
+  arg_min(g.function_name, g.rank) AS function_name,
+  CAST(unnest(arg_min([g.base_line], g.rank)) AS INTEGER) AS base_line,
+  CAST(unnest(arg_min([g.candidate_line], g.rank)) AS INTEGER)
+    AS candidate_line,
+  list_distinct(flatten(list(g.base_paths))) AS base_paths,
+  list_distinct(flatten(list(g.candidate_paths))) AS candidate_paths
+FROM ranked AS g
+GROUP BY
+  g.pair, g.change, g.base_text, g.candidate_text,
+  CASE WHEN g.change NOT IN ('retyped', 'reshaped') THEN g.rank END

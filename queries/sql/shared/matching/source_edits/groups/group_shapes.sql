@@ -1,0 +1,30 @@
+-- step: The first other sharding and the first other shape of a group, and
+--   how many of its keys are as often on both sides.
+-- grain: pair, file, function
+WITH keys AS (
+  SELECT
+    pair, source_file, function_name,
+    min(sharding) FILTER (WHERE NOT is_candidate) AS base_sharding,
+    min(sharding) FILTER (WHERE is_candidate) AS candidate_sharding,
+    min(shape) FILTER (WHERE NOT is_candidate) AS base_shape,
+    min(shape) FILTER (WHERE is_candidate) AS candidate_shape,
+    count_if(NOT is_candidate) = count_if(is_candidate) AS is_even,
+    base_sharding IS DISTINCT FROM candidate_sharding AS is_resharded,
+    is_even AND base_shape <> candidate_shape AS is_reshaped,
+    min(instruction_id) AS first_id
+  FROM grouped_operations
+  GROUP BY pair, source_file, function_name, key
+)
+SELECT
+  pair, source_file, function_name,
+  arg_min(base_sharding, first_id) FILTER (WHERE is_resharded)
+    AS base_sharding,
+  arg_min(candidate_sharding, first_id) FILTER (WHERE is_resharded)
+    AS candidate_sharding,
+  arg_min(base_shape, first_id) FILTER (WHERE is_reshaped) AS base_shape,
+  arg_min(candidate_shape, first_id) FILTER (WHERE is_reshaped)
+    AS candidate_shape,
+  bool_and(is_even) AS is_even,
+  bool_or(is_resharded AND is_even) AS is_resharded
+FROM keys
+GROUP BY pair, source_file, function_name

@@ -1,0 +1,28 @@
+-- step: Starts of edits of their own, with the line of their edit. In a
+--   program with other loops, or another number of arguments, only those count
+--   that are not as often on both sides.
+-- grain: pair, side, instruction
+WITH key_counts AS (
+  SELECT
+    pair, key, count_if(NOT is_candidate) AS base_count,
+    count_if(is_candidate) AS candidate_count
+  FROM operations
+  GROUP BY pair, key
+)
+SELECT u.*, s.source_file, s.function_name, s.line
+FROM first_unmatched AS u
+JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+JOIN argument_agreement AS g USING (pair)
+ANTI JOIN explained_starts AS e USING (pair, is_candidate, instruction_id)
+LEFT JOIN key_counts AS k USING (pair, key)
+LEFT JOIN (SELECT DISTINCT pair FROM loop_changes) AS l ON l.pair = u.pair
+WHERE NOT u.is_backward
+  AND (
+    l.pair IS NULL AND g.has_same_count
+    OR k.base_count <> k.candidate_count
+  )
+  AND (
+    g.has_same_count
+    OR least(k.base_count, k.candidate_count) = 0
+    AND NOT coalesce(contains(u.core, '*'), FALSE)
+  )

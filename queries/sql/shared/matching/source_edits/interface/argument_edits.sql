@@ -1,0 +1,47 @@
+-- step: Arguments of one name that are donated on one side only, or that are
+--   sharded otherwise over as many partitions.
+-- grain: pair, edit
+WITH donated AS (
+  SELECT DISTINCT p.pair, p.is_candidate, a.parameter_number AS number
+  FROM programs AS p
+  JOIN aliases AS a USING (module_id)
+),
+described AS (
+  SELECT g.*, d.number IS NOT NULL AS is_donated
+  FROM arguments AS g
+  LEFT JOIN donated AS d USING (pair, is_candidate, number)
+),
+argument_pairs AS (
+  SELECT
+    b.pair, b.argument, b.number, b.is_donated AS base_donated,
+    c.is_donated AS candidate_donated, b.sharding AS base_sharding,
+    c.sharding AS candidate_sharding, c.logical_bytes
+  FROM described AS b
+  JOIN described AS c USING (pair, argument)
+  WHERE NOT b.is_candidate
+    AND c.is_candidate
+)
+SELECT
+  a.pair, 'donation' AS change,
+  CASE WHEN a.base_donated THEN 'donated' END AS base_text,
+  CASE WHEN a.candidate_donated THEN 'donated' END AS candidate_text,
+  arg_min(a.argument, (-a.logical_bytes, a.number)) AS subject,
+  count(*) AS operation_count,
+  sum(CASE WHEN a.base_donated THEN 1 ELSE -1 END * a.logical_bytes)
+    AS delta_bytes, CAST(NULL AS VARCHAR[]) AS base_paths,
+  CAST(NULL AS VARCHAR[]) AS candidate_paths
+FROM argument_pairs AS a
+WHERE a.base_donated <> a.candidate_donated
+GROUP BY ALL
+UNION ALL
+SELECT
+  a.pair, 'argument_sharding', a.base_sharding, a.candidate_sharding,
+  arg_min(a.argument, a.number), count(*), sum(a.logical_bytes),
+  list(a.argument), list(a.argument)
+FROM argument_pairs AS a
+SEMI JOIN (
+  SELECT pair FROM programs WHERE has_same_partitions
+) AS p USING (pair)
+WHERE coalesce(a.base_sharding, '{replicated}')
+  <> coalesce(a.candidate_sharding, '{replicated}')
+GROUP BY ALL

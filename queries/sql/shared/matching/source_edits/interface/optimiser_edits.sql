@@ -1,0 +1,28 @@
+-- step: Another set of optimiser moments among the arguments, by their names.
+--   Names of weights are left out.
+-- grain: pair
+WITH moments AS (
+  SELECT
+    g.pair, g.is_candidate, g.logical_bytes,
+    regexp_extract(
+      g.argument,
+      '(?:^|[^a-z])(mu|nu|momentum|velocity|exp_avg(?:_sq)?|trace|acc_grads'
+        || '|sum_of_squares|v_row|v_col)(?:[^a-z]|$)', 1
+    ) AS moment
+  FROM arguments AS g
+  WHERE NOT regexp_matches(g.argument, '^(state\.)?params?([^a-z]|$)')
+)
+SELECT
+  m.pair, 'optimiser' AS change,
+  string_agg(DISTINCT m.moment, ', ' ORDER BY m.moment)
+    FILTER (WHERE NOT m.is_candidate) AS base_text,
+  string_agg(DISTINCT m.moment, ', ' ORDER BY m.moment)
+    FILTER (WHERE m.is_candidate) AS candidate_text,
+  abs(count_if(m.is_candidate) - count_if(NOT m.is_candidate))
+    AS operation_count,
+  sum(CASE WHEN m.is_candidate THEN m.logical_bytes ELSE -m.logical_bytes END)
+    AS delta_bytes
+FROM moments AS m
+WHERE m.moment <> ''
+GROUP BY m.pair
+HAVING base_text IS DISTINCT FROM candidate_text

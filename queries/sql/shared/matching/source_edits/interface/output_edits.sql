@@ -1,0 +1,112 @@
+-- step: Outputs that one side lacks, or that are other arrays than at the same
+--   place of the other side. Up to three added or removed outputs are an edit
+--   each, more of them one, described by the largest.
+-- grain: pair, edit
+WITH roots AS (
+  SELECT i.pair, i.is_candidate, i.instruction_id, f.opcode
+  FROM program_instructions AS i
+  JOIN forms AS f USING (form_id)
+  WHERE i.is_entry
+    AND i.is_root
+),
+output_instructions AS (
+  SELECT
+    r.pair, r.is_candidate, e.operand_index AS output_index,
+    e.operand_id AS instruction_id
+  FROM roots AS r
+  JOIN programs AS p USING (pair, is_candidate)
+  JOIN operands AS e
+    ON e.module_id = p.module_id
+    AND e.instruction_id = r.instruction_id
+  WHERE r.opcode = 'tuple'
+  UNION ALL
+  SELECT r.pair, r.is_candidate, 0, r.instruction_id
+  FROM roots AS r
+  WHERE r.opcode <> 'tuple'
+),
+outputs AS (
+  SELECT
+    o.pair, o.is_candidate, o.output_index, f.shape, f.logical_bytes,
+    f.op_name, l.frame_id, c.core,
+    hash(c.core, f.opcode, f.element_type,
+      CASE WHEN g.has_same_sizes THEN f.dims END) AS signature
+  FROM output_instructions AS o
+  JOIN program_instructions AS i USING (pair, is_candidate, instruction_id)
+  JOIN forms AS f USING (form_id)
+  JOIN argument_agreement AS g ON g.pair = o.pair
+  LEFT JOIN instruction_frames AS l
+    ON l.pair = o.pair
+    AND l.is_candidate = o.is_candidate
+    AND l.instruction_id = o.instruction_id
+  LEFT JOIN core_paths AS c
+    ON c.pair = o.pair
+    AND c.is_candidate = o.is_candidate
+    AND c.op_name = f.op_name
+),
+counted_outputs AS (
+  SELECT
+    o.*, row_number() OVER (
+      PARTITION BY o.pair, o.is_candidate, o.signature ORDER BY o.output_index
+    ) AS copy_number,
+    count(*) OVER (PARTITION BY o.pair, o.signature, o.is_candidate)
+      AS side_count,
+    count(*) OVER (PARTITION BY o.pair, o.signature) AS both_count,
+    count(*) FILTER (WHERE o.is_candidate) OVER (PARTITION BY o.pair)
+    - count(*) FILTER (WHERE NOT o.is_candidate) OVER (PARTITION BY o.pair)
+      AS added_count
+  FROM outputs AS o
+),
+unmatched_outputs AS MATERIALIZED (
+  SELECT
+    o.*, row_number() OVER (
+      PARTITION BY o.pair, o.is_candidate ORDER BY o.output_index
+    ) AS unmatched_number
+  FROM counted_outputs AS o
+  WHERE o.copy_number > o.both_count - o.side_count
+),
+-- Outputs of one edit have one edit_number, and are ranked in it.
+numbered AS (
+  SELECT
+    o.*, CASE
+      WHEN o.added_count = 0 THEN o.unmatched_number
+      WHEN abs(o.added_count) <= 3 THEN o.output_index
+      ELSE 0
+    END AS edit_number,
+    CASE
+      WHEN o.added_count = 0 THEN o.unmatched_number
+      ELSE row_number() OVER (
+        PARTITION BY o.pair, o.is_candidate
+        ORDER BY o.logical_bytes DESC, o.output_index
+      )
+    END AS rank
+  FROM unmatched_outputs AS o
+  JOIN argument_agreement AS g USING (pair)
+  WHERE g.has_same_count
+    AND o.added_count <> 0
+    AND o.is_candidate = (o.added_count > 0)
+    OR o.added_count = 0
+    AND g.has_same_sizes
+    AND g.has_same_types
+)
+SELECT
+  o.pair, 'output' AS change,
+  arg_min(o.shape, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_text,
+  arg_min(o.shape, o.rank) FILTER (WHERE o.is_candidate) AS candidate_text,
+  arg_min(coalesce(
+    nullif(o.core, '*'), nullif(ltrim(regexp_replace(
+      string_split(o.op_name, '/')[-1], '\w+\(|\)', '', 'g'
+    ), '_'), ''), o.op_name
+  ), (o.rank, NOT o.is_candidate)) AS subject,
+  count(*) AS operation_count,
+  sum(CASE WHEN o.is_candidate THEN o.logical_bytes ELSE -o.logical_bytes END)
+    AS delta_bytes,
+  arg_min(s.source_file, o.rank) AS source_file,
+  arg_min(s.function_name, o.rank) AS function_name,
+  arg_min(s.line, o.rank) FILTER (WHERE NOT o.is_candidate) AS base_line,
+  arg_min(s.line, o.rank) FILTER (WHERE o.is_candidate) AS candidate_line,
+  list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+  list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+FROM numbered AS o
+LEFT JOIN edit_sites AS s USING (pair, is_candidate, frame_id)
+GROUP BY o.pair, o.edit_number
+HAVING base_text IS DISTINCT FROM candidate_text

@@ -1,0 +1,10 @@
+-- step: What instructions of one form have in common.
+-- grain: form
+SELECT
+  f.form_id, f.opcode, f.op_name, f.element_type,
+  regexp_extract(f.shape, '\[[^\]]*\]') AS dims,
+  regexp_replace(f.shape, '\{[^}]*\}', '', 'g') AS shape, f.sharding,
+  f.custom_call_target AS target, f.parameter_number, f.logical_bytes,
+  f.literal
+FROM (SELECT DISTINCT form_id FROM program_instructions)
+JOIN store.instruction_forms AS f USING (form_id)

@@ -1,0 +1,25 @@
+-- step: Pairs of which one side recomputes more. is_kept says that some
+--   checkpoint is still in the candidate.
+-- grain: pair
+SELECT
+  t.*,
+  EXISTS (
+    SELECT 1
+    FROM operations AS o
+    WHERE o.pair = t.pair
+      AND o.is_candidate
+      AND regexp_matches(o.op_name, '(^|/)(checkpoint|remat\d*)(/|$)')
+  ) AS is_kept
+FROM (
+  SELECT
+    pair, sum(base_recomputed) AS base_recomputed,
+    sum(candidate_recomputed) AS candidate_recomputed,
+    sum(CASE
+      WHEN has_changed THEN candidate_recomputed - base_recomputed ELSE 0
+    END) AS more_recomputed
+  FROM recomputation_counts
+  GROUP BY pair
+) AS t
+WHERE t.base_recomputed <> t.candidate_recomputed
+  AND t.more_recomputed <> 0
+  AND (t.more_recomputed > 0) = (t.candidate_recomputed > t.base_recomputed)

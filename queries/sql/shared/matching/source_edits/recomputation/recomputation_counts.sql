@@ -1,0 +1,20 @@
+-- step: How many operations of a key are in the program as such, and how many
+--   are recomputed in the backward pass. A key has changed if it is recomputed
+--   on one side only, or as often computed but not as often recomputed.
+-- grain: pair, key
+SELECT
+  pair, key,
+  count_if(NOT is_candidate AND is_recomputed) AS base_recomputed,
+  count_if(is_candidate AND is_recomputed) AS candidate_recomputed,
+  count_if(NOT is_candidate AND NOT is_recomputed) AS base_computed,
+  count_if(is_candidate AND NOT is_recomputed) AS candidate_computed,
+  base_recomputed <> candidate_recomputed
+    AND (
+      least(base_recomputed, candidate_recomputed) = 0
+      OR base_computed = candidate_computed
+    )
+    AND least(base_computed, candidate_computed) > 0 AS has_changed
+FROM operations
+WHERE is_located
+  AND opcode NOT IN ('get-tuple-element', 'tuple', 'opt-barrier')
+GROUP BY pair, key

@@ -1,0 +1,76 @@
+-- step: Edits of checkpoints, each at the innermost call of the user that
+--   leads to nearly all that is no longer or newly recomputed.
+-- grain: pair
+WITH changed_keys AS MATERIALIZED (
+  SELECT pair, key FROM recomputation_counts WHERE has_changed
+),
+affected AS (
+  SELECT
+    o.pair, o.is_candidate, o.instruction_id, o.frame_id,
+    o.is_recomputed OR o.opcode = 'opt-barrier' AS is_marked,
+    bool_or(o.is_recomputed OR o.opcode = 'opt-barrier')
+      OVER (PARTITION BY o.pair, o.is_candidate) AS is_any_marked
+  FROM operations AS o
+  SEMI JOIN recomputation_changes AS t USING (pair)
+  LEFT JOIN changed_keys AS k USING (pair, key)
+  WHERE o.is_located
+    AND (k.key IS NOT NULL OR o.opcode = 'opt-barrier')
+),
+sites AS (
+  SELECT
+    a.pair, a.is_candidate, c.site, c.file_name, c.function_name, c.line,
+    avg(c.distance) AS distance,
+    count(DISTINCT a.instruction_id) AS operation_count
+  FROM affected AS a
+  JOIN call_sites AS c USING (pair, is_candidate, frame_id)
+  WHERE a.is_marked = a.is_any_marked
+  GROUP BY
+    a.pair, a.is_candidate, c.site, c.file_name, c.function_name, c.line
+),
+checkpoint_sites AS MATERIALIZED (
+  SELECT s.pair, s.is_candidate, s.file_name, s.function_name, s.line
+  FROM sites AS s
+  JOIN (
+    SELECT pair, is_candidate, max(operation_count) AS most
+    FROM sites
+    GROUP BY ALL
+  ) AS m USING (pair, is_candidate)
+  WHERE s.operation_count >= 0.9 * m.most
+  QUALIFY row_number() OVER (
+    PARTITION BY s.pair, s.is_candidate
+    ORDER BY s.distance, s.operation_count DESC, s.site
+  ) = 1
+),
+paths AS (
+  SELECT
+    o.pair,
+    list(DISTINCT o.op_name) FILTER (WHERE NOT o.is_candidate) AS base_paths,
+    list(DISTINCT o.op_name) FILTER (WHERE o.is_candidate) AS candidate_paths
+  FROM operations AS o
+  JOIN changed_keys AS k USING (pair, key)
+  WHERE $with_paths
+  GROUP BY o.pair
+)
+SELECT
+  t.pair, 'recomputation' AS change,
+  CAST(t.base_recomputed AS VARCHAR) AS base_text,
+  CAST(t.candidate_recomputed AS VARCHAR) AS candidate_text,
+  CASE
+    WHEN t.candidate_recomputed > t.base_recomputed THEN 'saves less'
+    WHEN t.is_kept THEN 'saves more'
+    ELSE 'removed'
+  END AS subject,
+  CAST(abs(t.candidate_recomputed - t.base_recomputed) AS BIGINT)
+    AS operation_count,
+  coalesce(c.file_name, b.file_name) AS source_file,
+  coalesce(c.function_name, b.function_name) AS function_name,
+  b.line AS base_line, c.line AS candidate_line, p.base_paths,
+  p.candidate_paths
+FROM recomputation_changes AS t
+LEFT JOIN paths AS p ON p.pair = t.pair
+LEFT JOIN checkpoint_sites AS b
+  ON b.pair = t.pair
+  AND NOT b.is_candidate
+LEFT JOIN checkpoint_sites AS c
+  ON c.pair = t.pair
+  AND c.is_candidate

@@ -1,0 +1,38 @@
+-- step: The sentence and advice of each edit: those of the first rule of its
+--   change whose pattern its texts match.
+-- grain: pair, edit
+SELECT
+  e.*, r.rule_id, r.advice,
+  replace(replace(replace(replace(replace(
+    r.sentence, '{base}', coalesce(e.base_text, 'none')),
+    '{candidate}', coalesce(e.candidate_text, 'none')),
+    '{subject}', coalesce(e.subject, 'the program')),
+    '{operations}', e.operation_count || CASE
+      WHEN e.operation_count = 1 THEN ' operation' ELSE ' operations'
+    END),
+    '{more}', CASE
+      WHEN m.more = 0 THEN '' ELSE ' and ' || m.more || ' more ' || m.unit
+    END) AS sentence
+FROM edits AS e
+CROSS JOIN LATERAL (
+  SELECT
+    e.operation_count - 1 AS more,
+    CASE WHEN e.change = 'output' THEN 'output' ELSE 'argument' END
+    || CASE WHEN e.operation_count > 2 THEN 's' ELSE '' END AS unit
+) AS m
+LEFT JOIN LATERAL (
+  SELECT c.rule_id, c.advice, c.sentence
+  FROM cause_rules() AS c
+  WHERE c.change = e.change
+    AND regexp_matches(
+      concat(
+        e.subject, ' | ', e.operations, ' |', ' ' || e.base_text, ' >',
+        ' ' || e.candidate_text
+      ), coalesce(c.pattern, '')
+    )
+  ORDER BY c.place
+  LIMIT 1
+) AS r ON TRUE
+-- Releases write one sharding in several ways.
+WHERE NOT contains(e.change, 'shard')
+  OR e.base_text IS DISTINCT FROM e.candidate_text
