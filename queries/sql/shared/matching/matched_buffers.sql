@@ -9,6 +9,8 @@
 --   unless they say otherwise; only rules 7 to 15 consider values that are not
 --   counted. No rule prefers a side.
 -- grain: pair of buffers
+-- steps: asked_pairs, compared_arrays, lost_donations, sure_matches,
+--   unmatched_arrays, likely_matches
 -- param base_ids BIGINT[] = NULL: Module contents of the base; NULL for none.
 -- param candidate_ids BIGINT[] = NULL: Module contents of the candidate, in
 --   the same order.
@@ -68,323 +70,27 @@
 -- column candidate_is_counted BOOLEAN flag neutral: Whether it fills the
 --   memory.
 -- column candidate_owned_bytes BIGINT bytes neutral: Bytes that it owns.
-WITH RECURSIVE matched_pairs AS MATERIALIZED (
-  -- Arguments are read inside of macros, where no CTE may have their names.
-  SELECT
-    unnest(range(1, len($base_ids) + 1)) AS pair,
-    unnest($base_ids) AS base_id, unnest($candidate_ids) AS own_id,
-    unnest($base_arenas) AS base_arena, unnest($candidate_arenas) AS own_arena
-),
-things AS MATERIALIZED (
-  SELECT
-    t.*,
-    CASE
-      WHEN t.array_type LIKE '(%' THEN NULL
-      ELSE nullif(regexp_extract(t.array_type, '^([a-z]\w*)\[', 1), '')
-    END AS element_type,
-    CASE
-      WHEN t.array_type LIKE '(%' OR t.array_type LIKE '%[]' THEN NULL
-      ELSE string_split(
-        regexp_extract(t.array_type, '\[([^\]]*)\]$', 1), ','
-      )
-    END AS dimensions
-  FROM compared_buffers(
-    base_ids := (
-      SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p
-    ),
-    candidate_ids := (
-      SELECT list(p.own_id ORDER BY p.pair) FROM matched_pairs AS p
-    ),
-    base_arenas := (
-      SELECT list(p.base_arena ORDER BY p.pair) FROM matched_pairs AS p
-    ),
-    candidate_arenas := (
-      SELECT list(p.own_arena ORDER BY p.pair) FROM matched_pairs AS p
-    )
-  ) AS t
-),
-donated AS MATERIALIZED (
-  SELECT t.pair, t.is_candidate, t.place, d.output_index
-  FROM donation_changes(
-    base_ids := (
-      SELECT list(p.base_id ORDER BY p.pair) FROM matched_pairs AS p
-    ),
-    candidate_ids := (
-      SELECT list(p.own_id ORDER BY p.pair) FROM matched_pairs AS p
-    )
-  ) AS d
-  JOIN things AS t
-    ON t.pair = d.pair
-    AND t.is_candidate = d.is_lost
-    AND t.allocation_id = d.allocation_id
-    AND t.kind = 'live_out'
-    AND t.is_counted
-),
-surely AS (
-  SELECT
-    t.pair, t.is_candidate, t.place, t.is_counted,
-    [
-      CASE WHEN t.parameter IS NOT NULL
-        THEN hash(t.color, t.kind, t.parameter, t.op_path, t.array_type)
-      END,
-      CASE WHEN t.instruction IS NOT NULL
-        THEN hash(
-          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index
-        )
-      END,
-      CASE WHEN t.opcode IS NOT NULL
-        THEN hash(
-          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
-        )
-      END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
-      END,
-      CASE WHEN t.parameter IS NOT NULL AND t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
-      END,
-      CASE WHEN t.parameter IS NOT NULL
-        THEN hash(t.color, t.kind, t.parameter, t.array_type)
-      END
-    ] AS keys
-  FROM things AS t
-  ANTI JOIN donated AS d
-    ON d.pair = t.pair
-    AND d.is_candidate = t.is_candidate
-    AND d.place = t.place
-  WHERE t.is_counted
-),
--- Who stands on a rung has found nobody on those above it.
-sure_climb AS (
-  SELECT
-    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.keys,
-    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS own_place
-  FROM surely AS t
-  UNION ALL
-  (
-    SELECT
-      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.keys,
-      CASE WHEN bool_or(n.is_counted) OVER nth_of_key
-        THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_of_key
-      END,
-      CASE WHEN bool_or(n.is_counted) OVER nth_of_key
-        THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_of_key
-      END
-    FROM (
-      SELECT
-        w.*, w.keys[w.rung] AS key,
-        row_number() OVER (
-          PARTITION BY w.pair, w.is_candidate, w.keys[w.rung]
-          ORDER BY w.is_counted DESC, w.place
-        ) AS ordinal
-      FROM sure_climb AS w
-      WHERE w.keys[w.rung] IS NOT NULL
-        AND (w.base_place IS NULL OR w.own_place IS NULL)
-    ) AS n
-    WINDOW nth_of_key AS (PARTITION BY n.pair, n.key, n.ordinal)
-    UNION ALL
-    SELECT
-      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.keys,
-      NULL, NULL
-    FROM sure_climb AS w
-    WHERE w.rung <= len(w.keys)
-      AND w.keys[w.rung] IS NULL
-      AND (w.base_place IS NULL OR w.own_place IS NULL)
-  )
-),
-sure_matches AS MATERIALIZED (
-  SELECT c.pair, c.base_place, c.own_place, c.rung - 1 AS rung
-  FROM sure_climb AS c
-  WHERE c.is_candidate
-    AND c.base_place IS NOT NULL
-    AND c.own_place IS NOT NULL
-),
-done AS (
-  SELECT m.pair, FALSE AS is_candidate, m.base_place AS place
+WITH couples AS (
+  SELECT m.pair, m.base_place, m.candidate_place, m.rung, NULL AS output_index
   FROM sure_matches AS m
   UNION ALL
-  SELECT m.pair, TRUE, m.own_place
-  FROM sure_matches AS m
-  UNION ALL
-  SELECT d.pair, d.is_candidate, d.place
-  FROM donated AS d
-),
-left_over AS MATERIALIZED (
-  SELECT t.*
-  FROM things AS t
-  ANTI JOIN done AS d
-    ON d.pair = t.pair
-    AND d.is_candidate = t.is_candidate
-    AND d.place = t.place
-),
-likely AS MATERIALIZED (
-  SELECT
-    t.pair, t.is_candidate, t.place, t.is_counted,
-    [
-      CASE WHEN t.instruction IS NOT NULL
-        THEN hash(
-          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index
-        )
-      END,
-      CASE WHEN t.opcode IS NOT NULL
-        THEN hash(
-          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
-        )
-      END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.array_type)
-      END,
-      CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.color, t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index
-        )
-      END,
-      CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.color, t.opcode, t.op_path, t.array_type, t.shape_index)
-      END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.color, t.op_path, t.array_type)
-      END,
-      CASE WHEN t.instruction IS NOT NULL
-        THEN hash(t.instruction, t.opcode, t.op_path, t.array_type,
-          t.shape_index
-        )
-      END,
-      CASE WHEN t.opcode IS NOT NULL
-        THEN hash(t.opcode, t.op_path, t.array_type, t.shape_index)
-      END,
-      CASE WHEN t.op_path IS NOT NULL
-        THEN hash(t.op_path, t.array_type)
-      END,
-      CASE WHEN t.is_counted AND t.parameter IS NOT NULL
-        THEN hash(t.color, t.kind, t.parameter, t.op_path)
-      END,
-      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
-        THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
-      END
-    ]
-    -- Without one of the first eight dimensions.
-    || list_transform(
-      range(8),
-      lambda d:
-        CASE
-          WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > d
-            THEN hash(
-              t.color, t.kind, t.instruction, t.opcode, t.shape_index,
-              t.element_type, t.dimensions[:d], t.dimensions[d + 2:]
-            )
-        END
-    )
-    || [
-      CASE WHEN t.is_counted AND t.opcode IS NOT NULL
-        THEN hash(t.color, t.kind, t.opcode, t.array_type)
-      END,
-      CASE WHEN t.is_counted AND t.array_type IS NOT NULL
-        THEN hash(t.color, t.kind, t.array_type)
-      END,
-      CASE WHEN t.is_counted AND t.size_bytes > 0
-        THEN hash(t.color, t.kind, t.size_bytes)
-      END
-    ] AS keys
-  FROM left_over AS t
-  SEMI JOIN (SELECT o.pair FROM left_over AS o WHERE o.is_counted) AS o
-    ON o.pair = t.pair
-),
-keyed AS MATERIALIZED (
-  SELECT t.*, t.keys[t.rung] AS key
-  FROM (
-    SELECT
-      y.*,
-      unnest(range(1, CASE WHEN y.is_counted THEN len(y.keys) ELSE 9 END + 1))
-        AS rung
-    FROM likely AS y
-  ) AS t
-),
--- Keys of both sides, one of them counted: the others match nothing.
-shared_keys AS (
-  SELECT k.pair, k.rung, k.key
-  FROM keyed AS k
-  WHERE k.key IS NOT NULL
-  GROUP BY k.pair, k.rung, k.key
-  HAVING bool_or(k.is_candidate)
-    AND NOT bool_and(k.is_candidate)
-    AND bool_or(k.is_counted)
-),
-climbers AS MATERIALIZED (
-  SELECT
-    k.pair, k.is_candidate, k.place, k.is_counted,
-    list(k.rung ORDER BY k.rung) AS rungs, list(k.key ORDER BY k.rung) AS keys
-  FROM keyed AS k
-  JOIN shared_keys AS s USING (pair, rung, key)
-  GROUP BY k.pair, k.is_candidate, k.place, k.is_counted
-),
-likely_climb AS (
-  SELECT
-    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.rungs, t.keys,
-    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS own_place
-  FROM climbers AS t
-  UNION ALL
-  (
-    SELECT
-      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.rungs[2:],
-      n.keys[2:],
-      CASE WHEN bool_or(n.is_counted) OVER nth_left
-        THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_left
-      END,
-      CASE WHEN bool_or(n.is_counted) OVER nth_left
-        THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_left
-      END
-    FROM (
-      SELECT
-        w.*,
-        row_number() OVER (
-          PARTITION BY w.pair, w.is_candidate, w.keys[1]
-          ORDER BY w.is_counted DESC, w.place
-        ) AS ordinal
-      FROM likely_climb AS w
-      WHERE w.rungs[1] = w.rung
-        AND (w.base_place IS NULL OR w.own_place IS NULL)
-    ) AS n
-    WINDOW nth_left AS (PARTITION BY n.pair, n.keys[1], n.ordinal)
-    UNION ALL
-    SELECT
-      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.rungs,
-      w.keys, NULL, NULL
-    FROM likely_climb AS w
-    WHERE w.rungs[1] > w.rung
-      AND (w.base_place IS NULL OR w.own_place IS NULL)
-  )
-),
-likely_matches AS MATERIALIZED (
-  SELECT c.pair, c.base_place, c.own_place, c.rung + 5 AS rung
-  FROM likely_climb AS c
-  WHERE c.is_candidate
-    AND c.base_place IS NOT NULL
-    AND c.own_place IS NOT NULL
-),
-couples AS (
-  SELECT m.pair, m.base_place, m.own_place, m.rung, NULL AS output_index
-  FROM sure_matches AS m
-  UNION ALL
-  SELECT m.pair, m.base_place, m.own_place, m.rung, NULL
+  SELECT m.pair, m.base_place, m.candidate_place, m.rung, NULL
   FROM likely_matches AS m
   UNION ALL
   SELECT
     d.pair, CASE WHEN NOT d.is_candidate THEN d.place END,
     CASE WHEN d.is_candidate THEN d.place END, NULL, d.output_index
-  FROM donated AS d
+  FROM lost_donations AS d
   UNION ALL
   SELECT
     t.pair, CASE WHEN NOT t.is_candidate THEN t.place END,
     CASE WHEN t.is_candidate THEN t.place END, NULL, NULL
-  FROM left_over AS t
+  FROM unmatched_arrays AS t
   ANTI JOIN (
     SELECT x.pair, FALSE AS is_candidate, x.base_place AS place
     FROM likely_matches AS x
     UNION ALL
-    SELECT x.pair, TRUE, x.own_place
+    SELECT x.pair, TRUE, x.candidate_place
     FROM likely_matches AS x
   ) AS m
     ON m.pair = t.pair
@@ -422,11 +128,11 @@ SELECT
   candidate_is_counted, c.owned_bytes AS candidate_owned_bytes
 FROM couples AS o
 LEFT JOIN buffer_rungs() AS r USING (rung)
-LEFT JOIN things AS b
+LEFT JOIN compared_arrays AS b
   ON b.pair = o.pair
   AND NOT b.is_candidate
   AND b.place = o.base_place
-LEFT JOIN things AS c
+LEFT JOIN compared_arrays AS c
   ON c.pair = o.pair
   AND c.is_candidate
-  AND c.place = o.own_place
+  AND c.place = o.candidate_place

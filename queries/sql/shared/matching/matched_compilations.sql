@@ -14,6 +14,8 @@
 --   run of the window in which it reserved least, with one row per memory
 --   space.
 -- grain: pair of compilations, with window_ids memory space too
+-- steps: paired_runs, laddered_pairs, direct_pairs, compiled_again,
+--   window_pairs, best_of_window, open_modules, stand_ins, missing_programs
 -- param base
 -- param candidate
 -- param program VARCHAR = NULL of modules.program: Only pairs with this
@@ -69,216 +71,7 @@
 -- column base_source BIGINT id neutral: exact_fingerprint of its source.
 -- column candidate_source BIGINT id neutral: The same in the candidate.
 -- column platform
-WITH paired_runs AS MATERIALIZED (
-  -- Arguments are read inside of macros, where no CTE may have this name.
-  SELECT
-    p.*, s.may_be_same OR NOT $follow AS is_same_device
-  FROM selected_pair(base := $base, candidate := $candidate) AS p
-  JOIN runs AS b ON b.run_id = p.base_run_id
-  JOIN runs AS c ON c.run_id = p.candidate_run_id,
-  LATERAL (
-    SELECT d.may_be_same FROM same_device(one := b.device, other := c.device)
-      AS d
-  ) AS s
-),
-own_runs AS MATERIALIZED (
-  SELECT p.base_run_id AS run_id, 1 AS ordinal FROM paired_runs AS p
-  UNION ALL
-  SELECT u.run_id, u.ordinal + 1
-  FROM (
-    SELECT
-      unnest($window_ids) AS run_id,
-      unnest(range(1, len($window_ids) + 1)) AS ordinal
-  ) AS u
-  WHERE u.run_id NOT IN (SELECT p.base_run_id FROM paired_runs AS p)
-),
-ladder AS MATERIALIZED (
-  SELECT m.*
-  FROM module_ladder(
-    base_ids := (
-      SELECT list(o.run_id ORDER BY o.ordinal) FROM own_runs AS o
-    ),
-    candidate_ids := (
-      SELECT list(p.candidate_run_id)
-      FROM own_runs AS o
-      CROSS JOIN paired_runs AS p
-    ),
-    base_program := $base_program,
-    candidate_program := CASE
-      WHEN $base_program IS NOT NULL THEN coalesce($program, $base_program)
-    END
-  ) AS m
-),
-direct AS MATERIALIZED (
-  SELECT
-    m.* REPLACE (
-      CASE
-        WHEN p.is_same_device THEN m.differing_keys
-        WHEN m.differing_keys IS NOT NULL
-          THEN concat_ws(', ', nullif(m.differing_keys, ''), 'device')
-      END AS differing_keys
-    ),
-    p.is_same_device
-  FROM ladder AS m
-  CROSS JOIN paired_runs AS p
-  WHERE m.pair = 1
-),
--- The first compilation in the base of what its programs have in common.
-firsts AS (
-  SELECT
-    d.rank, d.base_program AS called, d.base_key,
-    arg_min(d, d.base_place) AS base
-  FROM direct AS d
-  WHERE d.base_has_assignment
-  GROUP BY d.rank, d.base_program, d.base_key
-),
-again AS (
-  SELECT d.candidate_place, f.base
-  FROM direct AS d
-  JOIN firsts AS f
-    ON f.rank IS NOT DISTINCT FROM d.rank
-    AND f.base_key IS NOT DISTINCT FROM d.candidate_key
-    AND f.called = d.candidate_program
-  WHERE d.base_place IS NULL
-    AND d.candidate_has_assignment
-),
-in_window AS (
-  SELECT m.*
-  FROM ladder AS m
-  WHERE m.method IS NOT NULL
-    AND m.base_has_assignment
-    AND m.candidate_has_assignment
-    AND m.differing_keys = ''
-    AND len($window_ids) > 1
-),
--- What has no comparable partner.
-open AS MATERIALIZED (
-  SELECT d.candidate_place
-  FROM direct AS d
-  ANTI JOIN again AS a ON a.candidate_place = d.candidate_place
-  ANTI JOIN in_window AS w ON w.candidate_place = d.candidate_place
-  WHERE d.candidate_has_assignment
-    AND $follow
-    AND (
-      d.base_place IS NULL
-      OR NOT d.base_has_assignment
-      OR (d.differing_keys <> '' AND d.is_same_device)
-    )
-),
-earlier AS MATERIALIZED (
-  SELECT
-    unnest($earlier_ids) AS run_id,
-    unnest(range(1, len($earlier_ids) + 1)) AS ordinal
-  UNION ALL
-  SELECT c.run_id, c.place
-  FROM base_choice(candidate := (
-    -- No run has no name: then nothing is looked for.
-    SELECT CASE WHEN count(o.candidate_place) > 0 THEN max(p.candidate) ELSE ''
-      END
-    FROM paired_runs AS p
-    LEFT JOIN open AS o ON TRUE
-  )) AS c
-  WHERE c.is_followed
-    AND $earlier_ids IS NULL
-  ORDER BY ordinal
-  LIMIT 90
-),
-asked_earlier AS MATERIALIZED (
-  SELECT e.run_id, e.ordinal
-  FROM earlier AS e
-  WHERE EXISTS (SELECT 1 FROM open)
-),
-seen AS (
-  SELECT
-    m.*,
-    row_number() OVER (
-      PARTITION BY m.candidate_place
-      ORDER BY m.differing_keys = '' DESC, e.ordinal
-    ) AS nth
-  FROM module_ladder(
-    base_ids := (
-      SELECT list(e.run_id ORDER BY e.ordinal) FROM asked_earlier AS e
-    ),
-    candidate_ids := (
-      SELECT list(p.candidate_run_id)
-      FROM asked_earlier AS e
-      CROSS JOIN paired_runs AS p
-    ),
-    base_program := NULL, assigned_only := TRUE
-  ) AS m
-  JOIN asked_earlier AS e ON e.run_id = m.base_run_id
-  JOIN open AS o ON o.candidate_place = m.candidate_place
-  WHERE m.method IS NOT NULL
-),
-stand_ins AS MATERIALIZED (
-  SELECT s.* EXCLUDE (nth) REPLACE ('series' AS method, 0.9 AS confidence)
-  FROM seen AS s
-  WHERE s.nth = 1
-),
--- What is compiled less often is not missing. Nor are as many programs of a
--- name as there are new ones: these may be what became of them.
-kinds AS (
-  SELECT
-    d.rank, d.candidate_program AS called, d.candidate_key AS kind_key,
-    bool_or(d.method IS NOT NULL) AS is_kept
-  FROM direct AS d
-  WHERE d.candidate_place IS NOT NULL
-  GROUP BY d.rank, d.candidate_program, d.candidate_key
-),
-lost_kinds AS (
-  SELECT
-    d.rank, d.base_program AS called, d.base_key AS kind_key,
-    row_number() OVER (
-      PARTITION BY d.rank, d.base_program ORDER BY min(d.base_place)
-    ) AS ordinal
-  FROM direct AS d
-  ANTI JOIN kinds AS k
-    ON k.rank IS NOT DISTINCT FROM d.rank
-    AND k.called = d.base_program
-    AND k.kind_key IS NOT DISTINCT FROM d.base_key
-  WHERE d.candidate_place IS NULL
-    AND d.base_has_assignment
-  GROUP BY d.rank, d.base_program, d.base_key
-),
-became AS (
-  SELECT k.rank, k.called, count(*) AS times
-  FROM kinds AS k
-  WHERE NOT k.is_kept
-  GROUP BY k.rank, k.called
-),
-missing AS (
-  SELECT l.rank, l.called, l.kind_key
-  FROM lost_kinds AS l
-  LEFT JOIN became AS b
-    ON b.rank IS NOT DISTINCT FROM l.rank
-    AND b.called = l.called
-  WHERE l.ordinal > coalesce(b.times, 0)
-),
--- The run of the window in which a program reserved least in a memory space;
--- of several the earliest.
-sizes AS (
-  SELECT
-    w.candidate_place, w.pair, c.space_color,
-    coalesce(b.reserved_bytes, 0) AS base_bytes
-  FROM in_window AS w
-  JOIN (
-    SELECT DISTINCT i.candidate_place, p.color AS space_color
-    FROM in_window AS i
-    JOIN memory_profile AS p
-      ON p.module_id IN (i.base_module_id, i.candidate_module_id)
-  ) AS c USING (candidate_place)
-  LEFT JOIN memory_profile AS b
-    ON b.module_id = w.base_module_id
-    AND b.color = c.space_color
-),
-best AS (
-  SELECT
-    s.candidate_place, s.space_color,
-    arg_min(s.pair, (s.base_bytes, -s.pair)) AS pair
-  FROM sizes AS s
-  GROUP BY s.candidate_place, s.space_color
-),
-related AS (
+WITH related AS (
   SELECT
     CASE
       WHEN s.candidate_place IS NULL AND d.candidate_place IS NULL
@@ -290,7 +83,7 @@ related AS (
     END AS relation,
     CASE WHEN s.candidate_place IS NULL THEN d ELSE s END AS m,
     CAST(NULL AS INTEGER) AS space_color
-  FROM (SELECT x.* EXCLUDE (is_same_device) FROM direct AS x) AS d
+  FROM (SELECT x.* EXCLUDE (is_same_device) FROM direct_pairs AS x) AS d
   LEFT JOIN stand_ins AS s
     ON s.candidate_place = d.candidate_place
     -- Of other shapes, too, it is no better than the base.
@@ -299,22 +92,22 @@ related AS (
       OR NOT d.base_has_assignment
       OR s.differing_keys = ''
     )
-  LEFT JOIN missing AS l
+  LEFT JOIN missing_programs AS l
     ON d.candidate_place IS NULL
     AND l.rank IS NOT DISTINCT FROM d.rank
     AND l.called = d.base_program
     AND l.kind_key IS NOT DISTINCT FROM d.base_key
     AND d.base_has_assignment
-  ANTI JOIN again AS a ON a.candidate_place = d.candidate_place
-  ANTI JOIN best AS w ON w.candidate_place = d.candidate_place
+  ANTI JOIN compiled_again AS a ON a.candidate_place = d.candidate_place
+  ANTI JOIN best_of_window AS w ON w.candidate_place = d.candidate_place
   UNION ALL
   SELECT 'matched', m, b.space_color
-  FROM best AS b
-  JOIN ladder AS m
+  FROM best_of_window AS b
+  JOIN laddered_pairs AS m
     ON m.pair = b.pair
     AND m.candidate_place = b.candidate_place
 ),
-whole AS (
+all_pairs AS (
   SELECT r.relation, r.space_color, unnest(r.m)
   FROM related AS r
   UNION ALL
@@ -334,8 +127,8 @@ whole AS (
       a.base.base_exact AS base_exact, a.base.base_graph AS base_graph,
       a.base.base_source AS base_source
     )
-  FROM direct AS d
-  JOIN again AS a ON a.candidate_place = d.candidate_place
+  FROM direct_pairs AS d
+  JOIN compiled_again AS a ON a.candidate_place = d.candidate_place
 )
 SELECT
   row_number() OVER (
@@ -354,7 +147,7 @@ SELECT
   w.base_exact, w.candidate_exact, w.base_graph, w.candidate_graph,
   w.base_source, w.candidate_source,
   coalesce(w.candidate_platform, w.base_platform) AS platform
-FROM whole AS w
+FROM all_pairs AS w
 CROSS JOIN paired_runs AS p
 LEFT JOIN runs AS b ON b.run_id = w.base_run_id
 WHERE $program IS NULL

@@ -1,0 +1,39 @@
+-- step: The part with most of the difference, and its share of all parts of
+--   the same sign. Confidences are added as decimals, so that sums do not
+--   depend on the order of rows.
+-- grain: pair, memory space
+WITH causes AS (
+  SELECT
+    f.pair, f.space_color, f.part,
+    CASE WHEN NOT s.is_detailed THEN f.kind END AS main_kind,
+    CAST(sum(f.delta) AS BIGINT) AS delta,
+    CAST(sum(
+      abs(f.delta) * CAST(
+        CASE WHEN f.confidence = 0 THEN 0.8 ELSE f.confidence END
+        AS DECIMAL(3, 2)
+      )
+    ) AS DOUBLE) / nullif(sum(abs(f.delta)), 0) AS confidence
+  FROM parts AS f
+  JOIN space_deltas AS s USING (pair, space_color)
+  WHERE f.part <> 'same'
+  GROUP BY ALL
+)
+SELECT
+  c.*,
+  CASE
+    WHEN c.delta > 0
+      THEN c.delta
+        / sum(greatest(c.delta, 0)) OVER (PARTITION BY c.pair, c.space_color)
+    WHEN c.delta < 0
+      THEN c.delta
+        / sum(least(c.delta, 0)) OVER (PARTITION BY c.pair, c.space_color)
+    ELSE 0.0
+  END AS share
+FROM causes AS c
+JOIN space_deltas AS s USING (pair, space_color)
+QUALIFY row_number() OVER (
+  PARTITION BY c.pair, c.space_color
+  ORDER BY
+    CASE WHEN s.total_delta < 0 THEN c.delta ELSE -c.delta END, c.part,
+    c.main_kind
+) = 1

@@ -1,0 +1,29 @@
+-- step: The buffers of both sides, with element type and dimensions taken from
+--   the shape.
+-- grain: pair, side, buffer
+SELECT
+  t.*,
+  CASE
+    WHEN t.array_type LIKE '(%' THEN NULL
+    ELSE nullif(regexp_extract(t.array_type, '^([a-z]\w*)\[', 1), '')
+  END AS element_type,
+  CASE
+    WHEN t.array_type LIKE '(%' OR t.array_type LIKE '%[]' THEN NULL
+    ELSE string_split(
+      regexp_extract(t.array_type, '\[([^\]]*)\]$', 1), ','
+    )
+  END AS dimensions
+FROM compared_buffers(
+  base_ids := (
+    SELECT list(p.base_id ORDER BY p.pair) FROM asked_pairs AS p
+  ),
+  candidate_ids := (
+    SELECT list(p.candidate_id ORDER BY p.pair) FROM asked_pairs AS p
+  ),
+  base_arenas := (
+    SELECT list(p.base_arena ORDER BY p.pair) FROM asked_pairs AS p
+  ),
+  candidate_arenas := (
+    SELECT list(p.candidate_arena ORDER BY p.pair) FROM asked_pairs AS p
+  )
+) AS t

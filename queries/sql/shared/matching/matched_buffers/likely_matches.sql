@@ -1,0 +1,148 @@
+-- step: Their likely partners, by further rungs: of other memory spaces and
+--   kinds, with one dimension changed, or of equal size. One of both has to be
+--   at the peak.
+-- grain: pair, match
+WITH RECURSIVE likely_keys AS MATERIALIZED (
+  SELECT
+    t.pair, t.is_candidate, t.place, t.is_counted,
+    [
+      CASE WHEN t.instruction IS NOT NULL
+        THEN hash(
+          t.color, t.kind, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.shape_index
+        )
+      END,
+      CASE WHEN t.opcode IS NOT NULL
+        THEN hash(
+          t.color, t.kind, t.opcode, t.op_path, t.array_type, t.shape_index
+        )
+      END,
+      CASE WHEN t.op_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.op_path, t.array_type)
+      END,
+      CASE WHEN t.instruction IS NOT NULL
+        THEN hash(t.color, t.instruction, t.opcode, t.op_path, t.array_type,
+          t.shape_index
+        )
+      END,
+      CASE WHEN t.opcode IS NOT NULL
+        THEN hash(t.color, t.opcode, t.op_path, t.array_type, t.shape_index)
+      END,
+      CASE WHEN t.op_path IS NOT NULL
+        THEN hash(t.color, t.op_path, t.array_type)
+      END,
+      CASE WHEN t.instruction IS NOT NULL
+        THEN hash(t.instruction, t.opcode, t.op_path, t.array_type,
+          t.shape_index
+        )
+      END,
+      CASE WHEN t.opcode IS NOT NULL
+        THEN hash(t.opcode, t.op_path, t.array_type, t.shape_index)
+      END,
+      CASE WHEN t.op_path IS NOT NULL
+        THEN hash(t.op_path, t.array_type)
+      END,
+      CASE WHEN t.is_counted AND t.parameter IS NOT NULL
+        THEN hash(t.color, t.kind, t.parameter, t.op_path)
+      END,
+      CASE WHEN t.is_counted AND t.op_path IS NOT NULL
+        THEN hash(t.color, t.kind, t.op_path, t.opcode, t.shape_index)
+      END
+    ]
+    -- Without one of the first eight dimensions.
+    || list_transform(
+      range(8),
+      lambda d:
+        CASE
+          WHEN t.is_counted AND t.op_path IS NULL AND len(t.dimensions) > d
+            THEN hash(
+              t.color, t.kind, t.instruction, t.opcode, t.shape_index,
+              t.element_type, t.dimensions[:d], t.dimensions[d + 2:]
+            )
+        END
+    )
+    || [
+      CASE WHEN t.is_counted AND t.opcode IS NOT NULL
+        THEN hash(t.color, t.kind, t.opcode, t.array_type)
+      END,
+      CASE WHEN t.is_counted AND t.array_type IS NOT NULL
+        THEN hash(t.color, t.kind, t.array_type)
+      END,
+      CASE WHEN t.is_counted AND t.size_bytes > 0
+        THEN hash(t.color, t.kind, t.size_bytes)
+      END
+    ] AS keys
+  FROM unmatched_arrays AS t
+  SEMI JOIN (SELECT o.pair FROM unmatched_arrays AS o WHERE o.is_counted) AS o
+    ON o.pair = t.pair
+),
+keyed AS MATERIALIZED (
+  SELECT t.*, t.keys[t.rung] AS key
+  FROM (
+    SELECT
+      y.*,
+      unnest(range(1, CASE WHEN y.is_counted THEN len(y.keys) ELSE 9 END + 1))
+        AS rung
+    FROM likely_keys AS y
+  ) AS t
+),
+-- Keys of both sides, one of them counted: the others match nothing.
+shared_keys AS (
+  SELECT k.pair, k.rung, k.key
+  FROM keyed AS k
+  WHERE k.key IS NOT NULL
+  GROUP BY k.pair, k.rung, k.key
+  HAVING bool_or(k.is_candidate)
+    AND NOT bool_and(k.is_candidate)
+    AND bool_or(k.is_counted)
+),
+climbers AS MATERIALIZED (
+  SELECT
+    k.pair, k.is_candidate, k.place, k.is_counted,
+    list(k.rung ORDER BY k.rung) AS rungs, list(k.key ORDER BY k.rung) AS keys
+  FROM keyed AS k
+  JOIN shared_keys AS s USING (pair, rung, key)
+  GROUP BY k.pair, k.is_candidate, k.place, k.is_counted
+),
+likely_climb AS (
+  SELECT
+    1 AS rung, t.pair, t.is_candidate, t.place, t.is_counted, t.rungs, t.keys,
+    CAST(NULL AS BIGINT) AS base_place, CAST(NULL AS BIGINT) AS candidate_place
+  FROM climbers AS t
+  UNION ALL
+  (
+    SELECT
+      n.rung + 1, n.pair, n.is_candidate, n.place, n.is_counted, n.rungs[2:],
+      n.keys[2:],
+      CASE WHEN bool_or(n.is_counted) OVER nth_left
+        THEN max(n.place) FILTER (WHERE NOT n.is_candidate) OVER nth_left
+      END,
+      CASE WHEN bool_or(n.is_counted) OVER nth_left
+        THEN max(n.place) FILTER (WHERE n.is_candidate) OVER nth_left
+      END
+    FROM (
+      SELECT
+        w.*,
+        row_number() OVER (
+          PARTITION BY w.pair, w.is_candidate, w.keys[1]
+          ORDER BY w.is_counted DESC, w.place
+        ) AS ordinal
+      FROM likely_climb AS w
+      WHERE w.rungs[1] = w.rung
+        AND (w.base_place IS NULL OR w.candidate_place IS NULL)
+    ) AS n
+    WINDOW nth_left AS (PARTITION BY n.pair, n.keys[1], n.ordinal)
+    UNION ALL
+    SELECT
+      w.rung + 1, w.pair, w.is_candidate, w.place, w.is_counted, w.rungs,
+      w.keys, NULL, NULL
+    FROM likely_climb AS w
+    WHERE w.rungs[1] > w.rung
+      AND (w.base_place IS NULL OR w.candidate_place IS NULL)
+  )
+)
+SELECT c.pair, c.base_place, c.candidate_place, c.rung + 5 AS rung
+FROM likely_climb AS c
+WHERE c.is_candidate
+  AND c.base_place IS NOT NULL
+  AND c.candidate_place IS NOT NULL
