@@ -1,0 +1,24 @@
+-- step: Arguments of both sides that are paired.
+-- grain: pair, argument
+SELECT
+  p.base_module_id AS base_id, p.candidate_module_id AS candidate_id,
+  p.base_number, p.candidate_number AS candidate_number, b.argument,
+  b.element_type AS base_type, c.element_type AS candidate_type,
+  b.sizes AS base_sizes, c.sizes AS candidate_sizes,
+  coalesce(c.logical_bytes - b.logical_bytes, 0) AS delta
+FROM paired_parameters(
+  base_ids := (
+    SELECT list(o.base_id ORDER BY o.base_id, o.candidate_id)
+    FROM asked_pairs AS o
+  ),
+  candidate_ids := (
+    SELECT list(o.candidate_id ORDER BY o.base_id, o.candidate_id)
+    FROM asked_pairs AS o
+  )
+) AS p
+JOIN arguments AS b
+  ON b.module_id = p.base_module_id
+  AND b.number = p.base_number
+JOIN arguments AS c
+  ON c.module_id = p.candidate_module_id
+  AND c.number = p.candidate_number

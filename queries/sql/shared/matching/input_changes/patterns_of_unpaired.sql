@@ -1,0 +1,48 @@
+-- step: Arguments of one side only, by their names with * for each number.
+-- grain: pair, pattern
+WITH unpaired_arguments AS (
+  SELECT
+    c.base_id, c.candidate_id, s.is_candidate, a.argument, a.number,
+    a.logical_bytes,
+    regexp_replace(a.argument, '\d+', '*', 'g') AS pattern,
+    s.is_candidate AS is_new,
+    regexp_matches(
+      lower(a.argument),
+      'opt_state|optimi[sz]er|\b(mu|nu|trace|momentum|ema)\b'
+    ) AS is_state
+  FROM asked_pairs AS c
+  CROSS JOIN (SELECT unnest([FALSE, TRUE]) AS is_candidate) AS s
+  JOIN arguments AS a
+    ON a.module_id = CASE WHEN s.is_candidate
+      THEN c.candidate_id ELSE c.base_id END
+  ANTI JOIN paired_arguments AS p
+    ON p.base_id = c.base_id
+    AND p.candidate_id = c.candidate_id
+    AND CASE WHEN s.is_candidate
+      THEN p.candidate_number ELSE p.base_number END = a.number
+),
+patterns AS (
+  SELECT
+    a.base_id, a.candidate_id, a.pattern, a.is_state,
+    count_if(NOT a.is_candidate) AS fewer, count_if(a.is_candidate) AS more,
+    list(a.argument ORDER BY a.logical_bytes DESC, a.number) AS arguments,
+    max(a.logical_bytes) AS most_bytes,
+    sum(CASE WHEN a.is_candidate THEN 1 ELSE -1 END * a.logical_bytes) AS delta
+  FROM unpaired_arguments AS a
+  GROUP BY a.base_id, a.candidate_id, a.pattern, a.is_state
+)
+SELECT
+  p.*,
+  (
+    SELECT count(*)
+    FROM arguments AS a
+    WHERE a.module_id = p.base_id
+      AND regexp_replace(a.argument, '\d+', '*', 'g') = p.pattern
+  ) AS base_times,
+  EXISTS (
+    SELECT 1
+    FROM arguments AS a
+    WHERE a.module_id = p.candidate_id
+      AND regexp_replace(a.argument, '\d+', '*', 'g') = p.pattern
+  ) AS is_kept
+FROM patterns AS p

@@ -1,0 +1,37 @@
+-- step: Of these, patterns that both sides have with other numbers: more or
+--   fewer layers. There are two of block_0 and block_1.
+-- grain: pair, number in the base, number in the candidate
+WITH numbers AS (
+  SELECT
+    c.base_id, c.candidate_id, c.pattern, n.number_index,
+    count(DISTINCT n.value) FILTER (WHERE a.module_id = c.base_id)
+      AS base_times,
+    count(DISTINCT n.value) FILTER (WHERE a.module_id = c.candidate_id)
+      AS candidate_times
+  FROM patterns_of_unpaired AS c
+  JOIN arguments AS a
+    ON a.module_id IN (c.base_id, c.candidate_id)
+    AND regexp_replace(a.argument, '\d+', '*', 'g') = c.pattern,
+  LATERAL (
+    SELECT
+      unnest(regexp_extract_all(a.argument, '\d+')) AS value,
+      generate_subscripts(regexp_extract_all(a.argument, '\d+'), 1)
+        AS number_index
+  ) AS n
+  WHERE c.base_times > c.fewer
+    AND c.more <> c.fewer
+    AND c.is_kept
+  GROUP BY c.base_id, c.candidate_id, c.pattern, n.number_index
+  HAVING base_times <> candidate_times
+)
+SELECT
+  n.base_id, n.candidate_id, 5 AS place, 'repeated' AS change,
+  'layers' AS meaning, format('{:,}', n.base_times) AS base_size,
+  format('{:,}', n.candidate_times) AS candidate_size,
+  sum(c.more + c.fewer) AS argument_count,
+  flatten(list(c.arguments ORDER BY length(c.pattern), c.pattern))
+    AS arguments,
+  CAST(sum(c.delta) AS BIGINT) AS delta
+FROM numbers AS n
+JOIN patterns_of_unpaired AS c USING (base_id, candidate_id, pattern)
+GROUP BY n.base_id, n.candidate_id, n.base_times, n.candidate_times

@@ -1,0 +1,65 @@
+-- step: Sizes that differ, by what they are a size of: layers where the first
+--   dimension of three arguments changes alike, else what size_names says.
+-- grain: pair, size of the base, size of the candidate
+WITH dimensions AS (
+  SELECT
+    d.*, d.base_sizes[d.dimension] AS base_size,
+    d.candidate_sizes[d.dimension] AS candidate_size
+  FROM (
+    SELECT
+      p.*, unnest(range(1, len(p.base_sizes) + 1)) AS dimension
+    FROM paired_arguments AS p
+    WHERE len(p.base_sizes) = len(p.candidate_sizes)
+  ) AS d
+  WHERE d.base_sizes[d.dimension] <> d.candidate_sizes[d.dimension]
+),
+named_dimensions AS (
+  SELECT
+    d.*, n.place AS name_place, n.meaning AS size_meaning,
+    d.dimension = 1
+    AND len(d.base_sizes) >= 2
+    AND coalesce(n.meaning, '') <> 'batch' AS is_stackable
+  FROM dimensions AS d
+  LEFT JOIN LATERAL (
+    SELECT s.place, s.meaning
+    FROM size_names() AS s
+    WHERE regexp_matches(lower(d.argument), s.words)
+      AND regexp_full_match(d.base_type, s.types)
+      AND CASE s.dimension
+        WHEN 'first' THEN d.dimension = 1
+        WHEN 'second' THEN d.dimension = 2
+        WHEN 'later' THEN d.dimension > 2
+        WHEN 'largest'
+          THEN d.base_size = list_max(d.base_sizes)
+          AND d.candidate_size = list_max(d.candidate_sizes)
+        ELSE TRUE
+      END
+    ORDER BY s.place
+    LIMIT 1
+  ) AS n ON TRUE
+)
+SELECT
+  base_id, candidate_id,
+  CASE
+    WHEN bool_and(is_stackable) AND count(*) >= 3 THEN 5
+    ELSE coalesce(min(name_place), 80)
+  END AS place,
+  'resized' AS change,
+  CASE
+    WHEN bool_and(is_stackable) AND count(*) >= 3 THEN 'layers'
+    ELSE coalesce(
+      arg_min(size_meaning, name_place),
+      min(argument || '[' || (dimension - 1) || ']')
+    )
+  END AS meaning,
+  format('{:,}', base_size) AS base_size,
+  format('{:,}', candidate_size) AS candidate_size,
+  count(DISTINCT candidate_number) AS argument_count,
+  list_transform(
+    list_sort(list(DISTINCT struct_pack(
+      width := length(argument), argument := argument
+    ))), lambda x: x.argument
+  ) AS arguments,
+  CAST(sum(delta) AS BIGINT) AS delta
+FROM named_dimensions
+GROUP BY base_id, candidate_id, base_size, candidate_size
