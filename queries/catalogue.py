@@ -15,6 +15,7 @@ from hlodb.paths import read_text
 from hlodb.queries.front_matter import parse_query, parse_vocabulary
 from hlodb.queries.query import Query
 from hlodb.queries.steps import Step, parse_step
+from hlodb.rules import rule_rows
 from hlodb.text import nearest
 
 GROUPS = {
@@ -118,9 +119,17 @@ def read_queries(
 
 
 def find_query(catalogue: Catalogue, name: str) -> Query:
-    """Return the query called `name`; raises UsageError that suggests the nearest."""
+    """Return the query called `name`.
+
+    Raises UsageError that suggests the nearest, or what answers a former query.
+    """
     if name in catalogue:
         return catalogue[name]
+    for former, command in rule_rows("former_queries"):
+        if name == former:
+            raise UsageError(
+                f"there is no query {name!r} any more; use hlodb {command}"
+            )
     hint = nearest(name, catalogue) or "; `hlodb query` lists them"
     raise UsageError(f"there is no query {name!r}{hint}")
 

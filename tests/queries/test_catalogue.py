@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from hlodb.errors import HlodbError, UsageError
@@ -17,6 +19,8 @@ from hlodb.queries.catalogue import (
 )
 from hlodb.queries.describe import catalogue_listing, catalogue_objects, query_help
 from hlodb.queries.macros import needs
+from hlodb.queries.run import run_query
+from hlodb.rules import rule_rows
 from hlodb.text import nearest
 from tests.queries.conftest import OWNERS
 
@@ -52,7 +56,7 @@ def test_sixty_questions_and_more() -> None:
     """What people ask, beside checks and the building blocks of other queries."""
     catalogue = load_catalogue()
     asked = [q for q in catalogue.values() if q.group not in NOT_ASKED]
-    assert len(asked) >= 80
+    assert len(asked) >= 70
     assert list(dict.fromkeys(q.group for q in catalogue.values())) == list(GROUPS)
 
 
@@ -67,6 +71,33 @@ def test_an_unknown_name_suggests_the_nearest() -> None:
 def test_nothing_is_suggested_where_nothing_is_near() -> None:
     assert nearest("xyzzy", ["peak_by_space"]) == ""
     assert nearest("runs", ["run"]) == "; did you mean run?"
+
+
+def test_a_former_query_names_the_command_that_answers_its_question() -> None:
+    with pytest.raises(UsageError) as caught:
+        find_query(load_catalogue(), "buffer_residency")
+    assert str(caught.value) == (
+        "there is no query 'buffer_residency' any more;"
+        " use hlodb query longest_live_ranges"
+    )
+
+
+@pytest.mark.parametrize(("name", "command"), rule_rows("former_queries"))
+def test_the_command_instead_of_a_former_query_works(
+    empty_warehouse: duckdb.DuckDBPyConnection, name: str, command: str
+) -> None:
+    assert name not in load_catalogue()
+    kind, *rest = shlex.split(command)
+    if kind == "query":
+        asked, *options = rest
+        assert {*options[::2]} <= {"-p"}
+        values = dict(option.split("=") for option in options[1::2])
+        run_query(empty_warehouse, asked, values)
+    elif kind == "sql":
+        (sql,) = rest
+        empty_warehouse.execute(sql)
+    else:
+        assert command == "check"
 
 
 def test_queries_of_users_come_after_our_own(tmp_path: Path) -> None:

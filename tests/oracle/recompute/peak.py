@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
-from itertools import pairwise
 
 from tests.oracle import shapes
 from tests.oracle.dump import Value
@@ -18,9 +17,7 @@ from tests.oracle.recompute.registry import (
     of_value,
     op_name,
     opcode,
-    placed,
     ratio,
-    readers,
     recomputes,
 )
 from tests.oracle.recompute.sources import attributed, op_path
@@ -255,37 +252,6 @@ def _set_names(space: Space, value: Value, kind: str, grouped_by: str) -> list[s
     if line is None or line.source.file is None:
         return []
     return [f"{line.source.file}:{line.source.line}"]
-
-
-@recomputes("buffer_residency")
-def buffer_residency(dump: Dump) -> Iterator[Row]:
-    """Count for how many of its steps a value is not touched."""
-    for space in dump.spaces:
-        for value, _, size in placed(space, "temp"):
-            if value.start is None or value.end is None:
-                continue
-            steps = [
-                i.step
-                for i in readers(space.module, value)
-                if i.step is not None and value.start <= i.step <= value.end
-            ]
-            touches = [*sorted({value.start, *steps}), value.end + 1]
-            gaps = [after - before - 1 for before, after in pairwise(touches)]
-            live = value.end - value.start + 1
-            yield {
-                **of_space(space),
-                **of_value(value),
-                "size_bytes": size,
-                "live_steps": live,
-                "resident_byte_steps": size * live,
-                "idle_steps": sum(gaps),
-                "idle_ratio": sum(gaps) / live,
-                "use_count": len(set(steps)),
-                "max_gap_steps": max(gaps),
-                "start_step": value.start,
-                "end_step": value.end,
-                "op_name": op_name(value.instruction),
-            }
 
 
 @recomputes("peak_reconciliation", leaves_out=["reason"])

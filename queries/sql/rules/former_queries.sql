@@ -1,0 +1,7 @@
+-- title: Former queries
+-- question: What answers the question of a query that is no more?
+-- definition: Each command is one of hlodb. hlodb query NAME prints it where
+--   NAME is the name of a former query.
+-- grain: former query
+-- column name VARCHAR name neutral: Name of the former query.
+-- column command VARCHAR text neutral: Command that answers its question.
