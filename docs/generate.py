@@ -22,7 +22,10 @@ GOLD = FOLDER.parent / "tests" / "gold"
 ABOUT = "<!-- Made from the code by `make docs`. -->\n"
 SHOWN_LINES = 8
 SHOWN_CHARACTERS = 160
-CHECKS = ("checks",)
+HIDDEN = ("checks", *BUILDING_BLOCKS)
+"""Groups without a page: `hlodb query NAME --help` explains them."""
+
+ASKED = [group for group in GROUPS if group not in HIDDEN]
 
 
 def schema() -> str:
@@ -31,19 +34,18 @@ def schema() -> str:
 
 
 def query_index() -> str:
-    """Return a line for each query, by group; checks and building blocks apart."""
-    own = [group for group in GROUPS if group not in (*BUILDING_BLOCKS, *CHECKS)]
+    """Return a line for each query, by group."""
     parts = [
         f"{ABOUT}\n# Queries\n\n"
         "`hlodb query NAME` answers one of these questions, `hlodb query NAME --help`"
         " explains every parameter and column, and `FROM NAME(…)` asks the same"
         " question in any DuckDB client.\n",
-        *(_index_of(group) for group in own),
+        *(_index_of(group) for group in ASKED),
         "## Checks and building blocks\n\n"
-        "`hlodb check` runs the [checks](queries/checks.md)."
-        " The [building blocks](queries/shared.md) and"
-        " [tables of rules](queries/rules.md) are macros that the queries above read;"
-        " use them in your own SQL.\n",
+        "`hlodb check` runs the [checks](checks.md). Building blocks and tables of"
+        " rules are macros that the queries above read, and that your own SQL may"
+        " read: `hlodb query --all` lists them, `hlodb query NAME --help` explains"
+        " one.\n",
     ]
     return "\n".join(parts)
 
@@ -105,9 +107,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/schema.md": schema,
     "reference/queries.md": query_index,
     "reference/report.md": report,
-    **{
-        f"reference/queries/{group}.md": partial(query_group, group) for group in GROUPS
-    },
+    **{f"reference/queries/{group}.md": partial(query_group, group) for group in ASKED},
 }
 """Pages by their path below docs/."""
 
