@@ -23,26 +23,6 @@ from tests.oracle.recompute.registry import (
 _LARGEST_ALIGNMENT = 1024
 
 
-@recomputes("allocations_by_size", {"align": 64}, {"align": 1000})
-def allocations_by_size(dump: Dump, align: int) -> Iterator[Row]:
-    """Put allocations into classes of powers of two."""
-    for space in dump.spaces:
-        classes: dict[int, list[int]] = defaultdict(list)
-        for allocation in space.allocations:
-            size = allocation.size
-            classes[1 << size.bit_length() - 1 if size else 0].append(size)
-        for bucket, sizes in classes.items():
-            yield {
-                **of_space(space),
-                "bucket_bytes": bucket,
-                "allocation_count": len(sizes),
-                "count_ratio": len(sizes) / len(space.allocations),
-                "sum_bytes": sum(sizes),
-                "bytes_ratio": ratio(sum(sizes), space.size()),
-                "rounding_bytes": sum(-size % align for size in sizes),
-            }
-
-
 @recomputes("arena_split_cost")
 def arena_split_cost(dump: Dump) -> Iterator[Row]:
     """Compare the peaks of arenas by themselves with their joint peak."""
