@@ -22,28 +22,6 @@ from tests.oracle.recompute.registry import (
 from tests.oracle.recompute.sources import source_of
 
 
-@recomputes("dtype_census")
-def dtype_census(dump: Dump) -> Iterator[Row]:
-    """Sum what values own at the peak by element type and kind."""
-    for space in dump.spaces:
-        sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-        for owned in space.owners:
-            name = _type_name(owned.value)
-            found = sums[name, owned.allocation.kind]
-            found[0] += owned.owned
-            found[1] += owned.value is not None
-        for (name, kind), (size, count) in sums.items():
-            yield {
-                **of_space(space),
-                "element_type": name,
-                "kind": kind,
-                "owned_bytes": size,
-                "peak_ratio": ratio(size, space.peak),
-                "value_count": count,
-                "half_gain_bytes": size // 2 if name in ("f32", "f64") else 0,
-            }
-
-
 def _type_name(value: Value | None) -> str:
     if value is None or shapes.is_tuple(value.shape):
         return "other"
