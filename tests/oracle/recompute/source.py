@@ -160,30 +160,6 @@ def stack_inclusive(dump: Dump) -> Iterator[Row]:
             }
 
 
-@recomputes("metadata_coverage")
-def metadata_coverage(dump: Dump) -> Iterator[Row]:
-    """Sum what values own at the peak by what is known of their origin."""
-    for space in dump.spaces:
-        sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0])
-        for owned in space.owners:
-            instruction = owned.value.instruction if owned.value else None
-            operation = (
-                instruction.opcode if instruction else f"({owned.allocation.kind})"
-            )
-            found = sums[_class(space.module, owned), operation]
-            found[0] += owned.owned
-            found[1] += owned.value is not None
-        for (class_, operation), (size, count) in sums.items():
-            yield {
-                **of_space(space),
-                "class": class_,
-                "opcode": operation,
-                "owned_bytes": size,
-                "peak_ratio": ratio(size, space.peak),
-                "value_count": count,
-            }
-
-
 def _class(module: Module, owned: Owned) -> str:
     instruction = owned.value.instruction if owned.value else None
     source = source_of(module, instruction)
