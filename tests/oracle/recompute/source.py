@@ -20,7 +20,6 @@ from tests.oracle.recompute.sources import (
     attributed,
     op_path,
     source_of,
-    stack,
 )
 
 
@@ -129,34 +128,6 @@ def op_name_tree(dump: Dump, max_depth: int = 100) -> Iterator[Row]:
                 "peak_ratio": ratio(total, space.peak),
                 "value_count": count,
                 "folded": f"{';'.join(parts_)} {own}" if own else None,
-            }
-
-
-@recomputes("stack_inclusive")
-def stack_inclusive(dump: Dump) -> Iterator[Row]:
-    """Sum what values own at the peak by every place on their stack."""
-    for space in dump.spaces:
-        totals: dict[tuple[str, int, str], list[int]] = defaultdict(lambda: [0, 0])
-        for owned in space.owners:
-            instruction = owned.value.instruction if owned.value else None
-            if instruction is None or owned.owned == 0:
-                continue
-            places = [
-                (frame.file_name, frame.line, frame.function_name)
-                for frame in stack(space.module, instruction)
-            ]
-            for at, place in enumerate(dict.fromkeys(places)):
-                totals[place][0] += owned.owned * (at == 0)
-                totals[place][1] += owned.owned
-        for (file, line, function), (own, total) in totals.items():
-            yield {
-                **of_space(space),
-                "file_name": file,
-                "line": line,
-                "function_name": function,
-                "self_bytes": own,
-                "total_bytes": total,
-                "peak_ratio": ratio(total, space.peak),
             }
 
 
