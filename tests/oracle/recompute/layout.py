@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tests.oracle import shapes
-from tests.oracle.dump import Value
 from tests.oracle.recompute.moves import moves
 from tests.oracle.recompute.registry import (
     Dump,
@@ -20,12 +19,6 @@ from tests.oracle.recompute.registry import (
     space_name,
 )
 from tests.oracle.recompute.sources import source_of
-
-
-def _type_name(value: Value | None) -> str:
-    if value is None or shapes.is_tuple(value.shape):
-        return "other"
-    return shapes.element_type(value.shape)
 
 
 @recomputes("padding_at_peak")

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from tests.oracle.dump import Module
 from tests.oracle.memory import Owned, Space
 from tests.oracle.recompute.registry import (
     Dump,
     Row,
     of_space,
-    op_name,
     ratio,
     recomputes,
 )
@@ -19,7 +17,6 @@ from tests.oracle.recompute.sources import (
     Attributed,
     attributed,
     op_path,
-    source_of,
 )
 
 
@@ -129,20 +126,3 @@ def op_name_tree(dump: Dump, max_depth: int = 100) -> Iterator[Row]:
                 "value_count": count,
                 "folded": f"{';'.join(parts_)} {own}" if own else None,
             }
-
-
-def _class(module: Module, owned: Owned) -> str:
-    instruction = owned.value.instruction if owned.value else None
-    source = source_of(module, instruction)
-    if source is not None and source.file is not None:
-        is_library = (
-            "/site-packages/" in source.file or "/dist-packages/" in source.file
-        )
-        return "library_source" if is_library else "source"
-    if instruction is None:
-        return "nothing"
-    if instruction.opcode == "parameter" and instruction.op_name:
-        return "argument"
-    if instruction.opcode == "constant":
-        return "constant"
-    return "op_name_only" if op_name(instruction) else "nothing"
