@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from tests.oracle import shapes
 from tests.oracle.dump import Allocation, Instruction, Module, Value
-from tests.oracle.memory import Space, arena_levels, arena_peak
+from tests.oracle.memory import Space
 from tests.oracle.recompute.calls import async_fusions, is_workspace
 from tests.oracle.recompute.registry import (
     Dump,
@@ -130,36 +130,6 @@ def _is_of_condition(instruction: Instruction) -> bool:
 def _is_passed_on(instruction: Instruction, value: Value) -> bool:
     aliasing = instruction.attributes.get("output_to_operand_aliasing", "")
     return f"{value.index}: (" in aliasing
-
-
-@recomputes("reuse_factor")
-def reuse_factor(dump: Dump) -> Iterator[Row]:
-    """Count how often the bytes of an arena are used."""
-    for space in dump.spaces:
-        for arena in space.of_kind("temp"):
-            used = sum(
-                level * (last - first + 1)
-                for first, last, level in arena_levels(space, arena)
-            )
-            is_used = arena_peak(space, arena) is not None
-            size = sum(place.size for place in arena.places)
-            chains = [
-                sum(p.offset <= place.offset < p.end for p in arena.places)
-                for place in arena.places
-                if place.size
-            ]
-            yield {
-                **of_space(space),
-                "allocation_id": arena.number,
-                "allocation_bytes": arena.size,
-                "value_count": len(arena.places),
-                "value_bytes": size,
-                "reuse_x": ratio(size, arena.size),
-                "max_chain": max(chains, default=0),
-                "busy_ratio": ratio(used, arena.size * space.step_count)
-                if is_used
-                else None,
-            }
 
 
 @recomputes("constant_bloat")

@@ -236,36 +236,7 @@ def longest_run(numbers: set[int]) -> int:
     )
 
 
-# --- Reuse ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-@examples
-@given(assignment=assignments())
-def test_reuse(empty_warehouse: Connection, assignment: Assignment) -> None:
-    with stored(empty_warehouse, assignment) as connection:
-        rows = ask(
-            connection,
-            "SELECT allocation_id, value_count, value_bytes, reuse_x, max_chain,"
-            " busy_ratio FROM reuse_factor()",
-        )
-    steps = range(assignment.steps + 1)
-    expected = []
-    for a in assignment.allocations:
-        if a.kind == "temp":
-            total = sum(v.size for v in a.values)
-            chains = [sum(b in v.bytes_set() for v in a.values) for b in range(a.size)]
-            busy = sum(len(covered(a, step)) for step in steps)
-            is_busy = a in arenas(assignment) and a.size
-            expected.append(
-                (
-                    *(a.allocation_id, len(a.values), total),
-                    pytest.approx(total / a.size) if a.size else None,
-                    max(chains, default=0),
-                    pytest.approx(busy / a.size / len(steps)) if is_busy else None,
-                )
-            )
-    assert sorted(rows) == expected
+# --- Overlaps -------------------------------------------------------------------------
 
 
 @pytest.mark.slow
