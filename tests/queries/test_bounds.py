@@ -63,10 +63,10 @@ def test_what_is_taken(value: object) -> None:
 def test_a_number_that_is_refused_is_a_mistake_of_usage(
     gold_warehouse: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked = ["query", "hole_map", "-p", "at_step=9000000000"]
+    asked = ["query", "live_timeline", "-p", "points=9000000000"]
     assert main([*asked, "--db", str(gold_warehouse)]) == 2
     assert capsys.readouterr().err == (
-        "hlodb: parameter 'at_step' is from 0 to 2,147,483,647, not 9000000000\n"
+        "hlodb: parameter 'points' is from 0 to 1,000,000,000, not 9000000000\n"
     )
 
 

@@ -170,43 +170,6 @@ def _power_of_two(number: int) -> int:
     return number & -number
 
 
-@recomputes("hole_map", {}, {"at_step": 3})
-def hole_map(dump: Dump, at_step: int | None = None) -> Iterator[Row]:
-    """List what no live value covers, at the peak of each arena or at a step."""
-    for space in dump.spaces:
-        for arena in space.of_kind("temp"):
-            peak = arena_peak(space, arena)
-            if peak is None:
-                continue
-            step = peak[1] if at_step is None else at_step
-            holes = _holes(arena, step)
-            free = sum(end - start for start, end in holes)
-            largest = max((end - start for start, end in holes), default=0)
-            for start, end in holes:
-                yield {
-                    **of_space(space),
-                    "allocation_id": arena.number,
-                    "allocation_bytes": arena.size,
-                    "step": step,
-                    "from_byte": start,
-                    "to_byte": end,
-                    "hole_bytes": end - start,
-                    "free_bytes": free,
-                    "largest_hole_bytes": largest,
-                    "frag_index_ratio": 1 - largest / free,
-                }
-
-
-def _holes(arena: Allocation, step: int) -> list[tuple[int, int]]:
-    live = sorted((p.offset, p.end) for p in arena.places if p.value.is_live(step))
-    holes, reached = [], 0
-    for start, end in [*live, (arena.size, arena.size)]:
-        if start > reached:
-            holes.append((reached, start))
-        reached = max(reached, end)
-    return holes
-
-
 @recomputes("idle_spaces_at_peak")
 def idle_spaces_at_peak(dump: Dump) -> Iterator[Row]:
     """Look at the other memory spaces at the peak of the main one."""

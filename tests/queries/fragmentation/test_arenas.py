@@ -1,4 +1,4 @@
-"""Peak, timeline, fragmentation, holes, reuse and packing, byte by byte."""
+"""Peak, timeline, fragmentation and packing, byte by byte."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_temporary_value_and_a_result_of_its_size_are_one_stretch(
     assert rows == [(0, 0, 0, 0, 0), (1, 5, 4, 4, 4), (6, 6, 0, 0, -4)]
 
 
-# --- Fragmentation and holes ----------------------------------------------------------
+# --- Fragmentation -------------------------------------------------------------------
 
 
 @pytest.mark.slow
@@ -201,39 +201,6 @@ def part_of(arena: Allocation, byte: int, step: int) -> str:
         bits |= value.offset
     is_gap = last < arena.size and last - first < (bits & -bits)
     return "alignment_gap" if is_gap else "never_used"
-
-
-@pytest.mark.slow
-@examples
-@given(assignment=assignments(), at=st.none() | st.integers(0, 8))
-def test_holes(
-    empty_warehouse: Connection, assignment: Assignment, at: int | None
-) -> None:
-    step_asked = "NULL" if at is None else str(at)
-    with stored(empty_warehouse, assignment) as connection:
-        rows = ask(
-            connection,
-            "SELECT allocation_id, step, from_byte, to_byte, free_bytes,"
-            f" largest_hole_bytes FROM hole_map(at_step := {step_asked})",
-        )
-    found: dict[tuple[int, ...], set[int]] = defaultdict(set)
-    for allocation_id, step, first, end, free, largest in rows:
-        assert not found[allocation_id, step, free, largest] & set(range(first, end))
-        found[allocation_id, step, free, largest] |= set(range(first, end))
-    expected = {}
-    for arena in arenas(assignment):
-        step = arena_peak(assignment, arena)[1] if at is None else at
-        free = set(range(arena.size)) - covered(arena, step)
-        if free:
-            key = (arena.allocation_id, step, len(free), longest_run(free))
-            expected[key] = free
-    assert found == expected
-
-
-def longest_run(numbers: set[int]) -> int:
-    return max(
-        next(n for n in range(1, 99) if first + n not in numbers) for first in numbers
-    )
 
 
 # --- Overlaps -------------------------------------------------------------------------
