@@ -42,26 +42,6 @@ def arena_split_cost(dump: Dump) -> Iterator[Row]:
         }
 
 
-@recomputes("frag_by_arena")
-def frag_by_arena(dump: Dump) -> Iterator[Row]:
-    """Subtract the live peak of each arena from its size."""
-    for space in dump.spaces:
-        if space.peak_step is None:
-            continue
-        for arena in space.of_kind("temp"):
-            peak, step = arena_peak(space, arena) or (0, None)
-            yield {
-                **of_space(space),
-                "allocation_id": arena.number,
-                "allocation_bytes": arena.size,
-                "live_peak_bytes": peak,
-                "peak_step": step,
-                "fragmentation_bytes": arena.size - peak,
-                "fragmentation_ratio": ratio(arena.size - peak, arena.size),
-                "value_count": len(arena.places),
-            }
-
-
 @recomputes("frag_by_space")
 def frag_by_space(dump: Dump) -> Iterator[Row]:
     """Subtract the most live temporary bytes from what temporaries reserve."""
