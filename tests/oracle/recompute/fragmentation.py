@@ -23,25 +23,6 @@ from tests.oracle.recompute.registry import (
 _LARGEST_ALIGNMENT = 1024
 
 
-@recomputes("arena_split_cost")
-def arena_split_cost(dump: Dump) -> Iterator[Row]:
-    """Compare the peaks of arenas by themselves with their joint peak."""
-    for space in dump.spaces:
-        arenas = space.of_kind("temp")
-        if not arenas or space.temp_peak is None:
-            continue
-        peaks = sum((arena_peak(space, arena) or (0, 0))[0] for arena in arenas)
-        yield {
-            **of_space(space),
-            "arena_count": len(arenas),
-            "sum_bytes": space.size("temp"),
-            "sum_of_peaks_bytes": peaks,
-            "joint_peak_bytes": space.temp_peak,
-            "split_bytes": peaks - space.temp_peak,
-            "waste_bytes": space.size("temp") - space.temp_peak,
-        }
-
-
 @recomputes("frag_by_space")
 def frag_by_space(dump: Dump) -> Iterator[Row]:
     """Subtract the most live temporary bytes from what temporaries reserve."""
