@@ -6,43 +6,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import TypeAlias
 
-from tests.oracle.dump import Computation, Instruction, Module
-from tests.oracle.recompute.calls import executions
+from tests.oracle.dump import Instruction, Module
 from tests.oracle.recompute.registry import Dump, Row, of_module, recomputes
 
 _Edges: TypeAlias = dict[Instruction, set[tuple[str, Instruction]]]
 """For each instruction the kinds of its edges, and what they lead to."""
 
 _CALLING = ("fusion", "call", "async-start", "while")
-
-
-@recomputes("computation_callers")
-def computation_callers(dump: Dump) -> Iterator[Row]:
-    """List who calls each computation, and how often it runs."""
-    for module in dump.modules:
-        times = executions(module)
-        for computation in module.computations:
-            count, is_known = times.get(computation, (0, True))
-            for caller, role in _callers(computation):
-                yield {
-                    **of_module(module),
-                    "computation_name": computation.name,
-                    "kind": computation.kind,
-                    "instruction_count": len(computation.instructions),
-                    "caller": caller.name if caller else None,
-                    "caller_opcode": caller.opcode if caller else None,
-                    "role": role,
-                    "caller_computation": caller.computation.name if caller else None,
-                    "times": count,
-                    "times_known": is_known,
-                }
-
-
-def _callers(
-    computation: Computation,
-) -> list[tuple[Instruction | None, str | None]]:
-    """Return callers and roles; nobody, where nothing calls a computation."""
-    return [(caller, role) for caller, role, _ in computation.callers] or [(None, None)]
 
 
 def producers(module: Module) -> _Edges:
