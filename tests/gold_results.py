@@ -62,6 +62,10 @@ SPECIAL: dict[str, list[Parameters]] = {
         {"run": "v5e-jax-0.10.2", "program": "jit_gpt_unrolled", "color": 0},
         {**TPU, "color": 0},
     ],
+    "instruction_neighbours": [
+        {**CPU, "direction": "users"},
+        {**TPU, "direction": "inputs"},
+    ],
     "peak_leverage": [CPU, TPU],
     "peak_leverage_of_sets": [
         CPU,

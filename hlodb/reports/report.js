@@ -62,7 +62,7 @@
     const asked = Object.entries({ run, program, instruction: name });
     const given = asked.filter(([, value]) => value);
     const parameters = given.map(([key, value]) => ` -p ${key}=${quoted(value)}`);
-    return `hlodb query instruction_users${parameters.join("")}`;
+    return `hlodb query instruction_neighbours${parameters.join("")}`;
   };
   const leave = (rect) => {
     const figure = figureOf(rect);

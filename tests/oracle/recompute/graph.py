@@ -76,20 +76,22 @@ def _walk(
         seen |= set(reached)
 
 
-@recomputes("instruction_users", {"depth": 1}, {"depth": 4})
-def instruction_users(dump: Dump, depth: int) -> Iterator[Row]:
-    """Walk from the first parameter of the program to what depends on it."""
+@recomputes(
+    "instruction_neighbours",
+    {"direction": "users", "depth": 1},
+    {"direction": "users", "depth": 4},
+    {"direction": "inputs", "depth": 1},
+    {"direction": "inputs", "depth": 4},
+)
+def instruction_neighbours(dump: Dump, direction: str, depth: int) -> Iterator[Row]:
+    """Walk from the first parameter to its users, or from the result to its inputs."""
     for module in dump.modules:
+        if direction == "inputs":
+            yield from _walk(module, producers(module), module.entry.root, depth)
+            continue
         for start in module.entry.instructions:
             if start.parameter_number == 0:
                 yield from _walk(module, _users(module), start, depth)
-
-
-@recomputes("instruction_producers", {"depth": 1}, {"depth": 4})
-def instruction_producers(dump: Dump, depth: int) -> Iterator[Row]:
-    """Walk from the result of the program to what it depends on."""
-    for module in dump.modules:
-        yield from _walk(module, producers(module), module.entry.root, depth)
 
 
 @recomputes("instruction_path")

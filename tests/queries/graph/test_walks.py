@@ -138,11 +138,11 @@ def test_walks_and_paths(
         store(empty_warehouse, graph)
         users, producers = (
             empty_warehouse.execute(
-                f"SELECT name, distance, through FROM {query}(instruction := ?,"
-                " depth := ?)",
-                [f"i{start}", depth],
+                "SELECT name, distance, through FROM instruction_neighbours("
+                "instruction := ?, direction := ?, depth := ?)",
+                [f"i{start}", direction, depth],
             ).fetchall()
-            for query in ("instruction_users", "instruction_producers")
+            for direction in ("users", "inputs")
         )
         path = empty_warehouse.execute(
             "SELECT place, name FROM instruction_path(source := ?, target := ?)",

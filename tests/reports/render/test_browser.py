@@ -136,7 +136,7 @@ def test_a_click_pins_a_value_and_shows_a_command_that_works(
     assert told(page) == FACTS
     assert page.url.endswith("#buffer=broadcast.26.clone")
     command = page.locator(".told code").inner_text().split()
-    assert command[:3] == ["hlodb", "query", "instruction_users"]
+    assert command[:3] == ["hlodb", "query", "instruction_neighbours"]
     answer = hlodb(demo_warehouse, *command[1:], "--format", "csv")
     assert "jaxlib-0.5.3,jit_cnn,7,,broadcast.26.clone,1," in answer
 

@@ -1,25 +1,29 @@
--- title: Transitive users or inputs of instructions
--- question: Which instructions does a walk over the graph reach within a
---   number of edges?
--- definition: Follows graph_edges from the start to the producers, or with
---   forward to the consumers. Each instruction is listed once, at its least
---   distance; among several edges the lowest kind and instruction number
---   counts. Without a name the walk starts at the root of the entry
---   computation, or with forward at its first parameter.
--- grain: module content, start, instruction
+-- title: Users and inputs of an instruction
+-- question: Which instructions depend on a result, or does it depend on, up to
+--   a number of edges?
+-- definition: Follows graph_edges from producer to consumer (direction users)
+--   or from consumer to producer (inputs), through operands and called
+--   computations. Each instruction is listed once, at its least distance;
+--   among several edges the lowest kind and instruction number counts.
+-- grain: module occurrence, instruction
+-- leading: program, distance, name, opcode, edge, shape, op_name
 -- param run
 -- param program
 -- param instruction VARCHAR = NULL: Name of the instruction to start from;
---   NULL for the root or first parameter of the entry computation.
+--   NULL for the first parameter of the entry computation (users) or its root
+--   (inputs).
+-- param direction VARCHAR = 'users' in users, inputs: Whether to follow edges
+--   to users or to inputs.
 -- param depth BIGINT = 1 from 0: Largest number of edges to follow.
--- param forward BOOLEAN = false: Follow edges from producer to consumer.
--- column module_id
--- column start_id INTEGER id neutral: Number of the instruction it starts at.
+-- param top
+-- column run
+-- column program
+-- column module_number
+-- column rank
 -- column start_instruction VARCHAR name neutral: Instruction at which the walk
 --   starts.
 -- column distance BIGINT count neutral: Fewest edges from there.
--- column instruction_id INTEGER id neutral: The instruction reached.
--- column name VARCHAR name neutral: Name of the instruction.
+-- column name VARCHAR name neutral: The instruction reached.
 -- column opcode
 -- column shape
 -- column edge VARCHAR name neutral: Kind of the last edge: operand, call or
@@ -30,8 +34,10 @@
 WITH RECURSIVE edges AS MATERIALIZED (
   SELECT
     e.module_id, e.kind,
-    CASE WHEN $forward THEN e.producer_id ELSE e.consumer_id END AS from_id,
-    CASE WHEN $forward THEN e.consumer_id ELSE e.producer_id END AS to_id
+    CASE $direction WHEN 'users' THEN e.producer_id ELSE e.consumer_id END
+      AS from_id,
+    CASE $direction WHEN 'users' THEN e.consumer_id ELSE e.producer_id END
+      AS to_id
   FROM graph_edges() AS e
 ),
 starts AS MATERIALIZED (
@@ -46,8 +52,8 @@ starts AS MATERIALIZED (
     OR (
       $instruction IS NULL
       AND i.computation_id = n.entry_computation_id
-      AND CASE
-        WHEN $forward THEN i.opcode = 'parameter' AND i.parameter_number = 0
+      AND CASE $direction
+        WHEN 'users' THEN i.opcode = 'parameter' AND i.parameter_number = 0
         ELSE i.is_root
       END
     )
@@ -87,10 +93,11 @@ named AS MATERIALIZED (
   JOIN store.instruction_forms AS f USING (form_id)
 )
 SELECT
-  n.module_id, n.start_id, s.name AS start_instruction, n.distance,
-  n.instruction_id, n.name, n.opcode, n.shape, n.edge, t.name AS through,
+  m.run, m.program, m.module_number, m.rank, s.name AS start_instruction,
+  n.distance, n.name, n.opcode, n.shape, n.edge, t.name AS through,
   c.name AS computation, n.op_name
-FROM named AS n
+FROM final_modules() AS m
+JOIN named AS n USING (module_id)
 JOIN starts AS s USING (module_id, start_id)
 JOIN named AS t
   ON t.module_id = n.module_id
@@ -99,3 +106,6 @@ JOIN named AS t
 LEFT JOIN computations AS c
   ON c.module_id = n.module_id
   AND c.computation_id = n.computation_id
+ORDER BY
+  m.program, m.module_number, m.rank, n.start_id, n.distance, n.instruction_id
+LIMIT $top
