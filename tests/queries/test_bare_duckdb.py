@@ -30,7 +30,7 @@ DUMPS = [
 
 ANSWERED = {
     "argument_arrays", "buffer_rungs", "cause_rules", "check_list", "check_results",
-    "dedup_ratio", "difference_parts", "differing_keys", "former_queries",
+    "difference_parts", "differing_keys", "former_queries",
     "framework_files",
     "layer_rules", "line_marks", "managed_spaces", "match_rungs", "path_marks",
     "program_names", "referential_integrity", "remedy_rules", "role_rules",
