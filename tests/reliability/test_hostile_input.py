@@ -85,7 +85,7 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def answer(db: Path, form: str, capfd: pytest.CaptureFixture[str]) -> str:
     capfd.readouterr()
-    for command in (["runs"], ["modules"], ["query", "ingest_ledger"]):
+    for command in (["runs"], ["modules"], ["query", "run_list"]):
         assert main([*command, "--db", str(db), "--format", form]) == 0
     return capfd.readouterr().out
 
