@@ -135,7 +135,7 @@ WITHOUT_ROWS = frozenset(
         *("edit_shares", "environment_changes", "input_changes", "lesser_branches"),
         *("opcode_changes", "opcode_mixes"),
         "source_edits",
-        *("environment_diff", "freshness", "hosts", "noise_bands", "nondeterminism"),
+        *("environment_diff", "hosts", "noise_bands", "nondeterminism"),
         *("oom_buffers_explained", "oom_chunks_explained", "oom_summary"),
         *("printed_memory", "refused_modules"),
         *("owner_rules", "rank_skew", "set_leverage", "source_functions"),

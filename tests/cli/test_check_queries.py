@@ -48,8 +48,8 @@ def test_queries_of_this_hlodb(db: Path, capfd: pytest.CaptureFixture[str]) -> N
 
 CHANGES = {
     "gone": (
-        "DROP MACRO TABLE freshness",
-        [("freshness: the warehouse has no such macro", 8, 0)],
+        "DROP MACRO TABLE rejects_summary",
+        [("rejects_summary: the warehouse has no such macro", 8, 0)],
     ),
     "a part gone": (
         "DROP MACRO TABLE owner_rules",

@@ -131,7 +131,7 @@ def test_the_state_at_the_time_of_asking(lake: Path, tmp_path: Path) -> None:
         ("peak_contents", {"programm": "f"}, None, "has no parameter 'programm'"),
         ("peak_contents", {}, ["never"], "there is no run 'never'"),
         ("peak_contents", {"run": "same"}, "all", "names its run itself"),
-        ("freshness", {}, "all", "query freshness is not about one run"),
+        ("run_list", {}, "all", "query run_list is not about one run"),
     ],
 )
 def test_what_cannot_be_asked(
