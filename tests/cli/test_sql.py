@@ -36,7 +36,7 @@ def test_rows_are_those_of_the_last_statement(
 @pytest.mark.parametrize(
     "command",
     [
-        ["query", "op_mix", "--format", "csv", "-o"],
+        ["query", "run_list", "--format", "csv", "-o"],
         ["sql", "FROM runs", "-o"],
         ["report", "--allow-empty", "--no-record", "-o"],
         ["check", "-o"],

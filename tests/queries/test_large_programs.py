@@ -34,7 +34,6 @@ NOT_DOUBLED = {
     "headroom": {
         *("nominal_bytes", "usable_bytes", "headroom_bytes", "headroom_ratio")
     },
-    "parser_coverage": {"file_bytes", "line_count"},
     "self_consistency": {"expected", "found"},
 }
 """Columns that depend on the memory of the device or on the text of dumps, or whose

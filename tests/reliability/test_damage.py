@@ -74,7 +74,7 @@ def test_every_command_tells_damage(
     for command in (
         ("runs",),
         ("check",),
-        ("query", "op_mix"),
+        ("query", "dead_values"),
         ("sql", "SELECT count(hash(i)) FROM store.instructions AS i"),
         ("sql", "SELECT count(hash(r)) FROM runs AS r"),
         ("backup", str(tmp_path / "copy.duckdb")),
