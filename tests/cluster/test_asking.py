@@ -80,7 +80,7 @@ def is_of_one_run(name: str) -> bool:
     return load_catalogue()[name].split is not None
 
 
-FEW = ("peak_by_space", "op_mix", "check_totals")
+FEW = ("peak_by_space", "padding_at_peak", "check_totals")
 
 
 @pytest.mark.parametrize("name", FEW)

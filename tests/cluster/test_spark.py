@@ -38,7 +38,7 @@ DUMPS_IN_TASKS = [
         ("0.7.2", datetime(2026, 1, 2)),
     )
 ]
-FEW = ("peak_contents", "op_mix", "check_totals", "peak_regressions")
+FEW = ("peak_contents", "padding_at_peak", "check_totals", "peak_regressions")
 
 
 @pytest.fixture(scope="module")

@@ -63,27 +63,6 @@ _FUSIBLE = frozenset(
 )
 
 
-@recomputes("op_mix")
-def op_mix(dump: Dump) -> Iterator[Row]:
-    """Count instructions by opcode."""
-    for module in dump.modules:
-        groups: dict[str, list[Instruction]] = defaultdict(list)
-        for instruction in module.instructions:
-            groups[instruction.opcode].append(instruction)
-        for name, found in groups.items():
-            top = [i for i in found if not i.computation.is_inlined]
-            yield {
-                **of_module(module),
-                "stage": "after_optimizations",
-                "opcode": name,
-                "instruction_count": len(found),
-                "count_ratio": len(found) / len(module.instructions),
-                "top_level_count": len(top),
-                "out_bytes": sum(i.logical_bytes for i in found),
-                "top_level_out_bytes": sum(i.logical_bytes for i in top),
-            }
-
-
 @recomputes("fusion_profile")
 def fusion_profile(dump: Dump) -> Iterator[Row]:
     """Compare what a fusion reads and writes with what its instructions make."""

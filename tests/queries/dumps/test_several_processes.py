@@ -132,6 +132,6 @@ def test_equal_names_in_two_folders_are_two_modules(tmp_path: Path) -> None:
     shutil.copytree(OTHER, tmp_path / "eval")
     database = tmp_path / "w.duckdb"
     ingest([str(tmp_path / run) for run in ("both", "train", "eval")], database)
-    for name in ("op_mix", "copy_census", "peak_by_space"):
+    for name in ("fusion_profile", "copy_census", "peak_by_space"):
         apart = answer(database, name, run="train") + answer(database, name, run="eval")
         assert Counter(answer(database, name, run="both")) == Counter(apart)
