@@ -13,9 +13,7 @@ from hlodb.commands.schema import described_tables, schema_page
 from hlodb.queries.catalogue import BUILDING_BLOCKS, GROUPS, load_catalogue
 from hlodb.queries.describe import query_help
 from hlodb.queries.query import Query
-from hlodb.queries.run import run_query
-from hlodb.schema.connection import in_memory
-from hlodb.schema.creation import create_schema
+from hlodb.rules import rule_rows
 
 FOLDER = Path(__file__).parent
 GOLD = FOLDER.parent / "tests" / "gold"
@@ -91,9 +89,7 @@ _PARTS = "<!-- parts: made by `make docs` -->\n", "<!-- end of parts -->"
 
 def report() -> str:
     """Return the page of reports with the table of the parts of a difference."""
-    with in_memory() as connection:
-        create_schema(connection)
-        parts = run_query(connection, "difference_parts").rows
+    parts = rule_rows("difference_parts")
     rows = "".join(f"| `{part}` | {meaning} |\n" for part, meaning in parts)
     table = f"| part | bytes of it are |\n|---|---|\n{rows}"
     first, last = _PARTS

@@ -16,7 +16,6 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.queries.run import run_query
 from hlodb.reports.compare.environment import environment_changes, run_facts
 from hlodb.reports.compare.scene import Request, Scene, read_scene
 from hlodb.reports.config.settings import Settings
@@ -49,6 +48,7 @@ from hlodb.reports.sections.partial import partial
 from hlodb.reports.sections.scaling import scaling_laws
 from hlodb.reports.sections.soundness import quality
 from hlodb.reports.sections.waste import waste
+from hlodb.rules import rule_rows
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__
 
@@ -95,7 +95,7 @@ def build_report(
         quality=beside.quality,
         waivers=judged.waivers,
         settings=settings.described(),
-        metrics=[*METRICS, *_parts(connection)],
+        metrics=[*METRICS, *_parts()],
         notes=[
             *captured(connection, scene),
             *partial(connection, scene),
@@ -148,9 +148,9 @@ def _sections_beside(
     )
 
 
-def _parts(connection: Connection) -> list[Metric]:
-    """Return what each part of a difference means, as the query says it."""
-    rows = run_query(connection, "difference_parts", catalogue=load_catalogue()).rows
+def _parts() -> list[Metric]:
+    """Return what each part of a difference means."""
+    rows = rule_rows("difference_parts")
     return [Metric(part, "bytes", "neutral", f"{text}.") for part, text in rows]
 
 

@@ -1,0 +1,7 @@
+-- title: Parts of a difference
+-- question: What does each part of a difference mean?
+-- definition: The parts that delta_waterfall, buffer_diff, buffer_changes,
+--   report.json and the text of reports use.
+-- grain: part
+-- column part VARCHAR name neutral: Name of the part.
+-- column meaning VARCHAR text neutral: Bytes that it counts.
