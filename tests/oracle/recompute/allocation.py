@@ -163,37 +163,6 @@ def constant_bloat(dump: Dump) -> Iterator[Row]:
         }
 
 
-@recomputes("params_held_after_use")
-def params_held_after_use(dump: Dump) -> Iterator[Row]:
-    """Find parameters that nothing else takes the memory of after their last use."""
-    for space in dump.spaces:
-        for allocation in space.of_kind("parameter"):
-            values = [place.value for place in allocation.places]
-            ends = [value.end for value in values if value.end is not None]
-            if allocation.is_live_out or not ends:
-                continue
-            if any(opcode(value.instruction) != "parameter" for value in values):
-                continue
-            last = _last_use(space.module, allocation)
-            start = min(value.start for value in values if value.start is not None)
-            held = max(ends) - (start - 1 if last is None else last)
-            is_unused = (space.peak_step or 0) > (-1 if last is None else last)
-            paths = [path for value in values if (path := op_name(value.instruction))]
-            yield {
-                **of_space(space),
-                "parameter_number": allocation.parameter,
-                "parameter_index": allocation.parameter_index,
-                "op_name": max(paths, default=None),
-                "shape": allocation.printed_shape,
-                "size_bytes": allocation.size,
-                "last_use_step": last,
-                "end_step": max(ends),
-                "held_after_use_steps": held,
-                "held_after_use_byte_steps": held * allocation.size,
-                "unused_at_peak_bytes": allocation.size if is_unused else 0,
-            }
-
-
 def _last_use(module: Module, allocation: Allocation) -> int | None:
     steps = [
         reader.step

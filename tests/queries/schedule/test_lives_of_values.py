@@ -57,28 +57,6 @@ def test_a_plateau_reaches_down_to_the_tolerance(empty_warehouse: Connection) ->
     assert found == [(0, 1, 2, 8, True, 4, 4), (4, 4, 1, 4, False, 8, 0)]
 
 
-@pytest.mark.parametrize(("last", "overheld"), [(1, 8), (2, 0), (3, 0)])
-def test_a_parameter_that_is_read_at_the_peak_is_not_overheld_there(
-    empty_warehouse: Connection, last: int, overheld: int
-) -> None:
-    parameter = Allocation(0, 8, 0, "parameter", (Value(0, 0, 8, 0, 6),))
-    work = temp(Value(1, 0, 16, 2, 2))
-    with described(empty_warehouse, parameter, work, opcode="parameter") as connection:
-        for number, step in enumerate((0, last)):
-            read(connection, 0, 20 + number, step)
-        found = rows(
-            connection,
-            "params_held_after_use()",
-            *(
-                "last_use_step",
-                "end_step",
-                "held_after_use_steps",
-                "unused_at_peak_bytes",
-            ),
-        )
-    assert found == [(last, 6, 6 - last, overheld)]
-
-
 @pytest.mark.parametrize(("end", "price"), [(2, 4), (3, 0), (4, 0)])
 def test_operands_that_live_to_the_peak_cost_nothing_more(
     empty_warehouse: Connection, end: int, price: int
