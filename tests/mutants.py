@@ -3,10 +3,14 @@
 `make mutants` works on a copy of the checkout: for each kind of fault it changes the
 queries, runs the tests that `make test` runs of them, and lists the queries whose tests
 still pass. The first round changes only the form of the statement: all tests must pass.
+
+`python -m tests.mutants NAME …` changes only these queries. With `--own-tests` the gold
+results don't count: a query is judged by the oracle, or else by the tests that name it.
 """
 
 from __future__ import annotations
 
+import argparse
 import csv
 import os
 import re
@@ -14,35 +18,47 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from hlodb.queries.catalogue import BUILDING_BLOCKS, load_catalogue
 from hlodb.queries.macros import reads
 from hlodb.queries.query import Query
 from tests.gold_results import FOLDER, REPOSITORY, WITHOUT_ROWS
+from tests.oracle.test_queries import recomputed_queries
 
 _GOLD = "tests/queries/test_gold.py"
+_ORACLE = "tests/oracle/test_queries.py"
 _PYTEST = (sys.executable, "-m", "pytest", "-q", "-n", "auto", "--tb=no", "-rfE")
 _NUMBERS = ("BIGINT", "INTEGER", "DOUBLE")
+Round = tuple[list[Query], list[str]]
+"""Queries that are changed together, and the tests that judge them."""
+
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+?)(?: - .*)?$", re.MULTILINE)
 
 
 def main() -> int:
     """Run every kind of fault and return 1 where one of them went unnoticed."""
-    public = [q for q in load_catalogue().values() if _is_public(q)]
+    options = _options()
+    catalogue = load_catalogue()
+    asked = options.names or [q.name for q in catalogue.values() if _is_public(q)]
+    public = [catalogue[name] for name in asked]
+    rounds = _own_rounds if options.own_tests else _rounds
     survivors = 0
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "checkout"
         _copy_checkout(copy)
         print("unchanged:", end=" ", flush=True)
-        failed = _failures(copy, {q: _wrapped(q, "*") for q in public}, [_GOLD])
+        changed = {q: _wrapped(q, "*") for q in public}
+        judges = sorted({test for _, tests in rounds(public) for test in tests})
+        failed = _failures(copy, changed, judges)
         if failed:
             print("tests fail without a fault:", *sorted(failed), sep="\n  ")
             return 1
         print("all tests pass")
         for kind, fault in FAULTS.items():
-            tried, missed = _try_fault(copy, fault, public)
+            faulty = {q: text for q in public if (text := fault(q)) is not None}
+            tried, missed = len(faulty), _missed(copy, faulty, rounds)
             survivors += len(missed)
             print(
                 f"{kind}: {tried - len(missed)} of {tried} queries noticed", flush=True
@@ -68,47 +84,74 @@ def _copy_checkout(target: Path) -> None:
             shutil.copy2(source, path, follow_symlinks=False)
 
 
-def _try_fault(
-    copy: Path, fault: Callable[[Query], str | None], public: list[Query]
-) -> tuple[int, list[str]]:
-    """Return how many queries got the fault, and those whose tests still pass."""
-    faulty = {query: text for query in public if (text := fault(query)) is not None}
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME")
+    parser.add_argument("--own-tests", action="store_true")
+    return parser.parse_args()
+
+
+def _missed(
+    copy: Path,
+    faulty: Mapping[Query, str],
+    rounds: Callable[[list[Query]], Iterable[Round]],
+) -> list[str]:
+    """Return the queries whose tests pass although they have these texts."""
     missed: list[str] = []
-    for group, tests in _rounds(list(faulty)):
+    for group, tests in rounds(list(faulty)):
         failed = _failures(copy, {query: faulty[query] for query in group}, tests)
-        if tests == [_GOLD]:
+        if tests in ([_GOLD], [_ORACLE]):
             missed += [q.name for q in group if not _is_noticed(q.name, failed)]
         elif not failed:
             missed += [q.name for q in group]
-    return len(faulty), missed
+    return missed
 
 
-def _rounds(queries: list[Query]) -> Iterator[tuple[list[Query], list[str]]]:
-    """Yield queries that are changed together, and the tests that judge them.
+def _rounds(queries: list[Query]) -> Iterator[Round]:
+    """Yield what is changed together, and its tests.
 
     A query that another one reads is changed apart, so that each is judged by its own
     answer; one without a gold result is judged by the tests that name it, by itself.
     """
-    catalogue = load_catalogue()
     with_gold = [query for query in queries if query.name not in WITHOUT_ROWS]
-    inner = {
-        read.name
-        for query in with_gold
-        for read in reads(query, catalogue)
-        if _is_public(read)
-    }
-    yield [query for query in with_gold if query.name not in inner], [_GOLD]
-    yield [query for query in with_gold if query.name in inner], [_GOLD]
+    for apart in _apart(with_gold):
+        yield apart, [_GOLD]
     for query in queries:
         if query.name in WITHOUT_ROWS:
             yield [query], _tests_that_name(query.name)
 
 
+def _own_rounds(queries: list[Query]) -> Iterator[Round]:
+    """Yield the same without gold results."""
+    oracle = recomputed_queries()
+    for apart in _apart([query for query in queries if query.name in oracle]):
+        yield apart, [_ORACLE]
+    for query in queries:
+        if query.name not in oracle:
+            yield [query], _tests_that_name(query.name)
+
+
+def _apart(queries: list[Query]) -> tuple[list[Query], list[Query]]:
+    """Return the queries that no other one reads, and those that one does."""
+    catalogue = load_catalogue()
+    inner = {read.name for query in queries for read in reads(query, catalogue)}
+    return (
+        [query for query in queries if query.name not in inner],
+        [query for query in queries if query.name in inner],
+    )
+
+
 def _tests_that_name(name: str) -> list[str]:
+    """Return tests of queries that name a query, else tests of commands and reports."""
+    found = _naming(name, "queries")
+    return found or _naming(name, "cli", "reports")
+
+
+def _naming(name: str, *folders: str) -> list[str]:
     whole = re.compile(rf"\b{name}\b")
     found = [
         path.relative_to(REPOSITORY).as_posix()
-        for folder in ("queries", "cli")
+        for folder in folders
         for path in sorted((REPOSITORY / "tests" / folder).rglob("test_*.py"))
         if whole.search(path.read_text(encoding="utf-8"))
     ]
@@ -116,7 +159,8 @@ def _tests_that_name(name: str) -> list[str]:
 
 
 def _is_noticed(name: str, failed: Iterable[str]) -> bool:
-    return any(test.endswith(f"[{name}]") for test in failed)
+    named = re.compile(rf"\[{name}[-\]]")
+    return any(named.search(test) for test in failed)
 
 
 def _failures(copy: Path, texts: dict[Query, str], tests: list[str]) -> set[str]:

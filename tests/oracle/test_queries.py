@@ -101,10 +101,14 @@ def small_run(made: Made, small_dumps: Path) -> Iterator[duckdb.DuckDBPyConnecti
         yield connection
 
 
+def recomputed_queries() -> set[str]:
+    """Return the names of the queries that the oracle recomputes."""
+    return {entry.query for entry in RECOMPUTED}
+
+
 def test_many_queries_are_recomputed() -> None:
-    recomputed = {entry.query for entry in RECOMPUTED}
-    assert recomputed <= set(CATALOGUE)
-    assert len(recomputed) >= 30
+    assert recomputed_queries() <= set(CATALOGUE)
+    assert len(recomputed_queries()) >= 30
 
 
 @pytest.mark.parametrize("entry", RECOMPUTED, ids=lambda entry: entry.name)
