@@ -1,29 +1,35 @@
 -- title: Copies that the compiler inserted
 -- question: Which copies did the compiler insert, and why?
 -- definition: copy and copy-start instructions outside of fusions (data_moves)
---   by reason, the first that applies: space (memory spaces differ), layout
---   (order or tiling of dimensions differ), loop (in the body or condition of
---   a loop, or read by a while), output (a parameter or constant copied to the
---   result), async (any other copy-start), interference (all others: the value
---   is needed again after it is overwritten). at_peak_bytes are bytes that
---   they own at the live peaks of all memory spaces.
--- grain: module occurrence, reason
--- leading: program, reason, copy_count, copied_bytes, at_peak_bytes,
---   largest_instruction
--- split: programs
+--   with a reason, the first that applies: space (memory spaces differ),
+--   layout (order or tiling of dimensions differ), loop (in the body or
+--   condition of a loop, or read by a while), output (a parameter or constant
+--   copied to the result), async (any other copy-start), interference (all
+--   others: the value is needed again after it is overwritten). at_peak_bytes
+--   are bytes that the copy owns at the live peaks of all memory spaces.
+-- grain: module occurrence, instruction
+-- leading: program, instruction, reason, copied_bytes, at_peak_bytes,
+--   operand_shape, shape, source_line
 -- param run
 -- param program
+-- param top
 -- column run
 -- column program
 -- column module_number
 -- column rank
+-- column instruction
+-- column opcode
 -- column reason VARCHAR name neutral: space, layout, loop, output, async or
 --   interference.
--- column copy_count BIGINT count lower_is_better: Copies.
--- column copied_bytes BIGINT bytes lower_is_better: Their logical sizes.
--- column at_peak_bytes BIGINT bytes lower_is_better: Bytes they own at the
---   live peaks; NULL without live ranges.
--- column largest_instruction VARCHAR name neutral: Largest of these copies.
+-- column operand_shape VARCHAR text neutral: Shape of the operand.
+-- column shape VARCHAR text neutral: Shape of the result.
+-- column copied_bytes BIGINT bytes lower_is_better: Logical size of the
+--   operand.
+-- column at_peak_bytes BIGINT bytes lower_is_better: Bytes it owns at the live
+--   peaks; NULL without live ranges.
+-- column op_name
+-- column source_file
+-- column source_line
 WITH read AS MATERIALIZED (
   -- Once: operands are looked up in four ways.
   SELECT p.module_id, p.instruction_id, p.operand_index, p.operand_id
@@ -82,7 +88,8 @@ measured AS (
 ),
 reasons AS (
   SELECT
-    c.module_id, c.instruction_id, c.instruction, c.logical_bytes,
+    c.module_id, c.instruction_id, c.instruction, c.opcode, c.operand_shape,
+    c.shape, c.logical_bytes, c.op_name,
     CASE WHEN n.module_id IS NOT NULL THEN coalesce(k.owned_bytes, 0) END
       AS owned_bytes,
     CASE
@@ -105,13 +112,16 @@ reasons AS (
   LEFT JOIN measured AS n USING (module_id)
 )
 SELECT
-  m.run, m.program, m.module_number, m.rank, r.reason, count(*) AS copy_count,
-  CAST(coalesce(sum(r.logical_bytes), 0) AS BIGINT) AS copied_bytes,
-  CAST(sum(r.owned_bytes) AS BIGINT) AS at_peak_bytes,
-  arg_max(r.instruction, (r.logical_bytes, -r.instruction_id))
-    AS largest_instruction
+  m.run, m.program, m.module_number, m.rank, r.instruction, r.opcode, r.reason,
+  r.operand_shape, r.shape, r.logical_bytes AS copied_bytes,
+  CAST(r.owned_bytes AS BIGINT) AS at_peak_bytes, r.op_name, s.source_file,
+  s.source_line
 FROM final_modules() AS m
 JOIN reasons AS r USING (module_id)
-GROUP BY
-  m.run, m.program, m.module_number, m.rank, m.module_id, m.path, r.reason
-ORDER BY copied_bytes DESC, m.program, m.module_number, m.rank, r.reason
+LEFT JOIN instruction_sources() AS s
+  ON s.module_id = m.module_id
+  AND s.locations_id = m.locations_id
+  AND s.instruction_id = r.instruction_id
+ORDER BY
+  copied_bytes DESC, m.program, m.module_number, m.rank, r.instruction_id
+LIMIT $top

@@ -6,11 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from tests.oracle import shapes
-from tests.oracle.recompute.moves import moves
 from tests.oracle.recompute.registry import (
     Dump,
     Row,
-    of_module,
     of_space,
     of_value,
     op_name,
@@ -18,7 +16,6 @@ from tests.oracle.recompute.registry import (
     recomputes,
     space_name,
 )
-from tests.oracle.recompute.sources import source_of
 
 
 @recomputes("padding_at_peak")
@@ -106,32 +103,4 @@ def misaligned_dims(dump: Dump, min_ratio: float) -> Iterator[Row]:
                 "saved_bytes": tiled - tiled * smaller // larger if smaller else 0,
                 "spare_bytes": tiled * (larger - size) // larger,
                 "spare_ratio": (larger - size) / larger,
-            }
-
-
-@recomputes("layout_copies")
-def layout_copies(dump: Dump) -> Iterator[Row]:
-    """Compare operand and result of everything that only moves data."""
-    for module in dump.modules:
-        spaces = [space for space in dump.spaces if space.module is module]
-        has_peak = any(space.peak_step is not None for space in spaces)
-        at_peak = {o.value.name for s in spaces for o in s.owners if o.value}
-        for move in moves(module):
-            if move.reason is None:
-                continue
-            instruction = move.instruction
-            source = source_of(module, instruction)
-            yield {
-                **of_module(module),
-                "instruction": instruction.name,
-                "opcode": instruction.opcode,
-                "reason": move.reason,
-                "operand_shape": move.operand.shape,
-                "shape": move.result.text,
-                "read_bytes": move.operand.logical_bytes,
-                "written_bytes": move.result.logical_bytes,
-                "is_at_peak": instruction.name in at_peak if has_peak else None,
-                "op_name": instruction.op_name,
-                "source_file": source.file if source else None,
-                "source_line": source.line if source else None,
             }

@@ -21,11 +21,12 @@ from tests.oracle.recompute.registry import (
     readers,
     recomputes,
 )
+from tests.oracle.recompute.sources import source_of
 
 
 @recomputes("copy_census")
 def copy_census(dump: Dump) -> Iterator[Row]:
-    """Sum copies by the first reason that applies."""
+    """List copies with the first reason that applies."""
     for module in dump.modules:
         spaces = [space for space in dump.spaces if space.module is module]
         has_peak = any(space.peak_step is not None for space in spaces)
@@ -34,22 +35,23 @@ def copy_census(dump: Dump) -> Iterator[Row]:
             for found in space.owners:
                 if found.value:
                     owned[found.value.name] += found.owned
-        groups: dict[str, list[Move]] = defaultdict(list)
         for move in moves(module):
-            if move.instruction.opcode in ("copy", "copy-start"):
-                groups[_reason(move)].append(move)
-        for reason, moved in groups.items():
-            largest = max(
-                moved, key=lambda m: (m.operand.logical_bytes, -m.instruction.number)
-            )
-            at_peak = sum(owned[move.instruction.name] for move in moved)
+            copy = move.instruction
+            if copy.opcode not in ("copy", "copy-start"):
+                continue
+            source = source_of(module, copy)
             yield {
                 **of_module(module),
-                "reason": reason,
-                "copy_count": len(moved),
-                "copied_bytes": sum(move.operand.logical_bytes for move in moved),
-                "at_peak_bytes": at_peak if has_peak else None,
-                "largest_instruction": largest.instruction.name,
+                "instruction": copy.name,
+                "opcode": copy.opcode,
+                "reason": _reason(move),
+                "operand_shape": move.operand.shape,
+                "shape": move.result.text,
+                "copied_bytes": move.operand.logical_bytes,
+                "at_peak_bytes": owned[copy.name] if has_peak else None,
+                "op_name": copy.op_name,
+                "source_file": source.file if source else None,
+                "source_line": source.line if source else None,
             }
 
 

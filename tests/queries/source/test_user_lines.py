@@ -14,10 +14,10 @@ from hlodb.schema.warehouse import connect
 QUERIES = (
     "buffer_diff",
     "collective_inventory",
+    "copy_census",
     "dead_values",
     "donation_ledger",
     "instruction_sources",
-    "layout_copies",
     "longest_live_ranges",
     "missed_donation_value",
     "peak_by_source_line",
