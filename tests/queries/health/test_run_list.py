@@ -19,6 +19,8 @@ from hlodb.queries.run import run_query
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
+from tests.occurrences import store_modules
+from tests.queries.stored import add
 
 NOON = datetime(2026, 11, 20, 12)
 NAMES = ("v0.9", "base", "v0.10")
@@ -26,6 +28,32 @@ NAMES = ("v0.9", "base", "v0.10")
 
 def run_names(connection: Connection) -> list[str]:
     return [row["run"] for row in run_query(connection, "run_list", {}).dicts()]
+
+
+def test_a_run_counts_its_programs_files_and_rejects(warehouse: Connection) -> None:
+    """The second has a program twice; of the first nothing but a name is known."""
+    facts = {"series": "nightly", "platform": "tpu", "device": "TPU v5e"}
+    facts |= {"compiler_version": "0.10.2", "commit_sha": "abc"}
+    add(warehouse, "runs", run_id=1, name="old")
+    add(warehouse, "runs", run_id=2, name="new", started_at=NOON, **facts)
+    modules = [("jit_f", 1), ("jit_f", 2), ("jit_g", 3)]
+    store_modules(
+        warehouse,
+        [
+            {"run_id": 2, "module_id": n, "path": str(n), "part": 0, "program": program}
+            for program, n in modules
+        ],
+    )
+    for file_id, size in ((1, 1000), (2, 234)):
+        add(warehouse, "store.files", file_id=file_id, path="x", size_bytes=size)
+        add(warehouse, "store.run_files", run_id=2, file_id=file_id)
+    for line in (1, 2, 3, 4):
+        add(warehouse, "rejects", run_id=2, path="x", line=line)
+    known = ("nightly", NOON, "0.10.2", "tpu", "TPU v5e", "abc")
+    new = ("new", *known, 2, 3, 2, 1234, 4)
+    old = ("old", *(None,) * 6, 0, 0, 0, 0, 0)
+    assert run_query(warehouse, "run_list", {}).rows == [new, old]
+    assert run_query(warehouse, "run_list", {"series": "nightly"}).rows == [new]
 
 
 @pytest.mark.slow

@@ -105,10 +105,14 @@ def collectives(*channels: int, groups: str = "{{0,1}}") -> bytes:
     ).encode()
 
 
-def parity(tmp_path: Path, ranks: Sequence[bytes]) -> list[tuple[object, ...]]:
+def parity(
+    tmp_path: Path, ranks: Sequence[bytes], is_scheduled: bool = False
+) -> list[tuple[object, ...]]:
     files = {f"rank_{n}/{AFTER}.txt": text for n, text in enumerate(ranks)}
     ingest([str(write(tmp_path / "dump", files))], tmp_path / "w.duckdb", jobs=1)
-    with connect(tmp_path / "w.duckdb") as connection:
+    with connect(tmp_path / "w.duckdb", read_only=False) as connection:
+        if is_scheduled:
+            connection.execute("UPDATE store.instructions SET schedule_step = position")
         rows = run_query(connection, "collective_parity", {"matching": True}).rows
         odd = run_query(connection, "collective_parity").rows
     assert odd == [row for row in rows if not row[4]]
@@ -156,6 +160,15 @@ def test_a_rank_that_reduces_over_another_channel_may_hang(tmp_path: Path) -> No
         (5, False, 2, 0, None, one, other_groups),
         (0, True, 2, None, None, None, None),
         (2, True, 2, None, None, None, None),
+    ]
+
+
+def test_the_step_of_the_rank_that_differs_is_named(tmp_path: Path) -> None:
+    """Step 2 is the second collective, behind the parameter and the first."""
+    label = "all-reduce channel {} {{{{0,1}}}} f32[8]"
+    assert parity(tmp_path, [collectives(1, 2), collectives(1, 3)], True) == [
+        (1, False, 2, 1, 2, label.format(2), label.format(3)),
+        (0, True, 2, None, None, None, None),
     ]
 
 
