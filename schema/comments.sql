@@ -485,7 +485,7 @@ COMMENT ON COLUMN "oom_reports"."path" IS 'File inside the run.';
 COMMENT ON COLUMN "oom_reports"."ordinal" IS 'Number of the report in that file, from 0.';
 COMMENT ON COLUMN "oom_reports"."line" IS 'Line it begins at, from 1.';
 COMMENT ON COLUMN "oom_reports"."rank" IS 'Rank that the prefix of its lines names; NULL if none does.';
-COMMENT ON COLUMN "oom_reports"."form" IS 'buffer_assignment (CPU, GPU), program_memory (a program that does not fit), allocation (a request at run time) or killed (by the system). Warnings and other failures: rematerialization (which did not get below capacity_bytes), argument_limit (arguments alone exceed it), program_usage (a TPU program that may fit), input_mismatch, host_offload. unknown: not understood.';
+COMMENT ON COLUMN "oom_reports"."form" IS 'buffer_assignment (CPU, GPU), program_memory (a program that does not fit), allocation (a request at run time) or killed (by the system). Warnings and other failures: rematerialization (which did not get below capacity_bytes), argument_limit (arguments alone exceed it), program_usage (a TPU program that may fit), allocation_warning (a request whose caller goes on without), input_mismatch, host_offload. unknown: not understood.';
 COMMENT ON COLUMN "oom_reports"."space_name" IS 'Memory space as printed, such as hbm; NULL if none is printed.';
 COMMENT ON COLUMN "oom_reports"."requested_bytes" IS 'Size of the allocation that failed (bytes).';
 COMMENT ON COLUMN "oom_reports"."used_bytes" IS 'Bytes of the memory space that the program needs (bytes).';

@@ -142,7 +142,8 @@ OOM_REPORTS = public(
         " allocation (a request at run time) or killed (by the system). Warnings and"
         " other failures: rematerialization (which did not get below capacity_bytes),"
         " argument_limit (arguments alone exceed it), program_usage (a TPU program"
-        " that may fit), input_mismatch, host_offload. unknown: not understood.",
+        " that may fit), allocation_warning (a request whose caller goes on without),"
+        " input_mismatch, host_offload. unknown: not understood.",
     ),
     text(
         "space_name", "Memory space as printed, such as hbm; NULL if none is printed."

@@ -93,6 +93,8 @@ def _sentence(row: Row) -> str:
     failed = f"{who} ran out of {_SPACES.get(space, f'memory in {space}')}"
     what = f" ({row['operation']})" if row["operation"] else ""
     if row["needed_bytes"] is None:
+        if row["over_bytes"] is not None:
+            return f"{failed}{what}: it needs {plain_bytes(row['over_bytes'])} too much"
         return f"{failed}{what}; hlodb reads no size in the message"
     if row["form"] == "allocation":
         size = plain_bytes(row["requested_bytes"])
@@ -176,16 +178,25 @@ def _offload(row: Row, who: str) -> str:
     )
 
 
+def _optional(row: Row, who: str) -> str:
+    return (
+        f"an allocator had no {plain_bytes(row['requested_bytes'])} for {who}, whose"
+        " request says that it goes on without them: no failure by itself"
+    )
+
+
 def _killed(row: Row, who: str) -> str:
     held = row["needed_bytes"]
     size = f", which held {plain_bytes(held)}" if held is not None else ""
-    return f"the system ran out of host memory and killed {row['operation']}{size}"
+    killed = row["operation"] or "a process"
+    return f"the system ran out of host memory and killed {killed}{size}"
 
 
 _SENTENCES = {
     "rematerialization": _left_over,
     "argument_limit": _arguments,
     "program_usage": _usage,
+    "allocation_warning": _optional,
     "input_mismatch": _mismatch,
     "host_offload": _offload,
     "killed": _killed,

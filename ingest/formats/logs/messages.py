@@ -15,6 +15,7 @@ from hlodb.ingest.formats.logs.envelope import LogLine
 from hlodb.ingest.formats.logs.oom_report import OomBuffer
 from hlodb.ingest.formats.logs.wordings import (
     ERROR_CODE,
+    ERROR_SPACE,
     PROGRAMS,
     SUSPECT,
     WORDINGS,
@@ -61,6 +62,10 @@ _TYPES = {
 """TensorFlow's names of types → XLA's and their bytes."""
 
 _CUT = re.compile(r"[.,;]? ?(?:Used|Exceeded)\b")
+_OPEN = re.compile(
+    r"[=,]$|\b(?:while|allocating|on|stack|for)$| = \S{1,400}[\]}](?: [\w\-]*)?$"
+)
+_CALL = re.compile(r" = \S{1,400} [a-z][\w\-]{1,60}\(")
 _HYPHEN = re.compile(r"[a-z]-$")
 _INSTRUCTION = re.compile(
     r"%?(?P<name>[\w.\-]{1,300}) = (?P<shape>\(.{1,2000}?\)(?= [a-z])"
@@ -109,14 +114,23 @@ def found_in(lines: Sequence[LogLine], at: int, taken: Collection[int]) -> Found
     best = _best(joined)
     broken = _joined_without_blanks(lines, at)
     other = _best(broken) if broken is not None else None
-    if broken is not None and other is not None and _facts(other) > _facts(best):
+    if broken is not None and _facts(broken, other) > _facts(joined, best):
         joined, best = broken, other
     return _found(lines, at, joined, *best, taken) if best is not None else None
 
 
-def _facts(best: tuple[Wording, re.Match[str]] | None) -> int:
+def _facts(joined: _Joined, best: tuple[Wording, re.Match[str]] | None) -> int:
     """Return how much a message says, as far as the lines are joined rightly."""
-    return -1 if best is None else sum(map(bool, best[1].groups()))
+    if best is None:
+        return -1
+    match = best[1]
+    tail, _ = _tail(joined, match.end())
+    is_instruction = _CALL.search(match[0]) is not None
+    return sum(map(bool, match.groups())) + _names_program(tail) + is_instruction
+
+
+def _names_program(text: str) -> bool:
+    return any(program.search(text) for program in PROGRAMS)
 
 
 def text_of(lines: Sequence[LogLine], at: int) -> str:
@@ -176,8 +190,7 @@ def _best(joined: _Joined) -> tuple[Wording, re.Match[str]] | None:
     for wording in WORDINGS:
         if wording.key not in lower:
             continue
-        end = _whole(joined) if wording.is_of_one_line else len(joined.text)
-        match = wording.pattern.search(joined.text, 0, end)
+        match = _match(wording, joined)
         if match is None or match.start() >= first:
             continue
         if best is None or match.start() < best[1].start():
@@ -185,13 +198,20 @@ def _best(joined: _Joined) -> tuple[Wording, re.Match[str]] | None:
     return best
 
 
-def _whole(joined: _Joined) -> int:
-    """Return the end of the first line, or of those that its brackets go on in."""
+def _match(wording: Wording, joined: _Joined) -> re.Match[str] | None:
+    if not wording.is_of_one_line:
+        return wording.pattern.search(joined.text)
     for end in joined.ends:
-        text = joined.text[:end]
-        if is_balanced(text) and not text.endswith(("=", ",")):
-            return end
-    return joined.ends[0]
+        if not _is_open(joined.text[:end]):
+            match = wording.pattern.search(joined.text, 0, end)
+            if match is not None or wording.key in joined.text[:end].lower():
+                return match
+    return None
+
+
+def _is_open(text: str) -> bool:
+    """Return whether an instruction goes on in the next line."""
+    return not is_balanced(text) or _OPEN.search(text) is not None
 
 
 def _found(
@@ -206,14 +226,12 @@ def _found(
     rest = joined.text[match.end() : joined.ends[count - 1]]
     said = {**wording.facts, **{k: v for k, v in match.groupdict().items() if v}}
     sizes, is_exact = _sizes(said)
-    space = said.get("space_name")
-    if "space_number" in said:
-        space = _SPACES.get(int(said["space_number"]), space)
     texts = {name: said[name] for name in _TEXTS if said.get(name)}
     headings = _headings(lines, at, taken)
     heads = [lines[number].said for number in headings]
-    tail, more = _tail(lines, at + count - 1, rest)
+    tail, more = _tail(joined, match.end())
     before = " ".join([*heads, joined.text[: match.start()]])
+    space = _space(wording, said, f"{before} {match[0]}")
     _name(texts, before, match[0], tail)
     excess = said.get("excess_bytes")
     if excess:
@@ -234,6 +252,16 @@ def _found(
     )
 
 
+def _space(wording: Wording, said: Mapping[str, str], text: str) -> str | None:
+    """Return the memory space that a message names, or the name of its error."""
+    if "space_number" in said:
+        return _SPACES.get(int(said["space_number"]), said.get("space_name"))
+    if "space_name" in said or wording.form != "program_memory":
+        return said.get("space_name")
+    error = ERROR_SPACE.search(text)
+    return error[1] if error else None
+
+
 _TEXTS = (
     *("program_name", "allocator_name", "device_name", "operation"),
     *("parameter_number",),
@@ -245,19 +273,21 @@ def _sizes(said: Mapping[str, str]) -> tuple[dict[str, int], bool]:
     sizes: dict[str, int] = {}
     for name, text in said.items():
         column, _, kind = name.rpartition("_")
-        if name in _OTHER_SIZES or name.startswith("buffer_"):
+        if name in _OTHER_SIZES or name.startswith(("buffer_", "part_")):
             continue
         if kind == "words":
             sizes[f"{column}_bytes"] = int(text) * _WORD_BYTES
         elif kind == "decimal":
             sizes[f"{column}_bytes"] = size_bytes(text, 1000)
-        elif kind == "exact":
+        elif kind in ("exact", "rounded"):
             sizes[f"{column}_bytes"] = int(text)
-        elif kind == "bytes" and f"{column}_exact" not in said:
+        elif kind == "bytes" and said.keys().isdisjoint(
+            (f"{column}_exact", f"{column}_rounded")
+        ):
             sizes[name] = size_bytes(text)
-    if "tensor_core_bytes" in said:
-        cores = ("tensor_core_bytes", "sparse_core_bytes")
-        sizes["used_bytes"] = sum(size_bytes(said[core]) for core in cores)
+    parts = [size_bytes(said[name]) for name in _PARTS if name in said]
+    if parts:
+        sizes["used_bytes"] = sum(parts)
     if "given_bytes" in said:
         sizes["requested_bytes"] = int(said["expected_bytes"])
     if "tensor_shape" in said and said.get("tensor_type") in _TYPES:
@@ -266,12 +296,19 @@ def _sizes(said: Mapping[str, str]) -> tuple[dict[str, int], bool]:
         if size < 1 << 62:
             sizes["requested_bytes"] = size
     asked = said.get("requested_exact") or said.get("requested_bytes") or ""
-    return sizes, "tensor_shape" in said or "." not in asked
+    is_exact = "." not in asked and "requested_rounded" not in said
+    return sizes, "tensor_shape" in said or is_exact
 
 
-_OTHER_SIZES = frozenset(
-    {"tensor_core_bytes", "sparse_core_bytes", "expected_bytes", "given_bytes"}
-)
+_PARTS = {
+    "part_tensor_core_bytes": "TensorCore",
+    "part_sparse_core_bytes": "SparseCore",
+    "part_fixed_bytes": "of a fixed size",
+    "part_by_row_bytes": "that grows with the rows",
+}
+"""Parts of what a program needs, and how they are called."""
+
+_OTHER_SIZES = frozenset({"expected_bytes", "given_bytes"})
 
 
 def _buffers(said: Mapping[str, str]) -> list[OomBuffer]:
@@ -319,9 +356,9 @@ def _buffers(said: Mapping[str, str]) -> list[OomBuffer]:
 def _parts(said: Mapping[str, str]) -> list[OomBuffer]:
     """Return what a message names of which the whole consists."""
     parts: list[OomBuffer] = []
-    for name, label in (("tensor_core", "TensorCore"), ("sparse_core", "SparseCore")):
-        if f"{name}_bytes" in said:
-            size = size_bytes(said[f"{name}_bytes"])
+    for name, label in _PARTS.items():
+        if name in said:
+            size = size_bytes(said[name])
             parts.append(OomBuffer(len(parts) + 1, size, label=label))
     for name, label in (("expected", "expected"), ("given", "given")):
         if f"{name}_bytes" in said:
@@ -346,16 +383,21 @@ def _headings(lines: Sequence[LogLine], at: int, taken: Collection[int]) -> list
     return places
 
 
-def _tail(lines: Sequence[LogLine], last: int, rest: str) -> tuple[str, int]:
-    """Return the text behind a message that may name its program, and its lines."""
-    tail = [rest]
-    for line in lines[last + 1 : last + 3]:
-        if not line.said or line.is_headed or SUSPECT.search(line.said):
+def _tail(joined: _Joined, end: int) -> tuple[str, int]:
+    """Return the text behind a message that may name its program, and its lines.
+
+    It goes on for two lines at most, where one of them names a program.
+    """
+    last = next(n for n, at in enumerate(joined.ends) if end <= at)
+    for more, at in enumerate(joined.ends[last : last + 3]):
+        tail = joined.text[end:at]
+        if more and SUSPECT.search(joined.text[joined.ends[last + more - 1] : at]):
             break
-        if not any(program.search(line.said) for program in PROGRAMS):
+        if _names_program(tail):
+            return tail, more
+        if more and tail.endswith("."):
             break
-        tail.append(line.said)
-    return " ".join(tail), len(tail) - 1
+    return joined.text[end : joined.ends[last]], 0
 
 
 def _name(texts: dict[str, str], before: str, message: str, tail: str) -> None:

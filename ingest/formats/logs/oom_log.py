@@ -77,6 +77,9 @@ _NEAR = 200
 _ADJOINING = 12
 """A list that says nothing else belongs to a message so many other lines before it."""
 
+_REQUESTS = ("allocation", "allocation_warning")
+"""Forms of a message about one request."""
+
 _BEFORE, _AFTER = 40, 120
 """Lines around a mark that are read."""
 
@@ -105,6 +108,14 @@ class _Suspect(NamedTuple):
 
 
 @dataclass(slots=True)
+class _State:
+    """The state of an allocator whose request is not named yet, and its lines."""
+
+    report: OomReport
+    numbers: list[int] = field(default_factory=list)
+
+
+@dataclass(slots=True)
 class OomReading:
     """The lines of one rank as far as they were read, and their reports."""
 
@@ -126,6 +137,8 @@ class OomReading:
     listed_space: str | None = None
     open_field: str = ""
     before_field: OomBuffer | None = None
+    state: _State | None = None
+    in_state: bool = False
 
     def reject(self, code: str, message: str) -> None:
         """Record once of a report that it is not whole."""
@@ -165,6 +178,8 @@ class OomReading:
         if report is None:
             report = self.begin(found.form, found.space_name)
             report.sizes.update(found.sizes)
+            if found.form in _REQUESTS:
+                self._take_state(report)
         else:
             asked = report.sizes.get("requested_bytes")
             known = {**found.sizes, **report.sizes}
@@ -172,6 +187,8 @@ class OomReading:
                 known["requested_bytes"] = found.sizes["requested_bytes"]
             report.sizes.update(known)
             report.space_name = report.space_name or found.space_name
+            if report.form == "allocation_warning":
+                report.form = found.form
         for name, said in found.texts.items():
             report.texts.setdefault(name, said)
         report.buffers += [
@@ -184,9 +201,14 @@ class OomReading:
     def _same(self, found: Found) -> OomReport | None:
         """Return the last report if the message says the same request again."""
         last = self.reports[-1] if self.reports else None
-        if last is None or self.gap > _NEAR or found.form != "allocation":
+        if last is None or self.gap > _NEAR:
             return None
-        if last.form not in ("allocation", "buffer_assignment"):
+        if found.form == last.form == "program_memory":
+            return last if self._goes_on(last, found) else None
+        if found.form not in _REQUESTS or last.form not in (
+            *_REQUESTS,
+            "buffer_assignment",
+        ):
             return None
         names = {last.texts.get("program_name"), found.texts.get("program_name")}
         if len(names - {None}) > 1:
@@ -200,6 +222,21 @@ class OomReading:
         # Three digits are printed of one, all of the other.
         is_same = abs(asked - again) * 100 <= max(asked, 100)
         return last if is_same else None
+
+    def _take_state(self, report: OomReport) -> None:
+        """Add the state of the allocator that stands just before a request."""
+        state, self.state = self.state, None
+        if state is not None and self.number - state.numbers[-1] <= _ADJOINING:
+            report.sizes.update(state.report.sizes | report.sizes)
+            report.texts.update(state.report.texts | report.texts)
+            report.chunks.update(state.report.chunks)
+            self.taken.update(state.numbers)
+
+    def _goes_on(self, last: OomReport, found: Found) -> bool:
+        """Return whether a message says the rest of what the last report says."""
+        is_of_it = found.space_name == last.space_name and not last.buffers
+        is_more = found.sizes.keys().isdisjoint(last.sizes)
+        return self.gap <= _ADJOINING and is_of_it and is_more and not found.buffers
 
     def program(self, space: str) -> OomReport:
         """Return the open report about a TPU's space; begin one where there is none."""
@@ -415,59 +452,64 @@ def _take_operator(reading: OomReading, match: re.Match[str]) -> bool:
 # --- The state of an allocator -------------------------------------------------------
 
 
-def _with_state(reading: OomReading) -> OomReport | None:
-    """Return the report that an allocator's lines belong to."""
-    report = reading.report("allocation", "buffer_assignment", "program_memory")
-    return report if report is not None and reading.gap <= _ADJOINING else None
+def _with_state(reading: OomReading) -> OomReport:
+    """Return the report that an allocator's lines belong to, or may belong to."""
+    report = reading.report(*_REQUESTS, "buffer_assignment", "program_memory")
+    if report is not None and reading.gap <= _ADJOINING:
+        return report
+    state, number = reading.state, reading.number
+    if state is None or number - state.numbers[-1] > _ADJOINING:
+        state = reading.state = _State(OomReport(number, "unknown"), [number])
+    state.numbers.append(number)
+    reading.in_state = True
+    return state.report
 
 
 def _take_state(reading: OomReading, match: re.Match[str]) -> bool:
-    report = _with_state(reading)
-    size = size_bytes(match[2])
+    report, column = _with_state(reading), _ALLOCATOR_STATS[match[1]]
+    size = size_bytes(match[3] or match[2])
     # Allocators print 0 for what they do not know.
-    if report is not None and size:
-        report.sizes.setdefault(_ALLOCATOR_STATS[match[1]], size)
-    return report is not None
+    if size and not report.sizes.get(column):
+        report.sizes[column] = size
+    return True
 
 
 def _take_count(reading: OomReading, match: re.Match[str]) -> bool:
-    return _with_state(reading) is not None
+    _with_state(reading)
+    return True
 
 
 def _take_device_memory(reading: OomReading, match: re.Match[str]) -> bool:
     report = _with_state(reading)
-    if report is not None:
-        report.sizes["device_free_bytes"] = int(match[1])
-        report.sizes["device_bytes"] = int(match[2])
-    return report is not None
+    report.sizes["device_free_bytes"] = int(match[1])
+    report.sizes["device_bytes"] = int(match[2])
+    return True
 
 
 def _take_pool(reading: OomReading, match: re.Match[str]) -> bool:
     report = _with_state(reading)
-    if report is not None:
-        report.sizes["pool_bytes"] = size_bytes(match[1])
-        report.sizes.setdefault("limit_bytes", size_bytes(match[2]))
-    return report is not None
+    report.sizes["pool_bytes"] = size_bytes(match[1])
+    report.sizes.setdefault("limit_bytes", size_bytes(match[2]))
+    return True
 
 
 def _take_chunk(reading: OomReading, match: re.Match[str]) -> bool:
     report = _with_state(reading)
-    if report is not None:
-        note = match[3] or ""
-        program, place = _EXECUTABLE.search(note), _BUFFER_NOTE.search(note)
-        index = place["index"] if place else None
-        chunk = OomChunk(
-            int(match[2]),
-            match[1] == "Free",
-            program[1] if program else None,
-            place["kind"] if place else None,
-            int(index) if index else None,
-        )
-        _count(reading, report, chunk, 1)
-        if chunk.is_free:
-            most = report.sizes.get("largest_free_bytes", 0)
-            report.sizes["largest_free_bytes"] = max(most, chunk.size_bytes)
-    return report is not None
+    note = match[3] or ""
+    program, place = _EXECUTABLE.search(note), _BUFFER_NOTE.search(note)
+    index = place["index"] if place else None
+    chunk = OomChunk(
+        int(match[2]),
+        match[1] == "Free",
+        program[1] if program else None,
+        place["kind"] if place else None,
+        int(index) if index else None,
+    )
+    _count(reading, report, chunk, 1)
+    if chunk.is_free:
+        most = report.sizes.get("largest_free_bytes", 0)
+        report.sizes["largest_free_bytes"] = max(most, chunk.size_bytes)
+    return True
 
 
 def _count(reading: OomReading, report: OomReport, chunk: OomChunk, n: int) -> None:
@@ -478,23 +520,21 @@ def _count(reading: OomReading, report: OomReport, chunk: OomChunk, n: int) -> N
 
 
 def _begin_histogram(reading: OomReading, match: re.Match[str]) -> bool:
-    reading.in_histogram = _with_state(reading) is not None
-    return reading.in_histogram
+    _with_state(reading)
+    reading.in_histogram = True
+    return True
 
 
 def _take_bar(reading: OomReading, match: re.Match[str]) -> bool:
-    report = _with_state(reading)
-    if report is not None and reading.in_histogram:
-        _count(reading, report, OomChunk(int(match[1])), int(match[2]))
-        return True
-    return False
+    if reading.in_histogram:
+        chunk = OomChunk(int(match[1]))
+        _count(reading, _with_state(reading), chunk, int(match[2]))
+    return reading.in_histogram
 
 
 def _take_allocator(reading: OomReading, match: re.Match[str]) -> bool:
-    report = _with_state(reading)
-    if report is not None:
-        report.texts.setdefault("allocator_name", match[1])
-    return report is not None
+    _with_state(reading).texts.setdefault("allocator_name", match[1])
+    return True
 
 
 _STATS = {
@@ -510,6 +550,7 @@ _SHARES = {
     "reserved": "reserved_bytes",
     "program": "program_bytes",
     "arguments": "parameter_bytes",
+    "output": "live_out_bytes",
     "HLO temp": "temp_bytes",
 }
 _ALLOCATOR_STATS = {
@@ -517,6 +558,7 @@ _ALLOCATOR_STATS = {
     "InUse": "in_use_bytes",
     "MaxInUse": "peak_in_use_bytes",
     "LargestFreeBlock": "largest_free_bytes",
+    "Reserved": "reserved_bytes",
     "HBM capacity": "limit_bytes",
     "Top-of-Memory reserved": "reserved_bytes",
     "Currently allocated": "in_use_bytes",
@@ -546,7 +588,7 @@ BLOCK_RULES = tuple(
         (rf"Program (\w{{1,20}}) requirement {_S}:?$", _take_requirement),
         (
             rf"({_SHARE})(?:\([\w/]{{1,60}}\))?\s+({SIZE}|unknown size)"
-            rf"(?: \(.*?(?:fragmentation \({_S}\))?\))?$",
+            rf"(?: \(.*?(?:fragmentation \({_S}\))?\))?(?: \[[^]]{{0,80}}\])?$",
             _take_share,
         ),
         (
@@ -577,14 +619,14 @@ BLOCK_RULES = tuple(
         (r"={10,}$", _end_buffer),
         (
             rf"(?:Stats: *)?({'|'.join(_ALLOCATOR_STATS)}):?\s+"
-            rf"({SIZE}|[0-9]{{1,18}})(?: \(.*\))?$",
+            rf"({SIZE}|[0-9]{{1,18}})(?: \((?:\s*([0-9,]{{1,25}}) bytes|.*)\))?:?$",
             _take_state,
         ),
         (
             r"(?:Num\w{0,20}|MaxAllocSize|\w{0,20}Reserved|Pool\w{0,20}"
             r"|Available after request|Program requirement|[Hh]eap allocat\w{1,40}"
             r"(?: \([\w ]{1,40}\))?):?\s+-?[0-9].*$|Stats:$|Heap allocator status:$"
-            r"|-{10,}$",
+            r"|-{10,}$|\[?OOM Summary: .{0,200}Allocator stats:$",
             _take_count,
         ),
         (
@@ -630,13 +672,16 @@ _FLAT = re.compile(
     r"|Unpadded size: |XLA [Ll]abel: |Peak buffers:|[a-z] allocation: "
     r"|LargestFreeBlock:"
 )
+_TITLE_AND_MORE = re.compile(
+    rf"(?:Total \w{{1,20}} usage >=|Program \w{{1,20}} requirement) {SIZE}: +\w"
+)
 _FLAT_BREAK = re.compile(
     r"(?<!\s)\s++(?=Total \w{1,20} usage >= |Program \w{1,20} requirement "
     r"|Largest program |Output size |[0-9]{1,6}\. Size: |(?<![0-9]\. )Size: [0-9]"
     r"|Operator: op_|Shape: "
     r"|Unpadded size: |Extra memory due|XLA [Ll]abel: |Allocation type: |={10,}"
     r"|Peak buffers:|Buffer [0-9]{1,6}:|BufferAssignment (?:OOM|stats)"
-    rf"|(?:{_SHARE})\s+{SIZE}(?:\s|$)|(?:{'|'.join(_STATS)}):"
+    rf"|(?:{_SHARE})\s+(?:{SIZE}|unknown size)(?:\s|$)|(?:{'|'.join(_STATS)}):"
     r"|(?:Limit|InUse|MaxInUse|NumAllocs|MaxAllocSize|Reserved|PeakReserved"
     r"|LargestFreeBlock):)"
 )
@@ -736,7 +781,8 @@ def _ends_of_marked_lines(text: str) -> Iterator[int]:
 def _unflattened(line: LogLine) -> Iterator[LogLine]:
     """Yield a line, or the lines of a list that was copied into one."""
     said = line.said
-    if len(said) < _LONG or len(_FLAT.findall(said)) < 2:
+    is_flat = len(_FLAT.findall(said)) > 1 or _TITLE_AND_MORE.search(said) is not None
+    if len(said) < _LONG or not is_flat:
         yield line
         return
     for piece in _FLAT_BREAK.split(said):
@@ -796,8 +842,12 @@ def _take_stats(reading: OomReading, stats: Stats) -> None:
 def _read_line(reading: OomReading, lines: Sequence[LogLine], at: int) -> None:
     """Read a line of a list; keep one that tells of a shortage in other words."""
     line = lines[at]
-    if _takes(reading, line.said):
+    reading.in_state = False
+    if _takes(reading, line.said) and not reading.in_state:
         _claim(reading, [line.number], at)
+        return
+    if reading.in_state:
+        reading.gap += 1
         return
     if line.number in reading.taken:
         return

@@ -7,6 +7,8 @@ lines are joined by single blanks, so they know no line breaks. Named groups are
     NAME_exact       the same size again in bytes, which counts
     NAME_words       a size in words of four bytes
     NAME_decimal     a size whose unit is a power of 1000
+    NAME_rounded     the size in bytes as an allocator rounds it up
+    part_NAME_bytes  a part of used_bytes, which is their sum
     buffer_NAME      a fact of the buffer that the message is about
     others           texts, by the column of oom_reports
 
@@ -26,6 +28,7 @@ from typing import Literal, TypeAlias
 
 Form: TypeAlias = Literal[
     "allocation",
+    "allocation_warning",
     "buffer_assignment",
     "program_memory",
     "program_usage",
@@ -110,14 +113,19 @@ _SPACE = r"(?P<space_name>\w{1,20})"
 _EXCEEDED = r"(?:[.,;]? ?Exceeded \w{1,20} capacity by (?P<excess_bytes>U))?"
 _SCOPED = (
     r"Scoped allocation with size (?P<used_bytes>U) and limit (?P<capacity_bytes>U)"
-    r" exceeded scoped \w{1,20} limit(?: by (?P<excess_bytes>U))?"
+    r"(?: exceeded scoped \w{1,20} limit(?: by (?P<excess_bytes>U))?)?"
 )
+_TPU_SPACE = r"(?P<space_name>hbm|vmem|smem|cmem|tmem|sflag|spmem)"
 _FREE = (
     r"(?:\.? ?That was not possible\.?)?(?: ?There are (?P<free_bytes>U) free"
     r"(?:, (?P<reserved_bytes>U) reserved,? and (?P<reservable_bytes>U) reservable)?"
-    r"(?:\.? ?The largest contiguous region of free memory is"
-    r" (?P<largest_free_bytes>U))?)?"
+    r"(?:\.? ?(?:Due to fragmentation, )?[Tt]he largest contiguous region of free"
+    r" memory is (?P<largest_free_bytes>U))?)?"
     r"(?:[^()]{0,60};? ?\((?P<device_name>0x[0-9a-fx]{1,20}_HBM[0-9]{1,3})\))?"
+)
+_ALLOCATOR = (
+    r"(?:Allocator \((?=(?:[^()]{0,80}?(?P<space_name>host))?)"
+    r"(?P<allocator_name>[\w.\-]{1,80})\) (?:ran )?)?"
 )
 _LOADING = r"(?:Error loading program(?: '(?P<program_name>[^']{1,300})')?: ?)?"
 _XLA = "XLA"
@@ -169,8 +177,25 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     Wording(
         "program_memory",
+        "used ",
+        rf"Oom\W{{1,3}}Used (?P<used_bytes>U) of (?P<capacity_bytes>U) {_TPU_SPACE}\b"
+        rf"{_EXCEEDED}",
+        "CompileTimeHbmOom: Used 126.25G of 94.75G hbm. Exceeded hbm capacity by"
+        " 31.50G.",
+        "E1000, as people quote it",
+    ),
+    Wording(
+        "program_memory",
+        "capacity by",
+        rf"(?:Used (?P<used_bytes>U) of (?P<capacity_bytes>U) \w{{1,20}}[.,;]? ?)?"
+        rf"Exceeded {_TPU_SPACE} capacity by (?P<excess_bytes>U)",
+        "Used 41.75G of 31.25G hbm. Exceeded hbm capacity by 10.50G.",
+        "E1000, as people quote it",
+    ),
+    Wording(
+        "program_memory",
         "scoped allocation",
-        _SCOPED.replace(r"scoped \w{1,20}", rf"scoped {_SPACE}"),
+        _SCOPED.replace(r"scoped \w{1,20}", rf"scoped {_SPACE}", 1),
         "Scoped allocation with size 18.00M and limit 16.00M exceeded scoped vmem"
         " limit by 2.00M.",
         "E1001, openxla.org/xla/errors/error_1001",
@@ -220,9 +245,9 @@ WORDINGS: tuple[Wording, ...] = (
     Wording(
         "program_memory",
         "exceeding available",
-        r"TensorCore [Hh][Bb][Mm] usage:? (?P<tensor_core_bytes>U),? SparseCore"
-        r" [Hh][Bb][Mm] usage:? (?P<sparse_core_bytes>U),? exceeding available bytes:?"
-        r" (?P<capacity_bytes>U)",
+        r"TensorCore [Hh][Bb][Mm] usage:? (?P<part_tensor_core_bytes>U),? SparseCore"
+        r" [Hh][Bb][Mm] usage:? (?P<part_sparse_core_bytes>U),? exceeding available"
+        r" bytes:? (?P<capacity_bytes>U)",
         "TPU TensorCore Hbm usage: 34.82G, SparseCore Hbm usage 174.10G, exceeding"
         " available bytes: 95.74G",
         "E1002 and E1000, openxla.org/xla/errors/error_1000",
@@ -244,6 +269,29 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     Wording(
         "program_memory",
+        "replica count",
+        r"No viable logical replica count\b.{1,600}?fixed_size_allocation_bytes ?= ?"
+        r"(?P<part_fixed_bytes>N), ?row_dependent_size_allocation_bytes ?= ?"
+        r"(?P<part_by_row_bytes>N), ?total_spmem_size_bytes ?= ?(?P<capacity_bytes>N)",
+        "No viable logical replica count for the embedding table with metadata:"
+        " max_nz_per_row = 141352 (last tried split factor for vector splitting = 1,"
+        " fixed_size_allocation_bytes = 410880, row_dependent_size_allocation_bytes ="
+        " 1696224, total_spmem_size_bytes = 524288)",
+        "E3001, openxla.org/xla/errors/error_3001",
+        {"space_name": "tile_spmem"},
+    ),
+    Wording(
+        "program_memory",
+        "available shared memory",
+        r"exceeds available shared memory: (?:smem_bytes ?= ?)?(?P<requested_bytes>N)"
+        r" > (?:max_smem_bytes ?= ?)?(?P<capacity_bytes>N)",
+        "Mosaic GPU kernel exceeds available shared memory: smem_bytes=262144 >"
+        " max_smem_bytes=232448",
+        "jax experimental/mosaic/gpu/core.py",
+        {"space_name": "shared"},
+    ),
+    Wording(
+        "program_memory",
         "shared memory size limit",
         r"[Ss]hared memory size limit exceeded(?:[:.]? ?requested:?"
         r" (?P<requested_bytes>S),? available:? (?P<capacity_bytes>S))?",
@@ -255,7 +303,7 @@ WORDINGS: tuple[Wording, ...] = (
         "program_memory",
         "shared memory",
         r"[Oo]ut of resources?: shared memory,? Required:? (?P<requested_bytes>S),?"
-        r" Hardware limit:? (?P<capacity_bytes>S)",
+        r" Hardware limit(?:ation)?:? (?P<capacity_bytes>S)",
         "out of resource: shared memory, Required: 131072, Hardware limit: 101376",
         "triton/runtime/errors.py",
         {"space_name": "shared"},
@@ -292,15 +340,87 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     # --- Allocators: one request at run time ---------------------------------------
     Wording(
+        "allocation_warning",
+        "not a failure",
+        rf"{_ALLOCATOR}[Oo]ut of memory trying to allocate (?P<requested_bytes>U)"
+        r" with freed_by_count=N\.? ?The caller indicates that this is not a failure",
+        "Allocator (GPU_0_bfc) ran out of memory trying to allocate 1.25GiB with"
+        " freed_by_count=0. The caller indicates that this is not a failure, but this"
+        " may mean that there could be performance gains if more memory were"
+        " available.",
+        f"{_XLA} tsl/framework/bfc_allocator.cc",
+    ),
+    Wording(
         "allocation",
         "to allocate",
-        r"(?:Allocator \((?P<allocator_name>[\w.\-]{1,80})\) (?:ran )?)?"
-        r"[Oo]ut of memory (?:while )?trying to allocate"
-        r" (?:(?P<requested_exact>N) bytes|(?P<requested_bytes>U))",
+        rf"{_ALLOCATOR}[Oo]ut of (?:device )?memory (?:while )?trying to allocate"
+        r" (?:(?P<requested_exact>N) bytes|(?P<requested_bytes>U))"
+        r"(?: \(rounded to (?P<requested_rounded>N)\))?",
         "Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.00GiB (rounded"
         " to 17179869184)requested by op",
         f"{_XLA} tsl/framework/bfc_allocator.cc,"
         " stream_executor/integrations/tf_allocator_adapter.cc",
+    ),
+    Wording(
+        "allocation",
+        "out of host memory",
+        r"[Oo]ut of host memory (?:while )?trying to allocate"
+        r" (?:(?P<requested_exact>N) bytes|(?P<requested_bytes>U))",
+        "Out of host memory while trying to allocate 73014444032 bytes. Please set the"
+        " environment variable XLA_PJRT_GPU_HOST_MEMORY_LIMIT_GB",
+        f"{_XLA} stream_executor/integrations/tf_allocator_adapter.cc",
+        {"space_name": "host"},
+    ),
+    Wording(
+        "allocation",
+        "instantiate graph",
+        r"ran out of memory trying to instantiate graph",
+        "Underlying backend ran out of memory trying to instantiate graph with 212"
+        " nodes and 0 conditionals (total of 41 alive graphs in the process).",
+        f"{_XLA} stream_executor/gpu/gpu_command_buffer.cc",
+        {"operation": "instantiating a graph of commands"},
+    ),
+    Wording(
+        "allocation",
+        "memory limit of",
+        r"[Aa]llocating (?P<requested_bytes>N) bytes exceeds the memory limit of"
+        r" (?P<limit_bytes>N) bytes",
+        "Allocating 8589934592 bytes exceeds the memory limit of 4294967296 bytes.",
+        f"{_XLA} stream_executor/gpu/redzone_allocator.cc,"
+        " service/gpu/autotuning/conv_algorithm_picker.cc",
+    ),
+    Wording(
+        "allocation",
+        "pa budget",
+        r"[Nn]ot enough PA budget for allocation: pa_allocated=(?P<in_use_bytes>N)B,"
+        r" rounded_size=(?P<requested_bytes>N)B, pa_budget=(?P<limit_bytes>N)B",
+        "Not enough PA budget for allocation: pa_allocated=61203283968B,"
+        " rounded_size=8592031744B, pa_budget=68719476736B",
+        f"{_XLA} stream_executor/vmm_device_address_allocator.cc",
+    ),
+    Wording(
+        "allocation",
+        "of size",
+        r"[Ff]ailed to allocate (?:(?P<space_name>[Hh]ost) ?[Mm]emory|[^.:;]{1,80}?),?"
+        r" of size:? (?P<requested_bytes>S)",
+        "Failed to allocate HostMemory of size 4294967296",
+        f"{_XLA} stream_executor/cuda/cuda_executor.cc, rocm/rocm_dnn.cc",
+    ),
+    Wording(
+        "allocation",
+        "memory: ",
+        r"[Ff]ailed to alloc(?:ate)? \w{1,20} memory: (?P<requested_exact>N)\b",
+        "Failed to alloc DEVICE memory: 180355072",
+        "AWS Neuron's runtime, as public logs show it",
+    ),
+    Wording(
+        "allocation",
+        "enough space to allocate",
+        r"[Nn]ot enough space to allocate (?P<requested_bytes>N) B"
+        r" (?P<space_name>\w{1,20}) buffer",
+        "Not enough space to allocate 204800000 B DRAM buffer across 12 banks, where"
+        " each bank needs to store 17088000 B, but bank size is only 1073741792 B",
+        "Tenstorrent's runtime, as public logs show it",
     ),
     Wording(
         "allocation",
@@ -427,9 +547,9 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     Wording(
         "allocation",
-        "allocate",
-        r"(?:[Ff]ailed to allocate|[Uu]nable to allocate|[Cc](?:ould not|annot|an't)"
-        r" allocate) (?:(?P<requested_exact>N) bytes\b|(?P<requested_bytes>U))",
+        "alloc",
+        r"(?:[Ff]ailed to alloc(?:ate)?|[Uu]nable to allocate|[Cc](?:ould not|annot"
+        r"|an't) allocate) (?:(?P<requested_exact>N) bytes\b|(?P<requested_bytes>U))",
         "Failed to allocate 172.000MB (usage: tensors) on ND 0:NC 0",
         "any allocator",
     ),
@@ -441,6 +561,28 @@ WORDINGS: tuple[Wording, ...] = (
         "Out of memory: Killed process 4242 (python3) total-vm:98765432kB,"
         " anon-rss:65432100kB, file-rss:0kB",
         "linux mm/oom_kill.c",
+        {"space_name": "host"},
+    ),
+    Wording(
+        "killed",
+        "memory on the node",
+        r"[Mm]emory on the node\b.{1,400}? was (?P<in_use_bytes>U)"
+        r" / (?P<limit_bytes>U)",
+        "Memory on the node (IP: 10.0.0.1, ID: ab12) where the task (actor ID: cd34,"
+        " memory used=41.50GB) was running was 60.75GB / 62.50GB (0.972), which"
+        " exceeds the memory usage threshold of 0.95.",
+        "ray/_private/memory_monitor.py",
+        {"space_name": "host"},
+    ),
+    Wording(
+        "killed",
+        "oom",
+        r"\b[Rr]eason\"?[:=]\s*\"?OOMKilled\b"
+        r"|[Dd]etected [0-9]{1,9} oom[-_]kill event"
+        r"(?:.{1,80}? have been OOM Killed)?",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0. Some of the"
+        " step tasks have been OOM Killed.",
+        "Kubernetes' container states; Slurm's slurmstepd",
         {"space_name": "host"},
     ),
     # --- Runtimes: calls that failed for want of memory -----------------------------
@@ -479,6 +621,35 @@ WORDINGS: tuple[Wording, ...] = (
         "cuGraphInstantiate failed: CUDA_ERROR_OUT_OF_MEMORY: out of memory",
         "CUDA and ROCm runtimes",
     ),
+    Wording(
+        "allocation",
+        "failed call to",
+        r"failed call to (?P<operation>\w{2,60})(?:\(\))?: ?(?:CUDA_ERROR_OUT_OF_MEMORY"
+        r"|hipErrorOutOfMemory|out of memory)(?:[^;]{0,80}; total memory reported:"
+        r" (?P<device_bytes>N))?",
+        "failed call to cuDevicePrimaryCtxRetain: CUDA_ERROR_OUT_OF_MEMORY: out of"
+        " memory; total memory reported: 34089730048",
+        f"{_XLA} stream_executor/cuda/cuda_context.cc",
+    ),
+    Wording(
+        "allocation",
+        "nccl operation",
+        r"NCCL operation (?P<operation>\w{2,60}).{0,200}? failed: .{0,400}?out of"
+        r" memory(?:.{0,200}?\bhlo_module ?=(?P<program_name>[\w.<>\-]{1,300}))?",
+        "NCCL operation ncclCommInitRank(&comm, nranks, id, rank) failed: unhandled"
+        " cuda error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error)"
+        " log entry (may be unrelated) 'Cuda failure 2 'out of memory''.; current tracing"
+        " scope: all-reduce-start.285; current profiling annotation:"
+        " XlaModule:#hlo_module=pjit_step_fn,program_id=25#.",
+        f"{_XLA} backends/gpu/collectives/nccl_errors.h",
+    ),
+    Wording(
+        "allocation",
+        "allocation failed",
+        r"\b(?P<operation>(?:cu|hip|roc)[A-Za-z]{2,20}) allocation failed",
+        "RESOURCE_EXHAUSTED: cuSolver allocation failed",
+        f"{_XLA} stream_executor/cuda/cuda_solver_context.cc",
+    ),
     # --- Failures that look like it --------------------------------------------------
     Wording(
         "input_mismatch",
@@ -509,7 +680,7 @@ WORDINGS: tuple[Wording, ...] = (
 PROGRAMS = tuple(
     re.compile(pattern)
     for pattern in (
-        r"executable_name ?= ?\\?['\"]([^'\"\\]{1,300})",
+        r"executable_name ?= ?\\?['\"]([^'\"\\\s]{1,300})\\?['\"]",
         r"[Ee]rror loading program '([^']{1,300})'",
         r"\bExecutable\(([\w.<>\-]{1,300})\)",
         r"HLO module:? ?'?([\w<>\-]{1,300}(?:\.[\w<>\-]{1,300}){0,20})",
@@ -531,18 +702,26 @@ KNOWN_ADVICE = re.compile(
 )
 """What messages add and users say of it; it tells of no failure."""
 
+ERROR_SPACE = re.compile(r"CompileTime(?:Scoped)?(Hbm|Vmem|Smem)Oom\b")
+"""Names of errors that name a memory space."""
+
+_MEMORY = r"(?:memory|hbm|vmem|smem|tmem|spmem|sram|dram)"
 SUSPECT = re.compile(
     r"RESOURCE_EXHAUSTED|[Rr]esource ?[Ee]xhausted|OUT_OF_MEMORY|OutOfMemory"
-    r"|\b(?i:ran|run|running|runs)?\s?(?i:out of (?:\w{1,12} )?memory)\b|OOM[ _-]?Kill"
-    r"|\bOOM\b|\b[A-Za-z]*(?:Hbm|Vmem|Smem|Host)?O[Oo][Mm]\b:"
-    r"|[Ff]ailed to (?:re)?alloc(?:ate)?\b"
-    r"|[Cc](?:an ?not|ould not|an't) (?:re)?allocate"
-    r"|[Uu]nable to (?:re)?allocate|bad_alloc|MemoryError|MemoryAllocation"
-    r"|(?i:alloc(?:ation)? fail(?:ure|ed))|(?i:oom[-_ ]kill)|memory pressure"
-    r"|low on resource: memory|memory out of bound|failed to pin\b"
-    r"|ALLOC_FAILED|[Nn]ot enough (?:\w{1,20} )?memory|[Ii]nsufficient (?:\w{1,20} )?"
-    r"memory|exceed(?:s|ed|ing)? (?:the )?(?:\w{1,20} ){0,2}(?:memory|capacity|hbm|vmem"
-    r"|smem)\b|[Mm]emory (?:limit|capacity) exceeded|SparseCoreAllocationFailure"
+    r"|\bOOM(?:s|ed|ing)?\b|\b[A-Za-z]*(?:Hbm|Vmem|Smem|Host)O[Oo][Mm]\b"
+    r"|\b[A-Za-z]*O[Oo][Mm]\b:|bad_alloc|MemoryError|MemoryAllocation|ALLOC_FAILED"
+    rf"|(?i:out of (?:resources?: )?(?:\w{{1,20}} ){{0,2}}{_MEMORY}\b|oom[-_ ]?kill"
+    # What failed is an allocation, or it failed to allocate.
+    r"|\bfail(?:s|ed|ure|ing)?\b.{0,120}alloc|alloc.{0,40}\bfail"
+    r"|alloc\w{0,20}fail(?:ed|ure)|failed to pin\b"
+    r"|(?:can ?not|could not|can't|unable to|not able to) (?:re)?alloc"
+    # There is too little of it.
+    rf"|(?:not enough|insufficient|low on|short of|lack of) (?:\w{{1,20}} ){{0,2}}"
+    rf"{_MEMORY}\b|\bno (?:available|free|more|remaining) (?:\w{{1,20}} )?{_MEMORY}"
+    rf"|low on resource: memory|{_MEMORY} pressure|{_MEMORY} out of bound"
+    rf"|(?:exceed(?:s|ed|ing)?|(?:larger|more|greater) than|against) .{{0,40}}"
+    rf"\b{_MEMORY}\b|exceed(?:s|ed|ing)? \w{{1,20}} capacity"
+    rf"|\b{_MEMORY}\b.{{0,60}}\bexceed(?:s|ed|ing)?\b)"
 )
 """Words of lines that tell of a shortage of memory, in whatever wording."""
 
@@ -565,7 +744,11 @@ MARKS: tuple[str, ...] = (
     *("Largest program ", "ttempting to", "llocation fail", "llocation Fail"),
     *("lloc fail", "oom-kill", "oom_kill", "emory pressure", "resource: memory"),
     *("emory out of bound", "ed to pin ", "to have enough", "XLA::TPU"),
-    *("ut of\n", "\nof memory", "memory allocating"),
+    *("ut of\n", "\nof memory", "memory allocating", "il to alloc", "suballocation"),
+    *("ed memory alloc", "allocation_size_words", "allocation_bytes", "emory exceed"),
+    *("vailable memory", "cache memory", "evice resources", "esource: ", "esources: "),
+    *(" capacity by ", "emory limit", "VMEM limit", "emory on the node", "PA budget"),
+    *("emory requested exceeds", "ace to allocate", "emory: smem_bytes"),
 )
 """Pieces of which a text holds one where it tells anything of a shortage of memory."""
 

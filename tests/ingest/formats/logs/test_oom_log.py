@@ -178,8 +178,8 @@ ALONE = {
         sizes={"capacity_bytes": 45 * GIB // 2, "used_bytes": 167 << 38},
     ),
     "Allocator (GPU_0_bfc) ran out of memory trying to allocate 16.50GiB with"
-    " freed_by_count=0. The caller indicates that this is not a failure": asked(
-        33 * GIB // 2, allocator_name="GPU_0_bfc"
+    " freed_by_count=0. The caller indicates that this is not a failure": replace(
+        asked(33 * GIB // 2, allocator_name="GPU_0_bfc"), form="allocation_warning"
     ),
     "RESOURCE_EXHAUSTED: Out of memory while trying to allocate 678216716288 bytes."
     " [tf-allocator-allocation-error='']": asked(678216716288),
