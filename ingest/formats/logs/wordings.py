@@ -638,8 +638,8 @@ WORDINGS: tuple[Wording, ...] = (
         r" memory(?:.{0,200}?\bhlo_module ?=(?P<program_name>[\w.<>\-]{1,300}))?",
         "NCCL operation ncclCommInitRank(&comm, nranks, id, rank) failed: unhandled"
         " cuda error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error)"
-        " log entry (may be unrelated) 'Cuda failure 2 'out of memory''.; current tracing"
-        " scope: all-reduce-start.285; current profiling annotation:"
+        " log entry (may be unrelated) 'Cuda failure 2 'out of memory''.; current"
+        " tracing scope: all-reduce-start.285; current profiling annotation:"
         " XlaModule:#hlo_module=pjit_step_fn,program_id=25#.",
         f"{_XLA} backends/gpu/collectives/nccl_errors.h",
     ),
