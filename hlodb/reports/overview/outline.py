@@ -114,8 +114,10 @@ def outline(overview: Overview, programs: int, top: int) -> list[Section]:
     if len(spaces) > 1:
         sections.append(Section("Programs", _programs(spaces)))
     described = described_spaces(overview, programs)
+    filled = (space for space in described.values() if space["reserved_bytes"] != 0)
+    first = next(filled, None)
     sections += [
-        Section(title, _space(overview, space, top))
+        Section(title, _space(overview, space, top, is_first=space is first))
         for title, space in described.items()
     ]
     if not spaces:
@@ -166,12 +168,7 @@ def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:
             continue
         own = [space for space in spaces if space["program"] == report["program"]]
         named = (report["space_name"] or "").lower()
-        # What a kernel takes for itself is in no assignment.
-        exact = [
-            space
-            for space in own
-            if space["space_name"].lower() == named and space["reserved_bytes"]
-        ]
+        exact = [space for space in own if space["space_name"].lower() == named]
         main = [space for space in own if space["color"] == MAIN_SPACE]
         found += [space for space in (exact or main)[:1] if space not in found]
     return found
@@ -223,9 +220,11 @@ def _left(row: Row) -> tuple[str, str]:
     return plain_bytes(row["usable_bytes"]), plain_bytes(row["headroom_bytes"])
 
 
-def _space(overview: Overview, space: Row, top: int) -> list[Block]:
+def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[Block]:
+    if space["reserved_bytes"] == 0:
+        return [Paragraph(_empty(space))]
     blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
-    blocks += _left_out(overview, space)
+    blocks += _left_out(space, is_first=is_first)
     stretches = rows_of(overview, "live_timeline", space)
     if len(stretches) > 1:
         bars = _sparkline(_levels(stretches))
@@ -242,9 +241,19 @@ def _space(overview: Overview, space: Row, top: int) -> list[Block]:
     return blocks
 
 
-def _left_out(overview: Overview, space: Row) -> list[Block]:
+def _empty(space: Row) -> str:
+    """Return what is to be said of a memory space without allocations."""
+    name = space["space_name"]
+    scoped = (
+        ""
+        if space["color"] == MAIN_SPACE
+        else " What a kernel reserves for itself (scoped memory) is in no assignment."
+    )
+    return f"The assignment holds nothing in {name}.{scoped}"
+
+
+def _left_out(space: Row, *, is_first: bool) -> list[Block]:
     """Return what the figures include, once in an answer, and what else they lack."""
-    is_first = memory_spaces(overview)[0] == space
     texts = [NOT_INCLUDED] if is_first else []
     if space["caveat"]:
         texts.append(f"{_capital(space['caveat'])}.")

@@ -4,7 +4,9 @@
 -- definition: The buffers that reports of running out of memory list, the
 --   largest first. data_bytes is their size without padding; both are printed
 --   to a few digits. capacity_ratio is the size as a share of what the memory
---   space holds.
+--   space holds. A source line that the report lacks is that of the
+--   instruction in a dump: of the program that the message names, else of the
+--   only program of the run that has it in that shape.
 -- grain: report of a log, buffer
 -- leading: instruction, label, space_name, size_bytes, shape,
 --   op_name, source_file, source_line
@@ -33,7 +35,11 @@
 -- column source_line
 WITH ranked AS (
   SELECT
-    r.run AS run_name, o.space_name, o.capacity_bytes, b.*,
+    r.run AS run_name, o.space_name, o.capacity_bytes, o.program_name, b.*,
+    coalesce(
+      b.instruction, nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '')
+    ) AS named_instruction,
+    regexp_replace(b.shape, '\{[^}]*\}', '', 'g') AS plain_shape,
     row_number() OVER (
       PARTITION BY b.path, b.ordinal ORDER BY b.size_bytes DESC, b.place
     ) AS size_place
@@ -43,20 +49,53 @@ WITH ranked AS (
     ON o.run_id = b.run_id
     AND o.path = b.path
     AND o.ordinal = b.ordinal
+),
+dumped AS (
+  SELECT
+    b.path AS log_path, b.ordinal, b.size_place,
+    arg_max(
+      {'source_file': l.source_file, 'source_line': l.source_line},
+      (m.run_id = b.run_id, m.run_id, m.path)
+    ) AS found
+  FROM ranked AS b
+  JOIN instructions AS i
+    ON i.name = b.named_instruction
+    AND regexp_replace(i.shape, '\{[^}]*\}', '', 'g') = b.plain_shape
+  JOIN modules AS m
+    ON m.module_id = i.module_id
+    AND m.stage = 'after_optimizations'
+    AND (
+      b.program_name IN (m.program, m.name)
+      OR (b.program_name IS NULL AND m.run_id = b.run_id)
+    )
+  JOIN located_instructions AS l
+    ON l.run_id = m.run_id
+    AND l.module_id = m.module_id
+    AND l.instruction_id = i.instruction_id
+  WHERE b.source_file IS NULL
+    AND l.source_file IS NOT NULL
+  GROUP BY b.path, b.ordinal, b.size_place
+  HAVING count(DISTINCT m.program) = 1
 )
 SELECT
   b.run_name AS run, b.path, b.ordinal, b.space_name, b.size_place AS place,
-  coalesce(
-    b.instruction, nullif(regexp_extract(b.label, '^%?([^ ]+) = ', 1), '')
-  ) AS instruction,
+  b.named_instruction AS instruction,
   CASE WHEN b.is_parameter THEN 'parameter' ELSE b.allocation_type END AS kind,
   b.label, b.shape, b.size_bytes, b.unpadded_bytes AS data_bytes,
   b.size_bytes - b.unpadded_bytes AS padding_bytes,
   (b.size_bytes - b.unpadded_bytes) / nullif(b.size_bytes, 0)
     AS padding_ratio,
   b.size_bytes / nullif(b.capacity_bytes, 0) AS capacity_ratio,
-  b.op_name, b.source_file, b.source_line
+  b.op_name, coalesce(b.source_file, d.found.source_file) AS source_file,
+  CASE
+    WHEN b.source_file IS NULL THEN d.found.source_line
+    ELSE b.source_line
+  END AS source_line
 FROM ranked AS b
+LEFT JOIN dumped AS d
+  ON d.log_path = b.path
+  AND d.ordinal = b.ordinal
+  AND d.size_place = b.size_place
 WHERE $top IS NULL
   OR b.size_place <= $top
 ORDER BY b.path, b.ordinal, b.size_place
