@@ -128,8 +128,8 @@ def seeds() -> dict[str, list[bytes]]:
                     kind.append(file.data)
     found["buffer_assignment"].append(_PLACED_VALUES)
     found["log"] += [_OOM, _FRAMED]
-    messages = (DATA / "oom_messages").iterdir()
-    found["log"] += [path.read_bytes() for path in sorted(messages)]
+    pasted = [*(DATA / "oom_messages").iterdir(), *(DATA / "oom_collected").iterdir()]
+    found["log"] += [path.read_bytes() for path in sorted(pasted)]
     found["log"] += [wording.sample.encode() for wording in WORDINGS]
     found["memory_analysis"].append(_ANALYSIS)
     found["flagfile"].append(_FLAGFILE)

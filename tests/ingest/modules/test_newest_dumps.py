@@ -10,6 +10,7 @@ from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
 from hlodb.ingest.formats.proto.riegeli import message_of_records
 from hlodb.ingest.modules.form_comparison import Described, compare_forms
 from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.ingest.records import Attributes, Call, Instruction
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.ingest.formats.proto.proto_pairs import members
@@ -128,6 +129,78 @@ def test_opcodes_by_hand_are_what_jaxlib_reads() -> None:
     by_name = {i.name: i.shape for i in ours.modules[0].instructions}
     # Inferred, as the text has none.
     assert by_name["exp"] == by_name["log"] == by_name["twice"] == "f32[8,16]"
+
+
+PRINTED = {
+    "%s = f32[8,16]{1,0} collective-reduce(%p), replica_groups={{0,1}},"
+    " has_dynamic_root=false, to_apply=%add": Instruction(
+        *("s", "collective-reduce", "f32[8,16]{1,0}", ("p",)),
+        is_root=True,
+        calls=(Call("to_apply", ("add",)),),
+        attributes=Attributes(replica_groups="{{0,1}}", other="has_dynamic_root=false"),
+    ),
+    "%s = f32[8,16]{1,0} collective-reduce(%p, %r), replica_groups={{0,1}},"
+    " has_dynamic_root=true, to_apply=%add": Instruction(
+        *("s", "collective-reduce", "f32[8,16]{1,0}", ("p", "r")),
+        is_root=True,
+        calls=(Call("to_apply", ("add",)),),
+        attributes=Attributes(replica_groups="{{0,1}}", other="has_dynamic_root=true"),
+    ),
+    "%s = f32[8,16]{1,0} collective-broadcast(%p, %r), replica_groups={{0,1}},"
+    " has_dynamic_root=true": Instruction(
+        *("s", "collective-broadcast", "f32[8,16]{1,0}", ("p", "r")),
+        is_root=True,
+        attributes=Attributes(replica_groups="{{0,1}}", other="has_dynamic_root=true"),
+    ),
+    "%s = f32[8,16]{1,0} shuffle(%p), dimensions={1}, mode=rotate,"
+    " shifts={1}": Instruction(
+        *("s", "shuffle", "f32[8,16]{1,0}", ("p",)),
+        is_root=True,
+        attributes=Attributes(other="dimensions={1}, mode=rotate, shifts={1}"),
+    ),
+    '%n = f32[8,16]{1,0} negate(%p), origin={{"n"}}': Instruction(
+        *("n", "negate", "f32[8,16]{1,0}", ("p",)),
+        is_root=True,
+        attributes=Attributes(other='origin={{"n"}}'),
+    ),
+    "%d = f32[8,16]{1,0} dot(%p, %p, %r), lhs_contracting_dims={1},"
+    " rhs_contracting_dims={0}, block_scaling_config={lhs={scale_idx=2 strides=1x16"
+    " steps=1x16}}": Instruction(
+        *("d", "dot", "f32[8,16]{1,0}", ("p", "p", "r")),
+        is_root=True,
+        attributes=Attributes(
+            other="lhs_contracting_dims={1}, rhs_contracting_dims={0},"
+            " block_scaling_config={lhs={scale_idx=2 strides=1x16 steps=1x16}}"
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize(("line", "expected"), PRINTED.items())
+def test_what_jaxlib_prints_of_new_opcodes(line: str, expected: Instruction) -> None:
+    """Each between a module and a computation with settings of their own."""
+    found = parse_hlo(
+        'HloModule m, backend_config={"a":1}\n\n'
+        "%add (a: f32[], b: f32[]) -> f32[] {\n  %a = f32[] parameter(0)\n"
+        "  %b = f32[] parameter(1)\n  ROOT %c = f32[] add(%a, %b)\n}\n\n"
+        "ENTRY %e (p: f32[8,16], r: s32[1]) -> f32[8,16] {\n"
+        '  %p = f32[8,16]{1,0} parameter(0), origin={{"p"}}\n'
+        f"  %r = s32[1]{{0}} parameter(1)\n  ROOT {line}\n"
+        '}, backend_config={"b":2}\n'
+    )
+    assert (found.rejects, found.unclaimed) == ([], [])
+    [module] = found.modules
+    assert module.header == {"backend_config": '{"a":1}'}
+    assert [c.backend_config for c in module.computations] == [None, '{"b":2}']
+    assert list(module.instructions)[3:] == [
+        Instruction(
+            *("p", "parameter", "f32[8,16]{1,0}"),
+            parameter_number=0,
+            attributes=Attributes(other='origin={{"p"}}'),
+        ),
+        Instruction("r", "parameter", "s32[1]{0}", parameter_number=1),
+        expected,
+    ]
 
 
 @pytest.mark.parametrize(
