@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable, Iterator
 from functools import lru_cache, wraps
 from typing import TypeVar
@@ -56,6 +57,16 @@ def remembered(read: Callable[[_Text], _Read]) -> Callable[[_Text], _Read]:
         return found
 
     return look_up
+
+
+def decoded(data: bytes, errors: str = "replace") -> str:
+    """Return a file's text: UTF-8, or UTF-16 behind its mark, as Windows' shell writes.
+
+    A byte order mark is left out.
+    """
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace")
+    return data.decode("utf-8", errors).removeprefix("\ufeff")
 
 
 def lines_of(text: str) -> Iterator[str]:

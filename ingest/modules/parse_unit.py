@@ -23,6 +23,7 @@ from hlodb.ingest.formats.memory_reports.memory_report import (
     parse_memory_report,
 )
 from hlodb.ingest.formats.proto.riegeli import is_riegeli, message_of_records
+from hlodb.ingest.formats.scan import decoded
 from hlodb.ingest.modules.assignment_completion import (
     supplement,
     supplemented,
@@ -130,15 +131,10 @@ def parse_unit(files: Iterable[UnitFile], cache: Cache) -> ParsedUnit:
 # Most dumps are HLO text alone: what reads logs and protos is loaded when it is needed.
 
 
-def _text(data: bytes) -> str:
-    # An editor or a shell of Windows may have put a byte order mark before it.
-    return data.decode("utf-8", "replace").removeprefix("\ufeff")
-
-
 def _read_log(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.logs.log_text import parse_log
 
-    text = _text(data)
+    text = decoded(data)
     del data
     log = parse_log(file.path, text, parts.cache)
     parts.hlos += [(file, module) for module in log.hlo.modules]
@@ -148,7 +144,7 @@ def _read_log(parts: _Parts, file: UnitFile, data: bytes) -> None:
 
 
 def _read_hlo_text(parts: _Parts, file: UnitFile, data: bytes) -> None:
-    text = _text(data)
+    text = decoded(data)
     del data
     hlo = parse_hlo(text, parts.cache)
     parts.hlos += [(file, module) for module in hlo.modules]
@@ -158,7 +154,7 @@ def _read_hlo_text(parts: _Parts, file: UnitFile, data: bytes) -> None:
 
 def _read_assignment(parts: _Parts, file: UnitFile, data: bytes) -> None:
     parts.digests.append(companion_digest(data))
-    texts = [_text(data)]
+    texts = [decoded(data)]
     del data
     parsed = parse_assignment(texts.pop())
     parts.assignments.append((file, parsed.assignment))
@@ -166,7 +162,7 @@ def _read_assignment(parts: _Parts, file: UnitFile, data: bytes) -> None:
 
 
 def _read_memory_report(parts: _Parts, file: UnitFile, data: bytes) -> None:
-    parsed = parse_memory_report(_text(data))
+    parsed = parse_memory_report(decoded(data))
     parts.reports.append((file, parsed.report))
     parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
 
@@ -231,7 +227,7 @@ def _read_text_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
     from hlodb.ingest.formats.proto.hlo_proto import parse_hlo_proto
     from hlodb.ingest.formats.proto.text_hlo import hlo_of_text
 
-    found = hlo_of_text(_text(data))
+    found = hlo_of_text(decoded(data))
     rejects = found.rejects
     if found.hlo:
         proto = parse_hlo_proto(found.hlo)

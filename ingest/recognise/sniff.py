@@ -10,6 +10,7 @@ what follows it differ between the messages.
 from __future__ import annotations
 
 import re
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from itertools import islice
 from typing import NamedTuple
 
@@ -17,6 +18,7 @@ from hlodb.ingest.formats.logs.wordings import FIRST_MARKS
 from hlodb.ingest.formats.proto.executable import begins_executable
 from hlodb.ingest.formats.proto.riegeli import SIGNATURE
 from hlodb.ingest.formats.proto.wire import BYTES, VARINT, is_module, wire_fields
+from hlodb.ingest.formats.scan import decoded
 from hlodb.ingest.recognise.file_kinds import HEAD_BYTES, Kind
 
 
@@ -250,13 +252,18 @@ def sniff(data: bytes) -> Sniffed | None:
         return Sniffed("ignored", "empty file", certain=False)
     binary = _first(_BINARY_STARTS, head, 0)
     if binary is not None:
-        return binary
+        return (_sniff_log(data) if is_wide(head) else None) or binary
     if not looks_like_text(head):
         message = message_kind(head)
         if message is not None:
             return Sniffed(*message)
         return Sniffed("unknown", "binary data", certain=False)
     return _sniff_text(data, head)
+
+
+def is_wide(head: bytes) -> bool:
+    """Return whether data is UTF-16, as Windows' shell writes what a program prints."""
+    return head.startswith((BOM_UTF16_LE, BOM_UTF16_BE))
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -289,11 +296,12 @@ _OOM_MARKS = tuple(mark.encode() for mark in FIRST_MARKS)
 
 def _sniff_log(data: bytes) -> Sniffed | None:
     """Return a log if the text tells of a shortage of memory, in whatever wording."""
-    if not any(mark in data for mark in _OOM_MARKS):
+    text = decoded(data).encode() if is_wide(data) else data
+    if not any(mark in text for mark in _OOM_MARKS):
         return None
     from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 
-    log = parse_oom_log(data.decode("utf-8", "replace"))
+    log = parse_oom_log(decoded(text))
     if any(report.form != "unknown" for report in log.reports):
         return Sniffed("log", "log of running out of memory", certain=False)
     if log.stats:

@@ -20,7 +20,7 @@ from hlodb.errors import UsageError
 from hlodb.ingest.formats.scan import printable
 from hlodb.ingest.recognise.file_kinds import ARCHIVE_SUFFIXES, HEAD_BYTES, READ_KINDS
 from hlodb.ingest.recognise.recognition import Recognised, is_rank_folder, recognise
-from hlodb.ingest.recognise.sniff import looks_like_text
+from hlodb.ingest.recognise.sniff import is_wide, looks_like_text
 from hlodb.ingest.records import total
 from hlodb.ingest.sources.archives import Refuse, archive_form, is_archive_name
 from hlodb.ingest.sources.limits import (
@@ -356,7 +356,7 @@ def _look(entry: Entry, limits: Limits) -> Recognised:
             reader = LimitedReader(raw, limits)
             head = reader.take(HEAD_BYTES)
             found = recognise(entry.path, head, is_named=entry.is_named)
-            if found.kind == "unknown" and looks_like_text(head):
+            if found.kind == "unknown" and (looks_like_text(head) or is_wide(head)):
                 # A job runs out of memory at the end of its log.
                 whole = head + reader.take(limits.file_bytes)
                 found = recognise(entry.path, whole, is_named=entry.is_named)

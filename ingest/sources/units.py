@@ -14,7 +14,7 @@ from io import BytesIO
 from typing import BinaryIO, NamedTuple
 
 from hlodb.ingest.formats.logs.stdout_frames import Frame, split_frames
-from hlodb.ingest.formats.scan import printable
+from hlodb.ingest.formats.scan import decoded, printable
 from hlodb.ingest.recognise.file_kinds import COMPANION_KINDS
 from hlodb.ingest.recognise.file_names import split_name
 from hlodb.ingest.recognise.recognition import Recognised, UnitKey, recognise, unit_key
@@ -119,7 +119,7 @@ def _framed_units(log: DumpFile) -> Iterator[Unit]:
     """
     frames: dict[str, Frame] = {}
     seen: Counter[str] = Counter()
-    for frame in split_frames(log.data.decode("utf-8", "surrogateescape")).frames:
+    for frame in split_frames(decoded(log.data, "surrogateescape")).frames:
         name = printable(frame.name)
         seen[name] += 1
         again = f"{seen[name]}/" if seen[name] > 1 else ""

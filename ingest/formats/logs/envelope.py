@@ -61,10 +61,14 @@ _PREFIX = re.compile(
 )
 _RANK = re.compile(
     r"\[[0-9]{1,6},([0-9]{1,6})\]<std|\[?[Rr]ank[ _=-]?([0-9]{1,6})[]:|]"
-    r"|^\s*([0-9]{1,6}):\s|\([^()]{0,80}\brank=([0-9]{1,6})\b[^()]{0,80}\bpid="
+    # `srun -l` writes it first; a collector may have been before it, no logger.
+    r"|(?:^|std(?:out|err) [FP] |[>#|] |\[[0-9]{1,9}\]: |\[pod/[^\]\n]{1,200}\] )"
+    r"\s*([0-9]{1,6}):\s"
+    r"|\([^()]{0,80}\brank=([0-9]{1,6})\b[^()]{0,80}\bpid="
 )
 _STAMP = re.compile(rf"{_TIME}|\b(?:{_LEVEL})\b|[EFIW][0-9]{{4}} ")
-_COLOUR = re.compile(r"\x1b\[[0-9;]{0,9}m|\[[0-9;]{1,9}m")
+_CONTROL = re.compile(r"\x1b\[[0-9;?]{0,12}[A-Za-z]")
+_COLOUR = re.compile(r"\[[0-9;]{1,9}m")
 # Ray says once what its workers say alike.
 _REPEATED = " [repeated "
 _ESCAPED_BREAK = re.compile(r"\\r\\n|\\n|\\r")
@@ -80,23 +84,44 @@ _MESSAGE_KEYS = (
 _NESTED_KEYS = ("jsonPayload", "fields", "record", "err", "error", "exception", "body")
 _RANK_KEYS = ("rank", "process_index", "process_id", "worker_id", "worker")
 _MOST_JSON = 1 << 20
+_MOST_ENVELOPES = 3
+"""So many objects of JSON are opened, one in the other."""
 
 
-def without_envelope(number: int, raw: str) -> Iterator[LogLine]:
-    """Yield the lines that a line of a log holds, mostly one."""
+def without_envelope(
+    number: int, raw: str, rank: int | None = None, depth: int = 0
+) -> Iterator[LogLine]:
+    """Yield the lines that a line of a log holds, mostly one.
+
+    `rank` is that of the envelope around it, of which `depth` are taken off.
+    """
     text = raw.rstrip()
-    if "\x1b" in text or "[0m" in text:
-        text = _COLOUR.sub("", text)
+    if "\r" in text:
+        # Progress bars begin their line anew, and other lines follow them.
+        for piece in text.split("\r"):
+            yield from without_envelope(number, piece, rank, depth)
+        return
+    if "\x1b" in text:
+        text = _CONTROL.sub("", text)
+    # What is inside JSON comes later: it may be escaped, and quotation marks end it.
+    if '{"' not in text:
+        if "[0m" in text:
+            text = _COLOUR.sub("", text)
+        if "&" in text and _ENTITY.search(text):
+            text = unescape(text)
     if "\xa0" in text:
         text = text.replace("\xa0", " ")
     prefix = _PREFIX.match(text)
     at = prefix.end() if prefix else 0
     head, said = text[:at], text[at:]
-    rank = _rank(head)
-    if said.startswith(('{"', "{'")):
+    own = _rank(head)
+    rank = rank if own is None else own
+    if said.startswith(('{"', "{'")) and depth < _MOST_ENVELOPES:
         found = _json_text(said)
         if found is not None:
-            yield from _inner(number, found[0], rank if found[1] is None else found[1])
+            rank = rank if found[1] is None else found[1]
+            for part in found[0].splitlines() or [""]:
+                yield from without_envelope(number, part, rank, depth + 1)
             return
     is_headed = bool(head) and _STAMP.search(head) is not None
     is_open = prefix is not None and prefix["cri"] == "P"
@@ -107,21 +132,7 @@ def without_envelope(number: int, raw: str) -> Iterator[LogLine]:
             yield LogLine(number, rank, _plain(part), is_headed)
             is_headed = False
         return
-    yield LogLine(number, rank, _plain(said), is_headed, is_open, raw)
-
-
-def _inner(number: int, text: str, rank: int | None) -> Iterator[LogLine]:
-    """Yield the lines of a text inside JSON, which may have envelopes again."""
-    for part in text.splitlines() or [""]:
-        prefix = _PREFIX.match(part)
-        at = prefix.end() if prefix else 0
-        own = _rank(part[:at])
-        is_headed = at > 0 and _STAMP.search(part[:at]) is not None
-        for piece in _ESCAPED_BREAK.split(part[at:]):
-            yield LogLine(
-                number, rank if own is None else own, _plain(piece), is_headed
-            )
-            is_headed = False
+    yield LogLine(number, rank, _plain(said), is_headed, is_open, "" if depth else raw)
 
 
 def _plain(said: str) -> str:
