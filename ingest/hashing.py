@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 
 def hash64(data: str | bytes) -> int:
@@ -15,6 +17,14 @@ def digest64(data: str | bytes) -> bytes:
     if isinstance(data, str):
         data = data.encode("utf-8", "surrogateescape")
     return blake2b(data, digest_size=8).digest()
+
+
+def hash64_of(parts: Iterable[Any]) -> int:
+    """Return the hash of byte strings and arrays end to end, which are not joined."""
+    whole = blake2b(digest_size=8)
+    for part in parts:
+        whole.update(part)
+    return signed64(whole.digest())
 
 
 def signed64(digest: bytes) -> int:

@@ -117,7 +117,7 @@ class Packed(Sequence[_Row]):
         return cast("Iterator[_Row]", made)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, list | Packed):
+        if not isinstance(other, list | tuple | Packed):
             return NotImplemented
         return len(self) == len(other) and all(map(eq, self, other))
 
@@ -265,9 +265,9 @@ class HloModule:
 
     name: str
     header: dict[str, str]
-    computations: tuple[Computation, ...]
+    computations: Sequence[Computation]
     instructions: Sequence[Instruction]
-    lines: list[int] = field(compare=False)
+    lines: Sequence[int] = field(compare=False)
     frames: tuple[Frame, ...] = ()
     body_line: int = field(default=1, compare=False)
 

@@ -27,7 +27,7 @@ _COMMENT = re.compile(r"/\*(?>.*?(?:\*/|\Z))", re.DOTALL)
 _ESCAPE = re.compile(r"((?>(?:\\(?:[0-7]{1,3}|x[0-9a-fA-F]{2}))+))|\\(.)", re.DOTALL)
 _NAMED = {"n": "\n", "t": "\t", "r": "\r"}
 _REMEMBERED_CHARACTERS = 16_000_000
-_RECORD_CHARACTERS = 200
+_RECORD_CHARACTERS = 500
 """What is read of a short text takes more memory than the text: so much more."""
 _Text = TypeVar("_Text", str, bytes)
 _Read = TypeVar("_Read")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from hlodb.ingest.arrow import NO_ID, Ints
 from hlodb.ingest.modules.interning import Distinct
-from hlodb.ingest.records import Computation
+from hlodb.ingest.records import Computation, column_of
 
 _CALL_PLACE = 1 << 20
 """Edges from a caller to what it calls count as operands from here on."""
@@ -71,15 +72,15 @@ class Graph:
 
 
 def resolve_graph(
-    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+    distinct: Distinct, rows: Ints, computations: Sequence[Computation]
 ) -> Graph:
     """Return the graph of a module whose instructions are `rows` of `distinct`.
 
     Instructions after the last computation belong to none: only a buffer assignment
     names them.
     """
-    sizes = np.array([c.stop - c.start for c in computations], np.int32)
-    starts = np.array([c.start for c in computations], np.int32)
+    starts = np.array(column_of(computations, "start"), np.int32)
+    sizes = np.array(column_of(computations, "stop"), np.int32) - starts
     inside = int(sizes.sum())
     ids = np.full(len(rows), NO_ID, np.int32)
     ids[:inside] = np.repeat(np.arange(len(computations), dtype=np.int32), sizes)
@@ -101,7 +102,7 @@ def resolve_graph(
 def _resolve_operands(
     distinct: Distinct,
     rows: Ints,
-    computations: tuple[Computation, ...],
+    computations: Sequence[Computation],
     names: Ints,
     readers: Ints,
     computation_ids: Ints,
@@ -147,12 +148,12 @@ def _roots(
 
 
 def _resolve_calls(
-    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...]
+    distinct: Distinct, rows: Ints, computations: Sequence[Computation]
 ) -> ResolvedCalls:
     ids = distinct.call_ids(rows)
     callers = np.flatnonzero(ids != NO_ID).astype(np.int32)
     counts, roles, ordinals, names = distinct.calls.spread(ids[callers])
-    own = distinct.names.numbers_of([c.name for c in computations])
+    own = distinct.names.numbers_of(column_of(computations, "name"))
     place = distinct.scratch()
     place[own] = np.arange(len(own), dtype=np.int32)  # Of equal names the last counts.
     found = _looked_up(place, own, names) if len(own) else np.full_like(names, NO_ID)
@@ -160,7 +161,7 @@ def _resolve_calls(
 
 
 def computation_kinds(
-    distinct: Distinct, rows: Ints, computations: tuple[Computation, ...], graph: Graph
+    distinct: Distinct, rows: Ints, computations: Sequence[Computation], graph: Graph
 ) -> list[str | None]:
     """Return each computation's kind, by the first instruction that calls it."""
     calls = graph.calls

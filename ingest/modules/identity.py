@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from hlodb.ingest.arrow import Ints, Longs
 from hlodb.ingest.formats.scan import split_commas
 from hlodb.ingest.formats.shapes import without_layout
-from hlodb.ingest.hashing import hash64
+from hlodb.ingest.hashing import hash64, hash64_of
 from hlodb.ingest.records import Attributes
 from hlodb.rules import rule_rows
 
@@ -164,7 +164,7 @@ def graph_fingerprints(modules: Sequence[Edges]) -> list[int]:
         readers, operands = readers + shifts, operands + shifts
     states = _refined(keys.view(np.uint64), readers, operands, places)
     parts = np.split(states, first[1:-1])
-    return [hash64(np.sort(part).tobytes()) for part in parts]
+    return [hash64_of([np.sort(part)]) for part in parts]
 
 
 def _joined(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -195,5 +195,4 @@ def exact_fingerprint(keys: Longs, operands: Ints, counts: Ints, starts: Ints) -
     `counts` is the number of operands of each instruction, `starts` the first
     instruction of each computation.
     """
-    parts = (keys, operands, counts, starts)
-    return hash64(b"|".join(np.ascontiguousarray(p).tobytes() for p in parts))
+    return hash64_of((keys, b"|", operands, b"|", counts, b"|", starts))

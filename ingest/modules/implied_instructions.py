@@ -16,7 +16,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, filterfalse, groupby, islice
+from itertools import chain, filterfalse, groupby, islice, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -48,7 +48,7 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
     names = iter(missing)
     while some := [_instruction(n, assignment) for n in islice(names, _MANY)]:
         own = own + some if isinstance(own, Rows) else [*own, *some]
-    return replace(hlo, instructions=own, lines=hlo.lines + [0] * len(missing))
+    return replace(hlo, instructions=own, lines=[*hlo.lines, *repeat(0, len(missing))])
 
 
 def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:

@@ -9,7 +9,7 @@ Many lines say the same beside names and operands, so that is taken apart once.
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain, islice
 from typing import Any, overload
@@ -33,6 +33,7 @@ from hlodb.ingest.formats.hlo_text.usual import unusual_names
 from hlodb.ingest.modules.numbering import (
     Calls,
     Forms,
+    Names,
     Numbers,
     spread,
     taken,
@@ -41,8 +42,9 @@ from hlodb.ingest.modules.soundness import Facts, has_unique, sound_computations
 from hlodb.ingest.modules.stored_text import stored_attributes, stored_literal
 from hlodb.ingest.records import Instruction, Location
 
-_MAX_LINES = 200_000
-_MAX_SAYINGS = 1 << 16
+_MAX_LINES = 100_000
+_MAX_SAYINGS = 1 << 15
+_MANY = 20_000
 _MAX_CHARACTERS = 64_000_000
 """Of the lines, and of what they say: kernels are printed in lines of 100 KB."""
 
@@ -151,7 +153,7 @@ class Distinct(BlockCache[Ints]):
     def __init__(self) -> None:
         super().__init__()
         self._row_of = KnownLines()
-        self.names: Numbers[str] = Numbers()
+        self.names = Names()
         self.forms = Forms()
         self.locations: Numbers[Location | None] = Numbers(None)
         self.calls = Calls(self.names)
@@ -165,6 +167,11 @@ class Distinct(BlockCache[Ints]):
         self._operands = array("i")
         self._operand_counts = array("i")
         self._operand_starts = array("q")
+        self._columns = (
+            self._name_ids, self._form_ids, self._location_ids, self._call_ids,
+            self._roots, self._usual, self._operands, self._operand_counts,
+            self._operand_starts,
+        )  # fmt: skip
         self._scratch: Ints = np.zeros(1024, np.int32)
 
     def __len__(self) -> int:
@@ -234,24 +241,22 @@ class Distinct(BlockCache[Ints]):
         expected = self.forms.operand_counts_of(forms)
         usual[(expected != ANY_NUMBER) & (expected != counts)] = 0
         starts = len(self._operands) + np.cumsum(counts, dtype=np.int64) - counts
-        for column, values in (
-            (self._name_ids, names),
-            (self._form_ids, forms),
-            (self._location_ids, locations),
-            (self._call_ids, calls),
-            (self._roots, roots),
-            (self._usual, usual),
-            (self._operands, operands),
-            (self._operand_counts, counts),
-            (self._operand_starts, starts),
-        ):
-            column.frombytes(values.tobytes())
+        values = (
+            names, forms, locations, calls, roots, usual, operands, counts, starts,
+        )  # fmt: skip
+        for column, more in zip(self._columns, values, strict=True):
+            column.frombytes(more.tobytes())
 
     def forget_texts(self) -> None:
         """Drop the texts of computations, lines and what they say; rows are kept."""
         super().forget_texts()
         self._row_of.forget()
         self._sayings.forget()
+
+    def forget_rows(self) -> None:
+        """Drop all rows, of which nothing is asked any more; forms and names stay."""
+        for column in self._columns:
+            del column[:]
 
     # --- judging ---
 
@@ -270,13 +275,15 @@ class Distinct(BlockCache[Ints]):
             taken(self._usual, np.int8, items),
         )
         sound = sound_computations(facts, sizes, self.scratch())
+        if len(sizes) == 1:
+            return [Soundness(sound[0], Called(self, items))]
         called: list[list[str]] = [[] for _ in sizes]
         ids = self.call_ids(items)
         places = np.flatnonzero(ids != NO_ID)
         of = np.searchsorted(np.cumsum(sizes), places, side="right")
-        names = self.calls.computations
         for at, number in zip(of.tolist(), ids[places].tolist(), strict=True):
-            called[at] += names[number]
+            for call in self.calls.of(number):
+                called[at] += call.computations
         return list(map(Soundness, sound, called))
 
     def has_unique_names(self, items: Ints) -> bool:
@@ -331,12 +338,11 @@ class Distinct(BlockCache[Ints]):
     def records(self, rows: Ints) -> list[Instruction]:
         """Return the instructions of rows; a long literal is cut."""
         names = self.names.values_by_number
-        forms, calls = self.forms.values_by_number, self.calls.values_by_number
+        forms, calls = self.forms.values_by_number, self.calls
         locations = self.locations.values_by_number
         numbers, counts = self.operands(rows)
-        operands = iter([names[number] for number in numbers.tolist()])
+        operands = iter(names.taken(numbers).to_pylist())
         columns = (
-            self.name_ids(rows),
             self.form_ids(rows),
             counts,
             self.roots(rows),
@@ -345,14 +351,16 @@ class Distinct(BlockCache[Ints]):
         )
         found = []
         for name, form, count, root, call, location in zip(
-            *(column.tolist() for column in columns), strict=True
+            names.taken(self.name_ids(rows)).to_pylist(),
+            *(column.tolist() for column in columns),
+            strict=True,
         ):
             opcode, shape, parameter, literal, attributes = forms[form]
             found.append(
                 Instruction(
-                    names[name], opcode, shape, tuple(islice(operands, count)),
+                    name, opcode, shape, tuple(islice(operands, count)),
                     root == 1, parameter, literal,
-                    () if call == NO_ID else calls[call],
+                    calls.of(call),
                     attributes,
                     None if location == NO_ID else locations[location],
                 )
@@ -402,9 +410,55 @@ class Rows(Sequence[Instruction]):
         return Rows(distinct, numbers)
 
     @cached_property
-    def places(self) -> dict[str, int]:
+    def places(self) -> Places:
         """Where the instruction of each name stands; of equal names the first wins."""
-        names = self.distinct.names.values_by_number
-        backwards = self.distinct.name_ids(self.numbers)[::-1].tolist()
-        places = range(len(backwards) - 1, -1, -1)
-        return dict(zip([names[i] for i in backwards], places, strict=True))
+        return Places(self.distinct.names, self.distinct.name_ids(self.numbers))
+
+
+class Called(Collection[str]):
+    """The names of the computations that rows call, some made at a time."""
+
+    def __init__(self, distinct: Distinct, rows: Ints) -> None:
+        ids = distinct.call_ids(rows)
+        *_, self._numbers = distinct.calls.spread(ids[ids != NO_ID])
+        self._names = distinct.names.values_by_number
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __iter__(self) -> Iterator[str]:
+        for start in range(0, len(self), _MANY):
+            part = self._numbers[start : start + _MANY]
+            yield from self._names.taken(part).to_pylist()
+
+    def __contains__(self, name: object) -> bool:
+        return any(name == own for own in self)
+
+
+class Places(Mapping[str, int]):
+    """The place of each name in a list, the first one of equal names."""
+
+    def __init__(self, names: Names, listed: Ints) -> None:
+        self._names = names
+        self._listed = listed
+        self._place = np.full(len(names.values_by_number) + 1, NO_ID, np.int32)
+        self._place[listed[::-1]] = np.arange(len(listed) - 1, -1, -1, dtype=np.int32)
+
+    def of(self, names: Sequence[str]) -> Ints:
+        """Return the place of each name, NO_ID where it has none."""
+        # Names that came later have no place: the last one is nobody's.
+        numbers = self._names.numbers_of(names)
+        return self._place[np.minimum(numbers, len(self._place) - 1)]
+
+    def __getitem__(self, name: str) -> int:
+        place = int(self.of([name])[0])
+        if place == NO_ID:
+            raise KeyError(name)
+        return place
+
+    def __iter__(self) -> Iterator[str]:
+        found: list[str] = self._names.values_by_number.taken(self._listed).to_pylist()
+        return iter(dict.fromkeys(found))
+
+    def __len__(self) -> int:
+        return int((self._place != NO_ID).sum())

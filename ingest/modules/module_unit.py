@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from hlodb.ingest.arrow import NO_ID, Ints
 from hlodb.ingest.formats.hlo_text.header import entry_layout, header_number
 from hlodb.ingest.formats.memory_reports.memory_report import MemoryReport
-from hlodb.ingest.hashing import hash64
+from hlodb.ingest.hashing import hash64_of
 from hlodb.ingest.modules.graph import Graph
 from hlodb.ingest.modules.identity import (
     Edges,
@@ -20,7 +20,7 @@ from hlodb.ingest.modules.identity import (
     program_name,
 )
 from hlodb.ingest.modules.interning import Distinct
-from hlodb.ingest.records import BufferAssignment, HloModule
+from hlodb.ingest.records import BufferAssignment, HloModule, column_of
 
 if TYPE_CHECKING:
     from hlodb.ingest.formats.proto.hlo_proto import ElidedLiteral
@@ -56,6 +56,8 @@ def derived_facts(
     partitions = header_number(hlo.header, "num_partitions", 1)
     program = program_name(hlo.name)
     entry = [i for i, c in enumerate(hlo.computations) if c.is_entry]
+    starts = np.array(column_of(hlo.computations, "start"), np.int32)
+    stops = np.array(column_of(hlo.computations, "stop"), np.int32)
     return {
         "name": hlo.name,
         "program": program,
@@ -66,13 +68,13 @@ def derived_facts(
         "entry_computation_id": entry[0] if entry else None,
         "entry_layout": layout,
         "computation_count": len(hlo.computations),
-        "instruction_count": sum(c.stop - c.start for c in hlo.computations),
+        "instruction_count": int((stops - starts).sum()),
         "fusion_count": distinct.forms.fusion_count(forms),
         "exact_fingerprint": exact_fingerprint(
             distinct.forms.exact_keys_of(forms),
             graph.operands,
             graph.operand_counts,
-            np.array([c.start for c in hlo.computations], np.int32),
+            starts,
         ),
         "printed_total_bytes": assignment.printed_total_bytes if assignment else None,
         "allocation_count": len(assignment.allocations) if assignment else 0,
@@ -105,16 +107,19 @@ def module_id_of(distinct: Distinct, rows: Ints, unit: ModuleUnit) -> int:
         (c.name, c.is_entry, c.stop, *(c[4:] if c.backend_config else c[4:5]))
         for c in hlo.computations
     ]
-    texts = repr((hlo.name, hlo.header, places))
-    columns = (
-        distinct.names.keys_of(distinct.name_ids(rows)),
-        distinct.forms.keys_of(distinct.form_ids(rows)),
-        distinct.roots(rows),
-        counts,
-        distinct.names.keys_of(operands),
-        callers,
-        distinct.calls.keys_of(calls[callers]),
-    )
-    numbers = [np.ascontiguousarray(column).tobytes() for column in columns]
-    parts = [texts.encode(), *numbers, *sorted(unit.companion_digests)]
-    return hash64(b"".join(parts))
+    texts = repr((hlo.name, hlo.header, places)).encode()
+    del places
+    names, forms = distinct.names, distinct.forms
+
+    def parts() -> Iterator[Any]:
+        yield texts
+        yield names.keys_of(distinct.name_ids(rows))
+        yield forms.keys_of(distinct.form_ids(rows))
+        yield distinct.roots(rows)
+        yield counts
+        yield names.keys_of(operands)
+        yield callers
+        yield distinct.calls.keys_of(calls[callers])
+        yield from sorted(unit.companion_digests)
+
+    return hash64_of(parts())

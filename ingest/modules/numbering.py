@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from functools import lru_cache
+from itertools import compress, pairwise
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.arrow import NO_ID, Ints, Longs
+from hlodb.ingest.arrow import NO_ID, Ints, Longs, PackedTexts
 from hlodb.ingest.formats.hlo_text.grammar.opcodes import ANY_NUMBER, OPERANDS
 from hlodb.ingest.hashing import digest64, hash64
 from hlodb.ingest.modules.identity import exact_text, graph_text
@@ -20,6 +21,12 @@ Value = TypeVar("Value", bound=Hashable)
 
 _MANY = 50_000
 """Values whose keys are made at once, for that takes several times their memory."""
+
+_MOST_NAMES = 1 << 17
+"""Names that are held as a dictionary, which takes ten times their memory."""
+
+_MOST_CALLS = 1 << 15
+"""Calls that are held as a dictionary; equal ones mostly follow soon."""
 
 
 class Form(NamedTuple):
@@ -55,10 +62,75 @@ class Numbers(dict[Value, int], Generic[Value]):
 
     def keys_of(self, numbers: Ints) -> Longs:
         """Return the keys of values, none of which is nothing."""
-        while new := self.values_by_number[len(self._keys) : len(self._keys) + _MANY]:
-            digests = b"".join(map(digest64, map(repr, new)))
-            self._keys.extend(np.frombuffer(digests, "<i8").tolist())
+        self._make_keys()
         return taken(self._keys, np.int64, numbers)
+
+    def _make_keys(self) -> None:
+        while new := self.values_by_number[len(self._keys) : len(self._keys) + _MANY]:
+            self._keys.frombytes(_keys_of(new).tobytes())
+
+
+def _keys_of(values: Iterable[Any]) -> Longs:
+    """Return a hash of what each value prints."""
+    digests = b"".join(map(digest64, map(repr, values)))
+    return np.frombuffer(digests, "<i8").astype(np.int64)
+
+
+class Names(Numbers[str]):
+    """Names by number. Where they are many, they are packed and found by their keys.
+
+    The dictionary then holds those that were met since.
+    """
+
+    values_by_number: PackedTexts  # type: ignore[assignment]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values_by_number = PackedTexts()
+        self._packed_keys = np.empty(0, np.int64)
+        self._packed_numbers = np.empty(0, np.int32)
+
+    def __missing__(self, name: str) -> int:
+        """Return the number of a packed name, or assign `name` the next number."""
+        if self.values_by_number.packed:
+            key = hash64(repr(name))
+            at = int(self._packed_keys.searchsorted(key))
+            if at < len(self._packed_keys) and self._packed_keys[at] == key:
+                number = self[name] = int(self._packed_numbers[at])
+                return number
+        return super().__missing__(name)
+
+    def numbers_of(self, values: Sequence[str]) -> Ints:
+        """Return the number of each name."""
+        if len(self) > _MOST_NAMES:
+            self._pack()
+        if self.values_by_number.packed:
+            new = [name for name in dict.fromkeys(values) if name not in self]
+            for name in self._recall(new):
+                super().__missing__(name)
+        return super().numbers_of(values)
+
+    def _pack(self) -> None:
+        """Pack all names, and sort their keys."""
+        self._make_keys()
+        first = self.values_by_number.packed
+        self.values_by_number.pack()
+        self.clear()
+        keys = np.concatenate([self._packed_keys, np.array(self._keys[first:])])
+        more = np.arange(first, len(self._keys), dtype=np.int32)
+        order = np.argsort(keys)
+        self._packed_keys = keys[order]
+        self._packed_numbers = np.concatenate([self._packed_numbers, more])[order]
+
+    def _recall(self, names: Sequence[str]) -> list[str]:
+        """Put those of `names` that are packed into the dictionary; give the others."""
+        keys = _keys_of(names)
+        at = np.searchsorted(self._packed_keys, keys)
+        at = np.minimum(at, len(self._packed_keys) - 1)
+        numbers = self._packed_numbers[at].tolist()
+        is_packed = (self._packed_keys[at] == keys).tolist()
+        self.update(compress(zip(names, numbers, strict=True), is_packed))
+        return [name for name, known in zip(names, is_packed, strict=True) if not known]
 
 
 class Forms(Numbers[tuple[Any, ...]]):
@@ -121,32 +193,63 @@ def _fingerprint_keys(
     return hash64(graph), hash64(exact_text(shape, attributes, graph))
 
 
-class Calls(Numbers[tuple[Call, ...]]):
+class Calls(dict[tuple[Call, ...], int]):
     """What instructions call, by number, as columns of one called computation each.
 
-    `computations` are the names of all that is called.
+    Calls that were met long ago may get another number; their key stays the same.
     """
 
-    def __init__(self, names: Numbers[str]) -> None:
-        super().__init__(())
-        self._computation_names = names
+    def __init__(self, names: Names) -> None:
+        super().__init__({(): NO_ID})
+        self.names = names
         self.roles: Numbers[str] = Numbers()
-        self.computations: list[list[str]] = []
+        self._keys = array("q")
         self._counts = array("i")
         self._starts = array("q")
         self._columns = (array("i"), array("i"), array("i"))
+        self._without_names: dict[int, tuple[Call, ...]] = {}
 
     def __missing__(self, value: tuple[Call, ...]) -> int:
         """Assign these calls the next number."""
+        if len(self) > _MOST_CALLS:
+            self.clear()
+            self[()] = NO_ID
         roles, ordinals, names = self._columns
+        number = self[value] = len(self._counts)
+        self._keys.append(hash64(repr(value)))
         self._starts.append(len(roles))
         for call in value:
             roles.extend([self.roles[call.role]] * len(call.computations))
             ordinals.extend(range(len(call.computations)))
-            names.extend(map(self._computation_names.__getitem__, call.computations))
+            names.extend(map(self.names.__getitem__, call.computations))
         self._counts.append(len(roles) - self._starts[-1])
-        self.computations.append([n for call in value for n in call.computations])
-        return super().__missing__(value)
+        if not all(call.computations for call in value):
+            self._without_names[number] = value
+        return number
+
+    def numbers_of(self, values: Sequence[tuple[Call, ...]]) -> Ints:
+        """Return the number of each value, NO_ID for no calls."""
+        return np.fromiter(map(self.__getitem__, values), np.int32, len(values))
+
+    def keys_of(self, numbers: Ints) -> Longs:
+        """Return a hash of each, none of which is NO_ID."""
+        return taken(self._keys, np.int64, numbers)
+
+    def of(self, number: int) -> tuple[Call, ...]:
+        """Return the calls of this number."""
+        if number == NO_ID:
+            return ()
+        if number in self._without_names:
+            return self._without_names[number]
+        start = self._starts[number]
+        part = slice(start, start + self._counts[number])
+        roles, ordinals, names = (column[part] for column in self._columns)
+        texts = [self.names.values_by_number[name] for name in names]
+        starts = [at for at, ordinal in enumerate(ordinals) if not ordinal]
+        return tuple(
+            Call(self.roles.values_by_number[roles[at]], tuple(texts[at:end]))
+            for at, end in pairwise([*starts, len(texts)])
+        )
 
     def spread(self, numbers: Ints) -> tuple[Ints, Ints, Ints, Ints]:
         """Return the total of each call and everything it calls, end to end.

@@ -111,8 +111,10 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
         result.files += parsed.files
         result.rejects += parsed.rejects
         result.evidence += parsed.evidence
+    if is_full := _process.is_full():
+        _process.seen.distinct.forget_rows()
     result.tables = batch.arrow_tables()
-    if _process.is_full():
+    if is_full:
         _process.seen = Seen()
     result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result

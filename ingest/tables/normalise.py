@@ -78,9 +78,8 @@ class AssignmentRows:
         steps[self.schedule[backwards]] = backwards
         return steps
 
-    def _numbers(self, names: list[str]) -> Ints:
-        get = self.number.get
-        return np.array([get(name, NO_ID) for name in names], np.int32)
+    def _numbers(self, names: Sequence[str]) -> Ints:
+        return self.number.of(names)
 
     def _add(self, table: str, count: int, **columns: Any) -> None:
         self.tables[table].add(count, module_id=self.module_id, **columns)
@@ -283,6 +282,8 @@ _NULLABLE_IDS = {
     "store.live_ranges": ("instruction_id", "value_id"),
 }
 _FORM_KEY = {"form_key": pa.int64()}
+_MANY = 50_000
+"""Instructions of a module whose graph is not kept until all are hashed together."""
 
 
 @dataclass(slots=True)
@@ -336,7 +337,12 @@ class Batch:
             graph = resolve_graph(self.distinct, rows, unit.hlo.computations)
             facts = derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
-            self.graphs[module_id] = edges_of(self.distinct, rows, graph)
+            edges = edges_of(self.distinct, rows, graph)
+            if len(rows) > _MANY:
+                [facts["graph_fingerprint"]] = graph_fingerprints([edges])
+            else:
+                self.graphs[module_id] = edges
+            del edges
         if is_detailed and self._is_new("details", module_id):
             graph = graph or resolve_graph(self.distinct, rows, unit.hlo.computations)
             self._add_details(module_id, instructions, unit, graph)
@@ -428,8 +434,8 @@ class Batch:
         graph: Graph,
     ) -> None:
         computations, names = hlo.computations, self.distinct.names
-        printed = [c.name for c in computations]
-        threads = [c.execution_thread for c in computations]
+        printed = column_of(computations, "name")
+        threads = column_of(computations, "execution_thread")
         self.tables["computations"].add(
             len(computations),
             module_id=module_id,
@@ -437,7 +443,8 @@ class Batch:
             name=Numbered(names.numbers_of(printed), names.values_by_number),
             kind=kinds,
             root_instruction_id=graph.roots,
-            instruction_count=np.array([c.stop - c.start for c in computations]),
+            instruction_count=np.array(column_of(computations, "stop"), np.int32)
+            - np.array(column_of(computations, "start"), np.int32),
             execution_thread=threads if any(threads) else None,
         )
 

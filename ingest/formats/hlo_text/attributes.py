@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.errors import ParseError
@@ -251,7 +252,13 @@ def _tail(pairs: Mapping[str, str]) -> Tail:
             other.append(f"{key}={value}")
     fields["other"] = ", ".join(other) or None
     attributes = Attributes(**fields)  # type: ignore[arg-type]
-    return Tail(tuple(calls), attributes, None, frozenset(pairs))
+    return Tail(tuple(calls), attributes, None, _keys(*pairs))
+
+
+@lru_cache(maxsize=1 << 12)
+def _keys(*names: str) -> frozenset[str]:
+    """Return a set of names; most instructions have one of a few."""
+    return frozenset(names)
 
 
 def _attribute_parts(text: str) -> list[str]:

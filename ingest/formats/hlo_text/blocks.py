@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import chain, islice
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -28,7 +28,7 @@ from hlodb.ingest.records import Instruction
 
 _NAME = re.compile(r"\s*+(ENTRY\s++)?%?([^\s(){}=]++)\s*+")
 _ARROW = re.compile(r"\)\s*+->\s*+\S")
-_MAX_BLOCK_CHARACTERS = 32_000_000
+_MAX_BLOCK_CHARACTERS = 16_000_000
 _RECORD_CHARACTERS = 600
 _MAX_LINES = 200_000
 
@@ -54,7 +54,7 @@ class Block(NamedTuple, Generic[Items]):
     items: Items
     line_count: int
     places: list[int] | None = None
-    called: Sequence[str] = ()
+    called: Collection[str] = ()
 
 
 def computation_head(line: str) -> Head | None:
@@ -106,7 +106,7 @@ class Soundness(NamedTuple):
     """
 
     is_sound: bool
-    called: Sequence[str] = ()
+    called: Collection[str] = ()
 
 
 class BlockCache(ABC, Generic[Items]):
@@ -282,7 +282,7 @@ _CLOSING = re.compile(
     r"\n\}((?>(?:, (?:execution_thread|backend_config)=[^\n]*+)?))[^\S\n]*+(?://.*+)?"
     r"(?:\Z|(\n\n?+)(?=(.*\{\n)?))"
 )
-_AHEAD = 4_000_000
+_AHEAD = 1_000_000
 """Characters that are read ahead at once; longer computations are read in parts."""
 
 

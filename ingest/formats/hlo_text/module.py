@@ -8,6 +8,7 @@ which are counted as unclaimed. Equal instruction lines are parsed once: pass th
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
@@ -47,6 +48,7 @@ from hlodb.ingest.records import (
     Frame,
     HloModule,
     Instruction,
+    Packed,
     Reject,
     Tally,
     Unclaimed,
@@ -60,6 +62,10 @@ if TYPE_CHECKING:
 _Fault = TypeVar("_Fault", Reject, Unclaimed)
 
 
+def _no_computations() -> Packed[Computation]:
+    return Packed(Computation, [[], [], array("i"), array("i"), [], []])
+
+
 @dataclass(slots=True)
 class ModuleParts:
     """What was read of a module; `parts` are its instructions so far, `count` many.
@@ -70,10 +76,10 @@ class ModuleParts:
 
     name: str = ""
     header: dict[str, str] = field(default_factory=dict)
-    computations: list[Computation] = field(default_factory=list)
+    computations: Packed[Computation] = field(default_factory=_no_computations)
     parts: list[Any] = field(default_factory=list)
     count: int = 0
-    lines: list[int] = field(default_factory=list)
+    lines: array[int] = field(default_factory=lambda: array("i"))
     frames: tuple[Frame, ...] = ()
     body_line: int = 0
     names: set[str] = field(default_factory=set)
@@ -82,11 +88,11 @@ class ModuleParts:
 
     def is_empty(self) -> bool:
         """Return whether there is no module yet."""
-        return not (self.name or self.computations)
+        return not (self.name or len(self.computations))
 
     def has_entry(self) -> bool:
         """Return whether a computation is marked as entry."""
-        return any(c.is_entry for c in self.computations)
+        return True in self.computations.column("is_entry")
 
     def begin_body(self, line: int) -> None:
         """Note the line of the first computation."""
@@ -96,15 +102,21 @@ class ModuleParts:
         """Add instructions, as a cache keeps them, that begin at `lines`."""
         self.parts.append(items)
         self.count += len(items)
-        self.lines += lines
+        self.lines.extend(lines)
 
-    def add_blocks(self, blocks: list[tuple[Place, Block[Any]]], line: int) -> int:
+    def add_blocks(
+        self,
+        blocks: list[tuple[Place, Block[Any]]],
+        line: int,
+        cache: BlockCache[Any],
+    ) -> int:
         """Add computations, the first of which begins at `line`.
 
         Returns the line behind them.
         """
         names, start = self.names, self.count
-        parts, lines, computations = self.parts, self.lines, self.computations
+        lines, parts = self.lines, list[Any]()
+        columns = self.computations.columns
         is_marked = self.has_entry()
         for (_, closing, _, closing_lines), block in blocks:
             (name, is_entry), items, line_count, places, called = block
@@ -117,15 +129,16 @@ class ModuleParts:
             parts.append(items)
             line += 1
             if places is None:
-                lines += range(line, line + line_count)
+                lines.extend(range(line, line + line_count))
             else:
-                lines += [line + place for place in places]
+                lines.extend([line + place for place in places])
             line += line_count + closing_lines
             stop = start + len(items)
-            # Straight from a tuple: a dump of all passes has many thousands.
             own = (name, is_entry, start, stop, *closing)
-            computations.append(tuple.__new__(Computation, own))
+            for column, value in zip(columns, own, strict=True):
+                column.append(value)
             start = stop
+        self.parts.append(cache.whole(parts))
         self.count = start
         return line
 
@@ -137,18 +150,18 @@ class ModuleParts:
         is_second = head.is_entry and self.has_entry()
         self.is_odd |= is_known or is_second or not judged.is_sound
         self.names.add(head.name)
-        self.computations.append(
-            Computation(head.name, head.is_entry, start, self.count, *closing)
-        )
+        own = (head.name, head.is_entry, start, self.count, *closing)
+        for column, value in zip(self.computations.columns, own, strict=True):
+            column.append(value)
 
     def module(self, instructions: Sequence[Instruction]) -> HloModule:
         """Return the module; without entry its last computation counts as that."""
         if self.computations and not self.has_entry():
-            self.computations[-1] = self.computations[-1]._replace(is_entry=True)
+            self.computations.column("is_entry")[-1] = True
         return HloModule(
             self.name or f"module_{self.computations[-1].name}",
             self.header,
-            tuple(self.computations),
+            self.computations,
             instructions,
             self.lines,
             self.frames,
@@ -344,7 +357,7 @@ class _Reader:
         if not found:
             return False
         self.module.begin_body(self.number)
-        self.number = self.module.add_blocks(found, self.number)
+        self.number = self.module.add_blocks(found, self.number, self.cache)
         self.at = found[-1][0][2]
         return True
 

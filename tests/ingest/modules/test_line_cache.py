@@ -56,7 +56,7 @@ def test_lines_that_say_the_same_beside_names_and_operands_are_one_saying() -> N
         Form("parameter", "f32[]", 1, None, Attributes()),
         Form("call", "f32[]", None, None, Attributes()),
     ]
-    assert calls.values_by_number == [(Call("to_apply", ("g",)),)]
+    assert calls.of(0) == (Call("to_apply", ("g",)),)
     assert locations.values_by_number == [Location(None, 3, None, None, None, None)]
 
 

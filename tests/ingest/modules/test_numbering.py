@@ -10,6 +10,7 @@ from hlodb.ingest.modules.identity import exact_text, graph_text
 from hlodb.ingest.modules.numbering import (
     Calls,
     Forms,
+    Names,
     Numbers,
     spread,
     taken,
@@ -59,9 +60,9 @@ def test_forms_know_what_the_fingerprints_see() -> None:
 def test_calls_spread_are_what_each_calls(
     known: list[tuple[Call, ...]], data: st.DataObject
 ) -> None:
-    names: Numbers[str] = Numbers()
+    names = Names()
     calls = Calls(names)
-    calls.numbers_of(known)
+    assert [calls.of(number) for number in calls.numbers_of(known).tolist()] == known
     chosen = data.draw(st.lists(st.sampled_from(known))) if known else []
     counts, roles, ordinals, called = calls.spread(calls.numbers_of(chosen))
     assert counts.tolist() == [sum(len(c.computations) for c in v) for v in chosen]
@@ -79,7 +80,7 @@ def test_calls_spread_are_what_each_calls(
 
 
 def test_no_calls_have_no_number() -> None:
-    calls = Calls(Numbers())
+    calls = Calls(Names())
     assert calls.numbers_of([(), (Call("calls", ("f",)),), ()]).tolist() == [-1, 0, -1]
 
 

@@ -248,7 +248,7 @@ def test_what_xla_takes(
     assert list(read_module.instructions) == list(module.instructions)
     assert read_module.computations == module.computations
     assert (read_module.name, read_module.header) == (module.name, module.header)
-    assert read_module.lines == lines
+    assert list(read_module.lines) == lines
     assert found.lines_total == text.count("\n") + (not text.endswith("\n"))
 
 
@@ -333,7 +333,7 @@ def test_log_lines_around_unusual_modules_are_left_alone() -> None:
     assert [module.instructions for module in found.modules] == [
         NESTED.instructions
     ] * 2
-    assert [module.lines for module in found.modules] == [[4, 5, 5], [10, 11, 11]]
+    assert [list(module.lines) for module in found.modules] == [[4, 5, 5], [10, 11, 11]]
 
 
 def test_a_missing_entry_is_told_from_an_unmarked_one() -> None:

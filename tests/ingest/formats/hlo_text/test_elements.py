@@ -57,7 +57,7 @@ def test_elements_stand_above_their_first_reader_as_in_xla() -> None:
     compact = parsed(COMPACT)
     assert compact == parsed(IN_FULL)
     # Each shares the line of its reader.
-    assert compact.lines == [4, 5, 5, 5, 6, 6, 7, 8]
+    assert list(compact.lines) == [4, 5, 5, 5, 6, 6, 7, 8]
     assert implied_elements(compact.lines) == [1, 2, 4]
     assert implied_elements(parsed(IN_FULL).lines) == []
 
@@ -68,7 +68,7 @@ def test_the_same_line_by_line() -> None:
     head = "%p = (("
     compact = parsed(COMPACT.replace(head, wrapped.lstrip() + "  " + head))
     assert compact == parsed(IN_FULL.replace(head, wrapped.lstrip() + "  " + head))
-    assert compact.lines == [4, 6, 7, 7, 7, 8, 8, 9, 10]
+    assert list(compact.lines) == [4, 6, 7, 7, 7, 8, 8, 9, 10]
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ def test_module_with_two_computations() -> None:
         instructions=ADD + MAIN,
         lines=[],
     )
-    assert module.lines == [4, 5, 6, 10, 11]
+    assert list(module.lines) == [4, 5, 6, 10, 11]
     assert module.header["is_scheduled"] == "true"
     assert aliases(module.header) == [Alias("{0}", 1, "{}", "may-alias")]
     assert entry_layout(module.header) == "(f32[2]{0}, f32[3]{0})->f32[2]{0}"
@@ -106,7 +106,7 @@ def test_header_over_several_lines_with_a_module_in_a_string() -> None:
     [module] = parsed.modules
     assert (module.name, parsed.rejects, parsed.unclaimed) == ("f", [], [])
     assert [i.name for i in module.instructions] == ["p"]
-    assert module.lines == [9]
+    assert list(module.lines) == [9]
 
 
 def test_instructions_that_wrap() -> None:
@@ -124,7 +124,7 @@ def test_instructions_that_wrap() -> None:
     ]
     assert module.instructions[0].literal == "{ { 1, 2 }, { 3, 4 } }"
     assert module.instructions[1].attributes.op_name == "n"
-    assert module.lines == [2, 7]
+    assert list(module.lines) == [2, 7]
 
 
 def test_stack_frames_have_the_parents_of_the_proto() -> None:
