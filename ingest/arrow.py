@@ -11,6 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from hlodb.ingest.records import TextColumn
 from hlodb.schema.stored import stored_tables
 
 _ARROW = {
@@ -103,7 +104,10 @@ class Numbered(NamedTuple):
 
 
 class _Piece(NamedTuple):
-    """Some rows of a column: an array, texts, a list, or one value for all of them."""
+    """Some rows of a column: an array, texts, a list, or one value for all of them.
+
+    An `arrow` array is kept as it is.
+    """
 
     kind: str
     rows: int
@@ -132,6 +136,8 @@ class Columns:
         if count:
             for name, pieces in self._pieces.items():
                 value = columns.get(name)
+                if isinstance(value, TextColumn):
+                    value = arrow_texts(value)
                 pieces.append(_Piece(_kind_of(value), count, value))
 
     @property
@@ -154,6 +160,8 @@ class Columns:
 
     def _joined(self, field: pa.Field, kind: str, pieces: list[_Piece]) -> pa.Array:
         values = [piece.value for piece in pieces]
+        if kind == "arrow":
+            return values[0] if len(values) == 1 else pa.concat_arrays(values)
         if kind == "null":
             return pa.nulls(sum(piece.rows for piece in pieces), field.type)
         if kind == "array":
@@ -176,7 +184,15 @@ def _kind_of(value: Any) -> str:
         return "array"
     if isinstance(value, Numbered):
         return "texts"
+    if isinstance(value, pa.Array):
+        return "arrow"
     return "list" if isinstance(value, list | tuple) else "scalar"
+
+
+def arrow_texts(column: TextColumn) -> pa.Array:
+    """Return texts as an Arrow array."""
+    numbers = np.asarray(column.numbers, np.int32)
+    return _dictionary(numbers, column.by_number).dictionary_decode()
 
 
 def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArray:

@@ -89,6 +89,73 @@ class Unclaimed(NamedTuple):
     text: str
 
 
+class Texts(dict[str | None, int]):
+    """Texts by number; a new one gets the next."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.by_number: list[Any] = []
+
+    def __missing__(self, text: str | None) -> int:
+        """Assign `text` the next number."""
+        number = self[text] = len(self.by_number)
+        self.by_number.append(text)
+        return number
+
+
+class TextColumn(Sequence[Any]):
+    """Texts as numbers of a list that columns share: a name stands in many rows."""
+
+    def __init__(self, numbers: array[int], by_number: list[Any]) -> None:
+        self.numbers = numbers
+        self.by_number = by_number
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> TextColumn: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            return TextColumn(self.numbers[at], self.by_number)
+        return self.by_number[self.numbers[at]]
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(self.by_number.__getitem__, self.numbers)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, list | TextColumn):
+            return NotImplemented
+        return len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
+
+    def taken(self, places: Iterable[int]) -> TextColumn:
+        """Return the texts at these places."""
+        found = map(self.numbers.__getitem__, places)
+        return TextColumn(array("i", found), self.by_number)
+
+
+def texts_end_to_end(parts: Iterable[Sequence[Any]]) -> Sequence[Any]:
+    """Return the texts of all parts; those of one list stay numbers of it."""
+    filled = [part for part in parts if part]
+    if len(filled) == 1:
+        return filled[0]
+    columns = [part for part in filled if isinstance(part, TextColumn)]
+    lists = {id(column.by_number) for column in columns}
+    if len(lists) == 1 and len(columns) == len(filled):
+        whole = array("i")
+        for column in columns:
+            whole.extend(column.numbers)
+        return TextColumn(whole, columns[0].by_number)
+    return [text for part in filled for text in part]
+
+
 class Packed(Sequence[_Row]):
     """Rows of one kind of named tuple as columns; each row is made when asked for.
 
@@ -127,7 +194,7 @@ class Packed(Sequence[_Row]):
         return repr(list(self))
 
     def column(self, name: str) -> Any:
-        """Return an array of integers, or a list."""
+        """Return an array of integers, texts, or a list."""
         return self.columns[self.kind._fields.index(name)]  # type: ignore[attr-defined]
 
     def taken(self, places: Iterable[int]) -> Packed[_Row]:
@@ -137,6 +204,8 @@ class Packed(Sequence[_Row]):
 
 
 def _taken(column: Any, places: Sequence[int]) -> Any:
+    if isinstance(column, TextColumn):
+        return column.taken(places)
     found = map(column.__getitem__, places)
     return array(column.typecode, found) if isinstance(column, array) else list(found)
 
@@ -148,18 +217,25 @@ def column_of(rows: Sequence[Any], name: str) -> Any:
     return [getattr(row, name) for row in rows]
 
 
-def end_to_end(parts: Iterable[Sequence[_Row]]) -> Sequence[_Row]:
+def end_to_end(rows: Iterable[Sequence[_Row]]) -> Sequence[_Row]:
     """Return the rows of all parts, packed if all of them are."""
-    filled = [part for part in parts if part]
+    filled = [part for part in rows if part]
     if len(filled) == 1:
         return filled[0]
     packed = [part for part in filled if isinstance(part, Packed)]
     if not packed or len(packed) < len(filled):
         return [row for part in filled for row in part]
-    whole = packed[0][:]
-    for part in packed[1:]:
-        for column, more in zip(whole.columns, part.columns, strict=True):
-            column.extend(more)
+    parts = zip(*(part.columns for part in packed), strict=True)
+    return Packed(packed[0].kind, list(map(joined, parts)))
+
+
+def joined(columns: Sequence[Any]) -> Any:
+    """Return columns of one kind end to end: arrays, texts or lists."""
+    if not isinstance(columns[0], array):
+        return texts_end_to_end(columns)
+    whole = columns[0][:]
+    for column in columns[1:]:
+        whole.extend(column)
     return whole
 
 
@@ -361,7 +437,7 @@ class BufferAssignment:
     uses: Sequence[Use] = field(default_factory=list)
     sources: dict[str, str] = field(default_factory=dict)
     printed_total_bytes: int | None = None
-    schedule: list[str] = field(default_factory=list)
+    schedule: Sequence[str] = field(default_factory=list)
     schedule_end: int | None = None
     live_ranges: Sequence[LiveRange] = field(default_factory=list)
     peak_step: int | None = None

@@ -15,7 +15,7 @@ from operator import lt
 from typing import Any, NamedTuple, TypeVar, cast
 
 from hlodb.ingest.formats.scan import lines_of
-from hlodb.ingest.records import Reject, Tally, Unclaimed
+from hlodb.ingest.records import Reject, Tally, TextColumn, Texts, Unclaimed
 
 NAME = r"[^\s{}<>]+"
 """An instruction name: it may hold `.`, `-`, `:` and consist of digits."""
@@ -32,7 +32,7 @@ BYTES = r"[0-9]{1,15}"
 VALUE_ID = rf"<({NUMBER}) ({NAME})({INDEX})?( \(phi\))?(?: @(-?{NUMBER}))?>"
 """A value as printed, `<12 name{0} (phi) @1>`: id, name, index, phi and space."""
 
-Columns = list[list[Any]]
+Columns = list[Any]
 """The groups of a rule, one list each; a group that took no part is None."""
 
 _SNIPPET = 120
@@ -42,9 +42,6 @@ SHOWN = 200
 _DIGITS = re.compile(r"[0-9]+")
 _Key = TypeVar("_Key")
 _Row = TypeVar("_Row", bound=tuple[Any, ...])
-
-Texts = dict[Any, Any]
-"""Texts that are kept once, by themselves: a name stands in many rows of a file."""
 
 _PIECE = 500_000
 """Characters whose matches are held at once; they take some ten times as much."""
@@ -164,7 +161,7 @@ def packed_columns(
 
     They are those of `add_to`.
     """
-    found = empty_columns(codes)
+    found = empty_columns(codes, texts)
     whole = True
     for piece in pieces(text):
         more, is_covered = columns(rule, piece)
@@ -173,13 +170,15 @@ def packed_columns(
     return found, whole
 
 
-def empty_columns(codes: str) -> Columns:
+def empty_columns(codes: str, texts: Texts) -> Columns:
     """Return columns that `add_to` fills."""
-    return [_empty(code) for code in codes]
+    return [_empty(code, texts) for code in codes]
 
 
-def _empty(code: str) -> Any:
-    return [] if code in ".?" else array("q" if code == "q" else "i")
+def _empty(code: str, texts: Texts) -> Any:
+    if code == ".":
+        return TextColumn(array("i"), texts.by_number)
+    return [] if code == "?" else array("q" if code == "q" else "i")
 
 
 def add_to(found: Columns, more: Iterable[Any], codes: str, texts: Texts) -> None:
@@ -190,7 +189,7 @@ def add_to(found: Columns, more: Iterable[Any], codes: str, texts: Texts) -> Non
     """
     for code, column, new in zip(codes, found, more, strict=True):
         if code == ".":
-            column.extend(map(texts.setdefault, new, new))
+            column.numbers.extend(map(texts.__getitem__, new))
         elif code == "?":
             column.extend([text is not None for text in new])
         elif code == "c":

@@ -10,10 +10,9 @@ the last time, or from the start in branches that don't read it.
 
 from __future__ import annotations
 
-from array import array
 from bisect import bisect_left, insort
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
@@ -21,9 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hlodb.ingest.arrow import NO_ID
+from hlodb.ingest.arrow import NO_ID, Longs
 from hlodb.ingest.modules.graph import Graph
-from hlodb.ingest.records import BufferAssignment, Packed, Position, Use
+from hlodb.ingest.records import BufferAssignment, Packed, Position, Use, column_of
+
+_MANY = 10_000
 
 
 class Branches:
@@ -191,10 +192,39 @@ class Conflict(NamedTuple):
     to_step: int
 
 
-def live_changes(
-    slots: Sequence[Slot], are_sound: bool | None = None
-) -> dict[int, int]:
-    """Return the changes of an allocation's live bytes, by step.
+class Changes(NamedTuple):
+    """By how many bytes something changes at steps, which may be there several times.
+
+    64 bits hold the sums too, even where those of some changes overflow on the way.
+    """
+
+    steps: Longs
+    sizes: Longs
+
+
+def changes_of(by_step: Mapping[int, int]) -> Changes:
+    """Return changes that are given by step."""
+    count = len(by_step)
+    return Changes(
+        np.fromiter(by_step.keys(), np.int64, count),
+        np.fromiter(by_step.values(), np.int64, count),
+    )
+
+
+def summed(changes: Sequence[Changes]) -> Changes:
+    """Return the sum of changes by step, in the order of steps."""
+    steps, at = np.unique(_end_to_end([c.steps for c in changes]), return_inverse=True)
+    sizes = np.zeros(len(steps), np.int64)
+    np.add.at(sizes, at, _end_to_end([c.sizes for c in changes]))
+    return Changes(steps, sizes)
+
+
+def _end_to_end(parts: Sequence[Longs]) -> Longs:
+    return np.concatenate([np.empty(0, np.int64), *parts])
+
+
+def live_changes(slots: Sequence[Slot], are_sound: bool | None = None) -> Changes:
+    """Return the changes of an allocation's live bytes.
 
     Live bytes at a step are the union of the addresses of the values live at it. Near
     linear where no two values conflict, which holds in every sound dump; `are_sound`
@@ -230,15 +260,17 @@ def is_sound(slots: Sequence[Slot]) -> bool:
     return True
 
 
-def _sound_changes(slots: Sequence[Slot]) -> dict[int, int]:
+def _sound_changes(slots: Sequence[Slot]) -> Changes:
     """Add sizes up, less what values share at the step where one ends as others start.
 
     Without conflicts, sharing happens nowhere else.
     """
-    changes: dict[int, int] = defaultdict(int)
-    for slot in slots:
-        changes[slot.start] += slot.high - slot.low
-        changes[slot.end + 1] -= slot.high - slot.low
+    starts, ends, lows, highs = (
+        np.array(column_of(slots, name), np.int64)
+        for name in ("start", "end", "low", "high")
+    )
+    sizes = highs - lows
+    shares: dict[int, int] = defaultdict(int)
     starting = groupby(_in_order(slots, "start"), key=attrgetter("start"))
     begin, new = next(starting, (0, iter(())))
     for step, old in groupby(_in_order(slots, "end"), key=attrgetter("end")):
@@ -249,9 +281,13 @@ def _sound_changes(slots: Sequence[Slot]) -> dict[int, int]:
             touching += (slot for slot in new if slot.end > step)
         shared = _shared_bytes(touching)
         if shared:
-            changes[step] -= shared
-            changes[step + 1] += shared
-    return changes
+            shares[step] -= shared
+            shares[step + 1] += shared
+    more = changes_of(shares)
+    return Changes(
+        np.concatenate([starts, ends + 1, more.steps]),
+        np.concatenate([sizes, -sizes, more.sizes]),
+    )
 
 
 def _in_order(slots: Sequence[Slot], *names: str) -> Iterable[Slot]:
@@ -259,7 +295,13 @@ def _in_order(slots: Sequence[Slot], *names: str) -> Iterable[Slot]:
     if not isinstance(slots, Packed):
         return sorted(slots, key=attrgetter(*names))
     columns = [np.asarray(slots.column(name)) for name in reversed(names)]
-    return slots.taken(array("q", np.lexsort(columns).tobytes()))
+    return _taken(slots, np.lexsort(columns))
+
+
+def _taken(slots: Packed[Slot], places: Longs) -> Iterator[Slot]:
+    """Yield the slots at these places, some of which are copied at once."""
+    for start in range(0, len(places), _MANY):
+        yield from slots.taken(places[start : start + _MANY].tolist())
 
 
 def _shared_bytes(slots: list[Slot]) -> int:
@@ -273,7 +315,7 @@ def _shared_bytes(slots: list[Slot]) -> int:
     return shared
 
 
-def _union_changes(slots: Sequence[Slot]) -> dict[int, int]:
+def _union_changes(slots: Sequence[Slot]) -> Changes:
     """Hold the union of addresses while slots come and go."""
     edges = sorted({edge for slot in slots for edge in (slot.low, slot.high)})
     place = {edge: number for number, edge in enumerate(edges)}
@@ -285,7 +327,7 @@ def _union_changes(slots: Sequence[Slot]) -> dict[int, int]:
         before = union.size
         union.hold(place[slot.low], place[slot.high], sign)
         changes[step] += union.size - before
-    return changes
+    return changes_of(changes)
 
 
 def conflicts(allocation_id: int, slots: Sequence[Slot]) -> list[Conflict]:

@@ -9,24 +9,31 @@ from __future__ import annotations
 
 from array import array
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from itertools import chain, islice, pairwise
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from hlodb.ingest.arrow import NO_ID, Longs
+from hlodb.ingest.formats.sections import rows
 from hlodb.ingest.memory.liveness import (
+    Changes,
     Conflict,
     Slot,
+    changes_of,
     conflicts,
     live_changes,
     padding_bytes,
+    summed,
 )
 from hlodb.ingest.records import (
     Allocation,
     BufferAssignment,
     LiveRange,
     Packed,
-    Placement,
+    TextColumn,
+    Texts,
     Value,
     column_of,
     end_to_end,
@@ -78,16 +85,6 @@ class MemoryFacts:
     conflicts: list[Conflict]
 
 
-class _Held(NamedTuple):
-    """An allocation with the values in it that live, how long, and which conflict."""
-
-    allocation: Allocation
-    kind: str
-    slots: Sequence[Slot]
-    standing: Sequence[Slot]
-    conflicts: list[Conflict]
-
-
 def allocation_kind(allocation: Allocation) -> str:
     """Return the one kind an allocation counts as.
 
@@ -122,19 +119,53 @@ def memory_facts(
     (`liveness.padding_bytes`), thread-local ones left out.
     """
     last_step = _last_step(assignment)
-    by_color: dict[int, list[_Held]] = defaultdict(list)
-    for held in _held(assignment, last_step):
-        by_color[held.allocation.color].append(held)
+    placed = _Placed(assignment)
+    spaces: dict[int, _Space] = defaultdict(_Space)
+    for allocation in assignment.allocations:
+        space = spaces[allocation.color]
+        found = _found(allocation, placed, last_step)
+        space.allocations.append(allocation)
+        space.temp += found.temp
+        space.other += found.other
+        space.conflicts += found.conflicts
     profiles: list[ColorProfile] = []
     timelines: list[Sequence[TimelineSegment]] = []
-    conflicts: list[Conflict] = []
-    for color, helds in sorted(by_color.items()):
-        segments = _timeline(color, helds, last_step)
-        profiles.append(_profile(color, helds, segments, logical_bytes))
+    for color, space in sorted(spaces.items()):
+        segments = _timeline(color, space, last_step)
+        profiles.append(_profile(color, space, segments, placed, logical_bytes))
         timelines.append(segments)
-        for held in helds:
-            conflicts.extend(held.conflicts)
-    return MemoryFacts(profiles, end_to_end(timelines), conflicts)
+    clashing = [c for _, space in sorted(spaces.items()) for c in space.conflicts]
+    return MemoryFacts(profiles, end_to_end(timelines), clashing)
+
+
+@dataclass(slots=True)
+class _Space:
+    """The allocations of one memory space, and how they change its live bytes."""
+
+    allocations: list[Allocation] = field(default_factory=list)
+    temp: list[Changes] = field(default_factory=list)
+    other: list[Changes] = field(default_factory=list)
+    conflicts: list[Conflict] = field(default_factory=list)
+
+
+class _Found(NamedTuple):
+    """How one allocation changes live bytes, and which of its values conflict."""
+
+    temp: list[Changes]
+    other: list[Changes]
+    conflicts: list[Conflict]
+
+
+def _found(allocation: Allocation, placed: _Placed, last_step: int) -> _Found:
+    kind = allocation_kind(allocation)
+    slots = placed.slots(allocation.allocation_id)
+    clashing = conflicts(allocation.allocation_id, slots)
+    if kind == "temp":
+        return _Found([live_changes(slots, not clashing)], [], clashing)
+    if kind == "thread_local":
+        return _Found([], [], clashing)
+    changes = changes_of(_whole_changes(allocation.size_bytes, slots, last_step))
+    return _Found([], [changes], clashing)
 
 
 def _last_step(assignment: BufferAssignment) -> int:
@@ -148,114 +179,148 @@ def _last_step(assignment: BufferAssignment) -> int:
     return max(last, assignment.schedule_end or 0)
 
 
-def _held(assignment: BufferAssignment, last_step: int) -> Iterator[_Held]:
-    lives = _range_of_value(assignment)
-    starts = column_of(assignment.live_ranges, "start_step")
-    ends = column_of(assignment.live_ranges, "end_step")
-    placed: dict[int, array[int]] = defaultdict(lambda: array("q"))
-    for at, number in enumerate(column_of(assignment.placements, "allocation_id")):
-        placed[number].append(at)
-    for allocation in assignment.allocations:
-        kind = allocation_kind(allocation)
-        inside = placed.get(allocation.allocation_id, ())
-        slots = _slots(
-            Slot(starts[live], ends[live], low, low + size, value_id)
-            for _, value_id, low, size in _taken(assignment.placements, inside)
-            if (live := lives.get(value_id)) is not None
-        )
-        standing: Sequence[Slot] = ()
-        if not slots and kind not in ("temp", "thread_local"):
-            standing = _slots(
-                Slot(0, last_step, low, low + size, value_id)
-                for _, value_id, low, size in _taken(assignment.placements, inside)
-            )
-        clashing = conflicts(allocation.allocation_id, slots)
-        yield _Held(allocation, kind, slots, standing, clashing)
+class _Placed:
+    """The values of an assignment in their places, allocation by allocation."""
+
+    def __init__(self, assignment: BufferAssignment) -> None:
+        rows, ranges = assignment.placements, assignment.live_ranges
+        self._owners = _longs(rows, "allocation_id")
+        self._value_ids = _longs(rows, "value_id")
+        self._lows = _longs(rows, "offset_bytes")
+        self._highs = self._lows + _longs(rows, "size_bytes")
+        self._starts = _longs(ranges, "start_step")
+        self._ends = _longs(ranges, "end_step")
+        of_value = last_equal(*range_keys(assignment.values, ranges))
+        values = last_equal(self._value_ids, _longs(assignment.values, "value_id"))
+        self._ranges = np.append(of_value, NO_ID)[values]
+        self._order = np.argsort(self._owners, kind="stable")
+        self._sorted = self._owners[self._order]
+
+    def _inside(self, allocation_id: int) -> Longs:
+        """Return the places in an allocation, in the order they are printed."""
+        wanted = [allocation_id, allocation_id + 1]
+        first, end = np.searchsorted(self._sorted, wanted)
+        return self._order[first:end]
+
+    def slots(self, allocation_id: int) -> Sequence[Slot]:
+        """Return the values of an allocation that have a live range."""
+        inside = self._inside(allocation_id)
+        lives = self._ranges[inside]
+        inside, lives = inside[lives != NO_ID], lives[lives != NO_ID]
+        return self._slots(inside, self._starts[lives], self._ends[lives])
+
+    def slots_at(self, allocation: Allocation, step: int) -> Sequence[Slot]:
+        """Return the values of an allocation that live at a step.
+
+        Where none has a live range, all of them live for the whole schedule, but those
+        of temps and thread-local allocations never.
+        """
+        inside = self._inside(allocation.allocation_id)
+        lives = self._ranges[inside]
+        if (lives == NO_ID).all():
+            if allocation_kind(allocation) in ("temp", "thread_local"):
+                return []
+            zeros = np.zeros_like(inside)
+            return self._slots(inside, zeros, zeros)
+        inside, lives = inside[lives != NO_ID], lives[lives != NO_ID]
+        is_live = (self._starts[lives] <= step) & (step <= self._ends[lives])
+        inside, lives = inside[is_live], lives[is_live]
+        return self._slots(inside, self._starts[lives], self._ends[lives])
+
+    def _slots(self, inside: Longs, starts: Longs, ends: Longs) -> Sequence[Slot]:
+        columns = (
+            starts, ends, self._lows[inside], self._highs[inside],
+            self._value_ids[inside],
+        )  # fmt: skip
+        if len(inside) < _MANY:
+            return rows(Slot, *(column.tolist() for column in columns))
+        return Packed(Slot, [array("q", column.tobytes()) for column in columns])
 
 
-def _taken(rows: Sequence[Placement], places: Sequence[int]) -> Iterable[Placement]:
-    if isinstance(rows, Packed) and len(places) > _MANY:
-        return rows.taken(places)
-    return map(rows.__getitem__, places)
+def _longs(rows: Sequence[Any], name: str) -> Longs:
+    return np.array(column_of(rows, name), np.int64)
 
 
-def _slots(found: Iterator[Slot]) -> Sequence[Slot]:
-    """Return slots as a list, or as columns where they are many."""
-    first = list(islice(found, _MANY))
-    if len(first) < _MANY:
-        return first
-    columns = [array("q", column) for column in zip(*first, strict=True)]
-    while some := list(islice(found, _MANY)):
-        for column, more in zip(columns, zip(*some, strict=True), strict=True):
-            column.extend(more)
-    return Packed(Slot, columns)
-
-
-def _range_of_value(assignment: BufferAssignment) -> dict[int, int]:
-    """Return the place among the live ranges of the one of each value."""
-    ranges = {key: at for at, key in enumerate(range_keys(assignment.live_ranges))}
-    numbers = column_of(assignment.values, "value_id")
-    pairs = zip(numbers, range_keys(assignment.values), strict=True)
-    return {number: ranges[key] for number, key in pairs if key in ranges}
-
-
-def range_keys(rows: Sequence[Value] | Sequence[LiveRange]) -> Iterator[Hashable]:
-    """Yield what a live range and its value have in common."""
-    names, indexes = column_of(rows, "instruction"), column_of(rows, "shape_index")
-    return map(_range_key, names, indexes)
-
-
-def _range_key(instruction: str, shape_index: str | None) -> Hashable:
+def range_keys(
+    values: Sequence[Value], ranges: Sequence[LiveRange]
+) -> tuple[Longs, Longs]:
+    """Return numbers of values and of live ranges, equal where they belong together."""
+    parts = [
+        [column_of(rows, name) for rows in (values, ranges)]
+        for name in ("instruction", "shape_index")
+    ]
+    names, indexes = (_numbered(*columns) for columns in parts)
     # A range prints the index always, a value only where its instruction is a tuple.
-    # Most have none, and a pair takes the memory of ten numbers.
-    is_whole = shape_index in (None, "", "{}")
-    return instruction if is_whole else (instruction, shape_index)
+    known = list(indexes.texts)
+    wholes = [at for at, text in enumerate(known) if text in (None, "", "{}")]
+    keys = []
+    for name, index in zip(names.numbers, indexes.numbers, strict=True):
+        plain = np.where(np.isin(index, wholes), len(known), index)
+        keys.append(name * (len(known) + 1) + plain)
+    return keys[0], keys[1]
+
+
+class _Numbered(NamedTuple):
+    """Columns as numbers of texts."""
+
+    numbers: list[Longs]
+    texts: Sequence[str | None]
+
+
+def _numbered(*columns: Sequence[str | None]) -> _Numbered:
+    """Return columns as numbers of the same texts."""
+    packed = [c for c in columns if isinstance(c, TextColumn)]
+    if len(packed) == len(columns) and len({id(c.by_number) for c in packed}) == 1:
+        numbers = [np.asarray(c.numbers, np.int64) for c in packed]
+        return _Numbered(numbers, packed[0].by_number)
+    texts = Texts()
+    found = [
+        np.fromiter(map(texts.__getitem__, column), np.int64, len(column))
+        for column in columns
+    ]
+    return _Numbered(found, texts.by_number)
+
+
+def last_equal(keys: Longs, among: Longs) -> Longs:
+    """Return where each key is among others, the last time; NO_ID for nowhere."""
+    if not len(among):
+        return np.full(len(keys), NO_ID, np.int64)
+    order = np.argsort(among, kind="stable")
+    ordered = among[order]
+    at = np.searchsorted(ordered, keys, side="right") - 1
+    return np.where((at >= 0) & (ordered[at] == keys), order[at], NO_ID)
 
 
 def _timeline(
-    color: int, helds: Iterable[_Held], last_step: int
+    color: int, space: _Space, last_step: int
 ) -> Sequence[TimelineSegment]:
     """Return live bytes of a space from step 0 to the last, run-length encoded."""
-    temp: dict[int, int] = {}
-    other: dict[int, int] = {}
-    for held in helds:
-        if held.kind == "temp":
-            changes = live_changes(held.slots, not held.conflicts)
-            temp = _sum(temp, changes)
-        elif held.kind != "thread_local":
-            other = _sum(other, _whole_changes(held, last_step))
-    starts, ends, sizes, temp_sizes = (array("q") for _ in range(4))
-    live, temp_live = 0, 0
-    more = {0, last_step + 1, *other} - temp.keys()
-    for step, following in pairwise(sorted(chain(temp, more))):
-        temp_live += temp.get(step, 0)
-        live += temp.get(step, 0) + other.get(step, 0)
-        if sizes and sizes[-1] == live and temp_sizes[-1] == temp_live:
-            ends[-1] = following - 1
-            continue
-        starts.append(step)
-        ends.append(following - 1)
-        sizes.append(live)
-        temp_sizes.append(temp_live)
-    colors = array("q", [color]) * len(starts)
-    return Packed(TimelineSegment, [colors, starts, ends, sizes, temp_sizes])
+    ends = Changes(np.array([0, last_step + 1]), np.zeros(2, np.int64))
+    temp = summed([*space.temp, ends])
+    whole = summed([*space.temp, *space.other, ends])
+    live = np.cumsum(whole.sizes)
+    temp_live = np.cumsum(temp.sizes)
+    temp_live = temp_live[np.searchsorted(temp.steps, whole.steps, side="right") - 1]
+    # A segment begins where either changes; the last step is behind all of them.
+    is_first = np.ones(len(live) - 1, np.bool_)
+    is_first[1:] = (np.diff(live) != 0)[:-1] | (np.diff(temp_live) != 0)[:-1]
+    first = np.flatnonzero(is_first)
+    edges = whole.steps[np.append(first, len(live) - 1)]
+    starts, stops = edges[:-1], edges[1:] - 1
+    columns = (np.full(len(first), color), starts, stops, live[first], temp_live[first])
+    return Packed(
+        TimelineSegment,
+        [array("q", column.astype(np.int64).tobytes()) for column in columns],
+    )
 
 
-def _sum(changes: dict[int, int], more: dict[int, int]) -> dict[int, int]:
-    """Return the sum of changes; the larger table becomes it."""
-    if len(changes) < len(more):
-        changes, more = more, changes
-    for step, change in more.items():
-        changes[step] = changes.get(step, 0) + change
-    return changes
-
-
-def _whole_changes(held: _Held, last_step: int) -> dict[int, int]:
+def _whole_changes(
+    size: int, slots: Sequence[Slot], last_step: int
+) -> dict[int, int]:
     """Count an allocation whole while a value in it lives, or always if none does."""
-    size = held.allocation.size_bytes
     changes: dict[int, int] = defaultdict(int)
     free_from = -1
-    spans = sorted((slot.start, slot.end) for slot in held.slots)
+    spans = sorted((slot.start, slot.end) for slot in slots)
     for start, end in spans or [(0, last_step)]:
         if start > free_from:
             changes[start] += size
@@ -269,13 +334,14 @@ def _whole_changes(held: _Held, last_step: int) -> dict[int, int]:
 
 def _profile(
     color: int,
-    helds: Sequence[_Held],
+    space: _Space,
     segments: Sequence[TimelineSegment],
+    placed: _Placed,
     logical_bytes: Mapping[int, int],
 ) -> ColorProfile:
     reserved: dict[str, int] = defaultdict(int)
-    for held in helds:
-        reserved[held.kind] += held.allocation.size_bytes
+    for allocation in space.allocations:
+        reserved[allocation_kind(allocation)] += allocation.size_bytes
     profile = ColorProfile(
         color=color,
         reserved_bytes=sum(reserved.values()),
@@ -287,24 +353,20 @@ def _profile(
     )
     if not segments:
         return profile
-    peak = max(segments, key=lambda segment: segment.live_bytes)
-    temp_peak = max(segment.temp_live_bytes for segment in segments)
+    live = column_of(segments, "live_bytes")
+    at = int(np.argmax(live))
+    peak_step = segments[at].from_step
+    temp_peak = max(column_of(segments, "temp_live_bytes"))
     lost = profile.temp_bytes - temp_peak
     return profile._replace(
         temp_live_peak_bytes=temp_peak,
-        live_peak_bytes=peak.live_bytes,
-        peak_step=peak.from_step,
+        live_peak_bytes=live[at],
+        peak_step=peak_step,
         fragmentation_bytes=lost,
         fragmentation_ratio=lost / profile.temp_bytes if profile.temp_bytes else None,
         padding_bytes=sum(
-            padding_bytes(_live_at(held, peak.from_step), logical_bytes)
-            for held in helds
+            padding_bytes(placed.slots_at(allocation, peak_step), logical_bytes)
+            for allocation in space.allocations
+            if allocation_kind(allocation) != "thread_local"
         ),
     )
-
-
-def _live_at(held: _Held, step: int) -> list[Slot]:
-    if held.kind == "thread_local":
-        return []
-    slots = held.slots or held.standing
-    return [slot for slot in slots if slot.start <= step <= slot.end]

@@ -16,11 +16,14 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, filterfalse, groupby, islice, repeat
+from itertools import compress, groupby, islice, repeat
 from operator import attrgetter
 from typing import NamedTuple
 
+import numpy as np
+
 from hlodb.errors import ParseError
+from hlodb.ingest.arrow import NO_ID
 from hlodb.ingest.formats.hlo_text.elements import implied_elements
 from hlodb.ingest.formats.hlo_text.instruction import parse_instruction
 from hlodb.ingest.modules.interning import Rows
@@ -28,7 +31,9 @@ from hlodb.ingest.records import (
     BufferAssignment,
     HloModule,
     Instruction,
+    TextColumn,
     column_of,
+    texts_end_to_end,
 )
 
 NAME_ONLY = ""
@@ -40,11 +45,10 @@ def with_named_only(hlo: HloModule, assignment: BufferAssignment) -> HloModule:
 
     They belong to no computation.
     """
-    known = instruction_names(hlo.instructions)
-    missing = dict.fromkeys(filterfalse(known.__contains__, _names(assignment)))
+    own = hlo.instructions
+    missing = _missing(own, _names(assignment))
     if not missing:
         return hlo
-    own = hlo.instructions
     names = iter(missing)
     while some := [_instruction(n, assignment) for n in islice(names, _MANY)]:
         own = own + some if isinstance(own, Rows) else [*own, *some]
@@ -58,11 +62,30 @@ def instruction_names(instructions: Sequence[Instruction]) -> Container[str]:
     return {instruction.name for instruction in instructions}
 
 
-def _names(assignment: BufferAssignment) -> Iterator[str]:
+def _missing(own: Sequence[Instruction], names: list[str]) -> list[str]:
+    """Return the names that no instruction has."""
+    if isinstance(own, Rows):
+        places = own.places
+        found: list[str] = []
+        for start in range(0, len(names), _MANY):
+            part = names[start : start + _MANY]
+            found += compress(part, (places.of(part) == NO_ID).tolist())
+        return found
+    known = {instruction.name for instruction in own}
+    return [name for name in names if name not in known]
+
+
+def _names(assignment: BufferAssignment) -> list[str]:
     """Return the names of instructions: schedule order first, then as they appear."""
     a = assignment
     named = (a.values, a.positions, a.uses, a.live_ranges)
-    return chain(a.schedule, *(column_of(rows, "instruction") for rows in named))
+    columns = [a.schedule, *(column_of(rows, "instruction") for rows in named)]
+    names = texts_end_to_end(columns)
+    if not isinstance(names, TextColumn):
+        return list(dict.fromkeys(names))
+    numbers, first = np.unique(np.asarray(names.numbers), return_index=True)
+    ordered = numbers[np.argsort(first)].tolist()
+    return [names.by_number[number] for number in ordered]
 
 
 def _instruction(name: str, assignment: BufferAssignment) -> Instruction:

@@ -105,6 +105,10 @@ class Names(Numbers[str]):
         if len(self) > _MOST_NAMES:
             self._pack()
         if self.values_by_number.packed:
+            if len(values) > _MOST_NAMES:
+                parts = range(0, len(values), _MANY)
+                found = [self.numbers_of(values[at : at + _MANY]) for at in parts]
+                return np.concatenate(found)
             new = [name for name in dict.fromkeys(values) if name not in self]
             for name in self._recall(new):
                 super().__missing__(name)

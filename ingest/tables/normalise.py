@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +23,7 @@ from hlodb.ingest.memory.profile import (
     ColorProfile,
     TimelineSegment,
     allocation_kind,
+    last_equal,
     memory_facts,
     range_keys,
 )
@@ -37,11 +38,15 @@ from hlodb.ingest.modules.module_unit import (
     module_id_of,
 )
 from hlodb.ingest.modules.numbering import Forms
-from hlodb.ingest.records import BufferAssignment, HloModule, column_of
+from hlodb.ingest.records import BufferAssignment, HloModule, TextColumn, column_of
 from hlodb.ingest.tables.content_keys import module_table
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES, add_locations
 from hlodb.ingest.tables.report_rows import add_report
 from hlodb.schema.stored import REPORT_TABLES
+
+
+_UNASKED = -2
+_MANY = 20_000
 
 
 class AssignmentRows:
@@ -60,6 +65,8 @@ class AssignmentRows:
         self.branches = branches
         self.tables = tables
         self.number = instructions.places
+        self._texts: Sequence[str] = ()
+        self._number_of = np.empty(0, np.int32)
         self.schedule = self._numbers(assignment.schedule)
 
     def add_all(self) -> None:
@@ -79,7 +86,19 @@ class AssignmentRows:
         return steps
 
     def _numbers(self, names: Sequence[str]) -> Ints:
-        return self.number.of(names)
+        """Return the instructions of these names, NO_ID where there is none."""
+        if not isinstance(names, TextColumn):
+            return self.number.of(names)
+        if self._texts is not names.by_number:
+            self._texts = names.by_number
+            self._number_of = np.full(len(self._texts), _UNASKED, np.int32)
+        codes = np.asarray(names.numbers, np.int32)
+        new = np.unique(codes[self._number_of[codes] == _UNASKED])
+        for start in range(0, len(new), _MANY):
+            part = new[start : start + _MANY]
+            asked = [self._texts[at] for at in part.tolist()]
+            self._number_of[part] = self.number.of(asked)
+        return self._number_of[codes]
 
     def _add(self, table: str, count: int, **columns: Any) -> None:
         self.tables[table].add(count, module_id=self.module_id, **columns)
@@ -105,11 +124,11 @@ class AssignmentRows:
         columns = {name: _column(placed, name) for name in names}
         self._add("allocation_values", len(placed), **columns)
 
-    def _add_values(self) -> dict[int, int]:
+    def _add_values(self) -> Mapping[int, int]:
         """Add the values; give the logical bytes of those whose shape tells."""
         rows = self.assignment.values
         shapes = _column(rows, "shape")
-        logical = [_logical_bytes(shape) for shape in shapes]
+        logical = _logical_sizes(shapes)
         names = ("value_id", "shape_index", "color", "is_phi")
         columns = {name: _column(rows, name) for name in names}
         self._add(
@@ -117,11 +136,10 @@ class AssignmentRows:
             len(rows),
             instruction_id=self._numbers(_column(rows, "instruction")),
             shape=shapes,
-            logical_bytes=logical,
+            logical_bytes=pa.array(logical, pa.int64(), mask=logical == NO_ID),
             **columns,
         )
-        pairs = zip(column_of(rows, "value_id"), logical, strict=True)
-        return {number: size for number, size in pairs if size is not None}
+        return _Sizes(np.array(column_of(rows, "value_id"), np.int64), logical)
 
     def _add_places(self) -> None:
         """Add positions and uses in the order of instructions.
@@ -141,7 +159,7 @@ class AssignmentRows:
             value_id=ids[order],
             ordinal=_ordinals(ids[order]),
             instruction_id=places[order],
-            shape_index=[indexes[at] for at in order.tolist()],
+            shape_index=_in_order(indexes, order),
         )
         ids = np.array(column_of(uses, "value_id"), np.int64)
         places = self._numbers(_column(uses, "instruction"))
@@ -155,23 +173,22 @@ class AssignmentRows:
             ordinal=_ordinals(ids[order]),
             instruction_id=places[order],
             operand_index=numbers[order],
-            shape_index=[indexes[at] for at in order.tolist()],
+            shape_index=_in_order(indexes, order),
         )
 
     def _add_ranges(self) -> None:
         assignment = self.assignment
         values, ranges = assignment.values, assignment.live_ranges
-        value_of = dict(
-            zip(range_keys(values), column_of(values, "value_id"), strict=True)
-        )
-        found = [value_of.get(key, NO_ID) for key in range_keys(ranges)]
+        of_value, of_range = range_keys(values, ranges)
+        ids = np.array([*column_of(values, "value_id"), NO_ID], np.int32)
+        found = ids[last_equal(of_range, of_value)]
         names = ("shape_index", "start_step", "end_step")
         columns = {name: _column(ranges, name) for name in names}
         self._add(
             "store.live_ranges",
             len(ranges),
             instruction_id=self._numbers(_column(ranges, "instruction")),
-            value_id=np.array(found, np.int32),
+            value_id=found,
             **columns,
         )
         self._add(
@@ -190,7 +207,7 @@ class AssignmentRows:
             printed_bytes=[p.printed_bytes for p in peaks],
         )
 
-    def _add_facts(self, logical: dict[int, int]) -> None:
+    def _add_facts(self, logical: Mapping[int, int]) -> None:
         facts = memory_facts(self.assignment, logical)
         allocations = Counter(a.color for a in self.assignment.allocations)
         color_of = {a.allocation_id: a.color for a in self.assignment.allocations}
@@ -216,9 +233,47 @@ class AssignmentRows:
         )
 
 
-def _logical_bytes(text: str | None) -> int | None:
+def _logical_bytes(text: str | None) -> int:
     shape = parse_shape(text) if text else None
-    return shape.logical_bytes if shape else None
+    return shape.logical_bytes if shape else NO_ID
+
+
+def _logical_sizes(shapes: Sequence[str | None]) -> Longs:
+    """Return the bytes of shapes, NO_ID where they don't tell."""
+    if not isinstance(shapes, TextColumn):
+        return np.array(list(map(_logical_bytes, shapes)), np.int64)
+    codes = np.asarray(shapes.numbers, np.int32)
+    used, at = np.unique(codes, return_inverse=True)
+    sizes = [_logical_bytes(shapes.by_number[code]) for code in used.tolist()]
+    return np.array(sizes, np.int64)[at]
+
+
+class _Sizes(Mapping[int, int]):
+    """The sizes of values by their ids, in columns; NO_ID is none."""
+
+    def __init__(self, ids: Longs, sizes: Longs) -> None:
+        order = np.argsort(ids, kind="stable")
+        self._ids, self._sizes = ids[order], sizes[order]
+
+    def __getitem__(self, number: int) -> int:
+        at = int(self._ids.searchsorted(number, side="right")) - 1
+        if at < 0 or self._ids[at] != number or self._sizes[at] == NO_ID:
+            raise KeyError(number)
+        return int(self._sizes[at])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._ids[self._sizes != NO_ID].tolist())
+
+    def __len__(self) -> int:
+        return int((self._sizes != NO_ID).sum())
+
+
+def _in_order(texts: Sequence[Any], order: Longs) -> Sequence[Any]:
+    """Return texts in another order."""
+    if isinstance(texts, TextColumn):
+        numbers = np.asarray(texts.numbers, np.int32)[order]
+        return TextColumn(array("i", numbers.tobytes()), texts.by_number)
+    return [texts[at] for at in order.tolist()]
 
 
 def _column(rows: Sequence[Any], name: str) -> Any:
@@ -242,8 +297,12 @@ def _groups(ids: Longs) -> Longs:
     return np.concatenate([np.zeros(1, np.int64), changes])
 
 
-def _ranks(texts: list[str | None]) -> Ints:
+def _ranks(texts: Sequence[str | None]) -> Ints:
     """Return the place of each text among the sorted distinct ones, None first."""
+    if isinstance(texts, TextColumn):
+        used, at = np.unique(np.asarray(texts.numbers), return_inverse=True)
+        ranks = _ranks([texts.by_number[number] for number in used.tolist()])
+        return ranks[at]
     rank = {text: at for at, text in enumerate(sorted({t or "" for t in texts}))}
     return np.array([rank[text or ""] for text in texts], np.int32)
 
@@ -282,7 +341,7 @@ _NULLABLE_IDS = {
     "store.live_ranges": ("instruction_id", "value_id"),
 }
 _FORM_KEY = {"form_key": pa.int64()}
-_MANY = 50_000
+_LARGE = 50_000
 """Instructions of a module whose graph is not kept until all are hashed together."""
 
 
@@ -338,7 +397,7 @@ class Batch:
             facts = derived_facts(self.distinct, rows, unit, graph)
             self.seen.facts[module_id] = facts
             edges = edges_of(self.distinct, rows, graph)
-            if len(rows) > _MANY:
+            if len(rows) > _LARGE:
                 [facts["graph_fingerprint"]] = graph_fingerprints([edges])
             else:
                 self.graphs[module_id] = edges

@@ -28,7 +28,6 @@ from hlodb.ingest.formats.sections import (
     Grammar,
     LineRule,
     Section,
-    Texts,
     add_to,
     are_distinct,
     columns,
@@ -44,8 +43,10 @@ from hlodb.ingest.records import (
     Placement,
     Reject,
     Tally,
+    Texts,
     Unclaimed,
     Value,
+    joined,
 )
 
 _HEAD = (
@@ -131,16 +132,18 @@ _KEPT_VALUE, _KEPT_PLACE, _KEPT_ALLOCATION = "i..?c.", "iiqq", "iq"
 
 def _read(text: str, texts: Texts) -> tuple[Allocations, set[str], bool]:
     """Read what the rules cover; give the texts of flags, and whether all is sound."""
-    heads = empty_columns(_KEPT_ALLOCATION)
-    values, places = empty_columns(_KEPT_VALUE), empty_columns(_KEPT_PLACE)
-    reusing = empty_columns(_KEPT_VALUE)
+    heads = empty_columns(_KEPT_ALLOCATION, texts)
+    values = empty_columns(_KEPT_VALUE, texts)
+    places = empty_columns(_KEPT_PLACE, texts)
+    reusing = empty_columns(_KEPT_VALUE, texts)
     flags: list[str] = []
+    known: dict[str, str] = {}
     whole = True
     for piece in pieces(text, "allocation "):
         (ids, sizes, printed, placed, reuses), is_covered = columns(_ALLOCATION, piece)
         whole &= is_covered
         add_to(heads, (ids, sizes), _KEPT_ALLOCATION, texts)
-        flags.extend(map(texts.setdefault, printed, printed))
+        flags.extend(map(known.setdefault, printed, printed))
         owners = once_per_line(ids, placed)
         for lines in pieces("".join(placed)):
             inner, is_covered = columns(_VALUE, lines)
@@ -152,8 +155,7 @@ def _read(text: str, texts: Texts) -> tuple[Allocations, set[str], bool]:
         inner, is_covered = columns(_REUSING, "".join(filter(None, reuses)))
         whole &= is_covered
         add_to(reusing, (*inner, [None] * len(inner[0])), _KEPT_VALUE, texts)
-    for column, more in zip(values, reusing, strict=True):
-        column.extend(more)
+    values = list(map(joined, zip(values, reusing, strict=True)))
     found = Allocations(
         Packed(Allocation, [*heads, *_columns_of(flags)]),
         Packed(Placement, places),

@@ -21,6 +21,8 @@ from itertools import count, islice
 from operator import eq, le, lt
 from typing import NamedTuple
 
+import numpy as np
+
 from hlodb.ingest.formats.buffer_assignment.allocations import (
     Allocations,
     read_allocations,
@@ -37,7 +39,6 @@ from hlodb.ingest.formats.sections import (
     Grammar,
     LineRule,
     Section,
-    Texts,
     cut,
     numbered,
     packed_columns,
@@ -52,10 +53,12 @@ from hlodb.ingest.records import (
     PrintedPeak,
     Reject,
     Tally,
+    Texts,
     Unclaimed,
     Value,
     column_of,
     end_to_end,
+    texts_end_to_end,
 )
 
 _STEP = re.compile(rf"    ({NUMBER}):(\S+)$\n?", re.MULTILINE)
@@ -83,7 +86,7 @@ _TREE = Grammar((LineRule("a branch of the stack trace tree", _BRANCH),), ("    
 class Schedule(NamedTuple):
     """Instruction names by step; a step whose line is missing holds an empty name."""
 
-    names: list[str]
+    names: Sequence[str]
     rejects: list[Reject]
     unclaimed: list[Unclaimed]
 
@@ -154,7 +157,7 @@ def _read_list(
 ) -> tuple[Columns, list[Reject], list[Unclaimed]]:
     """Read a section of one kind of line; sift it where it is not whole and sound."""
     rule = grammar.rules[0].pattern
-    texts = {} if texts is None else texts
+    texts = Texts() if texts is None else texts
     found, whole = packed_columns(rule, section.text, codes, texts)
     if whole and is_sound(found):
         return found, Tally(), Tally()
@@ -168,11 +171,9 @@ def _counts_up(found: Columns) -> bool:
 
 def _are_sound_ranges(found: Columns) -> bool:
     names, indices, starts, ends = found
-    # No name holds a bracket. A set of texts is smaller than one of pairs.
-    distinct = len(
-        {n if i == "{}" else n + i for n, i in zip(names, indices, strict=True)}
-    )
-    return distinct == len(names) and all(map(le, starts, ends))
+    keys = np.asarray(names.numbers, np.int64) * len(names.by_number)
+    keys += np.asarray(indices.numbers)
+    return len(np.unique(keys)) == len(names) and all(map(le, starts, ends))
 
 
 def _always(_: Columns) -> bool:
@@ -354,7 +355,7 @@ def join_assignments(parts: Sequence[BufferAssignment]) -> BufferAssignment:
         uses=end_to_end(part.uses for part in parts),
         sources={name: text for part in parts for name, text in part.sources.items()},
         printed_total_bytes=_first(part.printed_total_bytes for part in parts),
-        schedule=[name for part in parts for name in part.schedule],
+        schedule=texts_end_to_end(part.schedule for part in parts),
         schedule_end=_first(part.schedule_end for part in parts),
         live_ranges=end_to_end(part.live_ranges for part in parts),
         peak_step=_first(part.peak_step for part in parts),
@@ -372,7 +373,7 @@ def _read_parts(found: list[Section], sections: dict[str, Section]) -> _Parts:
             found[found.index(section)] = sections[kind]
         return section
 
-    texts: Texts = {}
+    texts = Texts()
     return _Parts(
         read_allocations(first("allocations"), texts),
         read_values(first("values"), texts),

@@ -14,6 +14,7 @@ next value begins on the same line.
 from __future__ import annotations
 
 import re
+from array import array
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
@@ -26,7 +27,6 @@ from hlodb.ingest.formats.sections import (
     Grammar,
     LineRule,
     Section,
-    Texts,
     add_to,
     are_distinct,
     columns,
@@ -36,7 +36,16 @@ from hlodb.ingest.formats.sections import (
     pieces,
     sift,
 )
-from hlodb.ingest.records import Packed, Position, Reject, Unclaimed, Use, Value
+from hlodb.ingest.records import (
+    Packed,
+    Position,
+    Reject,
+    TextColumn,
+    Texts,
+    Unclaimed,
+    Use,
+    Value,
+)
 
 _OLD_HEAD = re.compile(
     rf"^({NUMBER}) (PHI )?({NAME})({INDEX})?( @-?{NUMBER})?, positions:$", re.MULTILINE
@@ -115,8 +124,9 @@ _KEPT_VALUE, _KEPT_POSITION, _KEPT_USE = "i..?c", "i..", "i.i."
 
 def _read(text: str, texts: Texts) -> tuple[UsedValues, bool]:
     """Read what the rules cover, and tell whether that is all of `text`, ids once."""
-    values, places = empty_columns(_KEPT_VALUE), empty_columns(_KEPT_POSITION)
-    used = empty_columns(_KEPT_USE)
+    values = empty_columns(_KEPT_VALUE, texts)
+    places = empty_columns(_KEPT_POSITION, texts)
+    used = empty_columns(_KEPT_USE, texts)
     sources: dict[str, str] = {}
     whole, is_last_open = True, False
     for piece in pieces(text, "<"):
@@ -134,9 +144,11 @@ def _read(text: str, texts: Texts) -> tuple[UsedValues, bool]:
         add_to(used, (owners, *readers), _KEPT_USE, texts)
         for name, source in zip(names, printed, strict=True):
             if source:
-                sources[texts[name]] = source
+                sources[texts.by_number[texts[name]]] = source
         is_last_open = bool(printed) and printed[-1] is None
-    nothing = [None] * len(values[0])
+    nothing = TextColumn(
+        array("i", [texts[None]]) * len(values[0]), texts.by_number
+    )
     kept = UsedValues(
         Packed(Value, [*(values[at] for at in (0, 1, 2, 4, 3)), nothing]),
         Packed(Position, places),
