@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import chain, groupby
-from typing import Any, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +19,9 @@ _ARROW = {
     "BOOLEAN": pa.bool_(),
     "DOUBLE": pa.float64(),
 }
+_MANY = 50_000
+"""Texts that are made at once: each takes several times the memory of its letters."""
+
 NO_ID = -1
 """Stands for NULL in a numpy array of ids."""
 
@@ -42,55 +44,6 @@ def arrow_schema(
         if name not in dropped
     ]
     return pa.schema([*fields, *(extra or {}).items()])
-
-
-class PackedTexts(Sequence[str]):
-    """Texts by number; all but the latest are packed, in a fifth of the memory."""
-
-    def __init__(self) -> None:
-        self.packed = 0
-        self._chunks: list[pa.Array] = []
-        self._starts: list[int] = []
-        self._latest: list[str] = []
-
-    def __len__(self) -> int:
-        return self.packed + len(self._latest)
-
-    @overload
-    def __getitem__(self, at: int) -> str: ...
-    @overload
-    def __getitem__(self, at: slice) -> list[str]: ...
-    def __getitem__(self, at: int | slice) -> str | list[str]:
-        if isinstance(at, slice):
-            start, stop, step = at.indices(len(self))
-            if step == 1 and start >= self.packed:
-                return self._latest[start - self.packed : max(stop - self.packed, 0)]
-            return [self[number] for number in range(start, stop, step)]
-        if at >= self.packed:
-            return self._latest[at - self.packed]
-        chunk = bisect_right(self._starts, at) - 1
-        text: str = self._chunks[chunk][at - self._starts[chunk]].as_py()
-        return text
-
-    def append(self, text: str) -> None:
-        """Add a text, which gets the next number."""
-        self._latest.append(text)
-
-    def pack(self) -> None:
-        """Pack all texts."""
-        if self._latest:
-            self._starts.append(self.packed)
-            self._chunks.append(pa.array(self._latest, pa.string()))
-            self.packed += len(self._latest)
-            self._latest = []
-
-    def taken(self, numbers: Ints) -> pa.Array:
-        """Return the texts of these numbers."""
-        if not self.packed:
-            latest = self._latest
-            return pa.array([latest[at] for at in numbers.tolist()], pa.string())
-        whole = pa.concat_arrays([*self._chunks, pa.array(self._latest, pa.string())])
-        return whole.take(pa.array(numbers))
 
 
 class Numbered(NamedTuple):
@@ -207,6 +160,8 @@ def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArra
 
 
 def _taken(texts: Sequence[str | None], numbers: Ints) -> pa.Array:
-    if isinstance(texts, PackedTexts):
-        return texts.taken(numbers)
-    return pa.array([texts[at] for at in numbers.tolist()], pa.string())
+    parts = [
+        pa.array([texts[at] for at in part.tolist()], pa.string())
+        for part in np.split(numbers, range(_MANY, len(numbers), _MANY))
+    ]
+    return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
+from itertools import accumulate, repeat
 from operator import eq
 from typing import Any, NamedTuple, Self, TypeVar, cast, overload
 
@@ -89,12 +89,68 @@ class Unclaimed(NamedTuple):
     text: str
 
 
+class PackedTexts(Sequence[Any]):
+    """Texts by number; all but the latest are packed, in a fifth of the memory.
+
+    Where a text may be missing, None is one of them.
+    """
+
+    def __init__(self) -> None:
+        self.packed = 0
+        self._chunks: list[str] = []
+        self._ends: list[array[int]] = []
+        self._missing: set[int] = set()
+        self._latest: list[Any] = []
+
+    def __len__(self) -> int:
+        return self.packed + len(self._latest)
+
+    @overload
+    def __getitem__(self, at: int) -> Any: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Any]: ...
+    def __getitem__(self, at: int | slice) -> Any:
+        if isinstance(at, slice):
+            if (start := at.start or 0) >= self.packed and at.step is None:
+                stop = len(self) if at.stop is None else at.stop
+                return self._latest[start - self.packed : max(stop - self.packed, 0)]
+            return [self[number] for number in range(*at.indices(len(self)))]
+        if at >= self.packed:
+            return self._latest[at - self.packed]
+        if at in self._missing:
+            return None
+        chunk, place = divmod(at, _CHUNK)
+        ends = self._ends[chunk]
+        return self._chunks[chunk][ends[place] : ends[place + 1]]
+
+    def append(self, text: str | None) -> None:
+        """Add a text, which gets the next number."""
+        self._latest.append(text)
+
+    def pack(self) -> None:
+        """Pack what fills chunks."""
+        for start in range(0, len(self._latest) - _CHUNK + 1, _CHUNK):
+            part = self._latest[start : start + _CHUNK]
+            self._missing.update(
+                self.packed + at for at, text in enumerate(part) if text is None
+            )
+            known = [text or "" for text in part]
+            self._chunks.append("".join(known))
+            self._ends.append(array("i", accumulate(map(len, known), initial=0)))
+            self.packed += _CHUNK
+        del self._latest[: len(self._latest) // _CHUNK * _CHUNK]
+
+
+_CHUNK = 8_192
+"""Texts that are packed together."""
+
+
 class Texts(dict[str | None, int]):
     """Texts by number; a new one gets the next."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.by_number: list[Any] = []
+        self.by_number = PackedTexts()
 
     def __missing__(self, text: str | None) -> int:
         """Assign `text` the next number."""
@@ -106,7 +162,7 @@ class Texts(dict[str | None, int]):
 class TextColumn(Sequence[Any]):
     """Texts as numbers of a list that columns share: a name stands in many rows."""
 
-    def __init__(self, numbers: array[int], by_number: list[Any]) -> None:
+    def __init__(self, numbers: array[int], by_number: PackedTexts) -> None:
         self.numbers = numbers
         self.by_number = by_number
 

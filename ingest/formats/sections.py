@@ -147,11 +147,18 @@ def pieces(text: str, opening: str = "") -> Iterator[str]:
 
     They end at line breaks.
     """
-    start = 0
-    while (end := text.find(f"\n{opening}", start + _PIECE) + 1) and end < len(text):
+    for start, end in spans(text, 0, len(text), opening):
         yield text[start:end]
+
+
+def spans(
+    text: str, start: int, stop: int, opening: str = ""
+) -> Iterator[tuple[int, int]]:
+    """Yield where the pieces of a part of a text begin and end."""
+    while end := text.find(f"\n{opening}", start + _PIECE, stop - 1) + 1:
+        yield start, end
         start = end
-    yield text[start:] if start else text
+    yield start, stop
 
 
 def packed_columns(

@@ -10,17 +10,19 @@ the last time, or from the start in branches that don't read it.
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, insort
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappop, heappush
 from itertools import chain, groupby, pairwise
 from operator import attrgetter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hlodb.ingest.arrow import NO_ID, Longs
+from hlodb.ingest.arrow import NO_ID, Ints, Longs
 from hlodb.ingest.modules.graph import Graph
 from hlodb.ingest.records import BufferAssignment, Packed, Position, Use, column_of
 
@@ -213,17 +215,33 @@ def changes_of(by_step: Mapping[int, int]) -> Changes:
 
 def summed(changes: Sequence[Changes]) -> Changes:
     """Return the sum of changes by step, in the order of steps."""
-    steps, at = np.unique(_end_to_end([c.steps for c in changes]), return_inverse=True)
-    sizes = np.zeros(len(steps), np.int64)
-    np.add.at(sizes, at, _end_to_end([c.sizes for c in changes]))
-    return Changes(steps, sizes)
+    last = max((int(c.steps.max(initial=0)) for c in changes), default=0)
+    if last > _MANY + 4 * sum(len(c.steps) for c in changes):
+        every = _end_to_end([c.steps for c in changes])
+        steps, at = np.unique(every, return_inverse=True)
+        sizes = np.zeros(len(steps), np.int64)
+        np.add.at(sizes, at, _end_to_end([c.sizes for c in changes]))
+        return Changes(steps, sizes)
+    sizes = np.zeros(last + 1, np.int64)
+    is_there = np.zeros(last + 1, np.bool_)
+    for change in changes:
+        np.add.at(sizes, change.steps, change.sizes)
+        is_there[change.steps] = True
+    steps = np.flatnonzero(is_there)
+    return Changes(steps, sizes[steps])
 
 
 def _end_to_end(parts: Sequence[Longs]) -> Longs:
     return np.concatenate([np.empty(0, np.int64), *parts])
 
 
-def live_changes(slots: Sequence[Slot], are_sound: bool | None = None) -> Changes:
+def longs(rows: Sequence[Any], name: str) -> NDArray[Any]:
+    """Return numbers as an array: in 4 bytes where they are packed so, else in 8."""
+    column = column_of(rows, name)
+    return np.asarray(column, None if isinstance(column, array) else np.int64)
+
+
+def live_changes(slots: Sequence[Slot], are_sound: bool | None = None) -> list[Changes]:
     """Return the changes of an allocation's live bytes.
 
     Live bytes at a step are the union of the addresses of the values live at it. Near
@@ -260,14 +278,13 @@ def is_sound(slots: Sequence[Slot]) -> bool:
     return True
 
 
-def _sound_changes(slots: Sequence[Slot]) -> Changes:
+def _sound_changes(slots: Sequence[Slot]) -> list[Changes]:
     """Add sizes up, less what values share at the step where one ends as others start.
 
     Without conflicts, sharing happens nowhere else.
     """
     starts, ends, lows, highs = (
-        np.array(column_of(slots, name), np.int64)
-        for name in ("start", "end", "low", "high")
+        longs(slots, name) for name in ("start", "end", "low", "high")
     )
     sizes = highs - lows
     shares: dict[int, int] = defaultdict(int)
@@ -283,11 +300,7 @@ def _sound_changes(slots: Sequence[Slot]) -> Changes:
         if shared:
             shares[step] -= shared
             shares[step + 1] += shared
-    more = changes_of(shares)
-    return Changes(
-        np.concatenate([starts, ends + 1, more.steps]),
-        np.concatenate([sizes, -sizes, more.sizes]),
-    )
+    return [Changes(starts, sizes), Changes(ends + 1, -sizes), changes_of(shares)]
 
 
 def _in_order(slots: Sequence[Slot], *names: str) -> Iterable[Slot]:
@@ -295,10 +308,10 @@ def _in_order(slots: Sequence[Slot], *names: str) -> Iterable[Slot]:
     if not isinstance(slots, Packed):
         return sorted(slots, key=attrgetter(*names))
     columns = [np.asarray(slots.column(name)) for name in reversed(names)]
-    return _taken(slots, np.lexsort(columns))
+    return _taken(slots, np.lexsort(columns).astype(np.int32))
 
 
-def _taken(slots: Packed[Slot], places: Longs) -> Iterator[Slot]:
+def _taken(slots: Packed[Slot], places: Ints) -> Iterator[Slot]:
     """Yield the slots at these places, some of which are copied at once."""
     for start in range(0, len(places), _MANY):
         yield from slots.taken(places[start : start + _MANY].tolist())
@@ -315,7 +328,7 @@ def _shared_bytes(slots: list[Slot]) -> int:
     return shared
 
 
-def _union_changes(slots: Sequence[Slot]) -> Changes:
+def _union_changes(slots: Sequence[Slot]) -> list[Changes]:
     """Hold the union of addresses while slots come and go."""
     edges = sorted({edge for slot in slots for edge in (slot.low, slot.high)})
     place = {edge: number for number, edge in enumerate(edges)}
@@ -327,7 +340,7 @@ def _union_changes(slots: Sequence[Slot]) -> Changes:
         before = union.size
         union.hold(place[slot.low], place[slot.high], sign)
         changes[step] += union.size - before
-    return changes_of(changes)
+    return [changes_of(changes)]
 
 
 def conflicts(allocation_id: int, slots: Sequence[Slot]) -> list[Conflict]:

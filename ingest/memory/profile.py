@@ -11,11 +11,13 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hlodb.ingest.arrow import NO_ID, Longs
+from hlodb.ingest.arrow import NO_ID, Ints, Longs
 from hlodb.ingest.formats.sections import rows
 from hlodb.ingest.memory.liveness import (
     Changes,
@@ -24,6 +26,7 @@ from hlodb.ingest.memory.liveness import (
     changes_of,
     conflicts,
     live_changes,
+    longs,
     padding_bytes,
     summed,
 )
@@ -161,7 +164,7 @@ def _found(allocation: Allocation, placed: _Placed, last_step: int) -> _Found:
     slots = placed.slots(allocation.allocation_id)
     clashing = conflicts(allocation.allocation_id, slots)
     if kind == "temp":
-        return _Found([live_changes(slots, not clashing)], [], clashing)
+        return _Found(live_changes(slots, not clashing), [], clashing)
     if kind == "thread_local":
         return _Found([], [], clashing)
     changes = changes_of(_whole_changes(allocation.size_bytes, slots, last_step))
@@ -184,23 +187,23 @@ class _Placed:
 
     def __init__(self, assignment: BufferAssignment) -> None:
         rows, ranges = assignment.placements, assignment.live_ranges
-        self._owners = _longs(rows, "allocation_id")
-        self._value_ids = _longs(rows, "value_id")
-        self._lows = _longs(rows, "offset_bytes")
-        self._highs = self._lows + _longs(rows, "size_bytes")
-        self._starts = _longs(ranges, "start_step")
-        self._ends = _longs(ranges, "end_step")
+        owners = longs(rows, "allocation_id")
+        self._value_ids = longs(rows, "value_id")
+        self._lows = longs(rows, "offset_bytes")
+        self._highs = self._lows + longs(rows, "size_bytes")
+        self._starts = longs(ranges, "start_step")
+        self._ends = longs(ranges, "end_step")
         of_value = last_equal(*range_keys(assignment.values, ranges))
-        values = last_equal(self._value_ids, _longs(assignment.values, "value_id"))
-        self._ranges = np.append(of_value, NO_ID)[values]
-        self._order = np.argsort(self._owners, kind="stable")
-        self._sorted = self._owners[self._order]
+        values = last_equal(self._value_ids, longs(assignment.values, "value_id"))
+        self._ranges = np.append(of_value, NO_ID)[values].astype(np.int32)
+        self._order = np.argsort(owners, kind="stable").astype(np.int32)
+        known, firsts = np.unique(owners[self._order], return_index=True)
+        edges = pairwise([*firsts.tolist(), len(owners)])
+        self._parts = dict(zip(known.tolist(), edges, strict=True))
 
-    def _inside(self, allocation_id: int) -> Longs:
+    def _inside(self, allocation_id: int) -> Ints:
         """Return the places in an allocation, in the order they are printed."""
-        wanted = [allocation_id, allocation_id + 1]
-        first, end = np.searchsorted(self._sorted, wanted)
-        return self._order[first:end]
+        return self._order[slice(*self._parts.get(allocation_id, (0, 0)))]
 
     def slots(self, allocation_id: int) -> Sequence[Slot]:
         """Return the values of an allocation that have a live range."""
@@ -227,18 +230,23 @@ class _Placed:
         inside, lives = inside[is_live], lives[is_live]
         return self._slots(inside, self._starts[lives], self._ends[lives])
 
-    def _slots(self, inside: Longs, starts: Longs, ends: Longs) -> Sequence[Slot]:
+    def _slots(self, inside: Ints, starts: _Steps, ends: _Steps) -> Sequence[Slot]:
         columns = (
             starts, ends, self._lows[inside], self._highs[inside],
             self._value_ids[inside],
         )  # fmt: skip
         if len(inside) < _MANY:
             return rows(Slot, *(column.tolist() for column in columns))
-        return Packed(Slot, [array("q", column.tobytes()) for column in columns])
+        return Packed(Slot, list(map(_packed, columns)))
 
 
-def _longs(rows: Sequence[Any], name: str) -> Longs:
-    return np.array(column_of(rows, name), np.int64)
+_Steps = NDArray[Any]
+
+
+def _packed(column: NDArray[Any]) -> array[int]:
+    found = array("i" if column.dtype == np.int32 else "q")
+    found.frombytes(column.tobytes())
+    return found
 
 
 def range_keys(
@@ -251,19 +259,19 @@ def range_keys(
     ]
     names, indexes = (_numbered(*columns) for columns in parts)
     # A range prints the index always, a value only where its instruction is a tuple.
-    known = list(indexes.texts)
-    wholes = [at for at, text in enumerate(known) if text in (None, "", "{}")]
+    used = np.unique(np.concatenate(indexes.numbers)).tolist()
+    wholes = [at for at in used if indexes.texts[at] in (None, "", "{}")]
     keys = []
     for name, index in zip(names.numbers, indexes.numbers, strict=True):
-        plain = np.where(np.isin(index, wholes), len(known), index)
-        keys.append(name * (len(known) + 1) + plain)
+        plain = np.where(np.isin(index, wholes), len(indexes.texts), index)
+        keys.append(name.astype(np.int64) * (len(indexes.texts) + 1) + plain)
     return keys[0], keys[1]
 
 
 class _Numbered(NamedTuple):
     """Columns as numbers of texts."""
 
-    numbers: list[Longs]
+    numbers: list[NDArray[Any]]
     texts: Sequence[str | None]
 
 
@@ -271,7 +279,7 @@ def _numbered(*columns: Sequence[str | None]) -> _Numbered:
     """Return columns as numbers of the same texts."""
     packed = [c for c in columns if isinstance(c, TextColumn)]
     if len(packed) == len(columns) and len({id(c.by_number) for c in packed}) == 1:
-        numbers = [np.asarray(c.numbers, np.int64) for c in packed]
+        numbers = [np.asarray(c.numbers) for c in packed]
         return _Numbered(numbers, packed[0].by_number)
     texts = Texts()
     found = [
@@ -291,9 +299,7 @@ def last_equal(keys: Longs, among: Longs) -> Longs:
     return np.where((at >= 0) & (ordered[at] == keys), order[at], NO_ID)
 
 
-def _timeline(
-    color: int, space: _Space, last_step: int
-) -> Sequence[TimelineSegment]:
+def _timeline(color: int, space: _Space, last_step: int) -> Sequence[TimelineSegment]:
     """Return live bytes of a space from step 0 to the last, run-length encoded."""
     ends = Changes(np.array([0, last_step + 1]), np.zeros(2, np.int64))
     temp = summed([*space.temp, ends])
@@ -308,15 +314,10 @@ def _timeline(
     edges = whole.steps[np.append(first, len(live) - 1)]
     starts, stops = edges[:-1], edges[1:] - 1
     columns = (np.full(len(first), color), starts, stops, live[first], temp_live[first])
-    return Packed(
-        TimelineSegment,
-        [array("q", column.astype(np.int64).tobytes()) for column in columns],
-    )
+    return Packed(TimelineSegment, list(map(_packed, columns)))
 
 
-def _whole_changes(
-    size: int, slots: Sequence[Slot], last_step: int
-) -> dict[int, int]:
+def _whole_changes(size: int, slots: Sequence[Slot], last_step: int) -> dict[int, int]:
     """Count an allocation whole while a value in it lives, or always if none does."""
     changes: dict[int, int] = defaultdict(int)
     free_from = -1

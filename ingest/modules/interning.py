@@ -44,7 +44,6 @@ from hlodb.ingest.records import Instruction, Location
 
 _MAX_LINES = 100_000
 _MAX_SAYINGS = 1 << 15
-_MANY = 20_000
 _MAX_CHARACTERS = 64_000_000
 """Of the lines, and of what they say: kernels are printed in lines of 100 KB."""
 
@@ -241,7 +240,7 @@ class Distinct(BlockCache[Ints]):
         expected = self.forms.operand_counts_of(forms)
         usual[(expected != ANY_NUMBER) & (expected != counts)] = 0
         starts = len(self._operands) + np.cumsum(counts, dtype=np.int64) - counts
-        values = (
+        values: tuple[NDArray[Any], ...] = (
             names, forms, locations, calls, roots, usual, operands, counts, starts,
         )  # fmt: skip
         for column, more in zip(self._columns, values, strict=True):
@@ -341,8 +340,9 @@ class Distinct(BlockCache[Ints]):
         forms, calls = self.forms.values_by_number, self.calls
         locations = self.locations.values_by_number
         numbers, counts = self.operands(rows)
-        operands = iter(names.taken(numbers).to_pylist())
+        operands = iter([names[number] for number in numbers.tolist()])
         columns = (
+            self.name_ids(rows),
             self.form_ids(rows),
             counts,
             self.roots(rows),
@@ -351,14 +351,12 @@ class Distinct(BlockCache[Ints]):
         )
         found = []
         for name, form, count, root, call, location in zip(
-            names.taken(self.name_ids(rows)).to_pylist(),
-            *(column.tolist() for column in columns),
-            strict=True,
+            *(column.tolist() for column in columns), strict=True
         ):
             opcode, shape, parameter, literal, attributes = forms[form]
             found.append(
                 Instruction(
-                    name, opcode, shape, tuple(islice(operands, count)),
+                    names[name], opcode, shape, tuple(islice(operands, count)),
                     root == 1, parameter, literal,
                     calls.of(call),
                     attributes,
@@ -416,7 +414,7 @@ class Rows(Sequence[Instruction]):
 
 
 class Called(Collection[str]):
-    """The names of the computations that rows call, some made at a time."""
+    """The names of the computations that rows call, made when asked for."""
 
     def __init__(self, distinct: Distinct, rows: Ints) -> None:
         ids = distinct.call_ids(rows)
@@ -427,9 +425,7 @@ class Called(Collection[str]):
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
-        for start in range(0, len(self), _MANY):
-            part = self._numbers[start : start + _MANY]
-            yield from self._names.taken(part).to_pylist()
+        return map(self._names.__getitem__, array("i", self._numbers.tobytes()))
 
     def __contains__(self, name: object) -> bool:
         return any(name == own for own in self)
@@ -457,8 +453,8 @@ class Places(Mapping[str, int]):
         return place
 
     def __iter__(self) -> Iterator[str]:
-        found: list[str] = self._names.values_by_number.taken(self._listed).to_pylist()
-        return iter(dict.fromkeys(found))
+        names = self._names.values_by_number
+        return iter(dict.fromkeys(names[number] for number in self._listed.tolist()))
 
     def __len__(self) -> int:
         return int((self._place != NO_ID).sum())

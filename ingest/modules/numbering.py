@@ -11,11 +11,11 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hlodb.ingest.arrow import NO_ID, Ints, Longs, PackedTexts
+from hlodb.ingest.arrow import NO_ID, Ints, Longs
 from hlodb.ingest.formats.hlo_text.grammar.opcodes import ANY_NUMBER, OPERANDS
 from hlodb.ingest.hashing import digest64, hash64
 from hlodb.ingest.modules.identity import exact_text, graph_text
-from hlodb.ingest.records import Attributes, Call
+from hlodb.ingest.records import Attributes, Call, PackedTexts
 
 Value = TypeVar("Value", bound=Hashable)
 
@@ -119,9 +119,12 @@ class Names(Numbers[str]):
         self._make_keys()
         first = self.values_by_number.packed
         self.values_by_number.pack()
+        stop = self.values_by_number.packed
         self.clear()
-        keys = np.concatenate([self._packed_keys, np.array(self._keys[first:])])
-        more = np.arange(first, len(self._keys), dtype=np.int32)
+        rest = self.values_by_number[stop:]
+        self.update(zip(rest, range(stop, stop + len(rest)), strict=True))
+        keys = np.concatenate([self._packed_keys, np.array(self._keys[first:stop])])
+        more = np.arange(first, stop, dtype=np.int32)
         order = np.argsort(keys)
         self._packed_keys = keys[order]
         self._packed_numbers = np.concatenate([self._packed_numbers, more])[order]

@@ -44,7 +44,6 @@ from hlodb.ingest.tables.location_rows import LOCATION_TABLES, add_locations
 from hlodb.ingest.tables.report_rows import add_report
 from hlodb.schema.stored import REPORT_TABLES
 
-
 _UNASKED = -2
 _MANY = 20_000
 
@@ -235,7 +234,9 @@ class AssignmentRows:
 
 def _logical_bytes(text: str | None) -> int:
     shape = parse_shape(text) if text else None
-    return shape.logical_bytes if shape else NO_ID
+    if shape is None or shape.logical_bytes is None:
+        return NO_ID
+    return shape.logical_bytes
 
 
 def _logical_sizes(shapes: Sequence[str | None]) -> Longs:

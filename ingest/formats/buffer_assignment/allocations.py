@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice, repeat
 from typing import NamedTuple
 
 from hlodb.ingest.formats.sections import (
@@ -25,6 +25,7 @@ from hlodb.ingest.formats.sections import (
     NUMBER,
     SHOWN,
     VALUE_ID,
+    Columns,
     Grammar,
     LineRule,
     Section,
@@ -33,9 +34,9 @@ from hlodb.ingest.formats.sections import (
     columns,
     empty_columns,
     numbered,
-    once_per_line,
     pieces,
     sift,
+    spans,
 )
 from hlodb.ingest.records import (
     Allocation,
@@ -127,6 +128,7 @@ def read_allocations(section: Section, texts: Texts) -> Allocations:
     return found
 
 
+_LARGE = 2_000_000
 _KEPT_VALUE, _KEPT_PLACE, _KEPT_ALLOCATION = "i..?c.", "iiqq", "iq"
 
 
@@ -139,13 +141,14 @@ def _read(text: str, texts: Texts) -> tuple[Allocations, set[str], bool]:
     flags: list[str] = []
     known: dict[str, str] = {}
     whole = True
-    for piece in pieces(text, "allocation "):
-        (ids, sizes, printed, placed, reuses), is_covered = columns(_ALLOCATION, piece)
-        whole &= is_covered
+    for start, end in spans(text, 0, len(text), "allocation "):
+        found = _blocks(text, start, end)
+        ids, sizes, printed, reuses = found.columns
+        whole &= found.is_covered
         add_to(heads, (ids, sizes), _KEPT_ALLOCATION, texts)
         flags.extend(map(known.setdefault, printed, printed))
-        owners = once_per_line(ids, placed)
-        for lines in pieces("".join(placed)):
+        owners = chain.from_iterable(map(repeat, ids, found.line_counts))
+        for lines in found.lines:
             inner, is_covered = columns(_VALUE, lines)
             whole &= is_covered
             *value, lengths, offsets, shapes = inner
@@ -156,14 +159,48 @@ def _read(text: str, texts: Texts) -> tuple[Allocations, set[str], bool]:
         whole &= is_covered
         add_to(reusing, (*inner, [None] * len(inner[0])), _KEPT_VALUE, texts)
     values = list(map(joined, zip(values, reusing, strict=True)))
-    found = Allocations(
+    kept = Allocations(
         Packed(Allocation, [*heads, *_columns_of(flags)]),
         Packed(Placement, places),
         Packed(Value, [values[at] for at in (0, 1, 2, 4, 3, 5)]),
         Tally(),
         Tally(),
     )
-    return found, set(flags), whole and are_distinct(heads[0])
+    return kept, set(flags), whole and are_distinct(heads[0])
+
+
+class _Blocks(NamedTuple):
+    """Allocations: ids, sizes, flags and reuses as columns, the lines of their values.
+
+    `lines` are given some at a time, `line_counts` for each allocation.
+    """
+
+    columns: Columns
+    lines: Iterator[str]
+    line_counts: list[int]
+    is_covered: bool
+
+
+def _blocks(text: str, start: int, end: int) -> _Blocks:
+    if end - start < _LARGE:
+        found, is_covered = columns(_ALLOCATION, text[start:end])
+        ids, sizes, printed, placed, reuses = found
+        counts = [block.count("\n") for block in placed]
+        inner = [ids, sizes, printed, reuses]
+        return _Blocks(inner, pieces("".join(placed)), counts, is_covered)
+    # One allocation may hold nearly all of the text, which is not copied.
+    matches = list(_ALLOCATION.finditer(text, start, end))
+    edges = [start, *(edge for match in matches for edge in match.span()), end]
+    return _Blocks(
+        [[match[group] for match in matches] for group in (1, 2, 3, 5)],
+        (
+            text[first:last]
+            for match in matches
+            for first, last in spans(text, *match.span(4))
+        ),
+        [text.count("\n", *match.span(4)) for match in matches],
+        edges[::2] == edges[1::2],
+    )
 
 
 def _columns_of(flags: Sequence[str]) -> list[list[int | str | None]]:

@@ -374,13 +374,15 @@ def _read_parts(found: list[Section], sections: dict[str, Section]) -> _Parts:
         return section
 
     texts = Texts()
-    return _Parts(
+    parts = _Parts(
         read_allocations(first("allocations"), texts),
         read_values(first("values"), texts),
         read_schedule(first("schedule"), texts),
         read_ranges(first("ranges"), texts),
         read_peaks(first("peaks"), texts),
     )
+    texts.by_number.pack()
+    return parts
 
 
 def _assemble(

@@ -146,9 +146,7 @@ def _read(text: str, texts: Texts) -> tuple[UsedValues, bool]:
             if source:
                 sources[texts.by_number[texts[name]]] = source
         is_last_open = bool(printed) and printed[-1] is None
-    nothing = TextColumn(
-        array("i", [texts[None]]) * len(values[0]), texts.by_number
-    )
+    nothing = TextColumn(array("i", [texts[None]]) * len(values[0]), texts.by_number)
     kept = UsedValues(
         Packed(Value, [*(values[at] for at in (0, 1, 2, 4, 3)), nothing]),
         Packed(Position, places),

@@ -15,8 +15,8 @@ from hlodb.ingest.memory.liveness import (
     conflicts,
     is_sound,
     live_changes,
-    summed,
     padding_bytes,
+    summed,
 )
 
 STEPS = 12
@@ -64,7 +64,7 @@ def counted(found: list[Slot]) -> list[int]:
 
 
 def derived(found: list[Slot]) -> list[int]:
-    steps, sizes = summed([live_changes(found)])
+    steps, sizes = summed(live_changes(found))
     changes = dict(zip(steps.tolist(), sizes.tolist(), strict=True))
     assert set(changes) <= set(range(STEPS + 1))
     return list(accumulate(changes.get(step, 0) for step in range(STEPS + 1)))

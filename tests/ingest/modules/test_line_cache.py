@@ -5,12 +5,12 @@ from hlodb.errors import ParseError
 from hlodb.ingest.arrow import NO_ID
 from hlodb.ingest.formats.hlo_text.instruction import take_apart
 from hlodb.ingest.modules.interning import KnownLines, Sayings
-from hlodb.ingest.modules.numbering import Calls, Form, Forms, Numbers
+from hlodb.ingest.modules.numbering import Calls, Form, Forms, Names, Numbers
 from hlodb.ingest.records import Attributes, Call, Location
 
 
 def sayings() -> tuple[Sayings, Forms, Calls, Numbers[Location | None]]:
-    forms, calls = Forms(), Calls(Numbers())
+    forms, calls = Forms(), Calls(Names())
     locations: Numbers[Location | None] = Numbers(None)
     return Sayings(forms, calls, locations), forms, calls, locations
 
