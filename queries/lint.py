@@ -5,11 +5,11 @@ Every query is bound on an empty warehouse, so that no name or type is only clai
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from hlodb.errors import HlodbError
-from hlodb.queries.catalogue import Catalogue, read_queries
+from hlodb.queries.catalogue import Catalogue, load_catalogue, read_queries
 from hlodb.queries.contracts import column_difference
 from hlodb.queries.macros import handed_on, in_order, macro_sql
 from hlodb.queries.query import Query
@@ -19,20 +19,29 @@ from hlodb.schema.connection import Connection, DatabaseError, in_memory
 from hlodb.schema.creation import create_schema
 
 
-def lint(folders: Iterable[Path] = ()) -> tuple[int, list[str]]:
-    """Return the number of queries, and a line `path:line: fault` per fault."""
+def lint(folders: Sequence[Path] = ()) -> tuple[int, list[str]]:
+    """Return the number of queries in `folders`, and a line `path:line: fault` each.
+
+    Without a folder these are hlodb's own.
+    """
     found = list(read_queries(folders))
-    faults = [str(each) for each in found if isinstance(each, HlodbError)]
     catalogue = {q.name: q for q in found if isinstance(q, Query)}
+    known = load_catalogue() if folders else {}
+    judged = [
+        each for each in found if not (isinstance(each, Query) and each.name in known)
+    ]
+    faults = [str(each) for each in judged if isinstance(each, HlodbError)]
     with in_memory() as connection:
         create_schema(connection)
         made: set[str] = set()
-        for query in catalogue.values():
+        for query in judged:
+            if not isinstance(query, Query):
+                continue
             bound = _binding_faults(query, catalogue, connection, made)
             split = split_faults(query, catalogue)
             for fault in (*_unused_parameters(query, catalogue), *split, *bound):
                 faults.append(f"{query.path}:1: {fault}")
-    return len(found), faults
+    return len(judged), faults
 
 
 def _binding_faults(

@@ -252,5 +252,6 @@ def _lint(folders: tuple[Path, ...]) -> int:
     count, faults = lint_queries(folders)
     for fault in faults:
         click.echo(fault, err=True)
-    click.echo(f"{count} queries, {counted(len(faults), 'fault')}")
+    queries = "1 query" if count == 1 else f"{count} queries"
+    click.echo(f"{queries}, {counted(len(faults), 'fault')}")
     return UsageError.exit_code if faults else 0

@@ -278,16 +278,13 @@ def test_a_query_of_ones_own(
     assert capfd.readouterr().out.startswith("large: Large allocations\n")
 
 
-@pytest.mark.slow
 def test_a_sound_query_of_ones_own(
     ours: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["query", "--queries", str(ours), "--lint"]) == 0
-    count = len(load_catalogue()) + 1
-    assert capfd.readouterr().out == f"{count} queries, 0 faults\n"
+    assert capfd.readouterr().out == "1 query, 0 faults\n"
 
 
-@pytest.mark.slow
 def test_a_faulty_query_of_ones_own(
     ours: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -295,7 +292,7 @@ def test_a_faulty_query_of_ones_own(
     assert main(["query", "--queries", str(ours), "--lint"]) == 2
     printed = capfd.readouterr()
     assert printed.err.startswith(f"{(ours / 'large.sql').as_posix()}:1: columns")
-    assert printed.out.endswith(" queries, 1 fault\n")
+    assert printed.out == "1 query, 1 fault\n"
 
 
 def test_explained_sql_gives_the_same_rows_in_the_bare_duckdb(
