@@ -36,7 +36,7 @@ _LEAST_WIDTH = 40
 
 _HINT = re.compile(
     r"(?i)memory|alloc|exhaust|oom|exceed|usage|scoped|temporar|status_|reserve|words"
-    r"|executable|moved to host|use more|failed"
+    r"|executable|moved to host|use more|failed|killed|pinned"
 )
 _SPACES = {0: "smem", 201: "tile_spmem", 202: "spmem", 203: "hbm", 204: "sync_flags"}
 """Memory spaces of a SparseCore, openxla.org/xla/errors/error_3000."""

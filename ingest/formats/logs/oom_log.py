@@ -389,6 +389,17 @@ def _take_size(reading: OomReading, match: re.Match[str]) -> bool:
     return True
 
 
+def _begin_without_size(reading: OomReading) -> None:
+    """Begin a buffer of which a list names no size, with its label."""
+    buffers = reading.reports[-1].buffers if reading.reports else []
+    is_first = not buffers and reading.is_titled and not reading.is_mixed
+    is_next = reading.is_unnumbered and reading.gap <= 2 and reading._is_whole()
+    if is_first or is_next:
+        reading.is_titled, reading.is_unnumbered = False, True
+        buffers.append(OomBuffer(len(buffers) + 1))
+        reading.in_buffer = True
+
+
 def _take_unpadded(reading: OomReading, match: re.Match[str]) -> bool:
     return reading.change_buffer(unpadded_bytes=size_bytes(match[1]))
 
@@ -428,6 +439,7 @@ def _take_shape(reading: OomReading, match: re.Match[str]) -> bool:
 
 def _take_label(reading: OomReading, match: re.Match[str]) -> bool:
     said = match[1]
+    _begin_without_size(reading)
     if _ARGUMENT.match(said) is not None:
         reading.change_buffer(is_parameter=True)
     earlier = reading.reports[-1].buffers[-1].label if reading.in_buffer else None
@@ -665,6 +677,10 @@ _MARK = re.compile("|".join(map(re.escape, MARKS)))
 _CONTINUED = re.compile(
     r"(?:Operator|Entry Parameter Subshape|XLA [Ll]abel|Shape|Tag):"
 )
+_FIELD = re.compile(
+    r"(?:[0-9]{1,6}[.)] )?(?:Size|Unpadded size|Extra memory due to padding|Operator"
+    r"|Entry Parameter Subshape|XLA [Ll]abel|Tag|Shape|Allocation type): |={10,}$"
+)
 _ATTRIBUTE = re.compile(r"(?:op_name|op_type|source_file|source_line|source_end_line)=")
 # Lists whose line breaks were lost on their way.
 _FLAT = re.compile(
@@ -872,6 +888,9 @@ def _takes(reading: OomReading, said: str) -> bool:
 def _goes_on(reading: OomReading, said: str) -> bool:
     """Return whether a line ends the field of the line before it."""
     before = reading.open_field
+    # A label may be cut short, with open brackets.
+    if _FIELD.match(said) is not None:
+        return False
     is_open = not is_balanced(before) or before.count('"') % 2 == 1
     is_open = is_open or before.endswith((",", "=", "("))
     return is_open or _ATTRIBUTE.match(said) is not None

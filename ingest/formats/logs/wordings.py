@@ -474,10 +474,12 @@ WORDINGS: tuple[Wording, ...] = (
     ),
     Wording(
         "allocation",
-        "pinned host memory",
-        r"[Cc]ould not allocate pinned host memory of size:? (?P<requested_bytes>S)",
+        "pinned host",
+        r"[Cc]ould not allocate pinned host (?:memory )?of size:?"
+        r" (?P<requested_bytes>S)",
         "could not allocate pinned host memory of size: 34359738368",
-        "tensorflow/core/common_runtime/device/device_host_allocator.h",
+        f"{_XLA} stream_executor/integrations/device_host_allocator.h,"
+        " stream_executor_allocator.cc",
         {"space_name": "host", "operation": "pinned host memory"},
     ),
     Wording(
@@ -699,13 +701,14 @@ KNOWN_ADVICE = re.compile(
     r"|PYTORCH_ALLOC_CONF|XLA_PYTHON_CLIENT_|^BFCAllocator dump|garbage collection"
     r"|[Ii]t should not be possible to run out of|oom_score_adj|report_oom"
     r"|xla_tpu_impure_oom_fast_exit_threshold"
+    r"|[Ii]f you (?:are running|run) out of memory"
 )
 """What messages add and users say of it; it tells of no failure."""
 
 ERROR_SPACE = re.compile(r"CompileTime(?:Scoped)?(Hbm|Vmem|Smem)Oom\b")
 """Names of errors that name a memory space."""
 
-_MEMORY = r"(?:memory|hbm|vmem|smem|tmem|spmem|sram|dram)"
+_MEMORY = r"(?:memory|ram|hbm|vmem|smem|tmem|spmem|sram|dram)"
 SUSPECT = re.compile(
     r"RESOURCE_EXHAUSTED|[Rr]esource ?[Ee]xhausted|OUT_OF_MEMORY|OutOfMemory"
     r"|\bOOM(?:s|ed|ing)?\b|\b[A-Za-z]*(?:Hbm|Vmem|Smem|Host)O[Oo][Mm]\b"
@@ -718,9 +721,12 @@ SUSPECT = re.compile(
     # There is too little of it.
     rf"|(?:not enough|insufficient|low on|short of|lack of) (?:\w{{1,20}} ){{0,2}}"
     rf"{_MEMORY}\b|\bno (?:available|free|more|remaining) (?:\w{{1,20}} )?{_MEMORY}"
+    rf"|\bus(?:es|ed|ing) (?:up )?all (?:the )?(?:available )?{_MEMORY}\b"
+    rf"|\bkill(?:s|ed|ing)?\b.{{0,60}}\b(?:mem|{_MEMORY})\b"
+    rf"|\b(?:mem|{_MEMORY})\b.{{0,60}}\bkill(?:s|ed|ing)?\b"
     rf"|low on resource: memory|{_MEMORY} pressure|{_MEMORY} out of bound"
-    rf"|(?:exceed(?:s|ed|ing)?|(?:larger|more|greater) than|against) .{{0,40}}"
-    rf"\b{_MEMORY}\b|exceed(?:s|ed|ing)? \w{{1,20}} capacity"
+    rf"|(?:exceed(?:s|ed|ing)?|(?:larger|more|greater) than) .{{0,40}}\b{_MEMORY}\b"
+    rf"|\bagainst .{{0,40}}\b{_MEMORY} limit|exceed(?:s|ed|ing)? \w{{1,20}} capacity"
     rf"|\b{_MEMORY}\b.{{0,60}}\bexceed(?:s|ed|ing)?\b)"
 )
 """Words of lines that tell of a shortage of memory, in whatever wording."""
@@ -748,7 +754,8 @@ MARKS: tuple[str, ...] = (
     *("ed memory alloc", "allocation_size_words", "allocation_bytes", "emory exceed"),
     *("vailable memory", "cache memory", "evice resources", "esource: ", "esources: "),
     *(" capacity by ", "emory limit", "VMEM limit", "emory on the node", "PA budget"),
-    *("emory requested exceeds", "ace to allocate", "emory: smem_bytes"),
+    *("emory requested exceeds", "ace to allocate", "emory: smem_bytes", "ned host of"),
+    *("able RAM", "ob killed", "emory usage limit", "all memory"),
 )
 """Pieces of which a text holds one where it tells anything of a shortage of memory."""
 
@@ -756,6 +763,6 @@ FIRST_MARKS: tuple[str, ...] = (
     *("emory", "EMORY", "lloc", "LLOC", "xhaust", "XHAUST", "OOM", "oom", "Oom"),
     *("xceed", " usage >= ", "m requirement ", "ize_in_bytes", "XLA::TPU"),
     *("incompatible size", "moved to host", "use more than", "Peak buffers:"),
-    *("Largest program ", "ttempting to"),
+    *("Largest program ", "ttempting to", " RAM", "ob killed", "ned host of"),
 )
 """Shorter pieces, which are looked for first: each of MARKS stands beside one."""
