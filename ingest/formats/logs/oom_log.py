@@ -77,6 +77,12 @@ _NEAR = 200
 _ADJOINING = 12
 """A list that says nothing else belongs to a message so many other lines before it."""
 
+_CLOSE = 3
+"""The rest of a message may stand so many other lines further on."""
+
+_EXCESS = {"used_bytes", "capacity_bytes", "excess_bytes"}
+"""Sizes that a message says in two sentences."""
+
 _REQUESTS = ("allocation", "allocation_warning")
 """Forms of a message about one request."""
 
@@ -184,7 +190,7 @@ class OomReading:
             asked = report.sizes.get("requested_bytes")
             known = {**found.sizes, **report.sizes}
             if asked is not None and found.is_exact:
-                known["requested_bytes"] = found.sizes["requested_bytes"]
+                known["requested_bytes"] = found.sizes.get("requested_bytes", asked)
             report.sizes.update(known)
             report.space_name = report.space_name or found.space_name
             if report.form == "allocation_warning":
@@ -234,9 +240,13 @@ class OomReading:
 
     def _goes_on(self, last: OomReport, found: Found) -> bool:
         """Return whether a message says the rest of what the last report says."""
-        is_of_it = found.space_name == last.space_name and not last.buffers
-        is_more = found.sizes.keys().isdisjoint(last.sizes)
-        return self.gap <= _ADJOINING and is_of_it and is_more and not found.buffers
+        is_of_it = found.space_name == last.space_name
+        is_bare = not (last.buffers or found.buffers)
+        sizes = {*last.sizes, *found.sizes}
+        is_more = len(sizes) == len(last.sizes) + len(found.sizes)
+        return (
+            self.gap <= _CLOSE and is_of_it and is_bare and is_more and sizes <= _EXCESS
+        )
 
     def program(self, space: str) -> OomReport:
         """Return the open report about a TPU's space; begin one where there is none."""
