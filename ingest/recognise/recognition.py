@@ -81,7 +81,9 @@ def recognise(path: str, data: bytes = b"", *, is_named: bool = False) -> Recogn
     fails.
     """
     name = split_name(path)
-    sniffed = sniff(data) if data else None
+    # Whether a text is a log is looked for at length, and no name is overruled by it.
+    is_open = name.kind in (None, "log")
+    sniffed = sniff(data, for_logs=is_open) if data else None
     kind, description = _decide(name, sniffed, data[:HEAD_BYTES])
     if kind == "log" and not is_named and _is_page(path):
         kind, description = "ignored", f"page with a {description}"

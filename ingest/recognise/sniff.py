@@ -242,23 +242,31 @@ _INSTRUCTION = re.compile(rb"\s*(?:ROOT )?%?[\w.\-]+ = ")
 _PROTO_LINE = re.compile(
     rb"\s*(?:\w+:\s*(?:\"[^\"]*\"|[\w.+\-]+)|\w+:?\s*\{\s*\}?|\})\s*"
 )
+_VAGUE = ("ignored", "unknown", "text_proto")
+"""Kinds that a text has which may be a log as well."""
+
 _CONTROLS = bytes(set(range(32)) - set(b"\t\n\r\f\v\b\x1b")) + b"\x7f"
 
 
-def sniff(data: bytes) -> Sniffed | None:
-    """Return the kind of `data`, the beginning of a file or all of it, by content."""
+def sniff(data: bytes, *, for_logs: bool = True) -> Sniffed | None:
+    """Return the kind of `data`, the beginning of a file or all of it, by content.
+
+    Unless `for_logs`, messages of running out of memory are not looked for.
+    """
     head = data[:HEAD_BYTES]
     if not head:
         return Sniffed("ignored", "empty file", certain=False)
     binary = _first(_BINARY_STARTS, head, 0)
     if binary is not None:
-        return (_sniff_log(data) if is_wide(head) else None) or binary
+        return (_sniff_log(data) if for_logs and is_wide(head) else None) or binary
     if not looks_like_text(head):
         message = message_kind(head)
         if message is not None:
             return Sniffed(*message)
         return Sniffed("unknown", "binary data", certain=False)
-    return _sniff_text(data, head)
+    found = _sniff_text(data, head)
+    is_sure = found is not None and (found.certain or found.kind not in _VAGUE)
+    return found if is_sure or not for_logs else _sniff_log(data) or found
 
 
 def is_wide(head: bytes) -> bool:
@@ -279,16 +287,14 @@ def _sniff_text(data: bytes, head: bytes) -> Sniffed | None:
     start = skipped.end() if skipped else 0
     found = _first(_TEXT_STARTS, head, start)
     if found is not None:
-        is_other = found.kind in ("ignored", "unknown") and not found.certain
-        return (_sniff_log(data) if is_other else None) or found
+        return found
     lines = head[start : start + 4096].split(b"\n")[:4]
     if _is_computation(lines):
         return Sniffed("hlo_text", "HLO text without its HloModule line", False)
     if _is_text_proto(lines):
         mark = _anywhere(_TEXT_PROTO_MARKS, b"\n" + data)
-        proto = Sniffed("text_proto", "text proto", certain=False)
-        return mark or _sniff_log(data) or proto
-    return _anywhere(_LOG_MARKS, data) or _sniff_log(data)
+        return mark or Sniffed("text_proto", "text proto", certain=False)
+    return _anywhere(_LOG_MARKS, data)
 
 
 _OOM_MARKS = tuple(mark.encode() for mark in FIRST_MARKS)
