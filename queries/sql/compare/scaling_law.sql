@@ -15,6 +15,7 @@
 --   compiler's version: use series to select runs of one version.
 -- grain: program, platform, device, compiler version, memory space, axis,
 --   other axes, part
+-- steps: slices, points, power_sums, best_laws
 -- empty: no program was compiled at min_sizes sizes (3 unless set) that differ
 --   in one axis only. Compile it at one more size, or ask with -p min_sizes=2;
 --   `hlodb query size_axes` lists the known sizes. If the dumps do not contain
@@ -70,131 +71,7 @@
 -- column caveat VARCHAR text neutral: What the bytes lack, see headroom.
 -- column subject BIGINT id neutral: Number of the subject in size_slices (with
 --   the same parameters).
-WITH slices AS MATERIALIZED (
-  SELECT
-    s.program AS program_name, s.platform, s.device, s.compiler_version,
-    s.subject, s.color AS space_color, s.space_name, s.run_id,
-    s.module_number, s.module_id,
-    s.axis, s.axis_size, s.other_axes
-  FROM size_slices() AS s
-),
-measured AS (
-  SELECT
-    s.subject, s.space_color, s.axis, s.other_axes,
-    struct_pack(run_id := s.run_id, module_number := s.module_number)
-      AS sighting,
-    CAST(s.axis_size AS DOUBLE) AS size,
-    unnest([
-      'reserved', 'live_peak', 'parameter', 'constant', 'live_out', 'temp'
-    ]) AS part,
-    CAST(unnest([
-      p.reserved_bytes, p.live_peak_bytes, p.parameter_bytes,
-      p.constant_bytes, p.live_out_bytes, p.temp_bytes
-    ]) AS DOUBLE) AS bytes
-  FROM slices AS s
-  JOIN memory_profile AS p
-    ON p.module_id = s.module_id
-    AND p.color = s.space_color
-),
-points AS MATERIALIZED (
-  -- Of 0 to 1, lest powers of sizes and bytes cancel one another out.
-  SELECT
-    *,
-    dense_rank() OVER (
-      ORDER BY subject, space_color, axis, other_axes, part
-    ) AS law,
-    size / max(size) OVER same_law AS x,
-    bytes / nullif(max(bytes) OVER same_law, 0) AS y
-  FROM measured
-  WHERE bytes IS NOT NULL
-  WINDOW same_law AS (
-    PARTITION BY subject, space_color, axis, other_axes, part
-  )
-),
-sums AS (
-  SELECT
-    law, subject, space_color, axis, other_axes, part, count(*) AS n,
-    count(DISTINCT size) AS size_count, min(size) AS min_size,
-    max(size) AS max_size, arg_max(sighting, (size, sighting)) AS greatest,
-    max(bytes) AS max_bytes, sum(x) AS s1,
-    sum(x * x) AS s2, sum(x ** 3) AS s3, sum(x ** 4) AS s4, sum(y) AS t0,
-    sum(x * y) AS t1, sum(x * x * y) AS t2, sum(y * y) AS yy
-  FROM points
-  WHERE y IS NOT NULL
-  GROUP BY law, subject, space_color, axis, other_axes, part
-),
--- Normal equations, by Cramer's rule.
-candidates AS (
-  SELECT law, 1 AS terms, t0 / n AS a, 0.0 AS b, 0.0 AS c FROM sums
-  UNION ALL
-  SELECT law, 1, 0.0, t1 / s2, 0.0 FROM sums
-  UNION ALL
-  SELECT law, 1, 0.0, 0.0, t2 / s4 FROM sums
-  UNION ALL
-  SELECT
-    law, 2, (t0 * s2 - t1 * s1) / (n * s2 - s1 * s1),
-    (t1 * n - t0 * s1) / (n * s2 - s1 * s1), 0.0
-  FROM sums
-  UNION ALL
-  SELECT
-    law, 2, (t0 * s4 - t2 * s2) / (n * s4 - s2 * s2), 0.0,
-    (t2 * n - t0 * s2) / (n * s4 - s2 * s2)
-  FROM sums
-  UNION ALL
-  SELECT
-    law, 2, 0.0, (t1 * s4 - t2 * s3) / (s2 * s4 - s3 * s3),
-    (t2 * s2 - t1 * s3) / (s2 * s4 - s3 * s3)
-  FROM sums
-  UNION ALL
-  SELECT
-    law, 3,
-    (
-      t0 * (s2 * s4 - s3 * s3) - s1 * (t1 * s4 - t2 * s3)
-      + s2 * (t1 * s3 - t2 * s2)
-    ) / determinant,
-    (
-      n * (t1 * s4 - t2 * s3) - t0 * (s1 * s4 - s2 * s3)
-      + s2 * (s1 * t2 - s2 * t1)
-    ) / determinant,
-    (
-      n * (s2 * t2 - s3 * t1) - s1 * (s1 * t2 - s2 * t1)
-      + t0 * (s1 * s3 - s2 * s2)
-    ) / determinant
-  FROM (
-    SELECT
-      *,
-      n * (s2 * s4 - s3 * s3) - s1 * (s1 * s4 - s2 * s3)
-      + s2 * (s1 * s3 - s2 * s2) AS determinant
-    FROM sums
-  )
-  WHERE size_count > 3
-),
-fitted AS (
-  SELECT
-    c.law, c.terms, c.a, c.b, c.c,
-    sum((p.y - c.a - c.b * p.x - c.c * p.x * p.x) ** 2) AS squares,
-    max(abs(p.y - c.a - c.b * p.x - c.c * p.x * p.x)) AS max_residual
-  FROM candidates AS c
-  JOIN points AS p USING (law)
-  WHERE c.a >= 0
-    AND c.b >= 0
-    AND c.c >= 0
-  GROUP BY c.law, c.terms, c.a, c.b, c.c
-),
-best AS (
-  SELECT f.*
-  FROM fitted AS f
-  JOIN sums AS s USING (law)
-  -- Two sizes leave nothing over: a straight line fits, and is taken.
-  WHERE (s.n > f.terms OR (s.size_count = 2 AND f.terms = 2))
-    AND s.size_count >= $min_sizes
-  QUALIFY row_number() OVER (
-    PARTITION BY f.law
-    ORDER BY
-      round(f.squares / greatest(s.n - f.terms, 1), 12), f.terms, f.c, f.b
-  ) = 1
-),
-subjects AS (
+WITH subjects AS (
   SELECT
     a.subject, a.space_color, a.program_name, a.platform, a.device,
     a.compiler_version, min(a.space_name) AS space_name,
@@ -228,8 +105,8 @@ laws AS (
     CASE WHEN s.part = 'reserved' THEN u.nominal_bytes END AS nominal_bytes,
     u.caveat, u.program_name, u.platform, u.device, u.compiler_version,
     u.space_name
-  FROM sums AS s
-  JOIN best AS b USING (law)
+  FROM power_sums AS s
+  JOIN best_laws AS b USING (law)
   JOIN subjects AS u
     ON u.subject = s.subject
     AND u.space_color = s.space_color

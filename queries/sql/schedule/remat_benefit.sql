@@ -16,6 +16,8 @@
 --   instruction with the original's name is left, because it was moved or
 --   fused.
 -- grain: module occurrence, clone, memory space
+-- steps: named_instructions, clones, array_places, reads, clone_arrays,
+--   kept_arrays, asked_cases, released_arrays, case_peaks
 -- leading: program, space_name, instruction, original, size_bytes, gap_steps,
 --   saved_at_peak_bytes, saved_ratio
 -- param run
@@ -53,188 +55,21 @@
 -- column saved_ratio DOUBLE ratio higher_is_better: saved_at_peak_bytes as a
 --   share of moved_bytes.
 -- column op_name
-WITH named AS MATERIALIZED (
-  -- Fixed, lest the patterns are matched with the names of all runs.
-  SELECT
-    i.module_id, i.instruction_id, i.computation_id, i.name, f.opcode,
-    f.op_name, coalesce(t.array_bytes, f.logical_bytes) AS result_bytes,
-    i.schedule_step,
-    regexp_replace(i.name, '\.remat.*$', '') AS original,
-    contains(i.name, '.remat') AND NOT contains(i.name, '.remat_')
-      AND f.opcode NOT IN (
-        'parameter', 'constant', 'tuple', 'get-tuple-element'
-      ) AS is_clone
-  FROM (
-    SELECT DISTINCT module_id
-    FROM selected_memory()
-  ) AS m
-  JOIN store.instructions AS i USING (module_id)
-  JOIN store.instruction_forms AS f USING (form_id)
-  LEFT JOIN tuple_sizes() AS t USING (shape)
-),
-clones AS MATERIALIZED (
-  SELECT * FROM named WHERE is_clone
-),
-places AS MATERIALIZED (
-  SELECT
-    *,
-    regexp_replace(shape, '\{.*$', '') AS dimensions
-  FROM value_places()
-  SEMI JOIN clones AS c USING (module_id)
-  WHERE start_step IS NOT NULL
-    AND shape NOT LIKE '(%'
-    AND kind <> 'thread_local'
-),
-reads AS MATERIALIZED (
-  -- A read that is not scheduled is one to the end.
-  SELECT
-    v.module_id, v.value_id, u.instruction_id AS reader_id,
-    coalesce(i.schedule_step, v.end_step) AS step,
-    i.is_clone AS is_by_clone
-  FROM places AS v
-  JOIN store.value_uses AS u USING (module_id, value_id)
-  JOIN named AS i
-    ON i.module_id = u.module_id
-    AND i.instruction_id = u.instruction_id
-),
-instances AS (
-  SELECT
-    v.*, n.computation_id, n.original, n.name, n.is_clone,
-    n.is_clone AND coalesce(r.is_by_clones, FALSE) AS is_unneeded
-  FROM places AS v
-  JOIN named AS n USING (module_id, instruction_id)
-  LEFT JOIN (
-    SELECT module_id, value_id, bool_and(is_by_clone) AS is_by_clones
-    FROM reads
-    GROUP BY module_id, value_id
-  ) AS r USING (module_id, value_id)
-  SEMI JOIN clones AS c
-    ON c.module_id = n.module_id
-    AND c.computation_id = n.computation_id
-    AND c.original = n.original
-  WHERE n.is_clone
-    OR n.name = n.original
-),
--- Cases: without one clone, by its number, and without any, NULL.
-cases AS (
-  SELECT *, FALSE AS is_of_all FROM instances
-  UNION ALL
-  SELECT *, TRUE FROM instances WHERE NOT is_unneeded
-),
-followed AS (
-  SELECT
-    *,
-    CASE WHEN NOT is_of_all THEN instruction_id END AS clone_id,
-    lag(value_id) OVER (
-      PARTITION BY
-        module_id, computation_id, original, shape_index, dimensions, is_of_all
-      ORDER BY start_step, value_id
-    ) AS kept_id
-  FROM cases
-),
-kept AS MATERIALIZED (
-  SELECT
-    c.module_id, c.clone_id, k.color AS space_color, k.value_id, k.name,
-    k.size_bytes, k.end_step AS after_step,
-    greatest(c.start_step, k.end_step + 1) AS before_step
-  FROM followed AS c
-  JOIN instances AS k
-    ON k.module_id = c.module_id
-    AND k.value_id = c.kept_id
-  WHERE c.is_clone
-),
-asked AS (
-  SELECT module_id, clone_id, space_color
-  FROM kept
-  WHERE clone_id IS NOT NULL
-  UNION
-  SELECT i.module_id, NULL, i.color FROM instances AS i
-),
-released AS MATERIALIZED (
-  SELECT
-    r.module_id, r.clone_id, v.color AS space_color, v.size_bytes,
-    greatest(v.start_step, coalesce(max(r.step) FILTER (
-      WHERE NOT r.is_left_out
-    ), 0)) AS after_step,
-    v.end_step AS before_step
-  FROM (
-    SELECT
-      c.module_id, c.clone_id, r.value_id, r.step,
-      coalesce(r.reader_id = c.clone_id, r.is_by_clone) AS is_left_out
-    FROM (SELECT DISTINCT module_id, clone_id FROM asked) AS c
-    JOIN reads AS r USING (module_id)
-  ) AS r
-  JOIN places AS v USING (module_id, value_id)
-  ANTI JOIN kept AS k
-    ON k.module_id = r.module_id
-    AND k.clone_id IS NOT DISTINCT FROM r.clone_id
-    AND k.value_id = r.value_id
-  WHERE v.kind = 'temp'
-  GROUP BY
-    r.module_id, r.clone_id, v.color, v.value_id, v.size_bytes, v.start_step,
-    v.end_step
-  HAVING max(r.step) FILTER (WHERE r.is_left_out) = v.end_step
-    AND coalesce(max(r.step) FILTER (WHERE NOT r.is_left_out), v.start_step)
-      < v.end_step
-),
-changes AS (
-  SELECT
-    module_id, clone_id, space_color, after_step + 1 AS step,
-    size_bytes AS change
-  FROM kept
-  UNION ALL
-  SELECT module_id, clone_id, space_color, before_step, -size_bytes FROM kept
-  UNION ALL
-  SELECT module_id, clone_id, space_color, after_step + 1, -size_bytes
-  FROM released
-  UNION ALL
-  SELECT module_id, clone_id, space_color, before_step, size_bytes
-  FROM released
-  UNION ALL
-  SELECT module_id, clone_id, space_color, 0, 0 FROM asked
-),
-differences AS (
-  SELECT
-    module_id, clone_id, space_color, step AS from_step,
-    coalesce(lead(step) OVER steps - 1, 2147483647) AS to_step,
-    sum(sum(change)) OVER steps AS change
-  FROM changes
-  GROUP BY module_id, clone_id, space_color, step
-  WINDOW steps AS (
-    PARTITION BY module_id, clone_id, space_color ORDER BY step
-  )
-),
-peaks AS MATERIALIZED (
-  SELECT
-    d.module_id, d.clone_id, d.space_color,
-    max(t.live_bytes + d.change) AS peak_bytes,
-    arg_max(
-      greatest(t.from_step, d.from_step),
-      (t.live_bytes + d.change, -greatest(t.from_step, d.from_step))
-    ) AS peak_step
-  FROM differences AS d
-  JOIN memory_timeline AS t
-    ON t.module_id = d.module_id
-    AND t.color = d.space_color
-    AND t.from_step <= d.to_step
-    AND t.to_step >= d.from_step
-  GROUP BY d.module_id, d.clone_id, d.space_color
-),
--- Of each clone: what would be kept, else its own arrays.
-rows AS (
+WITH -- Of each clone: what would be kept, else its own arrays.
+clone_rows AS (
   SELECT
     module_id, clone_id, space_color, sum(size_bytes) AS size_bytes,
     min(name) AS kept_from, max(before_step - after_step - 1) AS gap_steps,
     sum(CAST(size_bytes AS HUGEINT) * (before_step - after_step - 1))
       AS not_held
-  FROM kept
+  FROM kept_arrays
   WHERE clone_id IS NOT NULL
   GROUP BY module_id, clone_id, space_color
   UNION ALL
   SELECT
     c.module_id, c.instruction_id, c.color, sum(c.size_bytes), NULL, NULL, NULL
-  FROM instances AS c
-  ANTI JOIN kept AS k
+  FROM clone_arrays AS c
+  ANTI JOIN kept_arrays AS k
     ON k.module_id = c.module_id
     AND k.clone_id = c.instruction_id
   WHERE c.is_clone
@@ -245,14 +80,14 @@ held AS (
     module_id, clone_id, space_color,
     sum(CAST(size_bytes AS HUGEINT) * (before_step - after_step - 1))
       AS byte_steps
-  FROM released
+  FROM released_arrays
   GROUP BY module_id, clone_id, space_color
 ),
 moved AS (
   SELECT c.module_id, c.instruction_id, sum(o.result_bytes) AS read_bytes
   FROM clones AS c
   JOIN operands AS p USING (module_id, instruction_id)
-  JOIN named AS o
+  JOIN named_instructions AS o
     ON o.module_id = p.module_id
     AND o.instruction_id = p.operand_id
   GROUP BY c.module_id, c.instruction_id
@@ -275,7 +110,7 @@ SELECT
     / nullif(c.result_bytes + coalesce(b.read_bytes, 0), 0) AS saved_ratio,
   c.op_name
 FROM selected_memory() AS m
-JOIN rows AS r
+JOIN clone_rows AS r
   ON r.module_id = m.module_id
   AND r.space_color = m.color
 JOIN clones AS c
@@ -285,11 +120,11 @@ LEFT JOIN held AS h
   ON h.module_id = r.module_id
   AND h.clone_id = r.clone_id
   AND h.space_color = r.space_color
-LEFT JOIN peaks AS p
+LEFT JOIN case_peaks AS p
   ON p.module_id = r.module_id
   AND p.clone_id = r.clone_id
   AND p.space_color = r.space_color
-LEFT JOIN peaks AS a
+LEFT JOIN case_peaks AS a
   ON a.module_id = r.module_id
   AND a.clone_id IS NULL
   AND a.space_color = r.space_color

@@ -1,0 +1,3 @@
+-- step: The clones.
+-- grain: instruction
+SELECT * FROM named_instructions WHERE is_clone

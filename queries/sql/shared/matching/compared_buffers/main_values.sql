@@ -1,0 +1,12 @@
+-- step: The value that stands for an allocation other than an arena: its
+--   parameter, else the largest.
+-- grain: allocation
+SELECT d.*
+FROM described_values AS d
+WHERE d.kind <> 'temp'
+QUALIFY row_number() OVER (
+  PARTITION BY d.module_id, d.allocation_id
+  ORDER BY
+    d.kind = 'parameter' AND d.opcode = 'parameter' DESC, d.size_bytes DESC,
+    d.start_step DESC, d.value_id DESC
+) = 1
