@@ -7,7 +7,8 @@ nothing in a file can take the place of a block.
 
 Equal calls do not share one common table expression. With DuckDB 1.5.6 that made small
 answers faster, but a statement that recurses (`remedy_marks` of 4,000 instructions)
-waited for ever for one of them.
+waited for ever for one of them. What several parts of one query read is a step of it
+(`steps`), which is computed once.
 """
 
 from __future__ import annotations

@@ -49,7 +49,9 @@ SELECT
   )
 FROM weighed AS e
 LEFT JOIN edited_calls AS p USING (pair)
--- Without an edited line of the user, operations are those of a library.
+-- Without an edited line of the user, other operations are those of another
+-- release of a library, unless outputs differ. Where one side has no frames,
+-- loops cannot be distinguished from unrolled ones.
 WHERE (
   coalesce(NOT p.has_other_frames, e.has_other_outputs)
   OR e.change NOT IN ('added', 'removed', 'replaced')

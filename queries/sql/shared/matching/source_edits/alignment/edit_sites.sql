@@ -1,5 +1,6 @@
 -- step: The line at which what comes from a frame was edited: the outermost
---   call below which most operations are unmatched, else the user's line.
+--   call below which four of five operations are unmatched, and not half of
+--   the program is; else the innermost line of the user.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT

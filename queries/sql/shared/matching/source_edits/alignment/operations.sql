@@ -1,6 +1,7 @@
 -- step: Operations that give arrays, loops and custom calls, each with the key
 --   that it is recognised by on the other side: its path, opcode and the
---   function of the user that it comes from.
+--   function of the user that it comes from. is_located: it comes from a line
+--   of the user; may_start: it computes something, and is no scalar.
 -- grain: pair, side, instruction
 WITH shared_functions AS (
   SELECT i.pair, i.function_name

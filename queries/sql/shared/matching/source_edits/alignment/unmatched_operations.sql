@@ -1,7 +1,7 @@
 -- step: Operations that the other side lacks. Operations match by their
 --   signature: key, type, dimensions and sharding, as far as arguments and
 --   partitions of both sides are alike. Where both sides have a signature
---   and one has it more often, those with other operands are unmatched.
+--   and one has it more often, signatures of the operands decide, too.
 -- grain: pair, side, instruction
 WITH signed AS MATERIALIZED (
   SELECT

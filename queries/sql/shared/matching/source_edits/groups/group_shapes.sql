@@ -1,5 +1,5 @@
--- step: The first other sharding and the first other shape of a group, and
---   how many of its keys are as often on both sides.
+-- step: The first other sharding and the first other shape of a group.
+--   is_even: each of its keys is as often on both sides.
 -- grain: pair, file, function
 WITH keys AS (
   SELECT

@@ -1,6 +1,7 @@
 -- step: The pairs in which some call of the user is at another line or column,
 --   or on one side only. In all others, operations that are added, removed or
---   replaced are those of another release of a library.
+--   replaced are those of another release of a library. has_other_frames: the
+--   release of one side prints frames, that of the other only lines.
 -- grain: pair
 WITH calls AS (
   SELECT DISTINCT
