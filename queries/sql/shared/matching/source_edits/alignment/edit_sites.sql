@@ -1,6 +1,6 @@
 -- step: The line at which what comes from a frame was edited: the outermost
---   call below which four of five operations are unmatched, and not half of
---   the program is; else the innermost line of the user.
+--   call that less than half of the program comes from, and four of five of
+--   whose operations are unmatched; else the innermost line of the user.
 -- grain: pair, side, frame
 WITH frame_counts AS (
   SELECT
