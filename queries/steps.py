@@ -11,7 +11,8 @@ A step says what it does and what a row is, then has one SELECT:
 
 The query and later steps read it by the name of its file, as they read a table. Its
 parameters are those of the query. In the statement each step is one materialised common
-table expression, computed once however many read it.
+table expression, computed once however many read it; with `-- materialised: no` below
+its grain DuckDB decides whether it is materialised or becomes a part of what reads it.
 """
 
 from __future__ import annotations
@@ -24,7 +25,8 @@ from hlodb.errors import UsageError
 from hlodb.queries.sql_text import source_names
 
 _HEAD = re.compile(
-    r"-- step: \S.*\n(?:--   \S.*\n)*-- grain: \S.*\n(?:--   \S.*\n)*(?!--)"
+    r"-- step: \S.*\n(?:--   \S.*\n)*-- grain: \S.*\n(?:--   \S.*\n)*"
+    r"(-- materialised: no\n)?(?!--)"
 )
 _WITH = re.compile(r"WITH\s+(RECURSIVE\s+)?", re.IGNORECASE)
 
@@ -35,6 +37,7 @@ class Step(NamedTuple):
     path: str
     sql: str
     first_line: int
+    is_materialised: bool = True
 
 
 def parse_step(text: str, path: str) -> Step:
@@ -42,7 +45,8 @@ def parse_step(text: str, path: str) -> Step:
     head = _HEAD.match(text)
     if head is None:
         raise UsageError(f"{path}:1: expected `-- step: text`, then `-- grain: text`")
-    return Step(path, text[head.end() :].rstrip(), head[0].count("\n") + 1)
+    sql = text[head.end() :].rstrip()
+    return Step(path, sql, head[0].count("\n") + 1, head[1] is None)
 
 
 def with_steps(sql: str, names: Sequence[str], steps: Mapping[str, Step]) -> str:
@@ -51,11 +55,14 @@ def with_steps(sql: str, names: Sequence[str], steps: Mapping[str, Step]) -> str
         return sql
     own = _WITH.match(sql)
     recursive = own[1] or "" if own else ""
-    before = ",\n".join(
-        f"{name} AS MATERIALIZED (\n{steps[name].sql}\n)" for name in names
-    )
+    before = ",\n".join(_expression(name, steps[name]) for name in names)
     rest = f",\n{sql[own.end() :]}" if own else f"\n{sql}"
     return f"WITH {recursive}{before}{rest}"
+
+
+def _expression(name: str, step: Step) -> str:
+    fixed = "MATERIALIZED " if step.is_materialised else ""
+    return f"{name} AS {fixed}(\n{step.sql}\n)"
 
 
 def unread_steps(sql: str, steps: Mapping[str, Step]) -> Iterator[Step]:

@@ -46,6 +46,14 @@ def test_a_step_is_its_select_below_what_it_does() -> None:
     assert parse_step(NUMBERS, "numbers.sql") == Step("numbers.sql", sql, 4)
 
 
+def test_a_step_may_be_left_to_duckdb() -> None:
+    text = NUMBERS.replace(
+        "-- grain: number\n", "-- grain: number\n-- materialised: no\n"
+    )
+    query = read("SELECT n.n FROM numbers AS n", "numbers", {"numbers": text})
+    assert query.sql.startswith("WITH numbers AS (\nSELECT r.n ")
+
+
 @pytest.mark.parametrize(
     "text",
     [

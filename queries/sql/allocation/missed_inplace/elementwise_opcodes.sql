@@ -1,6 +1,7 @@
 -- step: Opcodes of which each element of the result depends on the same
 --   element of the operands.
 -- grain: opcode
+-- materialised: no
 SELECT unnest([
   'abs', 'add', 'and', 'bitcast-convert', 'cbrt', 'ceil', 'clamp',
   'compare', 'convert', 'copy', 'cosine', 'count-leading-zeros', 'divide',

@@ -1,6 +1,7 @@
 -- step: Operands and results that could share their memory, and share it with
 --   no other; of several of one size the first of both, and so on.
 -- grain: operand, result
+-- materialised: no
 WITH fitting AS (
   SELECT
     m.*,

@@ -1,6 +1,7 @@
 -- step: What each sighting is compared with: the last sighting of a comparable
 --   shape, or the first compilation of the program in the run before.
 -- grain: track, run
+-- materialised: no
 WITH comparable_sightings AS (
   SELECT s.track, s.run_place, s.base_run_place
   FROM (

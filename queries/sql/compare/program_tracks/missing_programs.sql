@@ -2,6 +2,7 @@
 --   programs of a name as there are new ones are not missing: these may be
 --   what became of them.
 -- grain: run, rank, program, key
+-- materialised: no
 WITH new_kinds AS (
   SELECT k.run_place, k.called, k.host_rank, count(*) AS times
   FROM run_kinds AS k

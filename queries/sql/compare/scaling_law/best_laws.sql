@@ -2,6 +2,7 @@
 --   a constant, linear and quadratic term is fitted by the normal equations,
 --   by the rule of Cramer.
 -- grain: law
+-- materialised: no
 WITH candidates AS (
   SELECT law, 1 AS terms, t0 / n AS a, 0.0 AS b, 0.0 AS c FROM power_sums
   UNION ALL

@@ -1,5 +1,6 @@
 -- step: Sums of their powers.
 -- grain: law
+-- materialised: no
 SELECT
   law, subject, space_color, axis, other_axes, part, count(*) AS n,
   count(DISTINCT size) AS size_count, min(size) AS min_size,

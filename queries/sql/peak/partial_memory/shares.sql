@@ -1,6 +1,7 @@
 -- step: Bytes of results and donors that share memory. Of a nested result the
 --   index does not say which array it is: all may be shared.
 -- grain: program, memory space
+-- materialised: no
 WITH shared AS (
   -- Of a nested result the index does not tell the array: all may be shared.
   SELECT

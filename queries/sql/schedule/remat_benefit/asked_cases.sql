@@ -1,5 +1,6 @@
 -- step: The cases: without one clone, and without any.
 -- grain: case, memory space
+-- materialised: no
 SELECT module_id, clone_id, space_color
 FROM kept_arrays
 WHERE clone_id IS NOT NULL

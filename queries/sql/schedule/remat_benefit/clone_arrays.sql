@@ -1,6 +1,7 @@
 -- step: Arrays of clones and of what they are clones of. is_unneeded: only
 --   clones read it.
 -- grain: value
+-- materialised: no
 SELECT
   v.*, n.computation_id, n.original, n.name, n.is_clone,
   n.is_clone AND coalesce(r.is_by_clones, FALSE) AS is_unneeded

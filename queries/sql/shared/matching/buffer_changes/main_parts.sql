@@ -2,6 +2,7 @@
 --   the same sign. Confidences are added as decimals, so that sums do not
 --   depend on the order of rows.
 -- grain: pair, memory space
+-- materialised: no
 WITH causes AS (
   SELECT
     f.pair, f.space_color, f.part,

@@ -1,6 +1,7 @@
 -- step: Parts of the difference that profiles have: packing, and all others
 --   where buffers are not known.
 -- grain: pair, memory space, part
+-- materialised: no
 SELECT
   s.pair, s.space_color,
   unnest(

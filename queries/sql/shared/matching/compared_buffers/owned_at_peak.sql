@@ -1,6 +1,7 @@
 -- step: Bytes that temporary values own at the peak: of values that share a
 --   byte, the one that began last owns it.
 -- grain: value
+-- materialised: no
 WITH live_values AS (
   SELECT DISTINCT
     module_id, allocation_id, value_id, offset_bytes AS from_byte,

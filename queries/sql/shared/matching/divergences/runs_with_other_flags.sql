@@ -1,6 +1,7 @@
 -- step: Pairs of runs whose compiler flags or environment differ in what may
 --   move memory.
 -- grain: pair of runs
+-- materialised: no
 WITH run_pairs AS MATERIALIZED (
   SELECT DISTINCT base_run, candidate_run FROM asked_pairs
 )

@@ -1,5 +1,6 @@
 -- step: Arguments of one side only, by their names with * for each number.
 -- grain: pair, pattern
+-- materialised: no
 WITH unpaired_arguments AS (
   SELECT
     c.base_id, c.candidate_id, s.is_candidate, a.argument, a.number,

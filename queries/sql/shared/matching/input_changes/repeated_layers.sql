@@ -1,6 +1,7 @@
 -- step: Of these, patterns that both sides have with other numbers: more or
 --   fewer layers. There are two of block_0 and block_1.
 -- grain: pair, number in the base, number in the candidate
+-- materialised: no
 WITH numbers AS (
   SELECT
     c.base_id, c.candidate_id, c.pattern, n.number_index,

@@ -1,6 +1,7 @@
 -- step: Sizes that differ, by what they are a size of: layers where the first
 --   dimension of three arguments changes alike, else what size_names says.
 -- grain: pair, size of the base, size of the candidate
+-- materialised: no
 WITH dimensions AS (
   SELECT
     d.*, d.base_sizes[d.dimension] AS base_size,

@@ -1,6 +1,7 @@
 -- step: Bytes of both sides, the noise between duplicate compilations, and
 --   whether the compiler fills the space as it likes.
 -- grain: pair, memory space
+-- materialised: no
 WITH bands AS MATERIALIZED (
   SELECT
     n.program AS program_name, n.rank, n.source_exact,

@@ -1,6 +1,7 @@
 -- step: The run of the window in which a program reserved least in a memory
 --   space; of several the earliest.
 -- grain: module of the candidate, memory space
+-- materialised: no
 WITH sizes AS (
   SELECT
     w.candidate_place, w.pair, c.space_color,

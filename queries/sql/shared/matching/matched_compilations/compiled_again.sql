@@ -1,6 +1,7 @@
 -- step: Programs that the candidate compiles more often than the base: they
 --   are compared with the first compilation there.
 -- grain: module of the candidate
+-- materialised: no
 WITH firsts AS (
   SELECT
     d.rank, d.base_program AS called, d.base_key,

@@ -2,6 +2,7 @@
 --   not missing; nor are as many programs of a name as there are new ones,
 --   which may be what became of them.
 -- grain: rank, program
+-- materialised: no
 WITH candidate_kinds AS (
   SELECT
     d.rank, d.candidate_program AS called, d.candidate_key AS kind_key,

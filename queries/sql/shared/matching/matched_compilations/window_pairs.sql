@@ -1,5 +1,6 @@
 -- step: Comparable matches with the runs of the window.
 -- grain: run of the window, match
+-- materialised: no
 SELECT m.*
 FROM laddered_pairs AS m
 WHERE m.method IS NOT NULL

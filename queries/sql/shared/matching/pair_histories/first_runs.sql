@@ -1,5 +1,6 @@
 -- step: The first run with the level of the candidate.
 -- grain: pair, memory space
+-- materialised: no
 SELECT
   b.pair, b.space_color, arg_min(b.run_id, b.run_place) AS run_id,
   arg_min(b.place, b.run_place) AS place, min(b.run_place) AS run_place

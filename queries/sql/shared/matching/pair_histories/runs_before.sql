@@ -1,5 +1,6 @@
 -- step: The last run before that.
 -- grain: pair, memory space
+-- materialised: no
 SELECT
   b.pair, b.space_color, arg_max(b.run_id, b.run_place) AS run_id,
   arg_max(b.place, b.run_place) AS place

@@ -1,5 +1,6 @@
 -- step: Of a fall, the earlier rise that it undoes.
 -- grain: pair, memory space
+-- materialised: no
 WITH rises AS (
   SELECT
     b.*, lag(b.level_bytes) OVER so_far AS earlier_bytes,

@@ -1,5 +1,6 @@
 -- step: Values at the peak with the parameter that they are or copy.
 -- grain: value
+-- materialised: no
 SELECT
   v.module_id, v.color, v.allocation_id, v.value_id, v.instruction_id,
   v.owned_bytes,

@@ -1,6 +1,7 @@
 -- step: Parts of the difference that buffers have: a lasting one up to four,
 --   all others one for each side that is at the peak.
 -- grain: pair, match, part
+-- materialised: no
 WITH split_pairs AS (
   SELECT
     m.number,

@@ -1,6 +1,7 @@
 -- step: Snapshots with the fingerprint by which they are compared: exact where
 --   the last graphs are equal.
 -- grain: pair, side, snapshot
+-- materialised: no
 SELECT
   s.*,
   CASE d.difference

@@ -1,6 +1,7 @@
 -- step: The snapshot after the last equal one: of the base only, if only it
 --   ran that pass.
 -- grain: pair whose last snapshots differ
+-- materialised: no
 WITH followers AS (
   SELECT
     c.*, l.pair IS NOT NULL AS has_equal,

@@ -1,5 +1,6 @@
 -- step: The last snapshot of the candidate that the base has, too.
 -- grain: pair with an equal snapshot
+-- materialised: no
 WITH base_snapshots AS (
   SELECT pair, content, max(place) AS place
   FROM compared_snapshots

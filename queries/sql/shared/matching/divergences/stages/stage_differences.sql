@@ -1,6 +1,7 @@
 -- step: Whether the last snapshots differ in their graph, in their order or
 --   layouts only, or not at all.
 -- grain: pair with snapshots on both sides
+-- materialised: no
 WITH ends AS (
   SELECT
     pair, count(*) FILTER (WHERE is_candidate) AS snapshot_count,

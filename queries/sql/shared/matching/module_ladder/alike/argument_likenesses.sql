@@ -3,6 +3,7 @@
 --   the others are given: namesakes that take and give as many arrays come
 --   first.
 -- grain: pair of entry shapes
+-- materialised: no
 WITH arrays AS (
   SELECT
     e.entry, a.side, regexp_extract(a.shape, '^\w+') AS element_type,

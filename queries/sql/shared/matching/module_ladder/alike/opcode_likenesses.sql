@@ -1,6 +1,7 @@
 -- step: How much the opcodes of two programs are alike: the sum of the smaller
 --   counts by that of the greater ones.
 -- grain: pair of contents
+-- materialised: no
 WITH compared AS (
   -- Unnested, they are taken for a few rows.
   SELECT unnest(list_distinct(list(base_id) || list(candidate_id)))

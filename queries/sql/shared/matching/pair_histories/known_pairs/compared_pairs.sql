@@ -1,5 +1,6 @@
 -- step: Pairs whose sides are not of one track, compared by their inputs.
 -- grain: pair
+-- materialised: no
 WITH pairs_off_tracks AS MATERIALIZED (
   SELECT
     p.pair, p.base_run_id, p.base_place, p.candidate_run_id, p.candidate_place

@@ -1,6 +1,7 @@
 -- step: The last sighting of each track, and the run that lacks it; NULL where
 --   it reaches the last run.
 -- grain: track
+-- materialised: no
 SELECT
   p.track, arg_max(p.run_id, p.run_place) AS last_run_id,
   arg_max(p.place, p.run_place) AS last_place,

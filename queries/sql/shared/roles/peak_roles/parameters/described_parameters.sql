@@ -1,5 +1,6 @@
 -- step: Parameters with what their roles follow from.
 -- grain: program, allocation
+-- materialised: no
 SELECT
   a.module_id, a.allocation_id, any_value(a.parameter_number) AS number,
   bool_or(coalesce(a.is_live_out, FALSE) OR u.module_id IS NOT NULL)

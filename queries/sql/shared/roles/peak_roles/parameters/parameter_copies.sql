@@ -1,6 +1,7 @@
 -- step: Arrays that are copies of one parameter. Of a parameter that is a
 --   tuple no instruction copies the whole.
 -- grain: instruction, element
+-- materialised: no
 WITH copies AS MATERIALIZED (
   SELECT m.module_id, m.instruction_id, NULL AS element, m.parameter_number
   FROM copied_parameters() AS m

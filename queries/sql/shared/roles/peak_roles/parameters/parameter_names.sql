@@ -1,6 +1,7 @@
 -- step: Their names, with v of a cache beside k as if it were k, and other
 --   single letters m and v of what the forward pass reads made no moments.
 -- grain: program, allocation
+-- materialised: no
 SELECT
   p.module_id, p.allocation_id,
   CASE
