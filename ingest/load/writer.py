@@ -76,7 +76,7 @@ def load_batches(
     """Store results, given with their runs in order; count new modules of each.
 
     New are modules whose details neither the warehouse nor an earlier result holds.
-    Belongs in a transaction.
+    Belongs in a transaction. Takes the rows out of the results.
     """
     if not results:
         return []
@@ -107,12 +107,12 @@ def _load_details(connection: Connection, results: Sequence[BatchResult]) -> lis
         )
     forget_metrics(connection, brought - modules)
     tables: dict[str, list[pa.Table]] = defaultdict(list)
-    tables[_FORMS] = [r.tables[_FORMS] for r in results if _FORMS in r.tables]
+    tables[_FORMS] = [r.tables.pop(_FORMS) for r in results if _FORMS in r.tables]
     counts = _take_new(_DETAILS, results, modules, tables)
     for group in _OTHERS:
         known = _stored(connection, group, [_members(group, r) for r in results])
         _take_new(group, results, known, tables)
-    _insert_all(connection, {n: _joined(parts) for n, parts in tables.items() if parts})
+    _insert_all(connection, tables)
     return counts
 
 
@@ -137,22 +137,30 @@ def _take_new(
     for result in results:
         members = _members(group, result)
         for name in filter(result.tables.__contains__, group.tables):
-            rows = _without(result.tables[name], group.key, members & known)
+            rows = _without(result.tables.pop(name), group.key, members & known)
             tables[name].append(rows)
         counts.append(len(members - known))
         known |= members
     return counts
 
 
-def _insert_all(connection: Connection, tables: dict[str, pa.Table]) -> None:
-    if (forms := tables.pop(_FORMS, None)) is not None:
-        load_numbered(connection, _FORMS, forms)
-    if (instructions := tables.pop("store.instructions", None)) is not None:
+def _insert_all(connection: Connection, tables: dict[str, list[pa.Table]]) -> None:
+    """Insert the rows of all tables, which are held no longer than that."""
+    if forms := tables.pop(_FORMS):
+        load_numbered(connection, _FORMS, _joined(forms))
+    del forms
+    if parts := tables.pop("store.instructions", []):
+        instructions = _joined(parts)
         stored = run_on(connection, "insert_instructions", instructions)
         if lost := instructions.num_rows - stored:
             raise WarehouseError(f"{lost} instructions have no form; ingest again")
-    for name, rows in tables.items():
-        _insert(connection, name, rows)
+        del instructions
+    del parts
+    while tables:
+        name = next(iter(tables))
+        if rows := tables.pop(name):
+            _insert(connection, name, _joined(rows))
+        del rows
 
 
 def _joined(parts: list[pa.Table]) -> pa.Table:

@@ -11,7 +11,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -188,13 +188,12 @@ class _Placed:
     def __init__(self, assignment: BufferAssignment) -> None:
         rows, ranges = assignment.placements, assignment.live_ranges
         owners = longs(rows, "allocation_id")
-        self._value_ids = longs(rows, "value_id")
-        self._lows = longs(rows, "offset_bytes")
-        self._highs = self._lows + longs(rows, "size_bytes")
+        value_ids, lows = longs(rows, "value_id"), longs(rows, "offset_bytes")
+        self._columns = (lows, lows + longs(rows, "size_bytes"), value_ids)
         self._starts = longs(ranges, "start_step")
         self._ends = longs(ranges, "end_step")
         of_value = last_equal(*range_keys(assignment.values, ranges))
-        values = last_equal(self._value_ids, longs(assignment.values, "value_id"))
+        values = last_equal(value_ids, longs(assignment.values, "value_id"))
         self._ranges = np.append(of_value, NO_ID)[values].astype(np.int32)
         self._order = np.argsort(owners, kind="stable").astype(np.int32)
         known, firsts = np.unique(owners[self._order], return_index=True)
@@ -231,10 +230,8 @@ class _Placed:
         return self._slots(inside, self._starts[lives], self._ends[lives])
 
     def _slots(self, inside: Ints, starts: _Steps, ends: _Steps) -> Sequence[Slot]:
-        columns = (
-            starts, ends, self._lows[inside], self._highs[inside],
-            self._value_ids[inside],
-        )  # fmt: skip
+        others = (column[inside] for column in self._columns)
+        columns = chain([starts, ends], others)
         if len(inside) < _MANY:
             return rows(Slot, *(column.tolist() for column in columns))
         return Packed(Slot, list(map(_packed, columns)))

@@ -7,7 +7,7 @@ it has, and the two are compared. A proto alone gives the same rows as the text.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -325,7 +325,7 @@ def _join(parts: _Parts, digest: int | None) -> None:
         parts.unit.modules.append(
             ModuleUnit(
                 hlo if own is None else _named(hlo, own),
-                own,
+                own and replace(own, sources={}),  # which are instructions now
                 occurrence_columns(file) | {"part": part, "unit_digest": digest},
                 digests if is_last else (),
                 tuple(report for _, report in parts.reports) if is_last else (),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from hlodb.collection import give_back_memory
 from hlodb.ingest.modules.parse_unit import parse_unit
 from hlodb.ingest.recognise.unit_files import FileReport, UnitFile
 from hlodb.ingest.records import Evidence, Reject
@@ -103,6 +104,7 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
         parsed = parse_unit(_taken(files), _process.seen.distinct)
         if _process.is_full():
             _process.seen.distinct.forget_texts()
+            give_back_memory()
         ids = []
         while parsed.modules:  # each is held until its rows are made, no longer
             ids.append(batch.add(parsed.modules.pop(0), is_detailed))
@@ -116,6 +118,7 @@ def parse_batch(units: Sequence[list[UnitFile]]) -> BatchResult:
     result.tables = batch.arrow_tables()
     if is_full:
         _process.seen = Seen()
+        give_back_memory()
     result.brought = {what: frozenset(keys) for what, keys in batch.brought.items()}
     return result
 

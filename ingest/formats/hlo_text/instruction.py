@@ -56,8 +56,8 @@ ELEMENT_MARK = "#"
 """Stands before each number where a tuple's element is read, as in `while.3#0#1`."""
 
 # How much of what instructions say is remembered between texts.
-_REMEMBERED = 1 << 16
-_REMEMBERED_CHARACTERS = 16_000_000
+_REMEMBERED = 1 << 14
+_REMEMBERED_CHARACTERS = 8_000_000
 
 
 class Printed(NamedTuple):
