@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hlodb.ingest.records import TextColumn
+from hlodb.ingest.records import PackedTexts, TextColumn
 from hlodb.schema.stored import stored_tables
 
 _ARROW = {
@@ -145,7 +145,7 @@ def _kind_of(value: Any) -> str:
 def arrow_texts(column: TextColumn) -> pa.Array:
     """Return texts as an Arrow array."""
     numbers = np.asarray(column.numbers, np.int32)
-    return _dictionary(numbers, column.by_number).dictionary_decode()
+    return _taken(column.by_number, numbers)
 
 
 def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArray:
@@ -159,9 +159,14 @@ def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArra
     return pa.DictionaryArray.from_arrays(indices, _taken(texts, used))
 
 
+def _of(texts: Sequence[str | None]) -> Callable[[list[int]], Iterable[str | None]]:
+    return lambda numbers: map(texts.__getitem__, numbers)
+
+
 def _taken(texts: Sequence[str | None], numbers: Ints) -> pa.Array:
+    taken = texts.taken if isinstance(texts, PackedTexts) else _of(texts)
     parts = [
-        pa.array([texts[at] for at in part.tolist()], pa.string())
+        pa.array(list(taken(part.tolist())), pa.string())
         for part in np.split(numbers, range(_MANY, len(numbers), _MANY))
     ]
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

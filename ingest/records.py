@@ -123,6 +123,10 @@ class PackedTexts(Sequence[Any]):
         ends = self._ends[chunk]
         return self._chunks[chunk][ends[place] : ends[place + 1]]
 
+    def taken(self, numbers: Iterable[int]) -> Iterator[Any]:
+        """Return the texts of these numbers."""
+        return map((self if self.packed else self._latest).__getitem__, numbers)
+
     def append(self, text: str | None) -> None:
         """Add a text, which gets the next number."""
         self._latest.append(text)
@@ -179,7 +183,7 @@ class TextColumn(Sequence[Any]):
         return self.by_number[self.numbers[at]]
 
     def __iter__(self) -> Iterator[Any]:
-        return map(self.by_number.__getitem__, self.numbers)
+        return self.by_number.taken(self.numbers)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, list | TextColumn):

@@ -85,7 +85,7 @@ def _names(assignment: BufferAssignment) -> list[str]:
         return list(dict.fromkeys(names))
     numbers, first = np.unique(np.asarray(names.numbers), return_index=True)
     ordered = numbers[np.argsort(first)].tolist()
-    return [names.by_number[number] for number in ordered]
+    return list(names.by_number.taken(ordered))
 
 
 def _instruction(name: str, assignment: BufferAssignment) -> Instruction:

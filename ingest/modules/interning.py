@@ -280,9 +280,10 @@ class Distinct(BlockCache[Ints]):
         ids = self.call_ids(items)
         places = np.flatnonzero(ids != NO_ID)
         of = np.searchsorted(np.cumsum(sizes), places, side="right")
-        for at, number in zip(of.tolist(), ids[places].tolist(), strict=True):
-            for call in self.calls.of(number):
-                called[at] += call.computations
+        counts, *_, numbers = self.calls.spread(ids[places])
+        names = self.names.values_by_number.taken(numbers.tolist())
+        for at, name in zip(np.repeat(of, counts).tolist(), names, strict=True):
+            called[at].append(name)
         return list(map(Soundness, sound, called))
 
     def has_unique_names(self, items: Ints) -> bool:
@@ -340,9 +341,8 @@ class Distinct(BlockCache[Ints]):
         forms, calls = self.forms.values_by_number, self.calls
         locations = self.locations.values_by_number
         numbers, counts = self.operands(rows)
-        operands = iter([names[number] for number in numbers.tolist()])
+        operands = names.taken(numbers.tolist())
         columns = (
-            self.name_ids(rows),
             self.form_ids(rows),
             counts,
             self.roots(rows),
@@ -351,12 +351,14 @@ class Distinct(BlockCache[Ints]):
         )
         found = []
         for name, form, count, root, call, location in zip(
-            *(column.tolist() for column in columns), strict=True
+            names.taken(self.name_ids(rows).tolist()),
+            *(column.tolist() for column in columns),
+            strict=True,
         ):
             opcode, shape, parameter, literal, attributes = forms[form]
             found.append(
                 Instruction(
-                    names[name], opcode, shape, tuple(islice(operands, count)),
+                    name, opcode, shape, tuple(islice(operands, count)),
                     root == 1, parameter, literal,
                     calls.of(call),
                     attributes,
@@ -425,7 +427,7 @@ class Called(Collection[str]):
         return len(self._numbers)
 
     def __iter__(self) -> Iterator[str]:
-        return map(self._names.__getitem__, array("i", self._numbers.tobytes()))
+        return self._names.taken(array("i", self._numbers.tobytes()))
 
     def __contains__(self, name: object) -> bool:
         return any(name == own for own in self)
@@ -453,8 +455,8 @@ class Places(Mapping[str, int]):
         return place
 
     def __iter__(self) -> Iterator[str]:
-        names = self._names.values_by_number
-        return iter(dict.fromkeys(names[number] for number in self._listed.tolist()))
+        names = self._names.values_by_number.taken(self._listed.tolist())
+        return iter(dict.fromkeys(names))
 
     def __len__(self) -> int:
         return int((self._place != NO_ID).sum())

@@ -38,7 +38,13 @@ from hlodb.ingest.modules.module_unit import (
     module_id_of,
 )
 from hlodb.ingest.modules.numbering import Forms
-from hlodb.ingest.records import BufferAssignment, HloModule, TextColumn, column_of
+from hlodb.ingest.records import (
+    BufferAssignment,
+    HloModule,
+    PackedTexts,
+    TextColumn,
+    column_of,
+)
 from hlodb.ingest.tables.content_keys import module_table
 from hlodb.ingest.tables.location_rows import LOCATION_TABLES, add_locations
 from hlodb.ingest.tables.report_rows import add_report
@@ -64,7 +70,7 @@ class AssignmentRows:
         self.branches = branches
         self.tables = tables
         self.number = instructions.places
-        self._texts: Sequence[str] = ()
+        self._texts = PackedTexts()
         self._number_of = np.empty(0, np.int32)
         self.schedule = self._numbers(assignment.schedule)
 
@@ -95,7 +101,7 @@ class AssignmentRows:
         new = np.unique(codes[self._number_of[codes] == _UNASKED])
         for start in range(0, len(new), _MANY):
             part = new[start : start + _MANY]
-            asked = [self._texts[at] for at in part.tolist()]
+            asked = list(self._texts.taken(part.tolist()))
             self._number_of[part] = self.number.of(asked)
         return self._number_of[codes]
 

@@ -115,8 +115,9 @@ class ModuleParts:
         Returns the line behind them.
         """
         names, start = self.names, self.count
-        lines, parts = self.lines, list[Any]()
-        columns = self.computations.columns
+        lines: list[int] = []
+        parts: list[Any] = []
+        computations: list[tuple[Any, ...]] = []
         is_marked = self.has_entry()
         for (_, closing, _, closing_lines), block in blocks:
             (name, is_entry), items, line_count, places, called = block
@@ -129,16 +130,18 @@ class ModuleParts:
             parts.append(items)
             line += 1
             if places is None:
-                lines.extend(range(line, line + line_count))
+                lines += range(line, line + line_count)
             else:
-                lines.extend([line + place for place in places])
+                lines += [line + place for place in places]
             line += line_count + closing_lines
             stop = start + len(items)
-            own = (name, is_entry, start, stop, *closing)
-            for column, value in zip(columns, own, strict=True):
-                column.append(value)
+            computations.append((name, is_entry, start, stop, *closing))
             start = stop
-        self.parts.append(cache.whole(parts))
+        self.parts.append(parts[0] if len(parts) == 1 else cache.whole(parts))
+        self.lines.fromlist(lines)
+        columns = zip(*computations, strict=True)
+        for column, more in zip(self.computations.columns, columns, strict=True):
+            column.extend(more)
         self.count = start
         return line
 
