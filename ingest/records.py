@@ -20,6 +20,10 @@ MOST_KEPT = 1_000
 """Rejects, unclaimed lines and refused files that are kept one by one."""
 
 
+MOST = (1 << 63) - 1
+"""The largest number that the warehouse holds."""
+
+
 class Tally(list[_Item]):
     """The first items of a list that hostile input can make long.
 
@@ -80,6 +84,15 @@ def summed_up(rejects: Iterable[Reject]) -> list[Reject]:
         message = f"{kept.left_out:,} more places of this file could not be read"
         found.append(Reject(last.line, 0, last.section, "more", message, ""))
     return found
+
+
+def too_large(section: str, sizes: Iterable[int]) -> list[Reject]:
+    """Reject sizes whose sum the warehouse could not hold."""
+    found = sum(sizes)
+    if found <= MOST:
+        return []
+    message = f"its sizes add up to {found:,} bytes, more than 64 bits hold"
+    return [Reject(0, 0, section, "impossible_number", message, "")]
 
 
 class Unclaimed(NamedTuple):

@@ -50,7 +50,9 @@ from hlodb.ingest.records import (
     HloModule,
     Reject,
     Unclaimed,
+    column_of,
     summed_up,
+    too_large,
     total,
 )
 
@@ -123,6 +125,7 @@ def parse_unit(files: Iterable[UnitFile], cache: Cache) -> ParsedUnit:
         del file
         _READERS[known[-1].recognised.kind](parts, known[-1], data.pop())
     _settle_forms(parts)
+    _refuse_too_large(parts)
     _join(parts, None if parts.unit.rejects else unit_digest(known))
     return parts.unit
 
@@ -163,8 +166,21 @@ def _read_assignment(parts: _Parts, file: UnitFile, data: bytes) -> None:
 
 def _read_memory_report(parts: _Parts, file: UnitFile, data: bytes) -> None:
     parsed = parse_memory_report(decoded(data))
-    parts.reports.append((file, parsed.report))
-    parts.report(file, parsed.rejects, parsed.unclaimed, parsed.lines_total)
+    faults = _too_large_report(parsed.report)
+    if not faults:
+        parts.reports.append((file, parsed.report))
+    rejects = [*parsed.rejects, *faults]
+    parts.report(file, rejects, parsed.unclaimed, parsed.lines_total)
+
+
+def _too_large_report(report: MemoryReport) -> list[Reject]:
+    """Reject a report whose sums the warehouse could not hold."""
+    section = "memory report"
+    return (
+        too_large(section, [a.size_bytes for a in report.allocations])
+        or too_large(section, [space.total_bytes for space in report.spaces])
+        or too_large(section, [row.size_bytes for row in report.rows])
+    )
 
 
 def _read_memory_report_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
@@ -173,8 +189,10 @@ def _read_memory_report_proto(parts: _Parts, file: UnitFile, data: bytes) -> Non
     )
 
     exact = parse_memory_report_proto(data)
-    parts.reports.insert(0, (file, exact.report))
-    parts.report(file, exact.rejects)
+    faults = _too_large_report(exact.report)
+    if not faults:
+        parts.reports.insert(0, (file, exact.report))
+    parts.report(file, [*exact.rejects, *faults])
 
 
 def _read_hlo_proto(parts: _Parts, file: UnitFile, data: bytes) -> None:
@@ -303,6 +321,25 @@ def _supplement(parts: _Parts, text: BufferAssignment, proto: BufferAssignment) 
 def _record_digest(assignment: BufferAssignment) -> bytes:
     described = repr(assignment).encode("utf-8", "surrogateescape")
     return blake2b(described, digest_size=16).digest()
+
+
+def _refuse_too_large(parts: _Parts) -> None:
+    """Reject an assignment whose sums the warehouse could not hold."""
+    found = [a for _, a in parts.assignments]
+    faults = [
+        fault
+        for rows in ("allocations", "placements")
+        for fault in too_large(
+            rows, (n for a in found for n in column_of(getattr(a, rows), "size_bytes"))
+        )
+    ]
+    if not faults:
+        return
+    for file in dict.fromkeys(file.path for file, _ in parts.assignments):
+        report = next(r for r in parts.unit.files if r.path == file)
+        report.status, report.reason = "rejected", report.reason or faults[0].message
+        parts.unit.rejects += [(file, fault) for fault in faults[:1]]
+    parts.assignments.clear()
 
 
 def _join(parts: _Parts, digest: int | None) -> None:

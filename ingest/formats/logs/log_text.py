@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import asdict
 from io import StringIO
 from typing import Any, NamedTuple
@@ -13,7 +14,7 @@ from hlodb.ingest.formats.logs.oom_log import parse_oom_log
 from hlodb.ingest.formats.logs.oom_report import MemoryStats, OomReport
 from hlodb.ingest.formats.logs.stdout_frames import split_frames
 from hlodb.ingest.formats.scan import lines_of, printable
-from hlodb.ingest.records import Evidence, Reject, Tally
+from hlodb.ingest.records import MOST, Evidence, Reject, Tally
 
 # A computation begins with an instruction, or a comment. `trace_options {` and other
 # text protos, which logs print too, do not.
@@ -47,8 +48,20 @@ def parse_log(path: str, text: str, cache: BlockCache[Any]) -> ParsedLog:
     evidence += [_stats_row(path, *numbered) for numbered in enumerate(oom.stats)]
     rejects = Tally(hlo.rejects)
     rejects += oom.rejects
+    rejects += [fault for row in evidence for fault in _drop_impossible(row)]
     found = hlo.modules or hlo.rejects or evidence or framed.frames
     return ParsedLog(hlo, evidence, rejects, not found)
+
+
+def _drop_impossible(evidence: Evidence) -> Iterator[Reject]:
+    """Make numbers that the warehouse could not hold unknown, and reject them."""
+    row = evidence.row
+    for name, value in row.items():
+        if isinstance(value, int) and abs(value) > MOST:
+            row[name] = None
+            message = f"{name}: {value:,} is more than 64 bits hold"
+            line = row.get("line") or 0
+            yield Reject(line, 1, "log", "impossible_number", message, "")
 
 
 def _without(text: str, numbers: frozenset[int]) -> str:

@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import human_bytes, is_balanced
 from hlodb.ingest.formats.sections import BYTES, NUMBER, SHOWN, snippet
-from hlodb.ingest.records import Reject, Tally, Unclaimed
+from hlodb.ingest.records import MOST, Reject, Tally, Unclaimed
 
 _HUMAN = r"[0-9]{1,6}(?:\.[0-9]{1,2})?(?:B|[KMGTPE]iB)"
 _SHARE = rf"\s*+{_HUMAN}\( *+(?:[0-9]{{1,9}}|-?nan|-?inf)%\);\s*+"
@@ -152,12 +152,13 @@ class _Reading:
 def _take_row(reading: _Reading, match: re.Match[str]) -> bool:
     size, offset, count, shapes = match.groups()
     report = reading.report
-    if reading.has_heading:
-        table, size_bytes = len(report.tables) - 1, human_bytes(size)
+    size_bytes = human_bytes(size)
+    if reading.has_heading and size_bytes <= MOST:
+        table = len(report.tables) - 1
         report.rows.append(
             ReportRow(table, int(offset), int(count), shapes, size, size_bytes)
         )
-    return reading.has_heading
+    return reading.has_heading and size_bytes <= MOST
 
 
 def _take_heading(reading: _Reading, match: re.Match[str]) -> bool:
@@ -178,6 +179,8 @@ def _take_head(reading: _Reading, match: re.Match[str]) -> bool:
 def _take_allocation(reading: _Reading, match: re.Match[str]) -> bool:
     number, size = match.groups()
     allocation = ReportAllocation(int(number), size, human_bytes(size))
+    if allocation.size_bytes > MOST:
+        return False
     reading.report.allocations.append(allocation)
     return True
 

@@ -73,18 +73,18 @@ SELECT
     coalesce(n.space_name, 'color_' || s.space_color)
   END AS space_name,
   s.instruction_count > 0 AS has_hlo, s.has_live_ranges AS has_ranges,
-  CAST(coalesce(p.reserved_bytes, r.total_bytes, a.listed) AS BIGINT)
+  TRY_CAST(coalesce(p.reserved_bytes, r.total_bytes, a.listed) AS BIGINT)
     AS reserved_bytes,
   CASE
     WHEN p.reserved_bytes IS NOT NULL THEN 'assignment'
     WHEN coalesce(r.total_bytes, a.listed) IS NOT NULL THEN 'report'
   END AS reserved_from,
-  CAST(t.arguments AS BIGINT) AS argument_bytes,
-  CAST(t.results AS BIGINT) AS result_bytes,
+  TRY_CAST(t.arguments AS BIGINT) AS argument_bytes,
+  TRY_CAST(t.results AS BIGINT) AS result_bytes,
   CASE WHEN t.arguments IS NOT NULL
-    THEN CAST(coalesce(h.shared, 0) AS BIGINT) END AS shared_bytes,
-  CAST(t.largest AS BIGINT) AS largest_bytes,
-  CAST(t.arguments + greatest(
+    THEN TRY_CAST(coalesce(h.shared, 0) AS BIGINT) END AS shared_bytes,
+  TRY_CAST(t.largest AS BIGINT) AS largest_bytes,
+  TRY_CAST(t.arguments + greatest(
     0, greatest(t.results, coalesce(t.largest, 0)) - coalesce(h.shared, 0)
   ) AS BIGINT) AS least_bytes,
   array_to_string(list_filter([
