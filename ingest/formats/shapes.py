@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from hlodb.ingest.formats.scan import split_commas, without_comments
+from hlodb.ingest.records import MOST
 
 POINTER_BYTES = 8
 
@@ -119,7 +120,8 @@ def _array_bytes(
         return None
     packed = _ELEMENT_SIZE.search(layout) if layout and "E(" in layout else None
     if packed and int(packed.group(1)):
-        return (count * int(packed.group(1)) + 7) // 8
+        found = (count * int(packed.group(1)) + 7) // 8
+        return found if found <= MOST else None
     return count * ((bits + 7) // 8)
 
 

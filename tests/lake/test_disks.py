@@ -28,11 +28,21 @@ AFTER = str(DATA / "moved_lines" / "after")
 def small_disk(tmp_path: Path) -> Iterator[Path]:
     disk = tmp_path / "disk"
     disk.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", str(disk)]
     if os.geteuid() != 0 or subprocess.run(mount, check=False).returncode:
         pytest.skip("no file system may be mounted here")
     yield disk
     subprocess.run(["umount", str(disk)], check=True)
+
+
+def fill_up(disk: Path) -> Path:
+    """Return a file that takes all room on a disk."""
+    fill = disk / "fill"
+    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)), fill.open("wb") as f:
+        while True:
+            f.write(bytes(4096))
+            f.flush()
+    return fill
 
 
 @pytest.fixture
@@ -56,11 +66,7 @@ def lake(tmp_path: Path) -> Path:
 def test_commands_on_a_full_disk(
     small_disk: Path, on_small_disk: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    fill = small_disk / "fill"
-    with pytest.raises(OSError, match=os.strerror(errno.ENOSPC)), fill.open("wb") as f:
-        while True:
-            f.write(bytes(4096))
-            f.flush()
+    fill = fill_up(small_disk)
     capfd.readouterr()
     for command in (
         ["ingest", AFTER, "--run", "b"],
@@ -83,6 +89,41 @@ def test_commands_on_a_full_disk(
     with open_for_reading(on_small_disk) as connection:
         found = run_sql(connection, "SELECT run FROM run_list() ORDER BY run").rows
     assert found == [("a",), ("b",)]
+
+
+@pytest.mark.parametrize("name", ["runs.lake", "runs.duckdb"])
+def test_compacting_on_a_full_disk_loses_nothing(
+    name: str, small_disk: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    db = small_disk / name
+    if db.suffix == ".lake":
+        assert main(["lake", "create", str(db)]) == 0
+    for run, dump in (("a", BEFORE), ("b", AFTER)):
+        assert main(["ingest", dump, "--run", run, "--db", str(db)]) == 0
+    before = content(db)
+    fill = fill_up(small_disk)
+    capfd.readouterr()
+    assert main(["compact", "--db", str(db)]) == 5
+    assert capfd.readouterr().err == (
+        f"hlodb: cannot use {db}: the disk is full; make room there and try again\n"
+    )
+    assert content(db) == before
+    fill.unlink()
+    assert main(["compact", "--db", str(db)]) == 0
+    assert content(db) == before
+    left = {path.name for path in small_disk.iterdir()}
+    assert left == {name}
+
+
+def content(db: Path) -> list[tuple[object, ...]]:
+    """Return what was ingested, as a query sees it."""
+    with open_for_reading(db) as connection:
+        text = (
+            "SELECT r.name, m.path, i.name, i.shape, i.op_name FROM runs AS r"
+            " JOIN modules AS m USING (run_id) JOIN instructions AS i USING (module_id)"
+            " ORDER BY ALL"
+        )
+        return run_sql(connection, text).rows
 
 
 def test_a_read_only_disk(
