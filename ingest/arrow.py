@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, groupby
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from hlodb.ingest.records import PackedTexts, TextColumn
 from hlodb.schema.stored import stored_tables
 
 _ARROW = {
@@ -89,8 +88,6 @@ class Columns:
         if count:
             for name, pieces in self._pieces.items():
                 value = columns.get(name)
-                if isinstance(value, TextColumn):
-                    value = arrow_texts(value)
                 pieces.append(_Piece(_kind_of(value), count, value))
 
     @property
@@ -142,12 +139,6 @@ def _kind_of(value: Any) -> str:
     return "list" if isinstance(value, list | tuple) else "scalar"
 
 
-def arrow_texts(column: TextColumn) -> pa.Array:
-    """Return texts as an Arrow array."""
-    numbers = np.asarray(column.numbers, np.int32)
-    return _taken(column.by_number, numbers)
-
-
 def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArray:
     """Return texts by number, only those that are used."""
     is_used = np.zeros(len(texts), np.bool_)
@@ -156,17 +147,22 @@ def _dictionary(numbers: Ints, texts: Sequence[str | None]) -> pa.DictionaryArra
     used = np.flatnonzero(is_used).astype(np.int32)
     mask = numbers == NO_ID
     indices = pa.array(places[numbers], mask=mask if mask.any() else None)
-    return pa.DictionaryArray.from_arrays(indices, _taken(texts, used))
+    return pa.DictionaryArray.from_arrays(indices, texts_array(texts, used))
 
 
-def _of(texts: Sequence[str | None]) -> Callable[[list[int]], Iterable[str | None]]:
-    return lambda numbers: map(texts.__getitem__, numbers)
+@runtime_checkable
+class _Packed(Protocol):
+    """Texts that are made when they are taken."""
+
+    def taken(self, numbers: Iterable[int]) -> Iterable[str | None]: ...
 
 
-def _taken(texts: Sequence[str | None], numbers: Ints) -> pa.Array:
-    taken = texts.taken if isinstance(texts, PackedTexts) else _of(texts)
-    parts = [
-        pa.array(list(taken(part.tolist())), pa.string())
-        for part in np.split(numbers, range(_MANY, len(numbers), _MANY))
-    ]
+def texts_array(texts: Sequence[str | None], numbers: Ints) -> pa.Array:
+    """Return the texts of these numbers."""
+    parts = []
+    for part in np.split(numbers, range(_MANY, len(numbers), _MANY)):
+        wanted = part.tolist()
+        found = texts.taken(wanted) if isinstance(texts, _Packed) else None
+        known = [texts[at] for at in wanted] if found is None else list(found)
+        parts.append(pa.array(known, pa.string()))
     return parts[0] if len(parts) == 1 else pa.concat_arrays(parts)

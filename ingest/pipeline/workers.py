@@ -112,17 +112,6 @@ def _pool(jobs: int) -> ProcessPoolExecutor:
     )
 
 
-def _end_all(others: Sequence[BaseProcess]) -> None:
-    """End the workers of a pool that could not start all: nobody sends them work.
-
-    This process would wait for them when it ends.
-    """
-    for process in multiprocessing.active_children():
-        if process not in others:
-            process.terminate()
-            process.join()
-
-
 def _start_worker(parent: int) -> None:
     keep_pandas_out()
     start_process()

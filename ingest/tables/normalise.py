@@ -15,7 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from hlodb.ingest.arrow import NO_ID, Columns, Ints, Longs, Numbered, arrow_schema
+from hlodb.ingest.arrow import (
+    NO_ID,
+    Columns,
+    Ints,
+    Longs,
+    Numbered,
+    arrow_schema,
+    texts_array,
+)
 from hlodb.ingest.formats.hlo_text.header import aliases
 from hlodb.ingest.formats.shapes import parse_shape
 from hlodb.ingest.memory.liveness import Branches, contradictions
@@ -106,7 +114,13 @@ class AssignmentRows:
         return self._number_of[codes]
 
     def _add(self, table: str, count: int, **columns: Any) -> None:
-        self.tables[table].add(count, module_id=self.module_id, **columns)
+        found = {
+            name: texts_array(value.by_number, np.asarray(value.numbers))
+            if isinstance(value, TextColumn)
+            else value
+            for name, value in columns.items()
+        }
+        self.tables[table].add(count, module_id=self.module_id, **found)
 
     def _add_allocations(self) -> None:
         rows = self.assignment.allocations

@@ -27,8 +27,14 @@ from tests.reliability.trials import (
 _PATIENCE_SECONDS = 300
 """Large enough for any machine: a process that is alive then waits for ever."""
 
-SHORT_KILLS = 14
-"""`make torture` dies at every moment."""
+FEW, MORE = 5, pytest.param(14, marks=pytest.mark.slow)
+"""Deaths on the way; `make torture` dies at every moment."""
+
+
+def shares(few: float, *more: float) -> pytest.MarkDecorator:
+    """Try one share of the way; others in the slow tests."""
+    slow = [pytest.param(share, marks=pytest.mark.slow) for share in more]
+    return pytest.mark.parametrize("share", [few, *slow])
 
 
 @pytest.fixture(scope="module")
@@ -36,56 +42,58 @@ def trial(tmp_path_factory: pytest.TempPathFactory) -> Trial:
     return make_trial(tmp_path_factory.mktemp("trial"))
 
 
-def test_killed_at_moments_all_along_the_way(trial: Trial) -> None:
+@pytest.mark.parametrize("kills", [FEW, MORE])
+def test_killed_at_moments_all_along_the_way(kills: int, trial: Trial) -> None:
     moments = moments_of(trial)
     assert moments > 60
-    for number in range(SHORT_KILLS):
-        moment = 1 + number * moments // SHORT_KILLS
+    for number in range(kills):
+        moment = 1 + number * moments // kills
         assert die_at(trial, moment) == [], f"at moment {moment} of {moments}"
 
 
+@shares(0.8, 0.3)
 @pytest.mark.parametrize("name", tasks.TASKS)
-def test_other_tasks_killed_on_the_way(name: str, tmp_path: Path) -> None:
+def test_other_tasks_killed_on_the_way(name: str, share: float, tmp_path: Path) -> None:
     begun = tasks.begin(name, tmp_path)
     moments = tasks.moments_of(begun)
-    for moment in sorted({1 + moments // 3, 1 + 4 * moments // 5}):
-        assert tasks.die_during(begun, moment) == [], f"at {moment} of {moments}"
+    moment = 1 + int(share * moments)
+    assert tasks.die_during(begun, moment) == [], f"at {moment} of {moments}"
 
 
-def test_killed_while_a_new_file_is_made(trial: Trial) -> None:
+@shares(0.9, 0.2)
+def test_killed_while_a_new_file_is_made(share: float, trial: Trial) -> None:
     moments = moments_of(trial, into_new=True)
-    for share in (0.2, 0.9):
-        assert die_at(trial, int(share * moments), into_new=True) == []
+    assert die_at(trial, int(share * moments), into_new=True) == []
 
 
-def test_killed_while_workers_parse(trial: Trial) -> None:
-    for share in (0.3, 0.8):
-        assert kill_after(trial, share) == []
+@shares(0.3, 0.8)
+def test_killed_while_workers_parse(share: float, trial: Trial) -> None:
+    assert kill_after(trial, share) == []
 
 
-def test_a_quota(trial: Trial) -> None:
-    for share in (0.1, 0.6):
-        assert with_quota(trial, share) == []
+@shares(0.6, 0.1)
+def test_a_quota(share: float, trial: Trial) -> None:
+    assert with_quota(trial, share) == []
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a small disk")
-def test_a_full_disk(trial: Trial) -> None:
-    for share in (0.2, 0.7):
-        outcome = run_out_of_room(trial, share)
-        if outcome is None:
-            pytest.skip("no file system may be mounted here")
-        assert outcome == []
+@shares(0.7, 0.2)
+def test_a_full_disk(share: float, trial: Trial) -> None:
+    outcome = run_out_of_room(trial, share)
+    if outcome is None:
+        pytest.skip("no file system may be mounted here")
+    assert outcome == []
 
 
-def test_permission_withdrawn_on_the_way(trial: Trial) -> None:
+@shares(0.5, 0.1, 0.9)
+def test_permission_withdrawn_on_the_way(share: float, trial: Trial) -> None:
     moments = moments_of(trial)
-    for share in (0.1, 0.5, 0.9):
-        assert without_permission(trial, int(share * moments)) == []
+    assert without_permission(trial, int(share * moments)) == []
 
 
-def test_every_file_broken_off(trial: Trial) -> None:
-    for share in (0.2, 0.7):
-        assert break_off(trial, share) == []
+@shares(0.7, 0.2)
+def test_every_file_broken_off(share: float, trial: Trial) -> None:
+    assert break_off(trial, share) == []
 
 
 def test_a_killed_worker_is_told(

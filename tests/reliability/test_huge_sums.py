@@ -84,7 +84,7 @@ DUMPS: dict[str, dict[str, bytes]] = {
     "report": {
         "-memory-usage-report.txt": (
             b"Total bytes used: 999999999999999 (1 PiB)\n\n"
-            "Allocations sorted by size:\n\n"
+            b"Allocations sorted by size:\n\n"
             b"cumulative_size; total_size - cumulative_size; total_size\n---\n"
             b"  999999.99EiB( 50%);  1B; allocation 1: size 999999.99EiB, x:\n\n"
             b"Allocation 1: size 999999.99EiB, x:\n"

@@ -8,19 +8,20 @@ import pytest
 
 from tests.reliability.races import REAL, in_turn, race
 
-WRITERS = 4
-"""`make torture` has more of them."""
+SOME = pytest.param(1, 3, id="some")
+MANY = pytest.param(6, 4, id="many", marks=pytest.mark.slow)
+"""Rounds and writers; `make torture` has more of both."""
 
 
-@pytest.mark.parametrize("rounds", [2, pytest.param(6, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("rounds", "writers"), [SOME, MANY])
 @pytest.mark.parametrize("existing", [False, True], ids=["new", "existing"])
 def test_writers_that_begin_together(
-    existing: bool, rounds: int, tmp_path: Path
+    existing: bool, rounds: int, writers: int, tmp_path: Path
 ) -> None:
-    dumps = REAL[:WRITERS]
+    dumps = REAL[:writers]
     expected = in_turn(tmp_path, dumps, existing=existing)
     wrong = [
-        race(dumps, expected, existing=existing, jobs=1 + number % 2)
+        race(dumps, expected, existing=existing, jobs=1 + (number + existing) % 2)
         for number in range(rounds)
     ]
     assert wrong == [[]] * rounds

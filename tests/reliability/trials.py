@@ -32,6 +32,8 @@ class Trial:
     expected: Content
     began_with: int
     seconds: float
+    needed: int
+    """Bytes that the ingest adds to the file."""
 
     def compare(self, one: Path, other: Path) -> list[str]:
         """Return the faults of `one`, and where it differs from `other`."""
@@ -48,7 +50,8 @@ def make_trial(folder: Path) -> Trial:
     began = time.perf_counter()
     assert children.run(children.ingest_paths, [str(dump)], after, 2) == 0
     seconds = time.perf_counter() - began
-    return Trial(folder, before, dump, content(after), _files(before), seconds)
+    needed = after.stat().st_size - before.stat().st_size
+    return Trial(folder, before, dump, content(after), _files(before), seconds, needed)
 
 
 def moments_of(trial: Trial, *, into_new: bool = False) -> int:
@@ -88,9 +91,8 @@ def kill_after(trial: Trial, share: float) -> list[str]:
 
 def with_quota(trial: Trial, share: float) -> list[str]:
     """Let no file grow beyond a share of what the ingest needs."""
-    room = _needed(trial)
     with _copy(trial) as db:
-        quota = db.stat().st_size + int(share * room)
+        quota = db.stat().st_size + int(share * trial.needed)
         code = children.run(children.ingest_with_quota, [str(trial.dump)], db, quota)
         wrong = [] if code in (0, UNWRITABLE) else [f"it ended with {code}"]
         return wrong + _look(trial, db, trial.began_with)
@@ -98,9 +100,8 @@ def with_quota(trial: Trial, share: float) -> list[str]:
 
 def run_out_of_room(trial: Trial, share: float) -> list[str] | None:
     """Leave a small disk a share of what is needed; None where it can't be mounted."""
-    room = _needed(trial)
     with tempfile.TemporaryDirectory(dir=trial.folder) as disk:
-        size = trial.before.stat().st_size + 8 * room
+        size = trial.before.stat().st_size + 8 * trial.needed
         mount = ["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", disk]
         if subprocess.run(mount, check=False, capture_output=True).returncode:
             return None
@@ -108,7 +109,7 @@ def run_out_of_room(trial: Trial, share: float) -> list[str] | None:
             db, filler = Path(disk) / "w.duckdb", Path(disk) / "filler"
             shutil.copy(trial.before, db)
             free = shutil.disk_usage(disk).free
-            filler.write_bytes(bytes(free - int(share * room)))
+            filler.write_bytes(bytes(free - int(share * trial.needed)))
             code = children.run(children.ingest_paths, [str(trial.dump)], db)
             wrong = [] if code in (0, UNWRITABLE) else [f"it ended with {code}"]
             # Reading must go on while the disk is still full.
@@ -171,13 +172,6 @@ def _files(db: Path) -> int:
     with connect(db) as connection:
         row = connection.execute("SELECT count(*) FROM dump_files").fetchone()
     return int(row[0]) if row else 0
-
-
-def _needed(trial: Trial) -> int:
-    """Return the bytes that the ingest adds to the file."""
-    with _copy(trial) as db:
-        assert children.run(children.ingest_paths, [str(trial.dump)], db) == 0
-        return db.stat().st_size - trial.before.stat().st_size
 
 
 @contextmanager

@@ -21,8 +21,6 @@ from itertools import count, islice
 from operator import eq, le, lt
 from typing import NamedTuple
 
-import numpy as np
-
 from hlodb.ingest.formats.buffer_assignment.allocations import (
     Allocations,
     read_allocations,
@@ -171,9 +169,11 @@ def _counts_up(found: Columns) -> bool:
 
 def _are_sound_ranges(found: Columns) -> bool:
     names, indices, starts, ends = found
-    keys = np.asarray(names.numbers, np.int64) * len(names.by_number)
-    keys += np.asarray(indices.numbers)
-    return len(np.unique(keys)) == len(names) and all(map(le, starts, ends))
+    width = len(names.by_number)
+    pairs = zip(names.numbers, indices.numbers, strict=True)
+    keys = sorted([name * width + index for name, index in pairs])
+    are_distinct = all(map(lt, keys, islice(keys, 1, None)))
+    return are_distinct and all(map(le, starts, ends))
 
 
 def _always(_: Columns) -> bool:
