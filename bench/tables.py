@@ -18,10 +18,10 @@ TARGETS = {
 _MEMORY_BYTES = 1.5e9
 _SINGLE_TIMES = 8
 _MEMORY_TIMES = {
-    "one computation": 5,
-    "many computations": 12,
-    "buffer assignment": 7.5,
-    "used values": 9,
+    "one computation": 4,
+    "many computations": 6,
+    "buffer assignment": 5,
+    "used values": 6.5,
 }
 """The process itself is in it, which is about as large as the file."""
 _AGAIN_RATE = 300
