@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 import pyarrow as pa
 
-from hlodb.collection import give_back_memory
+from hlodb.garbage import give_back_memory
 from hlodb.ingest.modules.parse_unit import parse_unit
 from hlodb.ingest.recognise.unit_files import FileReport, UnitFile
 from hlodb.ingest.records import Evidence, Reject
