@@ -124,16 +124,18 @@ def test_the_nth_operand_goes_with_the_nth_result(empty_warehouse: Connection) -
     ]
 
 
-@pytest.mark.parametrize(("color", "rows"), [(0, [("v0", "v10", 4)]), (1, [])])
+@pytest.mark.parametrize(("color", "rows"), [(0, [("v0", "v10", 4, 4)]), (1, [])])
 def test_an_operand_of_another_memory_space_is_not_reused(
-    empty_warehouse: Connection, color: int, rows: list[tuple[str, str, int]]
+    empty_warehouse: Connection, color: int, rows: list[tuple[str, str, int, int]]
 ) -> None:
+    """Both are live at step 2: the peak of 8 bytes falls by those of one."""
     older = Allocation(0, 4, color, "temp", (Value(0, 0, 4, 0, 2, 4),))
     newer = Allocation(1, 4, 0, "temp", (Value(10, 0, 4, 2, 5, 4),))
     with stored(empty_warehouse, Assignment((older, newer), 6)) as connection:
         describe(connection)
         found = connection.execute(
-            "SELECT operand_instruction, instruction, saved_bytes FROM missed_inplace()"
+            "SELECT operand_instruction, instruction, saved_bytes, leverage_bytes"
+            " FROM missed_inplace()"
         ).fetchall()
     assert found == rows
 

@@ -60,7 +60,15 @@ def test_steps_and_what_became_of_them(nights: Path) -> None:
     with connect(nights) as connection:
         rows = run_query(connection, "memory_steps").dicts()
     names = ("program", "base_run", "run", "verdict", "fate", "undone_run_id")
-    assert {row["delta_reserved_bytes"] for row in rows} > {4 * MIB, -5 * MIB}
+    sides = ("program", "base_run", "run", "base_reserved_bytes")
+    more = ("candidate_reserved_bytes", "delta_reserved_bytes", "delta_live_peak_bytes")
+    for program, base, run, before, after, *deltas in shown(rows, sides + more):
+        sizes = [SIZES[program][int(name[-1]) - 1] for name in (base, run)]
+        first, last = ((size or 0) * MIB for size in sizes)
+        # A program that is gone has no size, and none to compare.
+        assert (before, after or 0) == (first, last)
+        assert [delta or 0 for delta in deltas] == [last - first if last else 0] * 2
+    assert {row["noise_band_bytes"] for row in rows} == {0}
     assert sorted(shown(rows, names)) == [
         ("jit_back", "night-6", "night-7", "worse", "stands", None),
         ("jit_gone", "night-5", "night-6", "failed", "stands", None),
@@ -105,3 +113,32 @@ def test_since_when_the_last_night_differs(nights: Path) -> None:
         ("jit_twice", "improved", "night-7", "night-6", None),
         ("jit_undone", "improved", "night-5", "night-4", None),
     ]
+
+
+def test_the_run_and_the_commit_of_a_difference_are_named(tmp_path: Path) -> None:
+    """It grows in the second night; the third is as the second."""
+    worlds = [
+        night(number, sized("jit_f", size), commit=f"commit-{number}")
+        for number, size in ((1, 10), (2, 14), (3, 14))
+    ]
+    asked = {"base": "night-1", "candidate": "night-3"}
+    with connect(make(tmp_path / "w.duckdb", *worlds)) as connection:
+        [row] = run_query(connection, "differences_since", {**asked}).dicts()
+        again = run_query(connection, "differences_since", {"base": "night-2"})
+    assert {name: value for name, value in row.items() if name != "rule"} == {
+        **asked,
+        "program": "jit_f",
+        "base_program": None,
+        "module_number": 1,
+        "rank": None,
+        "color": 0,
+        "space_name": "host",
+        "verdict": "worse",
+        "delta_reserved_bytes": 4 * MIB,
+        "first_run": "night-2",
+        "run_before": "night-1",
+        "undone_run": None,
+        "commit_before": "commit-1",
+        "first_commit": "commit-2",
+    }
+    assert again.rows == []

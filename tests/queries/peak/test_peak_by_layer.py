@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 
 import pytest
 from hypothesis import example, given
@@ -78,8 +78,24 @@ def test_every_path_has_its_layer(empty_warehouse: Connection) -> None:
     expected: dict[tuple[int, str], int] = defaultdict(int)
     for number, layer in enumerate(LAYERS.values()):
         expected[0, layer or "(no layer)"] += number + 1
+    counts = Counter(layer or "(no layer)" for layer in LAYERS.values())
     with stored(empty_warehouse, whole) as connection:
         assert ask(connection) == expected
+        others = connection.execute(
+            "SELECT layer, value_count, peak_ratio, largest_instruction"
+            " FROM peak_by_layer()"
+        ).fetchall()
+    # The n-th path is that of a value of n bytes; all are live at once.
+    last = {layer or "(no layer)": n for n, layer in enumerate(LAYERS.values())}
+    total = sum(range(len(LAYERS) + 1))
+    assert {row[0]: row[1:] for row in others} == {
+        layer: (
+            counts[layer],
+            pytest.approx(expected[0, layer] / total),
+            f"v{last[layer]}",
+        )
+        for layer in counts
+    }
 
 
 @pytest.mark.slow

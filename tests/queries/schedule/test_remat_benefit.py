@@ -200,6 +200,10 @@ def test_a_program_of_which_a_tpu_holds_too_few_layers(recomputing: Connection) 
     found = set(recomputing.execute(ROWS).fetchall())
     assert len(found) == 9
     assert found == expected(stored_module(recomputing))
+
+
+def test_what_each_clone_saves_and_costs(recomputing: Connection) -> None:
+    """Arrays are of 1 GiB; a product takes two of them beside its weights."""
     shown = """
         SELECT instruction, kept_from, saved_at_peak_bytes // 1024**3, flop,
           moved_bytes // 1024**2
@@ -219,6 +223,11 @@ def test_a_program_of_which_a_tpu_holds_too_few_layers(recomputing: Connection) 
         ("fusion.60.remat", "fusion.60.remat.1", 0, work, 5 * gib + weights),
         ("sin.10.remat", "sin.10.remat.1", 0, 0, 2 * gib),
     ]
+    ratios = recomputing.execute(
+        "SELECT saved_at_peak_bytes / moved_bytes, saved_ratio FROM remat_benefit()"
+    ).fetchall()
+    assert all(ratio == pytest.approx(saved) for saved, ratio in ratios)
+    assert ratios[0][1] == pytest.approx(2 / (4 + weights / gib))
 
 
 def test_what_is_recomputed_whole_has_its_results_and_its_work(
