@@ -32,20 +32,9 @@ def schema() -> str:
 
 
 def query_index() -> str:
-    """Return a line for each query, by group."""
-    parts = [
-        f"{ABOUT}\n# Queries\n\n"
-        "`hlodb query NAME` answers one of these questions, `hlodb query NAME --help`"
-        " explains every parameter and column, and `FROM NAME(…)` asks the same"
-        " question in any DuckDB client.\n",
-        *(_index_of(group) for group in ASKED),
-        "## Checks and building blocks\n\n"
-        "`hlodb check` runs the [checks](checks.md). Building blocks and tables of"
-        " rules are macros that the queries above read, and that your own SQL may"
-        " read: `hlodb query --all` lists them, `hlodb query NAME --help` explains"
-        " one.\n",
-    ]
-    return "\n".join(parts)
+    """Return the page of queries with a line for each, by group."""
+    lists = "\n".join(_index_of(group) for group in ASKED)
+    return _with_part("queries.md", _LISTS, f"\n{lists}\n")
 
 
 def _index_of(group: str) -> str:
@@ -54,7 +43,7 @@ def _index_of(group: str) -> str:
         for query in _queries(group)
     ]
     return (
-        f"## {GROUPS[group]}\n\n| query | question |\n| --- | --- |\n{''.join(lines)}"
+        f"### {GROUPS[group]}\n\n| query | question |\n| --- | --- |\n{''.join(lines)}"
     )
 
 
@@ -85,6 +74,7 @@ def example(name: str) -> str:
 
 
 _PARTS = "<!-- parts: made by `make docs` -->\n", "<!-- end of parts -->"
+_LISTS = "<!-- lists: made by `make docs` -->\n", "<!-- end of lists -->"
 
 
 def report() -> str:
@@ -92,11 +82,16 @@ def report() -> str:
     parts = rule_rows("difference_parts")
     rows = "".join(f"| `{part}` | {meaning} |\n" for part, meaning in parts)
     table = f"| part | bytes of it are |\n|---|---|\n{rows}"
-    first, last = _PARTS
-    page = (FOLDER / "reference" / "report.md").read_text(encoding="utf-8")
+    return _with_part("report.md", _PARTS, table)
+
+
+def _with_part(name: str, marks: tuple[str, str], part: str) -> str:
+    """Return a page written by hand, with `part` between two marks."""
+    first, last = marks
+    page = (FOLDER / "reference" / name).read_text(encoding="utf-8")
     head, rest = page.split(first, 1)
     _, tail = rest.split(last, 1)
-    return f"{head}{first}{table}{last}{tail}"
+    return f"{head}{first}{part}{last}{tail}"
 
 
 PAGES: dict[str, Callable[[], str]] = {
