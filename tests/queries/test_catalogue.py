@@ -22,6 +22,7 @@ from hlodb.queries.macros import needs
 from hlodb.queries.run import run_query
 from hlodb.rules import rule_rows
 from hlodb.text import nearest
+from tests.oracle.test_queries import recomputed_queries
 from tests.queries.conftest import OWNERS
 
 NOT_ASKED = ("checks", *BUILDING_BLOCKS)
@@ -58,6 +59,17 @@ def test_sixty_questions_and_more() -> None:
     asked = [q for q in catalogue.values() if q.group not in NOT_ASKED]
     assert len(asked) >= 70
     assert list(dict.fromkeys(q.group for q in catalogue.values())) == list(GROUPS)
+
+
+def test_every_question_has_a_test_of_its_own() -> None:
+    """Beside its gold result: the oracle, or a test of its group that names it."""
+    tests = "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in Path(__file__).parent.glob("*/**/test_*.py")
+    )
+    named = {*re.findall(r"\w+", tests)} | recomputed_queries()
+    asked = [q.name for q in load_catalogue().values() if q.group not in NOT_ASKED]
+    assert [name for name in asked if name not in named] == []
 
 
 def test_an_unknown_name_suggests_the_nearest() -> None:
