@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from difflib import get_close_matches
@@ -96,6 +96,12 @@ def signed_percent(ratio: float | None) -> str:
 def counted(count: int, name: str) -> str:
     """Return `1 row` or `2 rows`."""
     return f"{count:,} {name}{'' if count == 1 else 's'}"
+
+
+def few(names: Sequence[str], most: int) -> str:
+    """Return at most `most` names in a line, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
 def visible(text: str) -> str:

@@ -47,8 +47,8 @@ class Warehouse:
 
         A notebook shows the page with its pictures, as `hlodb explain` writes it.
         """
-        from hlodb.reports.overview.overview import read_overview
         from hlodb.reports.pictures.overview_maps import read_overview_maps
+        from hlodb.reports.read.overview import read_overview
         from hlodb.reports.render.overviews import Shown, rendered
 
         found = [
@@ -63,8 +63,8 @@ class Warehouse:
     def report(self, run: str | None = None, baseline: str | None = None) -> Page:
         """Compare a run with its baseline, as `hlodb report` does without settings."""
         from hlodb.reports.build import build_report
-        from hlodb.reports.compare.scene import Request
         from hlodb.reports.config.settings import Settings
+        from hlodb.reports.read.compared_runs import Request
         from hlodb.reports.render.forms import renderer
 
         request = Request(run, baseline, db=self._db)

@@ -29,7 +29,7 @@ from hlodb.ingest.pipeline.ingest import ingest_sources
 from hlodb.ingest.sources.discover import RunSource, discover
 from hlodb.printed_commands import named_db
 from hlodb.reports.config.reading import read_settings
-from hlodb.reports.overview.overview import TIMELINE_POINTS, Overview, read_overview
+from hlodb.reports.read.overview import TIMELINE_POINTS, Overview, read_overview
 from hlodb.reports.render.overviews import FORMATS, Shown, rendered
 from hlodb.schema.connection import Connection
 from hlodb.terminal.narration import narrate

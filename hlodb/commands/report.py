@@ -23,13 +23,13 @@ from hlodb.garbage import no_collection
 from hlodb.ingest.pipeline.staging_folder import is_anything_staged, staging_folder
 from hlodb.printed_commands import named_db
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import FILE_NAME, read_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.budgets import proposed_budgets
 from hlodb.reports.judge.outcome import FAIL_ON
 from hlodb.reports.judge.triage import record
 from hlodb.reports.model.report import Report
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import FORMATS, shown_by
 from hlodb.terminal.narration import narrate
 

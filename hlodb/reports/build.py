@@ -16,8 +16,6 @@ from hashlib import blake2b
 from typing import NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
-from hlodb.reports.compare.environment import environment_changes, run_facts
-from hlodb.reports.compare.scene import Request, Scene, read_scene
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.findings import cause_groups
 from hlodb.reports.judge.outcome import conclude
@@ -40,14 +38,16 @@ from hlodb.reports.model.sections import (
     ScalingLaw,
     Waste,
 )
-from hlodb.reports.sections import capacity_and_health as sections
-from hlodb.reports.sections.captured import captured
-from hlodb.reports.sections.limits import Limits, read_limits
-from hlodb.reports.sections.notes import notes
-from hlodb.reports.sections.partial import partial
-from hlodb.reports.sections.scaling import scaling_laws
-from hlodb.reports.sections.soundness import quality
-from hlodb.reports.sections.waste import waste
+from hlodb.reports.read import capacity_and_health as sections
+from hlodb.reports.read.captured import captured
+from hlodb.reports.read.compared_runs import Request, Scene, read_scene
+from hlodb.reports.read.environment import environment_changes, run_facts
+from hlodb.reports.read.limits import Limits, read_limits
+from hlodb.reports.read.notes import notes
+from hlodb.reports.read.partial import partial
+from hlodb.reports.read.scaling import scaling_laws
+from hlodb.reports.read.soundness import quality
+from hlodb.reports.read.waste import waste
 from hlodb.rules import rule_rows
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__

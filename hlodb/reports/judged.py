@@ -10,11 +10,7 @@ from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
-from hlodb.reports.compare import history
-from hlodb.reports.compare.pairs import Verdict
-from hlodb.reports.compare.scene import Request, Scene
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.explain.differences import read_lost_donations
 from hlodb.reports.judge.assemble import (
     explanations,
     findings_of,
@@ -36,9 +32,13 @@ from hlodb.reports.pictures.arenas import read_arena_maps
 from hlodb.reports.pictures.curves import read_curves
 from hlodb.reports.pictures.flames import read_flames
 from hlodb.reports.pictures.trends import read_role_histories
-from hlodb.reports.sections import capacity_and_health as sections
-from hlodb.reports.sections.limits import Limits, refused_programs
-from hlodb.reports.sections.scoped import scoped_bytes, without_scoped
+from hlodb.reports.read import capacity_and_health as sections
+from hlodb.reports.read import history
+from hlodb.reports.read.compared_runs import Request, Scene
+from hlodb.reports.read.differences import read_lost_donations
+from hlodb.reports.read.limits import Limits, refused_programs
+from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.scoped import scoped_bytes, without_scoped
 from hlodb.schema.connection import Connection
 
 

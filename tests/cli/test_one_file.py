@@ -11,10 +11,10 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
+from hlodb.reports.document.blocks import Paragraph
+from hlodb.reports.document.explanation import headline, outline
 from hlodb.reports.model.limits import NOT_INCLUDED
-from hlodb.reports.outline.blocks import Paragraph
-from hlodb.reports.overview.outline import headline, outline
-from hlodb.reports.overview.overview import read_overview
+from hlodb.reports.read.overview import read_overview
 from hlodb.schema.warehouse import connect
 from tests.cli.test_explain import explain
 from tests.conftest import DATA

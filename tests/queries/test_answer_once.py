@@ -11,7 +11,7 @@ from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.macros import in_order
 from hlodb.queries.run import run_query
-from hlodb.reports.overview.overview import _OF_PROGRAMS, _SHARED
+from hlodb.reports.read.overview import _OF_PROGRAMS, _SHARED
 from hlodb.schema.warehouse import connect
 
 PROGRAM = {"run": "v5e-jax-0.10.2", "program": "jit_mlp_step"}

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.report import Report
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.made_once import made_once
 from tests.reports.situations import report_on

@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from hlodb.reports.compare import history
-from hlodb.reports.compare.pairs import Verdict
-from hlodb.reports.compare.scene import Scene
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.explain.differences import Modules
-from hlodb.reports.explain.explain import Explanations, explain
 from hlodb.reports.judge.finding_ids import finding_id, places_of, with_own_ids
 from hlodb.reports.judge.findings import (
     Movement,
@@ -23,6 +18,11 @@ from hlodb.reports.model.facts import Module, Run
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.names import place
 from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.read import history
+from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.details import Explanations, explain
+from hlodb.reports.read.differences import Modules
+from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 
-from hlodb.reports.compare.read import rows
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.findings import OPEN
 from hlodb.reports.judge.sentences import EXPIRED
 from hlodb.reports.judge.waivers import COVERED
 from hlodb.reports.model.findings import Finding, Triage
+from hlodb.reports.read.rows import rows
 from hlodb.schema.connection import Connection
 from hlodb.text import plain_bytes
 

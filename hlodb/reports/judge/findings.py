@@ -8,13 +8,13 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from hlodb.printed_commands import positional
-from hlodb.reports.compare.pairs import Pair, Verdict, tags
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.explain.explain import UNEXPLAINED, Explanation
 from hlodb.reports.judge.finding_ids import METRIC
 from hlodb.reports.judge.sentences import cause_line
 from hlodb.reports.model.facts import Run
 from hlodb.reports.model.findings import CauseGroup, Finding
+from hlodb.reports.read.details import UNEXPLAINED, Explanation
+from hlodb.reports.read.pairs import Pair, Verdict, tags
 
 ALERTING = ("worse", "mixed")
 """Changes that fail the gate `regression`."""

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hlodb.reports.compare.baseline import FIRST
 from hlodb.reports.judge.findings import ALERTING
 from hlodb.reports.judge.gate_rows import ABSOLUTE
 from hlodb.reports.judge.sentences import (
@@ -20,6 +19,7 @@ from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.limits import limit_of, limit_words
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Gate, Report
+from hlodb.reports.read.baseline import FIRST
 from hlodb.text import (
     bytes_from_to,
     counted,

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.compare.pairs import Verdict
-from hlodb.reports.compare.read import rows
-from hlodb.reports.explain.sources import UNKNOWN, Place, read_sources
 from hlodb.reports.model.arenas import (
     ALONE,
     BEFORE,
@@ -30,6 +27,9 @@ from hlodb.reports.model.arenas import (
 from hlodb.reports.model.facts import Module
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.pictures.curves import drawn_verdicts
+from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.rows import rows
+from hlodb.reports.read.sources import UNKNOWN, Place, read_sources
 from hlodb.schema.connection import Connection
 
 _MOST_READERS = 3

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from hlodb.reports.compare.pairs import Verdict
-from hlodb.reports.compare.read import rows
 from hlodb.reports.judge.assemble import place_of
 from hlodb.reports.model.facts import Module, Profile
 from hlodb.reports.model.findings import Curve, Finding, Schedule
 from hlodb.reports.model.names import place
+from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.rows import rows
 from hlodb.schema.connection import Connection
 
 MOST_DRAWN = 3

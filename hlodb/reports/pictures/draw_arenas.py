@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import NamedTuple
 
+from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.document.escape import html, middle_cut
 from hlodb.reports.model.arenas import (
     ALONE,
     NOW,
@@ -25,8 +27,6 @@ from hlodb.reports.model.arenas import (
     PlacedValue,
     ValueFacts,
 )
-from hlodb.reports.outline.blocks import Table, table
-from hlodb.reports.outline.escape import html, middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import groupby, zip_longest
 
+from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.model.findings import Curve, Schedule
-from hlodb.reports.outline.blocks import Table, table
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
+from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.document.escape import html, middle_cut
 from hlodb.reports.model.sections import FlamePair, Frame
-from hlodb.reports.outline.blocks import Table, table
-from hlodb.reports.outline.escape import html, middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import WIDTH, Axis, across, byte_axis, element, label
 from hlodb.text import plain_bytes, signed_bytes

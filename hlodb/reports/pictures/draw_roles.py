@@ -12,9 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.document.escape import html, middle_cut
 from hlodb.reports.model.sections import RoleHistory, RolePoint
-from hlodb.reports.outline.blocks import Table, few, table
-from hlodb.reports.outline.escape import html, middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -27,7 +27,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
-from hlodb.text import counted, plain_bytes, signed_bytes, visible
+from hlodb.text import counted, few, plain_bytes, signed_bytes, visible
 
 NOT_LIVE = "not live at the peak"
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.model.sections import ScalingLaw
-from hlodb.reports.outline.blocks import Table, few, table
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -17,7 +17,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
-from hlodb.text import plain_bytes, signed_bytes
+from hlodb.text import few, plain_bytes, signed_bytes
 
 _LEFT, _RIGHT = 64, WIDTH - 36
 _TOP, _BOTTOM = 56, 256

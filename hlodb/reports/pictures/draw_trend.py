@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from hlodb.reports.document.blocks import Table, table
+from hlodb.reports.document.escape import middle_cut
 from hlodb.reports.model.sections import Trend
-from hlodb.reports.outline.blocks import Table, table
-from hlodb.reports.outline.escape import middle_cut
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hlodb.reports.compare.pairs import Verdict
-from hlodb.reports.explain.differences import Buffer, Change, read_differences
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.sections import FlamePair, Frame
 from hlodb.reports.pictures.curves import drawn_verdicts
+from hlodb.reports.read.differences import Buffer, Change, read_differences
+from hlodb.reports.read.pairs import Verdict
 from hlodb.schema.connection import Connection
 
 PATHLESS = "(no op_name)"

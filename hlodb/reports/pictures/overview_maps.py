@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hlodb.reports.compare.read import read_modules
+from hlodb.reports.document.explanation import described_spaces
 from hlodb.reports.model.arenas import ArenaMap
-from hlodb.reports.overview.outline import described_spaces
-from hlodb.reports.overview.overview import Overview, compilation_of
 from hlodb.reports.pictures.arenas import Wanted, read_maps
+from hlodb.reports.read.overview import Overview, compilation_of
+from hlodb.reports.read.rows import read_modules
 from hlodb.schema.connection import Connection
 
 Maps = Mapping[str, ArenaMap]

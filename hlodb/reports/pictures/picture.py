@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from hlodb.reports.outline.blocks import Table
-from hlodb.reports.outline.escape import html
+from hlodb.reports.document.blocks import Table
+from hlodb.reports.document.escape import html
 from hlodb.reports.pictures.paint import ROOT
 from hlodb.reports.pictures.svg import WIDTH, element
 

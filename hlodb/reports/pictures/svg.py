@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from math import ceil, floor, log10
 from typing import NamedTuple
 
-from hlodb.reports.outline.escape import html
+from hlodb.reports.document.escape import html
 from hlodb.reports.pictures.paint import paint
 from hlodb.text import BYTE_UNITS, plain_bytes
 

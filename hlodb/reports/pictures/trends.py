@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
-from hlodb.reports.compare.history import Lines
-from hlodb.reports.compare.read import rows
-from hlodb.reports.compare.tracks import Track
 from hlodb.reports.model.facts import Module, Profiles
 from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.sections import Point, RoleHistory, RolePoint, Trend
 from hlodb.reports.pictures.curves import drawn
+from hlodb.reports.read.history import Lines
+from hlodb.reports.read.rows import rows
+from hlodb.reports.read.tracks import Track
 from hlodb.schema.connection import Connection
 
 MOST_TRENDS = 3

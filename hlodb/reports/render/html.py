@@ -14,9 +14,7 @@ from hashlib import sha256
 from importlib.resources import files
 from itertools import takewhile, zip_longest
 
-from hlodb.reports.judge.outcome import unjudged_growth
-from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import (
+from hlodb.reports.document.blocks import (
     Block,
     Card,
     Commands,
@@ -24,9 +22,11 @@ from hlodb.reports.outline.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.outline.escape import html
-from hlodb.reports.outline.outline import outline
-from hlodb.reports.outline.tiles import Tile, anchor, finding_anchor, tiles
+from hlodb.reports.document.escape import html
+from hlodb.reports.document.report import outline
+from hlodb.reports.document.tiles import Tile, anchor, finding_anchor, tiles
+from hlodb.reports.judge.outcome import unjudged_growth
+from hlodb.reports.model.report import Report
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings, pictures_of_sections
 

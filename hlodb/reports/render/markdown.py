@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from hlodb.reports.outline.blocks import (
+from hlodb.reports.document.blocks import (
     Block,
     Card,
     Commands,
@@ -17,7 +17,7 @@ from hlodb.reports.outline.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.outline.escape import html, markdown
+from hlodb.reports.document.escape import html, markdown
 from hlodb.text import visible
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def comment_marker(report: Report) -> str:
 def _document(report: Report, top: int, limit: int | None, marker: str) -> str:
     head = f"{marker}## {markdown(report.headline)}\n"
     # Loaded when needed: an explanation is written without it.
-    from hlodb.reports.outline.outline import outline
+    from hlodb.reports.document.report import outline
 
     sections = [_section(section) for section in outline(report, top)]
     footer = f"\n<sub>hlodb {report.hlodb_version}, report {report.report_id}</sub>\n"

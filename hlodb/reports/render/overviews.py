@@ -5,15 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from hlodb.reports.outline.blocks import Section
-from hlodb.reports.overview.logs import failures
-from hlodb.reports.overview.outline import (
-    described_spaces,
-    headline,
-    outline,
-)
-from hlodb.reports.overview.overview import OVERVIEW_SCHEMA, Overview
-from hlodb.reports.overview.timeline import curve_of
+from hlodb.reports.document.blocks import Section
+from hlodb.reports.document.explanation import described_spaces, headline, outline
+from hlodb.reports.document.logs import failures
+from hlodb.reports.document.timeline import curve_of
+from hlodb.reports.read.overview import OVERVIEW_SCHEMA, Overview
 from hlodb.reports.render import markdown, text
 from hlodb.text import json_text
 from hlodb.version import __version__
@@ -72,7 +68,7 @@ def _json(overviews: Sequence[Overview], shown: Shown) -> str:
 def _html(overviews: Sequence[Overview], shown: Shown) -> str:
     """Return one page of all runs, with a picture of each described memory space."""
     # Pictures take a while to load, and no other form has any.
-    from hlodb.reports.overview.tiles import tiles
+    from hlodb.reports.document.explanation_tiles import tiles
     from hlodb.reports.pictures.draw_arenas import draw_arenas
     from hlodb.reports.pictures.draw_curves import draw_curves
     from hlodb.reports.pictures.picture import Picture

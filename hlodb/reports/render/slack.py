@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from hlodb.reports.document.blocks import Block, Commands, Paragraph
+from hlodb.reports.document.brief import brief
+from hlodb.reports.document.escape import middle_cut, slack
 from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Block, Commands, Paragraph
-from hlodb.reports.outline.brief import brief
-from hlodb.reports.outline.escape import middle_cut, slack
 from hlodb.reports.render.message import MovedRow, compared, link_of, moved_rows
 from hlodb.text import json_text, visible
 

@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from hlodb.queries.query import Column
 from hlodb.queries.render.narrow import folded, narrow
-from hlodb.reports.outline.blocks import (
+from hlodb.reports.document.blocks import (
     Block,
     Card,
     Commands,
@@ -18,7 +18,7 @@ from hlodb.reports.outline.blocks import (
     Section,
     Table,
 )
-from hlodb.reports.outline.escape import middle_cut
+from hlodb.reports.document.escape import middle_cut
 from hlodb.text import BYTE_UNITS, visible
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _color(match: re.Match[str]) -> str:
 
 def _text(report: Report, width: int | None) -> str:
     # Loaded when needed: an explanation is written without it.
-    from hlodb.reports.outline.outline import outline
+    from hlodb.reports.document.report import outline
 
     sections = outline(report, TOP)
     shown = [section for section in sections if section.title != "Definitions"]

@@ -10,8 +10,8 @@ import pytest
 
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Device, Settings
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 
 RELEASES = ("jaxlib-0.5.3", "jaxlib-0.7.2", "jaxlib-0.10.2")

@@ -11,8 +11,8 @@ import pytest
 from hlodb.errors import UsageError
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Budget, Device, Settings
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 
 Connection = duckdb.DuckDBPyConnection

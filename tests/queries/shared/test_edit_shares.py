@@ -9,9 +9,9 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.sentences import share_words
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 
 MIB = 2**20

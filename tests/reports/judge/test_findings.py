@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.document.blocks import Paragraph, Table
+from hlodb.reports.document.brief import brief
+from hlodb.reports.document.report import outline
 from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Paragraph, Table
-from hlodb.reports.outline.brief import brief
-from hlodb.reports.outline.outline import outline
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import MIB, WORK, night

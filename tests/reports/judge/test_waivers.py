@@ -9,11 +9,11 @@ import pytest
 
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings, Waiver
 from hlodb.reports.model.report import Report
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
-from tests.reports.compare.test_nights import sized
+from tests.reports.read.test_nights import sized
 from tests.reports.situations import night
 from tests.reports.worlds import make
 

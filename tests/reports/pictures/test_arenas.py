@@ -10,12 +10,12 @@ import duckdb
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.arenas import Arena, ArenaMap, MappedValue, PlacedValue
 from hlodb.reports.model.report import Report
 from hlodb.reports.pictures import arenas
 from hlodb.reports.pictures.arenas import MOST_VALUES
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.reports.arena_maps import (
     BASE,

@@ -12,11 +12,11 @@ import pytest
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.findings import Schedule
 from hlodb.reports.model.report import Report
 from hlodb.reports.pictures.curves import MOST_DRAWN, POINTS
+from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import EXTRA, STEP, WORK, night
 from tests.reports.worlds import make

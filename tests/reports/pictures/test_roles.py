@@ -11,8 +11,6 @@ import pytest
 from hlodb.ingest.load.delete import prune_runs
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.read import rows
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.model.report import Report
 from hlodb.reports.model.sections import RoleHistory, RolePoint
@@ -22,6 +20,8 @@ from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_sections
 from hlodb.reports.pictures.svg import byte_axis
 from hlodb.reports.pictures.trends import NO_LIVE_RANGES, PRUNED
+from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.rows import rows
 from hlodb.schema.warehouse import connect
 from tests.reports.pages import Element, read_page
 from tests.reports.situations import GROWN, STEP, night

@@ -20,10 +20,10 @@ from prometheus_client.parser import (
 )
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Budget, Settings
 from hlodb.reports.model.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.model.report import Report
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import FORMATS, renderer
 from hlodb.reports.render.sarif import MOST_RESULTS
 from hlodb.schema.warehouse import connect

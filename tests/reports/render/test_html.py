@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.document.blocks import Block, Card, Commands, Paragraph, Table
+from hlodb.reports.document.report import outline
 from hlodb.reports.model.report import Report
-from hlodb.reports.outline.blocks import Block, Card, Commands, Paragraph, Table
-from hlodb.reports.outline.outline import outline
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.reports.render.html import TOP
 from hlodb.schema.warehouse import connect

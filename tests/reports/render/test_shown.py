@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from hlodb.reports.build import build_report
-from hlodb.reports.compare.scene import Request
 from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer, shown_by
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import SITUATIONS

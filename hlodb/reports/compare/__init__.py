@@ -1,1 +1,0 @@
-"""What is compared with what: rows of queries about runs and modules."""

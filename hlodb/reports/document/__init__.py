@@ -1,0 +1,1 @@
+"""Titled sections of plain blocks, for every format that people read."""

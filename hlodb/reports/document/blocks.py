@@ -1,0 +1,98 @@
+"""What sections of a report consist of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from hlodb.printed_commands import text_with_db, with_db
+from hlodb.text import counted
+
+
+class Paragraph(NamedTuple):
+    """Running text."""
+
+    text: str
+
+
+class Table(NamedTuple):
+    """Rows of equal length; `numeric` columns are aligned right.
+
+    `findings` are the ids of what each row is about, in order; rows beyond have none.
+    """
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    numeric: tuple[int, ...] = ()
+    findings: tuple[str | None, ...] = ()
+
+
+class Commands(NamedTuple):
+    """Lines to copy into a shell."""
+
+    lines: tuple[str, ...]
+
+
+class Card(NamedTuple):
+    """A finding: a title, and blocks that may be folded away."""
+
+    title: str
+    blocks: tuple[Paragraph | Table | Commands, ...]
+    finding_id: str
+
+
+Block = Paragraph | Table | Commands | Card
+
+
+def named(block: Block, db: str | None) -> Block:
+    """Return a block whose commands name the warehouse, unless `db` is None."""
+    match block:
+        case Paragraph(text):
+            return Paragraph(text_with_db(text, db))
+        case Commands(lines):
+            return Commands(tuple(with_db(line, db) for line in lines))
+    return block
+
+
+class Section(NamedTuple):
+    """A titled part of the report."""
+
+    title: str
+    blocks: list[Block]
+
+
+def table(
+    header: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    top: int | None = None,
+    *,
+    numeric: Sequence[int] = (),
+    is_all: bool = True,
+    others: tuple[int, str] | None = None,
+    findings: Sequence[str | None] = (),
+) -> Table:
+    """Return a table of at most `top` rows; what is cut is a last row `[3 others]`.
+
+    It is `[3 or more others]` where `rows` are not all. `others` is what that row shows
+    in one column, such as the sum of what was cut; `findings` are the ids of what each
+    row is about.
+    """
+    shown = [tuple(row) for row in rows[:top]]
+    if top is not None and len(rows) > top:
+        last = [""] * len(header)
+        cut = counted(len(rows) - top, "other")
+        if not is_all:
+            cut = f"{len(rows) - top:,} or more others"
+        last[_named(header, numeric)] = f"[{cut}]"
+        if others is not None:
+            last[others[0]] = others[1]
+        shown.append(tuple(last))
+    about = tuple(findings[:top])
+    return Table(tuple(header), tuple(shown), tuple(numeric), about)
+
+
+def _named(header: Sequence[str], numeric: Sequence[int]) -> int:
+    """Return the second column, or the first of words where that has numbers."""
+    second = min(1, len(header) - 1)
+    words = (column for column in range(len(header)) if column not in numeric)
+    return next(words, second) if second in numeric else second

@@ -1,0 +1,291 @@
+"""The brief below the headline: why, the likely cause, and what to do."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from hlodb.reports.document.blocks import Block, Commands, Paragraph, named
+from hlodb.reports.judge.findings import ALERTING, OPEN, undecided
+from hlodb.reports.judge.outcome import (
+    NOTHING_TO_COMPARE,
+    unjudged_growth,
+    warned_finding,
+    worst_finding,
+)
+from hlodb.reports.judge.sentences import (
+    EXPIRED,
+    absence,
+    cause_line,
+    changed_inputs,
+    gate_sentence,
+    input_words,
+    is_read,
+    moved,
+    share_words,
+)
+from hlodb.reports.model.findings import Finding
+from hlodb.reports.model.names import called, shared_names, state_words
+from hlodb.reports.model.report import CAPTURED, PARTIAL, Gate, Report
+from hlodb.reports.read.baseline import FIRST
+from hlodb.text import counted, signed_bytes
+
+BLAMES = {
+    "framework": "the program or its framework",
+    "partitioner": "XLA partitioner",
+    "fusion": "XLA fusion",
+    "layout": "XLA layout assignment",
+    "scheduler": "XLA scheduler",
+    "packing": "XLA buffer assignment",
+    "environment": "compiler flags",
+    "optimisation": "another XLA pass",
+}
+"""What likely caused a change, by the blame of its cause."""
+
+_SHOWN_OTHERS = 2
+
+_NO_PASS = ("framework", "environment")
+_SOURCE = "before_optimizations"
+
+
+def brief(report: Report) -> list[Block]:
+    """Return the worst finding in short; nothing where all is well."""
+    blocks = [*_worst(report), *_standing(report)]
+    return [named(block, report.db) for block in blocks]
+
+
+def _worst(report: Report) -> list[Block]:
+    if report.verdict == "unknown":
+        return _unsound(report)
+    if report.verdict == "nothing":
+        return _nothing(report)
+    failed = [g for g in report.gates if g.status == "fail"]
+    worst = worst_finding(report.findings, failed)
+    if worst is not None:
+        return [*_finding(report, worst), *_others(report, worst)]
+    if failed:
+        return _gate(report, failed[0])
+    if report.comparison.base is None:
+        return _nothing(report)
+    if changed := warned_finding(report):
+        return _finding(report, changed)
+    if grown := unjudged_growth(report):
+        return _unjudged(grown)
+    return _ratchet(report)
+
+
+def _nothing(report: Report) -> list[Block]:
+    """Return the next steps where nothing was compared."""
+    base, candidate = report.comparison.base, report.comparison.candidate
+    names = [shlex.quote(run.name) for run in (base, candidate) if run is not None]
+    if base is not None and (apart := _of_other_platform(report)):
+        return apart
+    if base is not None and (told := _told_by_files(report, names)):
+        return told
+    if base is not None and report.kind == "diff":
+        text = "The runs have no program in common. To compare two of other names,"
+        text += " pass RUN:PROGRAM twice; these commands list the names:"
+        commands = [f"hlodb modules --run {name}" for name in names]
+        return [Paragraph(text), Commands(tuple(commands))]
+    if report.comparison.rule == FIRST:
+        text = "Next: ingest another run and report again. Budgets set limits already:"
+        command = f"hlodb report --run {names[-1]} --propose-budgets"
+        return [Paragraph(text), Commands((command,))]
+    if said := [note for note in report.notes if note.startswith(CAPTURED)]:
+        text = f"Not judged, but different: {said[0]}"
+        command = f"hlodb query memory_analysis_diff -p base={names[0]}"
+        command += f" -p candidate={names[-1]}"
+        return [Paragraph(text), Commands((command,))]
+    if base is None:
+        return _without_base(report)
+    text = "No comparable program. Pass --baseline RUN; `hlodb runs` lists the runs."
+    return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _told_by_files(report: Report, names: Sequence[str]) -> list[Block]:
+    """Return what HLO or memory reports say of programs without an assignment."""
+    said = [note for note in report.notes if note.startswith(PARTIAL)]
+    if not said:
+        return []
+    text = f"Not judged, but different: {said[0]}"
+    command = f"hlodb query partial_memory_diff -p base={names[0]}"
+    command += f" -p candidate={names[-1]}"
+    return [Paragraph(text), Commands((command,))]
+
+
+def _of_other_platform(report: Report) -> list[Block]:
+    """Return what to ask about programs of two platforms, whose bytes do not compare.
+
+    Nothing where the runs share no name.
+    """
+    found = [f for f in report.findings if f.change == "not_comparable"]
+    programs = sorted({f.program for f in found})
+    if not programs:
+        return []
+    keys = {key for f in found for key in f.differing_keys}
+    what = "platform" if "platform" in keys else "device"
+    text = f"{counted(len(programs), 'program')} in both runs, but compiled for"
+    text += f" another {what}: the bytes are not comparable."
+    text += " Side by side, in the latest run of each platform, device and compiler:"
+    asked = f" -p {shlex.quote(f'program={programs[0]}')}" if len(programs) == 1 else ""
+    return [Paragraph(text), Commands((f"hlodb query backend_compare{asked}",))]
+
+
+def _without_base(report: Report) -> list[Block]:
+    """Return what a report without a base did, and how the next one gets one."""
+    c = report.comparison
+    text = f"No run to compare with: {c.rule_text}. This report lists what"
+    text += f" {c.candidate.name} needs, and judges limits and budgets only; a later"
+    text += " run of this device is compared with it."
+    if report.exit_code == NOTHING_TO_COMPARE:
+        text += f" Exit code {NOTHING_TO_COMPARE}: --allow-empty makes it 0."
+    return [Paragraph(text), Commands(("hlodb runs",))]
+
+
+def _unjudged(grown: Sequence[Finding]) -> list[Block]:
+    f = grown[0]
+    text = f"Not judged: {f.program}, as its {changed_inputs(f.differing_keys)}."
+    if len(grown) > 1:
+        text += f" {counted(len(grown) - 1, 'more program')} grew that way."
+    return [Paragraph(text), Commands(tuple(f.commands))]
+
+
+def _unsound(report: Report) -> list[Block]:
+    row = next(row for row in report.quality if row.is_gating)
+    what = f"{counted(row.count, row.kind)} ({row.code})"
+    text = f"Why: {row.run} has {what}, first at {row.example}."
+    run = shlex.quote(f"run={row.run}")
+    query = "rejects_summary" if row.kind == "reject" else "self_consistency"
+    return [Paragraph(text), Commands((f"hlodb query {query} -p {run}",))]
+
+
+def _finding(report: Report, f: Finding) -> list[Block]:
+    blocks: list[Block] = [Paragraph(f"Why: {_why(f)}.")]
+    if f.edits and f.edits[0].advice:
+        blocks.append(Paragraph(f"To undo: {f.edits[0].advice}"))
+    if f.shares:
+        blocks.append(Paragraph(f"Split: {share_words(f)}."))
+    if f.cause is not None and f.cause.effect is not None:
+        blocks.append(Paragraph(f"Effect: {f.cause.effect}."))
+    # Whoever gave the program other inputs, or edited it, needs no pass to blame.
+    if f.change != "changed" and not f.edits:
+        blocks.append(Paragraph(_likely_cause(f)))
+    if f.first_run not in (None, f.candidate_run):
+        blocks.append(Paragraph(f"Since: {f.first_run}."))
+    commands = list(f.commands)
+    if f.rule == "only_in_base":
+        commands.append(f"hlodb modules --run {shlex.quote(f.candidate_run)}")
+    blocks.append(Commands(tuple(commands)))
+    if report.kind == "report" and f.change in (*OPEN, "same"):
+        blocks.append(Paragraph("If this is wanted:"))
+        blocks.append(Commands((f"hlodb triage {f.id} accept --reason '…'",)))
+    return blocks
+
+
+def _others(report: Report, worst: Finding) -> list[Block]:
+    """Name the other findings that alert, the first few each with its cause."""
+    rest = [
+        f
+        for f in report.findings
+        if f.scope == "candidate" and f.state in ALERTING and f.id != worst.id
+    ]
+    shared = shared_names(report)
+    lines = [
+        f"Also: {called(f, shared)} {f.space} {moved(f)}: {_why(f)}."
+        for f in rest[:_SHOWN_OTHERS]
+    ]
+    if len(rest) > _SHOWN_OTHERS:
+        lines.append(f"And {counted(len(rest) - _SHOWN_OTHERS, 'more regression')}.")
+    return [*map(Paragraph, lines)]
+
+
+def _why(f: Finding) -> str:
+    if f.change == "changed":
+        words = input_words(f.inputs) or changed_inputs(f.differing_keys)
+        return f"{words}; {f.cause.title}" if f.cause else words
+    if f.cause is not None:
+        return f.cause.title
+    if f.change == "failed":
+        return absence(f)
+    return f"{state_words(f.change)} ({f.rule.replace('_', ' ')})"
+
+
+def _likely_cause(f: Finding) -> str:
+    blame = BLAMES.get(f.cause.blame) if f.cause else None
+    if blame is not None and _is_unproven(f):
+        blame += " (not proven: XLA's input differs, too)"
+    at = cause_line(f)
+    source = f"{at[0]}:{at[1]}" if at else None
+    where = "Edited line" if f.edits else "Line of the largest buffer"
+    if at and is_read(f):
+        where = "Line that reads the largest buffer"
+    if not (blame or source or f.owner):
+        return "Owner unknown: add one under [owners] in hlodb.toml."
+    said = {"Likely cause": blame, where: source, "Owner": f.owner}
+    return " ".join(f"{what}: {text}." for what, text in said.items() if text)
+
+
+def _is_unproven(f: Finding) -> bool:
+    """Return whether a pass of XLA is blamed although it was given something else."""
+    differs = f.divergence is not None and f.divergence.first_different == _SOURCE
+    return differs and f.cause is not None and f.cause.blame not in _NO_PASS
+
+
+def _gate(report: Report, gate: Gate) -> list[Block]:
+    owner = f"Owner: {gate.owner}." if gate.owner else None
+    run = shlex.quote(f"run={report.comparison.candidate.name}")
+    command = f"hlodb query peak_by_space -p {run}"
+    if gate.program is not None:
+        command = f"hlodb query peak_contents -p {run}"
+        command += f" -p {shlex.quote(f'program={gate.program}')}"
+    lines = [
+        f"Why: {gate_sentence(gate, None, shared_names(report))}.",
+        *([owner] if owner else []),
+    ]
+    return [*map(Paragraph, lines), Commands((command,))]
+
+
+def _standing(report: Report) -> list[Block]:
+    """Name earlier rises and losses that are still open and not triaged."""
+    standing = undecided(report.findings)
+    if not standing:
+        return []
+    rises = [f for f in standing if f.change != "failed"]
+    gone = {(f.program, f.rank, f.path): f for f in standing if f.change == "failed"}
+    shared = shared_names(report)
+    texts = []
+    if rises:
+        what = f"{called(rises[0], shared)} {rises[0].space}"
+        what += f" {signed_bytes(rises[0].delta_bytes)}"
+        texts.append(f"Still open: {what} {_since(rises)}")
+    if gone:
+        missing = list(gone.values())
+        who = called(missing[0], shared)
+        texts.append(f"Still missing: {who} {_since(missing)}")
+    return [*map(Paragraph, texts), Commands(("hlodb triage",))]
+
+
+def _since(found: Sequence[Finding]) -> str:
+    text = f"since {found[0].first_run}, finding {found[0].id}"
+    if len(found) > 1:
+        text += f", and {len(found) - 1} more"
+    expired = (tag for tag in found[0].tags if tag.startswith(EXPIRED))
+    return f"{text} ({next(expired, 'not triaged')})."
+
+
+def _ratchet(report: Report) -> list[Block]:
+    """Return why memory fell, or moved little with other inputs, and what to keep."""
+    quiet = [
+        f
+        for f in report.findings
+        if f.scope == "candidate" and f.change in ("improved", "fixed", "changed")
+    ]
+    largest = max(quiet, key=lambda f: abs(f.delta_bytes or 0), default=None)
+    blocks: list[Block] = []
+    if largest is not None and largest.delta_bytes:
+        who = f"{called(largest, shared_names(report))} {largest.space}"
+        blocks.append(Paragraph(f"{who} {moved(largest)}: {_why(largest)}."))
+    if report.kind == "report" and report.counts.get("improved"):
+        text = "Next: keep the gain, with budgets at the present size."
+        blocks += [Paragraph(text), Commands(("hlodb report --propose-budgets",))]
+    return blocks

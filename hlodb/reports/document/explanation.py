@@ -1,0 +1,491 @@
+"""An overview as titled sections, for every form that people read."""
+
+from __future__ import annotations
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+
+from hlodb.reports.document.blocks import (
+    Block,
+    Commands,
+    Paragraph,
+    Section,
+    named,
+    table,
+)
+from hlodb.reports.document.logs import failures, log_headline, log_sections
+from hlodb.reports.document.partial import (
+    headline_of,
+    missing_files,
+    partial_rows,
+    partial_sections,
+)
+from hlodb.reports.document.timeline import levels
+from hlodb.reports.model.limits import NOT_INCLUDED, Limit, limit_words
+from hlodb.reports.read.overview import (
+    MAIN_SPACE,
+    SMALL_RATIO,
+    TIMELINE_POINTS,
+    Overview,
+    Row,
+    compilation_of,
+    compilations,
+    gaps_of,
+    is_described,
+    is_fragmented,
+    memory_spaces,
+    most_rows,
+    rows_of,
+)
+from hlodb.text import counted, plain_bytes, plain_percent
+
+_BARS = "▁▂▃▄▅▆▇█"
+_KINDS = {
+    "parameter": "arguments",
+    "constant": "constants",
+    "live_out": "results without a line",
+    "temp": "temporaries without a line",
+    None: "",
+}
+"""What stands for a source line where there is none, by kind of allocation."""
+
+_ALIKE = 2
+"""Layers share a line where the largest holds at most so many times the least."""
+
+_UNNAMED_RATIO = 0.9
+"""Where more of a peak has no layer, layers say nothing about it."""
+
+_MOST_PATHS = 4
+"""Of more paths no command is written out."""
+
+_GAPS = {
+    "alignment_gap": "gaps between aligned addresses",
+    "time_hole": "gaps that values of other times fill",
+    "slot_padding": "padding of values",
+    "never_used": "bytes that no value ever fills",
+}
+"""What is not live, by part of `frag_breakdown`."""
+
+
+def headline(overview: Overview) -> str:
+    """Return the most important sentence about a run, and whether it lacks anything."""
+    places = sum(row["reject_count"] for row in overview.answers["rejects_summary"])
+    if not places:
+        return _headline(overview)
+    return f"{_headline(overview)} ({counted(places, 'place')} could not be read)"
+
+
+def _headline(overview: Overview) -> str:
+    name = overview.run.name
+    if said := log_headline(overview):
+        return f"{name}: {said}"
+    spaces = memory_spaces(overview)
+    if refused := [row for row in spaces if row["is_refused"]]:
+        return f"{name}: {_refusal(refused[0])}"
+    if not spaces and (partial := partial_rows(overview)):
+        return f"{name}: {partial[0]['program']}, {headline_of(partial[0])}"
+    if not spaces:
+        return f"{name}: no program, and no report of running out of memory"
+    first = spaces[0]
+    names = compilations(spaces)
+    who = names[compilation_of(first)]
+    if len(names) == 1:
+        return f"{name}: {who}, {_reserved(first)}"
+    return f"{name}: {_counted(spaces)}; the largest is {who}, {_reserved(first)}"
+
+
+def _counted(spaces: Sequence[Row]) -> str:
+    """Return the number of programs, or of compilations where some share a name."""
+    count = len(compilations(spaces))
+    is_shared = len({row["program"] for row in spaces}) < count
+    return counted(count, "compilation" if is_shared else "program")
+
+
+def outline(overview: Overview, programs: int, top: int) -> list[Section]:
+    """Return all sections; `programs` are described, with `top` rows a table."""
+    spaces = memory_spaces(overview)
+    refused = [row for row in spaces if row["is_refused"]]
+    sections = [Section("Refused", _refusals(refused))] if refused else []
+    if not overview.is_whole:
+        sections.append(Section("Not read", _rejects(overview)))
+    sections += log_sections(overview, programs, top)
+    if len(spaces) > 1:
+        sections.append(Section("Programs", _programs(spaces)))
+    described = described_spaces(overview, programs)
+    filled = (space for space in described.values() if space["reserved_bytes"] != 0)
+    first = next(filled, None)
+    sections += [
+        Section(title, _space(overview, space, top, is_first=space is first))
+        for title, space in described.items()
+    ]
+    if not spaces:
+        sections += partial_sections(overview, programs)
+    if more := _more(overview, list(described.values())):
+        sections.append(Section("More", more))
+    return sections
+
+
+def described_spaces(overview: Overview, programs: int) -> dict[str, Row]:
+    """Return the memory spaces with a section of their own, by its title.
+
+    Those that a log says were too small come first. Programs that need next to nothing
+    beside the largest have none.
+    """
+    spaces = memory_spaces(overview)
+    names = compilations(spaces)
+    found = [space for space in spaces if is_described(space)]
+    most = max((space["reserved_bytes"] for space in found), default=0)
+    found = [
+        space
+        for space in found
+        if space["color"] != MAIN_SPACE or space["reserved_bytes"] >= SMALL_RATIO * most
+    ]
+    failed = _failed_spaces(overview, spaces)
+    found = [*failed, *(space for space in found if space not in failed)]
+    return {
+        f"{names[compilation_of(space)]}: {space['space_name']}": space
+        for space in found[:programs]
+    }
+
+
+def _refusals(refused: Sequence[Row]) -> list[Block]:
+    """Return a sentence for each program that the compiler gave up."""
+    texts = dict.fromkeys(map(_refusal, refused))
+    return [Paragraph(f"{_capital(text)}.") for text in texts]
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def _failed_spaces(overview: Overview, spaces: Sequence[Row]) -> list[Row]:
+    """Return the memory spaces that failures of logs are about, in their order."""
+    found: list[Row] = []
+    for report in failures(overview):
+        if report["program_run"] != overview.run.name:
+            continue
+        own = [space for space in spaces if space["program"] == report["program"]]
+        named = (report["space_name"] or "").lower()
+        exact = [space for space in own if space["space_name"].lower() == named]
+        main = [space for space in own if space["color"] == MAIN_SPACE]
+        found += [space for space in (exact or main)[:1] if space not in found]
+    return found
+
+
+def _rejects(overview: Overview) -> list[Block]:
+    rows = [
+        (f"{row['reject_count']:,}", row["example"], row["message"] or row["code"])
+        for row in overview.answers["rejects_summary"]
+    ]
+    text = "These places could not be read: all figures below lack them."
+    header = ("places", "first", "why")
+    return [Paragraph(text), table(header, rows, numeric=(0,))]
+
+
+def _programs(spaces: Sequence[Row]) -> list[Block]:
+    most = max(row["reserved_bytes"] for row in spaces)
+    large = [row for row in spaces if row["reserved_bytes"] >= SMALL_RATIO * most]
+    names = compilations(spaces)
+    rows = [
+        (
+            names[compilation_of(row)],
+            row["space_name"],
+            plain_bytes(row["reserved_bytes"]),
+            plain_bytes(row.get("live_peak_bytes")),
+            *_left(row),
+            row["status"],
+        )
+        for row in large
+    ]
+    header = ("program", "space", "reserved", "live peak", "limit", "left", "status")
+    blocks: list[Block] = [table(header, rows, numeric=(2, 3, 4, 5))]
+    if left := len(spaces) - len(large):
+        small = plain_bytes(math.ceil(SMALL_RATIO * most))
+        blocks.append(
+            Paragraph(
+                f"Not listed: {counted(left, 'memory space')} of less than {small}."
+            )
+        )
+    return blocks
+
+
+def _left(row: Row) -> tuple[str, str]:
+    """Return the limit of a memory space and what is left of it, where it is known."""
+    if row["usable_bytes"] is None:
+        return "unknown", "refused" if row["is_refused"] else "unknown"
+    if row["headroom_bytes"] is None:
+        return plain_bytes(row["usable_bytes"]), "refused"
+    return plain_bytes(row["usable_bytes"]), plain_bytes(row["headroom_bytes"])
+
+
+def _space(overview: Overview, space: Row, top: int, *, is_first: bool) -> list[Block]:
+    if space["reserved_bytes"] == 0:
+        return [Paragraph(_empty(space))]
+    blocks: list[Block] = [Paragraph(_measured(space, gaps_of(overview, space)))]
+    blocks += _left_out(space, is_first=is_first)
+    stretches = rows_of(overview, "live_timeline", space)
+    if len(stretches) > 1:
+        bars = _sparkline(_levels(stretches))
+        blocks.append(Paragraph(f"Live bytes over the schedule: {bars}"))
+    blocks += [
+        *_roles(rows_of(overview, "peak_by_role", space), top),
+        *_lines(rows_of(overview, "peak_by_source_line", space), top),
+        *_layers(rows_of(overview, "peak_by_layer", space), top),
+        *_buffers(rows_of(overview, "peak_contents", space), top),
+    ]
+    if space.get("live_peak_bytes") is None:
+        return blocks + missing_files(overview, space["path"])
+    blocks += _remedies(rows_of(overview, "remedies", space), top)
+    return blocks
+
+
+def _empty(space: Row) -> str:
+    """Return what is to be said of a memory space without allocations."""
+    name = space["space_name"]
+    scoped = (
+        ""
+        if space["color"] == MAIN_SPACE
+        else " What a kernel reserves for itself (scoped memory) is in no assignment."
+    )
+    return f"The assignment holds nothing in {name}.{scoped}"
+
+
+def _left_out(space: Row, *, is_first: bool) -> list[Block]:
+    """Return what the figures include, once in an answer, and what else they lack."""
+    texts = [NOT_INCLUDED] if is_first else []
+    if space["caveat"]:
+        texts.append(f"{_capital(space['caveat'])}.")
+    return [Paragraph(" ".join(texts))] if texts else []
+
+
+def _roles(roles: Sequence[Row], top: int) -> list[Block]:
+    rows = [(*_owned(row), row["role"].replace("_", " ")) for row in roles]
+    return _holders("What holds the peak:", ("role",), rows, top)
+
+
+def _lines(lines: Sequence[Row], top: int) -> list[Block]:
+    rows = [
+        (*_owned(row), line_of(row) or _KINDS[row["kind"]], row["function_name"] or "")
+        for row in lines
+    ]
+    return _holders("Which lines hold it:", ("source line", "function"), rows, top)
+
+
+def _layers(layers: Sequence[Row], top: int) -> list[Block]:
+    """Return a table where a name has several layers; those alike share a line."""
+    of_name: dict[str | None, list[Row]] = {}
+    for row in layers:
+        of_name.setdefault(row["layer_name"], []).append(row)
+    without = sum(row["peak_ratio"] or 0 for row in of_name.get(None, ()))
+    if max(map(len, of_name.values()), default=0) < 2 or without > _UNNAMED_RATIO:
+        return []
+    rows: list[Row] = []
+    for found in of_name.values():
+        sizes = [row["owned_bytes"] for row in found]
+        alike = max(sizes) <= _ALIKE * min(sizes)
+        rows += map(_together, [found] if alike else [[row] for row in found])
+    rows.sort(key=lambda row: -row["owned_bytes"])
+    cells = [(*_owned(row), row["layers"], row["each"]) for row in rows]
+    return _holders("Which layers hold it:", ("layers", "each"), cells, top)
+
+
+def _together(layers: Sequence[Row]) -> Row:
+    """Return bytes and share of layers, the first and the last, and what each holds."""
+    ordered = sorted(layers, key=lambda row: row["layer_number"] or 0)
+    names = dict.fromkeys((ordered[0]["layer"], ordered[-1]["layer"]))
+    sizes = sorted(row["owned_bytes"] for row in layers)
+    shown = dict.fromkeys(map(plain_bytes, (sizes[0], sizes[-1])))
+    return {
+        "owned_bytes": sum(sizes),
+        "peak_ratio": sum(row["peak_ratio"] or 0 for row in layers),
+        "layers": " … ".join(names),
+        "each": f"{len(sizes)} of {' to '.join(shown)}" if len(sizes) > 1 else "",
+    }
+
+
+def _buffers(buffers: Sequence[Row], top: int) -> list[Block]:
+    rows = [
+        (
+            *_owned(row),
+            called(row),
+            row["shape"] or "",
+            line_of(row) or _KINDS[row["kind"]],
+        )
+        for row in buffers
+    ]
+    header = ("buffer", "shape", "source line")
+    return _holders("Its largest buffers:", header, rows, top)
+
+
+def _holders(
+    title: str,
+    header: tuple[str, ...],
+    rows: Sequence[tuple[str, ...]],
+    top: int,
+) -> list[Block]:
+    """Return a table with bytes and share before the named columns."""
+    if not rows:
+        return []
+    return [
+        Paragraph(title),
+        table(
+            ("bytes", "share", *header),
+            rows,
+            top,
+            numeric=(0, 1),
+            is_all=len(rows) < most_rows(top),
+        ),
+    ]
+
+
+def called(row: Row) -> str:
+    """Return the name that people know a value by; of arguments that in the code."""
+    is_argument = row["opcode"] == "parameter" and row["op_name"]
+    return str(row["op_name"] if is_argument else row["instruction"] or "")
+
+
+def _measured(space: Row, gaps: Sequence[Row]) -> str:
+    if space.get("live_peak_bytes") is None:
+        return f"{_reserved(space)}{_of_kinds(space)}. The live peak is not known."
+    text = f"{_reserved(space)}; {plain_bytes(space.get('live_peak_bytes'))} are live"
+    if space.get("peak_instruction"):
+        text += f" at the peak (step {space['peak_step']}, {space['peak_instruction']})"
+    if is_fragmented(space):
+        text += f". Fragmentation takes {plain_bytes(space['fragmentation_bytes'])}"
+        text += _mostly(gaps)
+    return f"{text}."
+
+
+def _of_kinds(space: Row) -> str:
+    """Return what reserved bytes are, by kind of allocation."""
+    kinds = [
+        f"{name} {plain_bytes(space[column])}"
+        for column, name in (
+            ("parameter_bytes", "arguments"),
+            ("live_out_bytes", "results"),
+            ("temp_bytes", "temporaries"),
+            ("constant_bytes", "constants"),
+        )
+        if space.get(column)
+    ]
+    return f" ({', '.join(kinds)})" if kinds else ""
+
+
+def _mostly(gaps: Sequence[Row]) -> str:
+    """Return what more than half of the fragmentation is, by `frag_breakdown`."""
+    parts: Counter[str] = Counter()
+    for row in gaps:
+        if row["part"] in _GAPS:
+            parts[row["part"]] += row["part_bytes"]
+    [(part, most)] = parts.most_common(1) or [("", 0)]
+    return f", mostly {_GAPS[part]}" if 2 * most > parts.total() else ""
+
+
+def _reserved(space: Row) -> str:
+    text = f"{plain_bytes(space['reserved_bytes'])} reserved in {space['space_name']}"
+    limit = space["usable_bytes"]
+    if not limit:
+        return text
+    share = space["reserved_bytes"] / limit
+    return f"{text}, {plain_percent(share)} of {limit_words(limit_of(space))}"
+
+
+def limit_of(space: Row) -> Limit:
+    """Return the limit of a memory space by its row of `headroom`."""
+    nominal, device = space["nominal_bytes"], space["device"]
+    return Limit(space["usable_bytes"], space["limit_from"], nominal, device)
+
+
+def _refusal(space: Row) -> str:
+    """Return that the compiler refused a program."""
+    text = f"the compiler refused {space['program']}, which does not fit"
+    limit = limit_of(space)
+    if limit.bytes is None:
+        return text
+    size = plain_bytes(space["reserved_bytes"])
+    text += f" {space['space_name']}: {size} of {limit_words(limit)}"
+    over = space["reserved_bytes"] - limit.bytes
+    if over > 0:
+        return f"{text}, {plain_bytes(over)} too much"
+    return f"{text}, and what the dump does not count, such as code"
+
+
+def _remedies(remedies: Sequence[Row], top: int) -> list[Block]:
+    if not remedies:
+        return [Paragraph("No remedy that hlodb knows would lower this peak.")]
+    rows = [
+        (
+            plain_bytes(row["saved_bytes"]),
+            plain_percent(row["saved_ratio"]),
+            row["subject"],
+            row["advice"],
+            row["cost"],
+        )
+        for row in remedies
+    ]
+    header = ("saves", "share", "what", "what to do", "cost")
+    return [
+        Paragraph(
+            "What to do, and what the live peak falls by; savings do not add up:"
+        ),
+        table(header, rows, top, numeric=(0, 1), is_all=len(rows) < most_rows(top)),
+    ]
+
+
+def _more(overview: Overview, described: Sequence[Row]) -> list[Block]:
+    is_kept = not overview.paths
+    run = f" -p {shlex.quote(f'run={overview.run.name}')}" if is_kept else ""
+    commands = []
+    if described:
+        program = shlex.quote(f"program={described[0]['program']}")
+        commands += [
+            f"hlodb query peak_contents{run} -p {program} --wide",
+            f"hlodb query remedies{run} -p {program} --wide",
+        ]
+    if overview.answers["oom_summary"]:
+        commands.append(f"hlodb query oom_buffers_explained{run} --wide")
+    blocks: list[Block] = []
+    if not is_kept:
+        commands = [f"hlodb ingest {_given(overview.paths)}", *commands]
+        text = "Nothing was kept. To ask more and to compare, ingest the same paths"
+        blocks = [Paragraph(f"{text} first:")]
+    if commands:
+        blocks.append(named(Commands(tuple(commands)), overview.db))
+    return blocks
+
+
+def _given(paths: Sequence[str]) -> str:
+    """Return paths as a shell takes them, or a placeholder for many and for a pipe."""
+    if len(paths) > _MOST_PATHS or "-" in paths:
+        return "PATH…"
+    return shlex.join(paths)
+
+
+def _owned(row: Row) -> tuple[str, str]:
+    ratio = row["peak_ratio"]
+    share = "" if ratio is None else plain_percent(ratio)
+    return plain_bytes(row["owned_bytes"]), share
+
+
+def line_of(row: Row) -> str:
+    """Return `FILE:LINE` of a row, nothing where no line is known."""
+    if row["source_file"] is None:
+        return ""
+    return f"{row['source_file']}:{row['source_line']}"
+
+
+def _levels(stretches: Sequence[Row]) -> list[int]:
+    """Return live bytes of every stretch, or the most of parts of the schedule."""
+    if len(stretches) <= TIMELINE_POINTS:
+        return [row["live_bytes"] for row in stretches]
+    last = max(row["to_step"] for row in stretches)
+    return levels(stretches, last // TIMELINE_POINTS + 1)
+
+
+def _sparkline(sizes: Sequence[int]) -> str:
+    """Return a bar for each part of the schedule, the highest for the peak."""
+    most = max(sizes) or 1
+    bars = "".join(_BARS[(len(_BARS) - 1) * size // most] for size in sizes)
+    return bars

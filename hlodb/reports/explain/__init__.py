@@ -1,1 +1,0 @@
-"""Why memory moved: rows of queries about buffers, as causes."""

@@ -1,1 +1,0 @@
-"""A report as titled sections of plain blocks."""

@@ -1,1 +1,0 @@
-"""What one run holds and what to do about it: rows of queries, no comparison."""

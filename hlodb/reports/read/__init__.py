@@ -1,0 +1,1 @@
+"""Read rows of queries as records: runs, pairs, verdicts, differences, soundness."""

@@ -1,0 +1,189 @@
+"""Names the cause of a difference: the part that most of it falls in, and of what."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from hlodb.reports.model.findings import Cause, SourceEdit
+from hlodb.reports.read.differences import (
+    PACKING,
+    Buffer,
+    Change,
+    Difference,
+    Divergence,
+)
+from hlodb.text import bytes_from_to, counted, signed_bytes
+
+_NOTICED = 0.2
+"""Least growth of the number of recomputed instructions that is a cause."""
+
+_NUMBERED = re.compile(r"[._]\d+(?=$|[._])")
+
+
+SHOWN_EDITS = 3
+
+
+def name_cause(
+    difference: Difference,
+    parting: Divergence,
+    edits: Sequence[SourceEdit],
+    has_other_inputs: bool,
+) -> Cause:
+    """Return the cause of a difference, which has changes.
+
+    Where the source was edited, that is the cause, and no pass of the compiler. Other
+    inputs, as of one more layer, recompute as much more or less.
+    """
+    cause = _of_compiler(difference, parting, has_other_inputs)
+    if not edits:
+        return cause
+    first = edits[0]
+    at = f"{first.source_path or '-'}:{first.function_name or first.subject or '-'}"
+    key = f"framework/{first.rule_id or first.change}/{at}"
+    return replace(
+        cause,
+        key=key,
+        title=edit_words(edits),
+        blame="framework",
+        effect=cause.title,
+    )
+
+
+def edit_words(edits: Sequence[SourceEdit]) -> str:
+    """Return `lm.py:57 Model.__call__: bf16 → f32 in 11 operations` for edits."""
+    shown = "; ".join(_edit_text(each) for each in edits[:SHOWN_EDITS])
+    rest = len(edits) - SHOWN_EDITS
+    return f"{shown}; {counted(rest, 'more edit')}" if rest > 0 else shown
+
+
+def _edit_text(edit: SourceEdit) -> str:
+    line = edit.candidate_line or edit.base_line
+    if edit.source_path is None or line is None:
+        return edit.sentence
+    at = f"{edit.source_path}:{line} {edit.function_name or ''}".rstrip()
+    return f"{at}: {edit.sentence}"
+
+
+def _of_compiler(
+    difference: Difference, parting: Divergence, has_other_inputs: bool
+) -> Cause:
+    part, changes = difference.main_part, difference.main_changes
+    title = _title(part, changes, difference.delta_bytes)
+    key = f"{parting.blame}/{part}/{_leading(changes) or '-'}"
+    if not has_other_inputs and (more := _recomputed(parting)) is not None:
+        title = f"{more}: {title}"
+        key = f"{parting.blame}/remat/{_leading(changes) or '-'}"
+    elif part == PACKING and (more := _scoped(parting)) is not None:
+        title = f"{more}: {title}"
+        key = f"{parting.blame}/scoped/-"
+    return Cause(key, title, parting.blame, difference.share, difference.confidence)
+
+
+def profile_cause(difference: Difference) -> Cause:
+    """Return the kind that most of a difference falls in as its cause, nobody's change.
+
+    For where the details of a run were pruned: which buffer, from which line, and whose
+    change it is can't be told.
+    """
+    (most,) = difference.main_changes
+    kind = PACKING if most.part == PACKING else most.kind
+    title = f"{signed_bytes(most.delta_bytes)} of {kind} (details of a run are pruned)"
+    key, share = f"unknown/whole/{kind}", difference.share
+    return Cause(key, title, "unknown", share, difference.confidence)
+
+
+def _recomputed(parting: Divergence) -> str | None:
+    b, c = parting.base_remat_count, parting.candidate_remat_count
+    if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
+        return None
+    what = "more recomputation" if c > b else "less recomputation"
+    return f"{what} ({b} → {c} rematerialised instructions)"
+
+
+def _scoped(parting: Divergence) -> str | None:
+    """Return a title for a change of scoped memory, which holds no values."""
+    b, c = parting.base_scoped_bytes, parting.candidate_scoped_bytes
+    if b == c:
+        return None
+    return f"scoped memory of kernels: {bytes_from_to(b, c)}"
+
+
+def _title(part: str, changes: Sequence[Change], delta: int) -> str:
+    sign = 1 if delta >= 0 else -1
+    with_it = [c for c in changes if c.delta_bytes * sign > 0]
+    leaders = ", ".join(_leaders(with_it, 3)) or "unnamed instructions"
+    count = len(with_it)
+    buffers = f"{counted(count, 'buffer')} of {leaders}"
+    first = with_it[0] if with_it else None
+    others = f" and {count - 1} more" if count > 1 else ""
+    moved = _sums(with_it, changes)
+    match part:
+        case "new":
+            text = f"{counted(count, 'new buffer')} of {leaders}"
+        case "gone":
+            text = f"{buffers} {'is' if count == 1 else 'are'} gone"
+        case "lifetime":
+            now = "now live" if sign > 0 else "no longer live"
+            text = f"{buffers} {now} at the peak"
+        case "resized" | "retyped" if first is not None:
+            text = f"{part}: {_label(first)} {first.note}{others}"
+        case "repadded":
+            text = f"padding changed in {buffers}"
+        case "alias" if first is not None:
+            what = "lost" if sign > 0 else "gained"
+            text = f"{what} alias: {_label(first)}, {first.note}{others}"
+        case "allocation_kind":
+            ways = sorted({c.note for c in with_it})
+            text = f"{buffers} moved from {' and '.join(ways)}"
+        case "memory_space":
+            text = f"{buffers} moved between memory spaces"
+        case "fragmentation":
+            text = "fragmentation: more temporary memory than is ever live at once"
+        case "temp":
+            text = "temporary memory (no live ranges to split it by)"
+        case _:
+            text = part
+    return f"{text} ({moved})"
+
+
+def _sums(with_it: Sequence[Change], changes: Sequence[Change]) -> str:
+    """Return what changes bring, and where others go the other way what remains."""
+    brought = sum(change.delta_bytes for change in with_it)
+    net = sum(change.delta_bytes for change in changes)
+    others = len([c for c in changes if c.delta_bytes * brought < 0])
+    if not others:
+        return signed_bytes(net)
+    less = f"{counted(others, 'other')} {signed_bytes(net - brought)}"
+    return f"{signed_bytes(brought)}, {less}, net {signed_bytes(net)}"
+
+
+def _leading(changes: Sequence[Change]) -> str | None:
+    return next(iter(_leaders(changes, 1)), None)
+
+
+def _leaders(changes: Iterable[Change], top: int) -> list[str]:
+    """Name what most bytes of some changes belong to, the most first."""
+    sums: dict[str, int] = defaultdict(int)
+    for change in changes:
+        sums[_label(change)] += abs(change.delta_bytes)
+    ranked = sorted(sums.items(), key=lambda item: (-item[1], item[0]))
+    return [name for name, _ in ranked[:top]]
+
+
+def _label(change: Change) -> str:
+    """Name a change by the framework's operation, else by the compiler's."""
+    buffer = change.candidate or change.base
+    return "packing" if buffer is None else buffer_label(buffer)
+
+
+def buffer_label(buffer: Buffer) -> str:
+    """Return the operation a buffer belongs to: dot_general, fusion, parameter 3{}."""
+    if buffer.parameter is not None and not buffer.op_path:
+        return f"parameter {buffer.parameter}"
+    if buffer.op_path:
+        return buffer.op_path.rpartition("/")[2]
+    name = _NUMBERED.sub("", buffer.instruction or "")
+    return name.removesuffix(".clone") or buffer.opcode or "unnamed"

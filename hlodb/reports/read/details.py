@@ -1,0 +1,233 @@
+"""Explains pairs of modules: parts, cause, divergence and the buffers behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
+from typing import NamedTuple
+
+from hlodb.reports.model.facts import Module
+from hlodb.reports.model.findings import (
+    BufferChange,
+    Cause,
+    Contents,
+    Count,
+    Divergence,
+    EditShare,
+    HeldBuffer,
+    InputChange,
+    Part,
+    SourceEdit,
+)
+from hlodb.reports.read import differences
+from hlodb.reports.read.causes import name_cause, profile_cause
+from hlodb.reports.read.differences import (
+    Change,
+    Difference,
+    Modules,
+    read_differences,
+    read_divergences,
+    read_input_changes,
+    read_op_mixes,
+)
+from hlodb.reports.read.edits import (
+    in_order_of_shares,
+    read_edit_shares,
+    read_source_edits,
+)
+from hlodb.reports.read.sources import UNKNOWN, Place, Sources, read_sources
+from hlodb.schema.connection import Connection
+
+BATCH = 200
+"""How many pairs are explained at once: bounds memory, not results."""
+
+
+class Explanation(NamedTuple):
+    """Why the memory of one program in one space moved: fields of its finding."""
+
+    cause: Cause | None
+    divergence: Divergence | None
+    parts: list[Part]
+    residual_bytes: int
+    buffers: list[BufferChange]
+    other_buffer_count: int
+    other_buffer_bytes: int
+    contents: Contents | None
+    op_mix: list[Count]
+    inputs: list[InputChange]
+    edits: list[SourceEdit]
+    shares: list[EditShare]
+
+
+UNEXPLAINED = Explanation(None, None, [], 0, [], 0, 0, None, [], [], [], [])
+"""What is said of a program that only one run holds."""
+
+
+Explanations = Mapping[tuple[Modules, int], Explanation]
+
+
+def explain(
+    connection: Connection,
+    pairs: Iterable[Modules],
+    *,
+    top: int,
+    split: Collection[Modules],
+) -> Explanations:
+    """Return the explanation of every (base, candidate) by colour.
+
+    `top` is how many buffers and opcodes are listed; what is left is summed up. The
+    differences of pairs in `split` are split by the edits they follow from.
+    """
+    remaining = iter(dict.fromkeys(pairs))
+    found: dict[tuple[Modules, int], Explanation] = {}
+    while batch := list(islice(remaining, BATCH)):
+        of_pairs = read_differences(connection, batch)
+        detailed = [
+            (pair, difference)
+            for pair, of_colors in zip(batch, of_pairs, strict=True)
+            for difference in of_colors
+            if difference.is_detailed
+        ]
+        sources = _sources(connection, detailed, top)
+        asked = [(pair, difference.main_part) for pair, difference in detailed]
+        partings = read_divergences(connection, asked)
+        inputs = read_input_changes(connection, batch)
+        edited = list(dict.fromkeys(pair for pair, _ in detailed))
+        edits = read_source_edits(connection, edited)
+        # A single edit has all, unless the inputs differ, too.
+        met = [
+            p
+            for p in edited
+            if p in split
+            and (len(edits.get(p, ())) > 1 or (edits.get(p) and inputs.get(p)))
+        ]
+        shares = read_edit_shares(connection, met)
+        mixes = dict(zip(batch, read_op_mixes(connection, batch, top), strict=True))
+        for pair, of_colors in zip(batch, of_pairs, strict=True):
+            for each in of_colors:
+                if not each.is_detailed:
+                    found[pair, each.color] = _explained_by_profiles(each)
+        for (pair, each), parting in zip(detailed, partings, strict=True):
+            ranked = in_order_of_shares(
+                edits.get(pair, []), shares.get((pair, each.color), []), each
+            )
+            found[pair, each.color] = _explanation(
+                pair, each, parting, sources, ranked, inputs.get(pair, []), top
+            )._replace(op_mix=mixes[pair])
+    return found
+
+
+def _explanation(
+    pair: Modules,
+    difference: Difference,
+    parting: differences.Divergence,
+    sources: Sources,
+    ranked: tuple[list[SourceEdit], list[EditShare]],
+    inputs: list[InputChange],
+    top: int,
+) -> Explanation:
+    shown, rest = difference.changes[:top], difference.changes[top:]
+    edits, shares = ranked
+    return Explanation(
+        name_cause(difference, parting, edits, bool(inputs))
+        if difference.changes
+        else None,
+        Divergence(
+            parting.last_equal_stage,
+            parting.first_different_stage,
+            parting.blame,
+            parting.reason,
+        ),
+        list(difference.parts),
+        difference.residual_bytes,
+        [_buffer_change(change, *pair, sources) for change in shown],
+        len(rest),
+        sum(change.delta_bytes for change in rest),
+        _contents(difference.held, top),
+        [],
+        inputs,
+        edits,
+        shares,
+    )
+
+
+def _explained_by_profiles(difference: Difference) -> Explanation:
+    return UNEXPLAINED._replace(
+        cause=profile_cause(difference) if difference.changes else None,
+        parts=list(difference.parts),
+        residual_bytes=difference.residual_bytes,
+    )
+
+
+def _contents(held: Sequence[Change], top: int) -> Contents:
+    """Return the `top` largest of what fills the memory, and the sums of the rest."""
+    rest = held[top:]
+    return Contents(
+        [_held(each) for each in held[:top]],
+        len(rest),
+        sum(each.base_held_bytes or 0 for each in rest),
+        sum(each.candidate_held_bytes or 0 for each in rest),
+    )
+
+
+def _held(change: Change) -> HeldBuffer:
+    b, c = change.base, change.candidate
+    return HeldBuffer(
+        status=change.status or "",
+        kind=change.kind,
+        base_instruction=b.name if b else None,
+        candidate_instruction=c.name if c else None,
+        op_path=(c.op_path if c else None) or (b.op_path if b else None),
+        base_shape=b.shape if b else None,
+        candidate_shape=c.shape if c else None,
+        base_bytes=change.base_held_bytes,
+        candidate_bytes=change.candidate_held_bytes,
+    )
+
+
+def _sources(
+    connection: Connection, found: Iterable[tuple[Modules, Difference]], top: int
+) -> Sources:
+    wanted = {
+        place
+        for pair, difference in found
+        for change in difference.changes[:top]
+        if (place := _place(change, *pair)) is not None
+    }
+    return read_sources(connection, wanted)
+
+
+def _place(change: Change, base: Module, candidate: Module) -> Place | None:
+    """Return the value with the source line of a change, the candidate's if there."""
+    for buffer, module in ((change.candidate, candidate), (change.base, base)):
+        if buffer is not None and buffer.value_id is not None:
+            if module.locations_id is None:
+                return None
+            return Place(module.module_id, module.locations_id, buffer.value_id)
+    return None
+
+
+def _buffer_change(
+    change: Change, base: Module, candidate: Module, sources: Sources
+) -> BufferChange:
+    b, c = change.base, change.candidate
+    place = _place(change, base, candidate)
+    source = sources.get(place, UNKNOWN) if place else UNKNOWN
+    return BufferChange(
+        part=change.part,
+        kind=change.kind,
+        delta_bytes=change.delta_bytes,
+        base_instruction=b.name if b else None,
+        candidate_instruction=c.name if c else None,
+        op_path=(c.op_path if c else None) or (b.op_path if b else None),
+        base_shape=b.shape if b else None,
+        candidate_shape=c.shape if c else None,
+        base_bytes=b.bytes if b else None,
+        candidate_bytes=c.bytes if c else None,
+        source_file=source.file,
+        source_line=source.line,
+        attribution=source.attribution,
+        match_method=change.method,
+        match_confidence=change.confidence,
+        note=change.note,
+    )

@@ -1,0 +1,55 @@
+"""What else differs between two runs: versions, devices, compiler flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from hlodb.queries.run import run_query
+from hlodb.reports.model.facts import Module, Run
+from hlodb.reports.model.report import EnvironmentChange, RunFacts
+from hlodb.reports.read.baseline import branch
+from hlodb.schema.connection import Connection
+
+_SHOWN = 120
+_ELSEWHERE = ("branch", "hlodb_version")
+"""Facts that a report says elsewhere."""
+
+
+def run_facts(run: Run, modules: Sequence[Module]) -> RunFacts:
+    """Return what a report says of a run."""
+    ranks = {module.rank for module in modules}
+    return RunFacts(
+        name=run.name,
+        series=run.series,
+        started_at=run.started_at.isoformat() if run.started_at else None,
+        commit_sha=run.commit_sha,
+        branch=branch(run),
+        compiler_version=run.compiler_version,
+        framework_version=run.framework_version,
+        platform=run.platform,
+        device=run.device,
+        rank_count=len(ranks),
+    )
+
+
+def environment_changes(
+    connection: Connection, base: Run, candidate: Run
+) -> list[EnvironmentChange]:
+    """Return what differs in the query `environment_diff`, in its order."""
+    asked = {"base": base.name, "candidate": candidate.name}
+    return [
+        EnvironmentChange(
+            row["key"],
+            _shown(row["base_value"]),
+            _shown(row["candidate_value"]),
+            row["is_memory_relevant"],
+        )
+        for row in run_query(connection, "environment_diff", asked).dicts()
+        if row["key"] not in _ELSEWHERE
+    ]
+
+
+def _shown(value: str | None) -> str | None:
+    if value is None or len(value) <= _SHOWN:
+        return value
+    return value[: _SHOWN - 1] + "…"

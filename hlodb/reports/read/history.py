@@ -1,0 +1,205 @@
+"""The history of every program's memory: rows of `memory_steps`, `pair_histories`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from hlodb.queries.answer_once import answered_once
+from hlodb.queries.catalogue import load_catalogue
+from hlodb.queries.run import run_query
+from hlodb.reports.config.settings import Settings
+from hlodb.reports.model.facts import Module, Profiles, Run, reserved
+from hlodb.reports.model.sections import Point, Trend
+from hlodb.reports.read.pairs import Modules, Pair, Verdict, verdict_of
+from hlodb.reports.read.tracks import Sighting, Track, read_tracks
+from hlodb.schema.connection import Connection
+
+MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
+
+Lines = Mapping[tuple[int, int], Trend]
+"""The series of programs by the number of their track, and memory space."""
+
+
+class Since(NamedTuple):
+    """Since which run a difference stands, and what became of it.
+
+    `first_module` is the program in that run, unless it is missing there. `before` is
+    the last run with the program before that, `undone` the one with the rise that an
+    improvement undoes. `fate` is `undone`, `stands` or None, see `pair_histories`.
+    """
+
+    track: int | None
+    first: Run
+    first_module: Module | None
+    before: Run | None
+    before_module: Module | None
+    undone: Run | None
+    fate: str | None
+
+
+class Step(NamedTuple):
+    """A step of one program in one memory space, as a verdict on two runs."""
+
+    verdict: Verdict
+    run: Run
+    since: Since
+
+
+class History(NamedTuple):
+    """Tracks and steps of a series, and since when its last run differs.
+
+    `since` is by the `id` of a pair, and memory space.
+    """
+
+    tracks: list[Track]
+    steps: list[Step]
+    since: Mapping[tuple[int, int], Since]
+
+
+def read_history(
+    connection: Connection,
+    line: Sequence[Run],
+    pairs: Sequence[Pair],
+    known: tuple[Sequence[Run], Modules, Profiles],
+    settings: Settings,
+    *,
+    has_steps: bool,
+) -> History:
+    """Return the history of the runs of `line`, and of `pairs` of its last run."""
+    asked = {"run_ids": [run.run_id for run in line]}
+    with answered_once(
+        connection, ["program_tracks"], asked, load_catalogue()
+    ) as answered:
+        tracks = read_tracks(connection, line, known[1], answered)
+        steps = []
+        if has_steps:
+            steps = _read_steps(connection, line, tracks, known, settings, answered)
+        since = _read_since(connection, line, pairs, known, settings, answered)
+    return History(tracks, steps, since)
+
+
+def _read_steps(
+    connection: Connection,
+    line: Sequence[Run],
+    tracks: Iterable[Track],
+    known: tuple[Sequence[Run], Modules, Profiles],
+    settings: Settings,
+    answered: Mapping[str, str],
+) -> list[Step]:
+    runs, modules, profiles = known
+    by_id = {run.run_id: run for run in runs}
+    bases = {
+        (s.module.run_id, s.module.place): s.base for t in tracks for s in t.sightings
+    }
+    asked = {
+        **settings.judging(),
+        "run_ids": [run.run_id for run in line],
+        "min_step_bytes": settings.step_bytes,
+        "min_step_ratio": settings.step_ratio,
+    }
+    steps = []
+    for row in run_query(connection, "memory_steps", asked, answered=answered).dicts():
+        at = row["run_id"], row["place"]
+        base, run = modules[row["base_run_id"], row["base_place"]], by_id[row["run_id"]]
+        base_run = by_id[row["base_run_id"]]
+        pair = Pair(base, None, base_run, "missing")
+        if row["place"] is not None and (compared := bases[at]) is not None:
+            pair = Pair(base, modules[at], base_run, *compared[2:])
+        since = _since(row, by_id, modules)
+        steps.append(Step(verdict_of(pair, row, profiles), run, since))
+    return steps
+
+
+def _read_since(
+    connection: Connection,
+    line: Sequence[Run],
+    pairs: Sequence[Pair],
+    known: tuple[Sequence[Run], Modules, Profiles],
+    settings: Settings,
+    answered: Mapping[str, str],
+) -> Mapping[tuple[int, int], Since]:
+    if not pairs:
+        return {}
+    runs, modules, _ = known
+    by_id = {run.run_id: run for run in runs}
+    asked: dict[str, Any] = {
+        "base_runs": [p.base and p.base.run_id for p in pairs],
+        "base_places": [p.base and p.base.place for p in pairs],
+        "candidate_runs": [line[-1].run_id for _ in pairs],
+        "candidate_places": [p.candidate and p.candidate.place for p in pairs],
+        "run_ids": [run.run_id for run in line],
+        "min_delta_bytes": settings.floor_bytes,
+        "min_delta_ratio": settings.floor_ratio,
+    }
+    return {
+        (id(pairs[row["pair"] - 1]), row["color"]): _since(row, by_id, modules)
+        for row in run_query(
+            connection, "pair_histories", asked, answered=answered
+        ).dicts()
+    }
+
+
+def _since(row: Mapping[str, Any], runs: Mapping[int, Run], modules: Modules) -> Since:
+    first, before = row["first_run_id"], row["before_run_id"]
+    return Since(
+        row["track"],
+        runs[first],
+        modules.get((first, row["first_place"])),
+        runs.get(before),
+        modules.get((before, row["before_place"])),
+        runs.get(row["undone_run_id"]),
+        row["fate"],
+    )
+
+
+def trends(
+    tracks: Iterable[Track], profiles: Profiles, found: Iterable[Step], last: Run
+) -> Lines:
+    """Return the series of every program that `last` holds, by track and space."""
+    stepped = {
+        (id(s.verdict.pair.candidate), s.verdict.color): s.verdict.delta_bytes or 0
+        for s in found
+    }
+    rows = {}
+    for track in tracks:
+        if track.sightings[-1].run.run_id != last.run_id:
+            continue
+        for color in sorted(
+            {c for s in track.sightings for c in profiles.get(s.module.module_id, {})}
+        ):
+            rows[track.number, color] = _trend(track, color, profiles, stepped)
+    in_order = sorted(
+        rows.items(), key=lambda row: (row[1].program, row[1].rank or 0, row[1].color)
+    )
+    return dict(in_order)
+
+
+def _trend(
+    track: Track,
+    color: int,
+    profiles: Profiles,
+    stepped: Mapping[tuple[int, int], int],
+) -> Trend:
+    points = []
+    before: Sighting | None = None
+    for sighting in track.sightings:
+        step = stepped.get((id(sighting.module), color), 0)
+        mark = _mark(before, sighting, step)
+        level = reserved(sighting.module, color, profiles)
+        points.append(Point(sighting.run.name, level, mark))
+        before = sighting
+    space = next(
+        p[color].space_name
+        for s in reversed(track.sightings)
+        if color in (p := profiles.get(s.module.module_id, {}))
+    )
+    last = track.last
+    return Trend(last.program, last.rank, last.module_number, color, space, points)
+
+
+def _mark(before: Sighting | None, sighting: Sighting, step: int) -> str:
+    if step:
+        return MARKS["up" if step > 0 else "down"]
+    is_comparable = before is None or sighting.is_like(before)
+    return MARKS["same" if is_comparable else "incomparable"]

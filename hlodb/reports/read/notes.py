@@ -1,0 +1,99 @@
+"""What a reader of a report may wonder about, a sentence each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import timedelta
+from fnmatch import fnmatchcase
+
+from hlodb.reports.config.settings import Settings, covers
+from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.pairs import held_against
+from hlodb.text import few
+
+_LATE = timedelta(hours=1)
+"""Less is usual where many machines write at once, and no report came between."""
+
+
+def notes(
+    scene: Scene, settings: Settings, programs: Sequence[ProgramRow]
+) -> list[str]:
+    """Return notes about noise, unsound and late runs, and budgets."""
+    found = []
+    has_base = scene.baseline.run is not None
+    if has_base and scene.pairs and not any(scene.noise.values()):
+        found.append(
+            "Noise band 0 B: no run compiled one program twice with different memory."
+        )
+    if scene.baseline.passed_over:
+        names = few([run.name for run in scene.baseline.passed_over], 3)
+        found.append(
+            f"Unsound runs, left out of base and history: {names}."
+            " `hlodb query self_consistency` and `rejects_summary` show the faults."
+        )
+    found += _same_times(scene)
+    found += _substitutes(scene)
+    if late := scene.late_runs(_LATE):
+        names = few([run.name for run in late], 3)
+        found.append(
+            f"Ingested an hour or more after later runs of the series: {names}."
+            " Comparisons with their neighbours were renewed."
+        )
+    for budget in settings.budgets:
+        rows = [p for p in programs if p.candidate_bytes is not None]
+        fitting = [p for p in rows if fnmatchcase(p.program, budget.program)]
+        if not fitting:
+            found.append(
+                f"The budget of {budget.program} matches no program of this run."
+            )
+        elif not any(covers(budget, p.program, p.color, p.space) for p in fitting):
+            where = budget.space or f"memory space {budget.color}"
+            used = ", ".join(sorted({p.space for p in fitting}))
+            found.append(
+                f"The budget of {budget.program} for {where} matches no memory space"
+                f" of this run, which uses {used}."
+            )
+    renamed = {(p.base_program, p.program) for p in programs if p.base_program}
+    for old, new in sorted(renamed, key=repr):
+        found.append(f"{new} is compared with {old} of the base: a renamed program.")
+    found += _earlier_names(scene, renamed)
+    return found
+
+
+def _earlier_names(
+    scene: Scene, said: Collection[tuple[str | None, str]]
+) -> Iterator[str]:
+    """Yield which programs were called otherwise earlier in the history."""
+    now: dict[tuple[str, str, str], None] = {}
+    for track in scene.history.tracks:
+        last = track.last.program
+        names = {s.module.program: s.run.name for s in track.sightings}
+        for name, until in names.items():
+            if name != last and (name, last) not in said:
+                now[last, name, until] = None
+    for last, name, until in sorted(now):
+        yield f"{last} was called {name} until {until}: a renamed program."
+
+
+def _same_times(scene: Scene) -> list[str]:
+    """Return the order of two runs whose dumps are of one time."""
+    base, candidate = scene.baseline.run, scene.candidate
+    is_named = scene.baseline.rule == "run"
+    if base is None or is_named or base.started_at != candidate.started_at:
+        return []
+    time = f" ({base.started_at})" if base.started_at else ""
+    return [
+        f"{base.name} and {candidate.name} have the same start time{time}: they are"
+        " ordered by name."
+    ]
+
+
+def _substitutes(scene: Scene) -> list[str]:
+    """Name programs compared with an earlier run: the base has other shapes."""
+    programs: dict[str, set[str]] = {}
+    for pair in scene.pairs:
+        if pair.base_run is not None and pair.instead_of is not None:
+            text = held_against(pair.base_run, pair.instead_of)
+            programs.setdefault(text, set()).add(pair.program)
+    return [f"{few(sorted(names), 3)}: {text}." for text, names in programs.items()]

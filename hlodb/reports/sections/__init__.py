@@ -1,1 +1,0 @@
-"""What a report says beside its findings."""

@@ -1,0 +1,181 @@
+"""What a report says of programs with other inputs, on real pairs of programs."""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from hlodb.ingest.load.run_records import RunRequest
+from hlodb.ingest.pipeline.ingest import ingest
+from hlodb.queries.run import run_query
+from hlodb.reports.build import build_report
+from hlodb.reports.config.reading import parse_settings
+from hlodb.reports.model.findings import InputChange
+from hlodb.reports.model.report import Report
+from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.render.forms import renderer
+from hlodb.schema.warehouse import connect
+
+PAIRS = Path(__file__).parents[2] / "data" / "pairs"
+PROGRAMS = {
+    "decoder": ("gen_capacity", "gen_layers", "gen_cache_f32", "gen_donation"),
+    "sharded": ("mesh_devices", "mesh_batch", "mesh_weights"),
+}
+
+
+class Told(NamedTuple):
+    """What a report says first, and of its only program."""
+
+    verdict: str
+    exit_code: int
+    change: str
+    rule: str
+    delta_bytes: int | None
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a warehouse of programs on a CPU, each of one edit, and their bases."""
+    folder = tmp_path_factory.mktemp("pairs")
+    path = folder / "hlodb.duckdb"
+    for name, candidates in PROGRAMS.items():
+        with tarfile.open(PAIRS / f"{name}-cpu.tar.xz") as archive:
+            archive.extractall(folder)
+        root = folder / f"{name}-cpu"
+        for run in ("base", *candidates):
+            request = RunRequest(name=f"{name}_base" if run == "base" else run)
+            ingest([str(root / run)], path, request=request, jobs=1)
+    return path
+
+
+def report_on(path: Path, base: str, candidate: str, settings: str = "") -> Report:
+    with connect(path) as connection:
+        request = Request(candidate, base, shown=frozenset())
+        return build_report(connection, request, parse_settings(settings))
+
+
+def told(report: Report) -> Told:
+    (program,) = report.programs
+    return Told(
+        report.verdict,
+        report.exit_code,
+        program.change,
+        program.rule,
+        program.delta_bytes,
+    )
+
+
+@pytest.mark.slow
+def test_a_longer_cache_is_never_green(pairs: Path) -> None:
+    report = report_on(pairs, "decoder_base", "gen_capacity")
+    assert told(report) == ("warn", 0, "changed", "other_inputs", 69_206_016)
+    assert report.headline == (
+        "⚠️ jit_generate host 89.56 → 155.56 MiB (+66.00 MiB, +73.7 %), inputs"
+        " changed: cache length 512 → 1,024 (cache[0] and 1 more); no regression;"
+        " 1 with other inputs"
+    )
+    (gate,) = [g for g in report.gates if g.gate == "changed_inputs"]
+    assert (gate.status, gate.limit, gate.value) == ("warn", 93_915_496, 163_121_512)
+
+
+@pytest.mark.slow
+def test_settings_decide_what_other_inputs_do(pairs: Path) -> None:
+    asked = (pairs, "decoder_base", "gen_capacity")
+    fail = report_on(*asked, settings="[gates]\nchanged_inputs = 'fail'")
+    assert told(fail)[:2] == ("fail", 1)
+    assert fail.headline.startswith(
+        "❌ no regression (1 gate failed): jit_generate host 89.56 → 155.56 MiB"
+    )
+    ignored = report_on(*asked, settings="[gates]\nchanged_inputs = 'ignore'")
+    assert told(ignored)[:2] == ("pass", 0)
+    budget = "[[budget]]\nprogram = 'jit_generate'\nbytes = '100 MiB'"
+    assert told(report_on(*asked, settings=budget))[:2] == ("fail", 1)
+    waiver = (
+        "[[waiver]]\nprogram = '*'\ngate = 'changed_inputs'\nowner = 'me'\n"
+        "reason = 'longer prompts'\nuntil = 2100-01-01"
+    )
+    assert told(report_on(*asked, settings=waiver))[:2] == ("pass", 0)
+
+
+@pytest.mark.slow
+def test_inputs_are_named_by_what_they_mean(pairs: Path) -> None:
+    def changes(base: str, candidate: str) -> list[tuple[object, ...]]:
+        (finding,) = report_on(pairs, base, candidate).findings
+        return [_short(each) for each in finding.inputs]
+
+    assert changes("decoder_base", "gen_layers") == [("resized", "layers", "4", "6", 6)]
+    assert changes("decoder_base", "gen_cache_f32") == [
+        ("retyped", "element type", "bf16", "f32", 2)
+    ]
+    assert changes("sharded_base", "mesh_batch") == [
+        ("resized", "batch", "512", "1,024", 2)
+    ]
+    assert changes("sharded_base", "mesh_devices") == [
+        ("resized", "devices", "4", "2", 0),
+        ("resized", "width", "1,024", "2,048", 18),
+    ]
+
+
+def _short(each: InputChange) -> tuple[object, ...]:
+    return (
+        each.change,
+        each.meaning,
+        each.base_size,
+        each.candidate_size,
+        each.argument_count,
+    )
+
+
+@pytest.mark.slow
+def test_donation_and_sharding_are_judged(pairs: Path) -> None:
+    """Of the same inputs: what became of them is of the program's making."""
+    donation = report_on(pairs, "decoder_base", "gen_donation")
+    assert told(donation) == ("fail", 1, "worse", "more_bytes", 12_582_912)
+    sharding = report_on(pairs, "sharded_base", "mesh_weights")
+    assert told(sharding) == ("fail", 1, "worse", "more_bytes", 24_117_264)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("candidate", PROGRAMS["decoder"])
+def test_queries_and_reports_agree(pairs: Path, candidate: str) -> None:
+    (program,) = report_on(pairs, "decoder_base", candidate).programs
+    with connect(pairs) as connection:
+        asked = {"base": "decoder_base", "candidate": candidate}
+        (row,) = run_query(connection, "peak_regressions", asked).dicts()
+    assert (row["verdict"], row["rule"], row["delta_reserved_bytes"]) == (
+        program.change,
+        program.rule,
+        program.delta_bytes,
+    )
+
+
+@pytest.mark.slow
+def test_forms_warn(pairs: Path) -> None:
+    report = report_on(pairs, "decoder_base", "gen_capacity")
+    assert '"verdict": "warn"' in renderer("json")(report)
+    assert "::warning title=hlodb changed_inputs" in renderer("github")(report)
+    assert '"level": "warning"' in renderer("sarif")(report)
+    assert 'skipped message="warning: jit_generate host' in renderer("junit")(report)
+    assert 'verdict="warn"' in renderer("openmetrics")(report)
+    assert "WARN" in renderer("text")(report)
+
+
+@pytest.mark.slow
+def test_one_more_layer_is_not_blamed_on_recomputation(tmp_path: Path) -> None:
+    """It recomputes half as much again, as it has half as many layers again."""
+    with tarfile.open(PAIRS / "lm-cpu.tar.xz") as archive:
+        archive.extractall(tmp_path)
+    path = tmp_path / "hlodb.duckdb"
+    for run in ("base", "lm_layers"):
+        folder = str(tmp_path / "lm-cpu" / run)
+        ingest([folder], path, request=RunRequest(name=run), jobs=1)
+    (finding,) = report_on(path, "base", "lm_layers").findings
+    assert finding.cause is not None
+    assert finding.cause.title == (
+        "13 buffers of convert_bitcast_fusion, convert_convert_fusion,"
+        " transpose_copy_fusion now live at the peak (+10.31 MiB, 1 other -512.00 KiB,"
+        " net +9.81 MiB)"
+    )
