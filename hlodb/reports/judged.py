@@ -19,6 +19,7 @@ from hlodb.reports.judge.assemble import (
     program_rows,
 )
 from hlodb.reports.judge.decisions import decided, read_decisions
+from hlodb.reports.judge.drawn import drawn_trends, drawn_verdicts
 from hlodb.reports.judge.finding_ids import former_ids
 from hlodb.reports.judge.findings import in_order
 from hlodb.reports.judge.gate_rows import GateFacts, gate_rows, standing_rows
@@ -80,18 +81,22 @@ def judge_scene(
     findings = in_order(findings)
     scoped = scoped_bytes(connection, scene.candidate)
     programs = without_scoped(program_rows(verdicts, findings), scoped)
-    drawn = told if "pictures" in request.shown else []
+    drawn = drawn_verdicts(told, findings) if "pictures" in request.shown else []
     pictured = (
-        read_curves(connection, drawn, findings if drawn else []),
-        read_arena_maps(connection, drawn, findings if drawn else []),
-        read_flames(connection, drawn, findings if drawn else []),
+        read_curves(connection, drawn),
+        read_arena_maps(connection, drawn),
+        read_flames(connection, drawn),
     )
     if not is_report:
         findings = [_of_a_diff(f) for f in findings]
         return Judged(findings, programs, trends, [], [], [], *pictured)
     roles = (
         read_role_histories(
-            connection, scene.history.tracks, lines, findings, scene.profiles
+            connection,
+            scene.history.tracks,
+            lines,
+            drawn_trends(trends, findings),
+            scene.profiles,
         )
         if "series" in request.shown
         else []

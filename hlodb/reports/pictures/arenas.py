@@ -25,9 +25,7 @@ from hlodb.reports.model.arenas import (
     ValueFacts,
 )
 from hlodb.reports.model.facts import Module
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.pictures.curves import drawn_verdicts
-from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.pairs import Drawn, Verdict
 from hlodb.reports.read.rows import rows
 from hlodb.reports.read.sources import UNKNOWN, Place, read_sources
 from hlodb.schema.connection import Connection
@@ -93,17 +91,16 @@ _Sides = Mapping[tuple[int, bool], _Side]
 
 def read_arena_maps(
     connection: Connection,
-    verdicts: Iterable[Verdict],
-    findings: Iterable[Finding],
+    drawn: Iterable[Drawn],
 ) -> list[ArenaMap]:
-    """Return the maps of the findings that are drawn, where live ranges are known."""
-    return read_maps(
-        connection,
-        [
-            Wanted(f.id, f.color, *v.pair[:2], (f.base_run, f.candidate_run))
-            for f, v in drawn_verdicts(verdicts, findings)
-        ],
-    )
+    """Return the maps of what is drawn, where live ranges are known."""
+    return read_maps(connection, [_wanted(*each) for each in drawn])
+
+
+def _wanted(finding_id: str, verdict: Verdict, candidate_run: str) -> Wanted:
+    pair = verdict.pair
+    runs = pair.base_run and pair.base_run.name, candidate_run
+    return Wanted(finding_id, verdict.color, pair.base, pair.candidate, runs)
 
 
 def read_maps(connection: Connection, wanted: Sequence[Wanted]) -> list[ArenaMap]:

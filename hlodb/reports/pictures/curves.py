@@ -3,76 +3,43 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
-from hlodb.reports.judge.assemble import place_of
-from hlodb.reports.model.facts import Module, Profile
-from hlodb.reports.model.findings import Curve, Finding, Schedule
-from hlodb.reports.model.names import place
-from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.model.facts import Profile
+from hlodb.reports.model.findings import Curve, Schedule
+from hlodb.reports.read.pairs import Drawn
 from hlodb.reports.read.rows import rows
 from hlodb.schema.connection import Connection
-
-MOST_DRAWN = 3
-"""How many findings have pictures; the others have tables only."""
 
 POINTS = 120
 """Into how many points a schedule is cut at most."""
 
-_Side = tuple[Module | None, Profile | None]
 
-
-def drawn(findings: Iterable[Finding]) -> list[Finding]:
-    """Return the findings that have pictures: the candidate's first that moved."""
-    moved = [f for f in findings if f.scope == "candidate" and f.delta_bytes]
-    return moved[:MOST_DRAWN]
-
-
-def drawn_verdicts(
-    verdicts: Iterable[Verdict], findings: Iterable[Finding]
-) -> list[tuple[Finding, Verdict]]:
-    """Return the findings that have pictures, each with the verdict it tells of."""
-    shown = drawn(findings)
-    by_place = {place_of(v): v for v in verdicts} if shown else {}
-    return [(f, by_place[place(f)]) for f in shown]
-
-
-def read_curves(
-    connection: Connection,
-    verdicts: Iterable[Verdict],
-    findings: Iterable[Finding],
-) -> list[Curve]:
-    """Return the curves of the findings that are drawn, where live ranges are known."""
-    judged = drawn_verdicts(verdicts, findings)
-    if not judged:
+def read_curves(connection: Connection, drawn: Sequence[Drawn]) -> list[Curve]:
+    """Return the curves of what is drawn, where live ranges are known."""
+    if not drawn:
         return []
-    shown = [f for f, _ in judged]
-    sides: list[tuple[_Side, _Side]] = [
-        ((v.pair.base, v.base), (v.pair.candidate, v.candidate)) for _, v in judged
-    ]
-    points, steps = _points(connection, shown, sides)
+    points, steps = _points(connection, drawn)
     return [
         Curve(
-            f.id,
+            each.finding_id,
             steps[number],
-            _schedule(points[number, False], base[1]),
-            _schedule(points[number, True], candidate[1]),
+            _schedule(points[number, False], each.verdict.base),
+            _schedule(points[number, True], each.verdict.candidate),
         )
-        for number, (f, (base, candidate)) in enumerate(zip(shown, sides, strict=True))
+        for number, each in enumerate(drawn)
         if number in steps
     ]
 
 
 def _points(
-    connection: Connection,
-    findings: Iterable[Finding],
-    sides: Iterable[tuple[_Side, _Side]],
+    connection: Connection, drawn: Iterable[Drawn]
 ) -> tuple[dict[tuple[int, bool], list[int]], dict[int, int]]:
     """Return points by number and side of a finding, and by its number their steps."""
     wanted = [
-        (number, module.module_id, f.color, is_candidate)
-        for number, (f, both) in enumerate(zip(findings, sides, strict=True))
-        for is_candidate, (module, _) in enumerate(both)
+        (number, module.module_id, each.verdict.color, is_candidate)
+        for number, each in enumerate(drawn)
+        for is_candidate, module in enumerate(each.verdict.pair[:2])
         if module is not None
     ]
     points: dict[tuple[int, bool], list[int]] = defaultdict(list)

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.sections import FlamePair, Frame
-from hlodb.reports.pictures.curves import drawn_verdicts
 from hlodb.reports.read.differences import Buffer, Change, read_differences
-from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.pairs import Drawn
 from hlodb.schema.connection import Connection
 
 PATHLESS = "(no op_name)"
@@ -26,23 +24,18 @@ class _Sum:
     below: dict[str, _Sum] = field(default_factory=dict)
 
 
-def read_flames(
-    connection: Connection,
-    verdicts: Iterable[Verdict],
-    findings: Iterable[Finding],
-) -> list[FlamePair]:
-    """Return those of the findings that are drawn and are in both runs with details."""
+def read_flames(connection: Connection, drawn: Iterable[Drawn]) -> list[FlamePair]:
+    """Return what is drawn of pairs with details."""
     wanted = [
-        (finding, both)
-        for finding, v in drawn_verdicts(verdicts, findings)
-        if (both := v.pair.both) is not None
+        (each, both) for each in drawn if (both := each.verdict.pair.both) is not None
     ]
     found = []
     differences = read_differences(connection, [both for _, both in wanted])
-    for (finding, _), of_colors in zip(wanted, differences, strict=True):
-        held = next((d.held for d in of_colors if d.color == finding.color), ())
+    for (each, _), of_colors in zip(wanted, differences, strict=True):
+        color = each.verdict.color
+        held = next((d.held for d in of_colors if d.color == color), ())
         if held:
-            found.append(FlamePair(finding.id, frames_of(held)))
+            found.append(FlamePair(each.finding_id, frames_of(held)))
     return found
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hlodb.reports.judge.drawn import drawn_findings, drawn_trends
 from hlodb.reports.model.names import Names, called, shared_names
 from hlodb.reports.model.report import Report
 from hlodb.reports.model.sections import ScalingLaw
-from hlodb.reports.pictures.curves import drawn
 from hlodb.reports.pictures.draw_arenas import draw_arenas
 from hlodb.reports.pictures.draw_curves import draw_curves
 from hlodb.reports.pictures.draw_flames import draw_flames
@@ -17,7 +17,6 @@ from hlodb.reports.pictures.draw_scaling import draw_scaling
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.draw_waterfall import draw_waterfall
 from hlodb.reports.pictures.picture import Picture
-from hlodb.reports.pictures.trends import drawn_trends
 
 MOST_LAWS = 3
 
@@ -29,7 +28,7 @@ def pictures_of_findings(report: Report) -> dict[str, list[Picture]]:
     arenas = {arena_map.finding_id: arena_map for arena_map in report.arenas}
     flames = {pair.finding_id: pair for pair in report.flames}
     found: dict[str, list[Picture]] = {}
-    for f in drawn(report.findings):
+    for f in drawn_findings(report.findings):
         who = f"{called(f, shared)} {f.space}"
         pictures = [draw_waterfall(f, who)] if f.parts else []
         if f.id in flames:

@@ -6,15 +6,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from hlodb.reports.model.facts import Module, Profiles
-from hlodb.reports.model.findings import Finding
 from hlodb.reports.model.sections import Point, RoleHistory, RolePoint, Trend
-from hlodb.reports.pictures.curves import drawn
 from hlodb.reports.read.history import Lines
 from hlodb.reports.read.rows import rows
 from hlodb.reports.read.tracks import Track
 from hlodb.schema.connection import Connection
-
-MOST_TRENDS = 3
 
 PRUNED = "details pruned"
 NO_LIVE_RANGES = "no live ranges"
@@ -23,44 +19,25 @@ _Roles = Mapping[tuple[int, int], dict[str, int]]
 """Bytes at the peak by role, by module_id and memory space."""
 
 
-def drawn_trends(trends: Iterable[Trend], findings: Iterable[Finding]) -> list[Trend]:
-    """Return the series to draw: those of findings first, then what moved furthest."""
-    places = [_place(f) for f in drawn(findings)]
-    moved = [t for t in trends if len({p.bytes for p in t.points}) > 1]
-
-    def order(trend: Trend) -> tuple[int, int]:
-        place = _place(trend)
-        first = places.index(place) if place in places else len(places)
-        sizes = [point.bytes for point in trend.points]
-        return first, min(sizes) - max(sizes)
-
-    return sorted(moved, key=order)[:MOST_TRENDS]
-
-
-def _place(row: Finding | Trend) -> tuple[str, int | None, int | None, int]:
-    return row.program, row.rank, row.module_number, row.color
-
-
 def read_role_histories(
     connection: Connection,
     tracks: Iterable[Track],
     lines: Lines,
-    findings: Iterable[Finding],
+    drawn: Sequence[Trend],
     profiles: Profiles,
 ) -> list[RoleHistory]:
     """Return the roles at the peak of the drawn series, run by run.
 
     Runs share what they hold alike, so each content is asked about once.
     """
-    shown = drawn_trends(lines.values(), findings)
     by_number = {track.number: track for track in tracks}
     modules = {
         id(trend): [s.module for s in by_number[number].sightings]
         for (number, _), trend in lines.items()
     }
-    wanted = {m.module_id for trend in shown for m in modules[id(trend)]}
+    wanted = {m.module_id for trend in drawn for m in modules[id(trend)]}
     roles = _read_roles(connection, wanted) if wanted else {}
-    return [_role_history(t, modules[id(t)], profiles, roles) for t in shown]
+    return [_role_history(t, modules[id(t)], profiles, roles) for t in drawn]
 
 
 def _read_roles(connection: Connection, modules: Iterable[int]) -> _Roles:

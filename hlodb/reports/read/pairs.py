@@ -77,6 +77,14 @@ class Verdict(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
+class Drawn(NamedTuple):
+    """A verdict that is drawn, with the id of its finding and the candidate's name."""
+
+    finding_id: str
+    verdict: Verdict
+    candidate_run: str
+
+
 def read_verdicts(
     connection: Connection,
     base: Run,

@@ -12,9 +12,9 @@ from hlodb.ingest.load.delete import prune_runs
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge import drawn as drawn_series
 from hlodb.reports.model.report import Report
 from hlodb.reports.model.sections import RoleHistory, RolePoint
-from hlodb.reports.pictures import trends as drawn_trends
 from hlodb.reports.pictures.draw_roles import draw_roles
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_sections
@@ -47,7 +47,7 @@ def report_of(path: Path, request: Request = LATEST_CPU) -> Report:
 def every_series(demo_warehouse: Path) -> Report:
     """Return a report on the releases of CPU that draws all that moved."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
+        patch.setattr(drawn_series, "MOST_TRENDS", EVERY)
         return report_of(demo_warehouse)
 
 
@@ -56,8 +56,8 @@ def test_roles_add_up_to_the_series(
     every_series: Report, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In every run, to the byte, and with the steps of the series."""
-    monkeypatch.setattr(drawn_trends, "MOST_TRENDS", EVERY)
-    moved = drawn_trends.drawn_trends(every_series.trends, every_series.findings)
+    monkeypatch.setattr(drawn_series, "MOST_TRENDS", EVERY)
+    moved = drawn_series.drawn_trends(every_series.trends, every_series.findings)
     for trend, roles in zip(moved, every_series.role_histories, strict=True):
         shown = [(p.run, p.bytes, p.mark) for p in roles.points]
         assert shown == [(p.run, p.bytes, p.mark) for p in trend.points]
@@ -147,10 +147,10 @@ def report(demo_warehouse: Path) -> Report:
 
 @pytest.mark.slow
 def test_no_more_is_read_than_is_drawn(report: Report) -> None:
-    moved = drawn_trends.drawn_trends(report.trends, report.findings)
+    moved = drawn_series.drawn_trends(report.trends, report.findings)
     names = [(trend.program, trend.color) for trend in moved]
     assert [(h.program, h.color) for h in report.role_histories] == names
-    assert len(names) == drawn_trends.MOST_TRENDS
+    assert len(names) == drawn_series.MOST_TRENDS
     ids = [picture.id for picture in pictures_of_sections(report)["History"]]
     assert ids == ["trend-1", "roles-1", "trend-2", "roles-2", "trend-3", "roles-3"]
 
