@@ -17,7 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from hlodb import __version__
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render.forms import FORMATS, renderer
 from tests.conftest import DATA
 from tests.reports.situations import SITUATIONS, report_on

@@ -20,9 +20,8 @@ from hlodb.printed_commands import named_db
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import read_settings
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Run
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.rows import find_run, read_runs
+from hlodb.reports.read.facts import Run, find_run, read_runs
 from hlodb.reports.render.forms import FORMATS, shown_by
 
 _OF_GATES = ("junit", "github", "csv-gates")

@@ -27,10 +27,10 @@ from hlodb.reports.config.reading import FILE_NAME, read_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.budgets import proposed_budgets
 from hlodb.reports.judge.outcome import FAIL_ON
-from hlodb.reports.judge.triage import record
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import FORMATS, shown_by
+from hlodb.reports.triage import record
 from hlodb.terminal.narration import narrate
 
 

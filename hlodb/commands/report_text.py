@@ -14,7 +14,7 @@ import click
 from hlodb.commands.options import output_stream
 
 if TYPE_CHECKING:
-    from hlodb.reports.model.report import Report
+    from hlodb.reports.judge.report import Report
 
 color_option: Callable[[Callable[..., Any]], Callable[..., Any]] = click.option(
     "--color",

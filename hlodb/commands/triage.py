@@ -17,7 +17,7 @@ from hlodb.commands.options import (
 )
 from hlodb.errors import UsageError
 from hlodb.lake.opening import require_warehouse
-from hlodb.reports.judge.triage import DECISIONS, decide, listing
+from hlodb.reports.triage import DECISIONS, decide, listing
 from hlodb.terminal.narration import narrate
 
 _NEEDS_REASON = ("accept", "waive", "invalid", "duplicate")

@@ -17,37 +17,27 @@ from typing import NamedTuple
 
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.definitions import METRICS, Metric
 from hlodb.reports.judge.findings import cause_groups
+from hlodb.reports.judge.notes import notes
 from hlodb.reports.judge.outcome import conclude
+from hlodb.reports.judge.report import REPORT_SCHEMA, Comparison, Report, plain
 from hlodb.reports.judged import judge_scene
-from hlodb.reports.model.definitions import METRICS
-from hlodb.reports.model.facts import Module
-from hlodb.reports.model.report import (
-    REPORT_SCHEMA,
-    Comparison,
-    EnvironmentChange,
-    ProgramRow,
-    Report,
-    plain,
-)
-from hlodb.reports.model.sections import (
-    Capacity,
-    Health,
-    Metric,
-    QualityRow,
-    ScalingLaw,
-    Waste,
-)
 from hlodb.reports.read import capacity_and_health as sections
-from hlodb.reports.read.captured import captured
+from hlodb.reports.read.capacity_and_health import Capacity, Health
 from hlodb.reports.read.compared_runs import Request, Scene, read_scene
-from hlodb.reports.read.environment import environment_changes, run_facts
+from hlodb.reports.read.environment import (
+    EnvironmentChange,
+    environment_changes,
+    run_facts,
+)
+from hlodb.reports.read.facts import Module
 from hlodb.reports.read.limits import Limits, read_limits
-from hlodb.reports.read.notes import notes
-from hlodb.reports.read.partial import partial
-from hlodb.reports.read.scaling import scaling_laws
-from hlodb.reports.read.soundness import quality
-from hlodb.reports.read.waste import waste
+from hlodb.reports.read.programs import ProgramRow
+from hlodb.reports.read.scaling import ScalingLaw, scaling_laws
+from hlodb.reports.read.soundness import QualityRow, quality
+from hlodb.reports.read.unassigned import captured, partial
+from hlodb.reports.read.waste import Waste, waste
 from hlodb.rules import rule_rows
 from hlodb.schema.connection import Connection
 from hlodb.version import __version__

@@ -18,28 +18,27 @@ from hlodb.reports.judge.assemble import (
     platform_of,
     program_rows,
 )
-from hlodb.reports.judge.decisions import decided, read_decisions
+from hlodb.reports.judge.decisions import decided
 from hlodb.reports.judge.drawn import drawn_trends, drawn_verdicts
 from hlodb.reports.judge.finding_ids import former_ids
-from hlodb.reports.judge.findings import in_order
-from hlodb.reports.judge.gate_rows import GateFacts, gate_rows, standing_rows
+from hlodb.reports.judge.findings import Finding, in_order
+from hlodb.reports.judge.gates import GateFacts, gate_rows, standing_rows
+from hlodb.reports.judge.report import Gate, WaiverRow
 from hlodb.reports.judge.waivers import waiver_rows, with_whole_ids
-from hlodb.reports.model.arenas import ArenaMap
-from hlodb.reports.model.facts import Module
-from hlodb.reports.model.findings import Curve, Finding
-from hlodb.reports.model.report import Gate, ProgramRow
-from hlodb.reports.model.sections import FlamePair, RoleHistory, Trend, WaiverRow
-from hlodb.reports.pictures.arenas import read_arena_maps
-from hlodb.reports.pictures.curves import read_curves
-from hlodb.reports.pictures.flames import read_flames
-from hlodb.reports.pictures.trends import read_role_histories
 from hlodb.reports.read import capacity_and_health as sections
 from hlodb.reports.read import history
 from hlodb.reports.read.compared_runs import Request, Scene
+from hlodb.reports.read.decisions import read_decisions
 from hlodb.reports.read.differences import read_lost_donations
+from hlodb.reports.read.drawn.arenas import ArenaMap, read_arena_maps
+from hlodb.reports.read.drawn.curves import Curve, read_curves
+from hlodb.reports.read.drawn.flames import FlamePair, read_flames
+from hlodb.reports.read.drawn.role_histories import RoleHistory, read_role_histories
+from hlodb.reports.read.facts import Module
+from hlodb.reports.read.history import Trend
 from hlodb.reports.read.limits import Limits, refused_programs
 from hlodb.reports.read.pairs import Verdict
-from hlodb.reports.read.scoped import scoped_bytes, without_scoped
+from hlodb.reports.read.programs import ProgramRow, scoped_bytes, without_scoped
 from hlodb.schema.connection import Connection
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hlodb.reports.model.arenas import Arena, MappedValue, PlacedValue
+from hlodb.reports.read.drawn.arenas import Arena, MappedValue, PlacedValue
 from tests.reports.worlds import STEPS, Buffer
 
 MIB = 1 << 20

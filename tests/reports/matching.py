@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.facts import Module, Run
+from hlodb.reports.read.facts import Module, Run
 from hlodb.schema.connection import Connection
 
 PLAIN = Module(

@@ -11,7 +11,7 @@ import pytest
 from hlodb.garbage import no_collection
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.reports.worlds import Buffer, Program, World, make

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from datetime import date
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hlodb.reports.config.codeowners import Rules, owner_of_file
-from hlodb.reports.model.facts import Run
+
+if TYPE_CHECKING:
+    from hlodb.reports.read.facts import Run
 
 MEBIBYTE = 2**20
 

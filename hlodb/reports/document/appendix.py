@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Paragraph, table
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.limits import NOT_INCLUDED, limit_of, limit_words
-from hlodb.reports.model.names import called, shared_names
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import Capacity, Health, Trend
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import called, shared_names
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.capacity_and_health import Capacity, Health
+from hlodb.reports.read.history import Trend
+from hlodb.reports.read.limits import NOT_INCLUDED, limit_of, limit_words
 from hlodb.text import (
     counted,
     few,

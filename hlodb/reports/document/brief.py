@@ -6,13 +6,15 @@ import shlex
 from collections.abc import Sequence
 
 from hlodb.reports.document.blocks import Block, Commands, Paragraph, named
-from hlodb.reports.judge.findings import ALERTING, OPEN, undecided
+from hlodb.reports.judge.findings import ALERTING, OPEN, Finding, undecided
+from hlodb.reports.judge.names import called, shared_names, state_words
 from hlodb.reports.judge.outcome import (
     NOTHING_TO_COMPARE,
     unjudged_growth,
     warned_finding,
     worst_finding,
 )
+from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     EXPIRED,
     absence,
@@ -24,10 +26,8 @@ from hlodb.reports.judge.sentences import (
     moved,
     share_words,
 )
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import called, shared_names, state_words
-from hlodb.reports.model.report import CAPTURED, PARTIAL, Gate, Report
 from hlodb.reports.read.baseline import FIRST
+from hlodb.reports.read.unassigned import CAPTURED, PARTIAL
 from hlodb.text import counted, signed_bytes
 
 BLAMES = {

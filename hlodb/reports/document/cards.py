@@ -7,20 +7,16 @@ from collections.abc import Mapping
 
 from hlodb.printed_commands import with_db
 from hlodb.reports.document.blocks import Card, Commands, Paragraph, Table, table
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import state_words
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     input_words,
     share_words,
     shown_path,
 )
-from hlodb.reports.model.findings import (
-    BufferChange,
-    Cause,
-    Contents,
-    Divergence,
-    Finding,
-)
-from hlodb.reports.model.names import state_words
+from hlodb.reports.read.causes import Cause
+from hlodb.reports.read.details import BufferChange, Contents, Divergence
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 SHOWN_BUFFERS = 5

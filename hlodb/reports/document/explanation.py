@@ -23,7 +23,7 @@ from hlodb.reports.document.partial import (
     partial_sections,
 )
 from hlodb.reports.document.timeline import levels
-from hlodb.reports.model.limits import NOT_INCLUDED, Limit, limit_words
+from hlodb.reports.read.limits import NOT_INCLUDED, Limit, limit_words
 from hlodb.reports.read.overview import (
     MAIN_SPACE,
     SMALL_RATIO,

@@ -12,7 +12,7 @@ from hlodb.reports.document.explanation import (
 )
 from hlodb.reports.document.logs import failures
 from hlodb.reports.document.tiles import Tile, anchor
-from hlodb.reports.model.limits import limit_words
+from hlodb.reports.read.limits import limit_words
 from hlodb.reports.read.overview import Overview, Row, memory_spaces, rows_of
 from hlodb.text import counted, plain_bytes, plain_percent
 

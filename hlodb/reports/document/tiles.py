@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hlodb.reports.document.appendix import sparkline
-from hlodb.reports.model.limits import limit_of, limit_words
-from hlodb.reports.model.names import called, shared_names
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.names import called, shared_names
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.limits import limit_of, limit_words
 from hlodb.text import (
     counted,
     few,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hlodb.reports.read.overview import Overview, Row, rows_of
 
 if TYPE_CHECKING:
-    from hlodb.reports.model.findings import Curve
+    from hlodb.reports.read.drawn.curves import Curve
 
 POINTS = 120
 """Into how many points a schedule is cut at most."""
@@ -16,7 +16,7 @@ POINTS = 120
 
 def curve_of(overview: Overview, space: Row, name: str) -> Curve | None:
     """Return the curve of a program's memory space; None without live ranges."""
-    from hlodb.reports.model.findings import Curve, Schedule
+    from hlodb.reports.read.drawn.curves import Curve, Schedule
 
     stretches = rows_of(overview, "live_timeline", space)
     if space.get("peak_step") is None or len(stretches) < 2:

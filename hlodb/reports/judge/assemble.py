@@ -8,21 +8,16 @@ from typing import NamedTuple
 
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.finding_ids import finding_id, places_of, with_own_ids
-from hlodb.reports.judge.findings import (
-    Movement,
-    make_finding,
-    other_name,
-    ratio,
-)
-from hlodb.reports.model.facts import Module, Run
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import place
-from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.make_findings import Movement, make_finding, other_name, ratio
+from hlodb.reports.judge.names import place
 from hlodb.reports.read import history
 from hlodb.reports.read.compared_runs import Scene
 from hlodb.reports.read.details import Explanations, explain
 from hlodb.reports.read.differences import Modules
+from hlodb.reports.read.facts import Module, Run
 from hlodb.reports.read.pairs import Verdict
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.connection import Connection
 
 

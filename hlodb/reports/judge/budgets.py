@@ -7,7 +7,7 @@ less, none is proposed, so none is ever raised.
 from __future__ import annotations
 
 from hlodb.reports.config.settings import Settings, covers
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.text import json_text
 
 

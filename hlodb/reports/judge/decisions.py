@@ -7,26 +7,11 @@ from dataclasses import replace
 from datetime import date
 
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.judge.findings import OPEN
+from hlodb.reports.judge.findings import OPEN, Finding
 from hlodb.reports.judge.sentences import EXPIRED
 from hlodb.reports.judge.waivers import COVERED
-from hlodb.reports.model.findings import Finding, Triage
-from hlodb.reports.read.rows import rows
-from hlodb.schema.connection import Connection
+from hlodb.reports.read.decisions import Decisions, Triage
 from hlodb.text import plain_bytes
-
-Decisions = Mapping[str, Triage]
-"""The last decision about every finding that has one, by its id."""
-
-
-def read_decisions(connection: Connection) -> dict[str, Triage]:
-    """Return the last decisions, those to reopen a finding among them."""
-    return {
-        finding: Triage(status, reason or "", until, actor, candidate_bytes)
-        for finding, status, reason, until, actor, candidate_bytes in rows(
-            connection, "decisions"
-        )
-    }
 
 
 def decided(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from hlodb.reports.judge.assemble import place_of
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import place
-from hlodb.reports.model.sections import Trend
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import place
+from hlodb.reports.read.history import Trend
 from hlodb.reports.read.pairs import Drawn, Verdict
 
 MOST_DRAWN = 3

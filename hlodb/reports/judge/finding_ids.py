@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import replace
 from hashlib import blake2b
 
-from hlodb.reports.model.facts import Module, Run
-from hlodb.reports.model.findings import Finding
+from hlodb.reports.judge.findings import Finding
 from hlodb.reports.read.compared_runs import Scene
+from hlodb.reports.read.facts import Module, Run
 
 METRIC = "reserved_bytes"
 

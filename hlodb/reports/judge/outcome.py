@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hlodb.reports.judge.findings import ALERTING
-from hlodb.reports.judge.gate_rows import ABSOLUTE
+from hlodb.reports.judge.findings import ALERTING, Finding
+from hlodb.reports.judge.gates import ABSOLUTE
+from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import (
     changed_inputs,
     gate_sentence,
@@ -15,11 +17,8 @@ from hlodb.reports.judge.sentences import (
     lack,
     moved,
 )
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.limits import limit_of, limit_words
-from hlodb.reports.model.names import Names, called, shared_names
-from hlodb.reports.model.report import Gate, Report
 from hlodb.reports.read.baseline import FIRST
+from hlodb.reports.read.limits import limit_of, limit_words
 from hlodb.text import (
     bytes_from_to,
     counted,

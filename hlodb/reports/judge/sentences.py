@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.model.findings import (
-    BufferChange,
-    EditShare,
-    Finding,
-    InputChange,
-    SourceEdit,
-)
-from hlodb.reports.model.names import Names, called
-from hlodb.reports.model.report import Gate
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import Names, called
+from hlodb.reports.judge.report import Gate
+from hlodb.reports.read.details import BufferChange
+from hlodb.reports.read.differences import InputChange
+from hlodb.reports.read.edits import EditShare, SourceEdit
 from hlodb.text import counted, plain_bytes, signed_bytes, signed_percent
 
 EXPIRED = "waiver expired on"

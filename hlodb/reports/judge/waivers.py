@@ -8,9 +8,8 @@ from datetime import date
 
 from hlodb.errors import UsageError
 from hlodb.reports.config.settings import Settings, Waiver, covers
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.report import Gate
-from hlodb.reports.model.sections import WaiverRow
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Gate, WaiverRow
 
 COVERED = ("accepted", "waived", "invalid", "duplicate")
 """Decisions of triage under which a finding does not fail its gate."""

@@ -16,17 +16,6 @@ from typing import NamedTuple
 
 from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.document.escape import html, middle_cut
-from hlodb.reports.model.arenas import (
-    ALONE,
-    NOW,
-    STATUSES,
-    Arena,
-    ArenaMap,
-    MappedValue,
-    Owner,
-    PlacedValue,
-    ValueFacts,
-)
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -40,6 +29,17 @@ from hlodb.reports.pictures.svg import (
     line,
     pixel,
     upward,
+)
+from hlodb.reports.read.drawn.arenas import (
+    ALONE,
+    NOW,
+    STATUSES,
+    Arena,
+    ArenaMap,
+    MappedValue,
+    Owner,
+    PlacedValue,
+    ValueFacts,
 )
 from hlodb.text import counted, plain_bytes
 

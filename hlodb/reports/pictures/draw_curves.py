@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import groupby, zip_longest
 
 from hlodb.reports.document.blocks import Table, table
-from hlodb.reports.model.findings import Curve, Schedule
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -20,6 +19,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
+from hlodb.reports.read.drawn.curves import Curve, Schedule
 from hlodb.text import plain_bytes
 
 _LEFT, _RIGHT = 64, WIDTH - 12

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.document.escape import html, middle_cut
-from hlodb.reports.model.sections import FlamePair, Frame
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import WIDTH, Axis, across, byte_axis, element, label
+from hlodb.reports.read.drawn.flames import FlamePair, Frame
 from hlodb.text import plain_bytes, signed_bytes
 
 MOST_DEEP = 8

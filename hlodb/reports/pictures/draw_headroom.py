@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.model.sections import Capacity
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import across, box, count_axis, label, line
+from hlodb.reports.read.capacity_and_health import Capacity
 from hlodb.text import plain_bytes, plain_percent
 
 _ROW = 30

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.document.escape import html, middle_cut
-from hlodb.reports.model.sections import RoleHistory, RolePoint
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -27,6 +26,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
+from hlodb.reports.read.drawn.role_histories import RoleHistory, RolePoint
 from hlodb.text import counted, few, plain_bytes, signed_bytes, visible
 
 NOT_LIVE = "not live at the peak"

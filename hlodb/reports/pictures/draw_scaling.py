@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hlodb.reports.document.blocks import Table, table
-from hlodb.reports.model.sections import ScalingLaw
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -17,6 +16,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
+from hlodb.reports.read.scaling import ScalingLaw
 from hlodb.text import few, plain_bytes, signed_bytes
 
 _LEFT, _RIGHT = 64, WIDTH - 36

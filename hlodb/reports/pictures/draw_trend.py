@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from hlodb.reports.document.blocks import Table, table
 from hlodb.reports.document.escape import middle_cut
-from hlodb.reports.model.sections import Trend
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import (
     WIDTH,
@@ -16,6 +15,7 @@ from hlodb.reports.pictures.svg import (
     pixel,
     upward,
 )
+from hlodb.reports.read.history import Trend
 from hlodb.text import plain_bytes, visible
 
 _LEFT, _RIGHT = 64, WIDTH - 12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from hlodb.reports.model.findings import Finding
+from hlodb.reports.judge.findings import Finding
 from hlodb.reports.pictures.picture import Picture
 from hlodb.reports.pictures.svg import Axis, across, box, byte_axis, label, line
 from hlodb.text import plain_bytes, signed_bytes

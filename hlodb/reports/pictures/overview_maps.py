@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from hlodb.reports.document.explanation import described_spaces
-from hlodb.reports.model.arenas import ArenaMap
-from hlodb.reports.pictures.arenas import Wanted, read_maps
+from hlodb.reports.read.drawn.arenas import ArenaMap, Wanted, read_maps
+from hlodb.reports.read.facts import read_modules
 from hlodb.reports.read.overview import Overview, compilation_of
-from hlodb.reports.read.rows import read_modules
 from hlodb.schema.connection import Connection
 
 Maps = Mapping[str, ArenaMap]

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hlodb.reports.judge.drawn import drawn_findings, drawn_trends
-from hlodb.reports.model.names import Names, called, shared_names
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import ScalingLaw
+from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_arenas import draw_arenas
 from hlodb.reports.pictures.draw_curves import draw_curves
 from hlodb.reports.pictures.draw_flames import draw_flames
@@ -17,6 +16,7 @@ from hlodb.reports.pictures.draw_scaling import draw_scaling
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.draw_waterfall import draw_waterfall
 from hlodb.reports.pictures.picture import Picture
+from hlodb.reports.read.scaling import ScalingLaw
 
 MOST_LAWS = 3
 

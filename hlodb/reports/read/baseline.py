@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Run
-from hlodb.reports.read.rows import find_run
+from hlodb.reports.read.facts import Run, find_run
 from hlodb.schema.connection import Connection
 from hlodb.text import counted
 

@@ -4,14 +4,49 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Module, Profiles, Run
-from hlodb.reports.model.sections import Capacity, Health
-from hlodb.reports.read.rows import rows
+from hlodb.reports.read.facts import Module, Profiles, Run, rows
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """The largest program of a memory space, against the limit of the device.
+
+    `limit_from` and `nominal_bytes` are those of the query `headroom`. The compiler
+    refused the programs in `refused`. `caveats` say what the bytes of programs lack.
+    """
+
+    color: int
+    space: str
+    limit_bytes: int | None
+    used_bytes: int
+    headroom_bytes: int | None
+    headroom_ratio: float | None
+    program: str
+    near_limit: list[str]
+    plateau_ratio: float | None
+    limit_from: str | None = None
+    nominal_bytes: int | None = None
+    refused: list[str] = field(default_factory=list)
+    caveats: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """Compilations worth a look: repeated, nondeterministic, or slower passes."""
+
+    kind: str
+    name: str
+    base: int
+    candidate: int
+    unit: str
+    note: str
+
 
 NEAR_LIMIT = 0.95
 Row = Mapping[str, Any]

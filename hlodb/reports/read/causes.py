@@ -5,17 +5,34 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
-from hlodb.reports.model.findings import Cause, SourceEdit
 from hlodb.reports.read.differences import (
     PACKING,
     Buffer,
     Change,
     Difference,
-    Divergence,
+    DivergenceRow,
 )
+from hlodb.reports.read.edits import SourceEdit
 from hlodb.text import bytes_from_to, counted, signed_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why a figure moved: a stable key to group by, and a sentence.
+
+    `share_ratio` is what it is of all parts that go the same way, 0 to 1. `effect` is
+    what the compiler made of it, where the title names edits of the source.
+    """
+
+    key: str
+    title: str
+    blame: str
+    share_ratio: float
+    confidence: float
+    effect: str | None = None
+
 
 _NOTICED = 0.2
 """Least growth of the number of recomputed instructions that is a cause."""
@@ -28,7 +45,7 @@ SHOWN_EDITS = 3
 
 def name_cause(
     difference: Difference,
-    parting: Divergence,
+    parting: DivergenceRow,
     edits: Sequence[SourceEdit],
     has_other_inputs: bool,
 ) -> Cause:
@@ -68,7 +85,7 @@ def _edit_text(edit: SourceEdit) -> str:
 
 
 def _of_compiler(
-    difference: Difference, parting: Divergence, has_other_inputs: bool
+    difference: Difference, parting: DivergenceRow, has_other_inputs: bool
 ) -> Cause:
     part, changes = difference.main_part, difference.main_changes
     title = _title(part, changes, difference.delta_bytes)
@@ -95,7 +112,7 @@ def profile_cause(difference: Difference) -> Cause:
     return Cause(key, title, "unknown", share, difference.confidence)
 
 
-def _recomputed(parting: Divergence) -> str | None:
+def _recomputed(parting: DivergenceRow) -> str | None:
     b, c = parting.base_remat_count, parting.candidate_remat_count
     if abs(c - b) <= _NOTICED * min(b, c) or not parting.are_remats_marked:
         return None
@@ -103,7 +120,7 @@ def _recomputed(parting: Divergence) -> str | None:
     return f"{what} ({b} → {c} rematerialised instructions)"
 
 
-def _scoped(parting: Divergence) -> str | None:
+def _scoped(parting: DivergenceRow) -> str | None:
     """Return a title for a change of scoped memory, which holds no values."""
     b, c = parting.base_scoped_bytes, parting.candidate_scoped_bytes
     if b == c:

@@ -10,11 +10,17 @@ from typing import Any
 from hlodb.errors import NothingToCompare, UsageError
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Module, Profiles, Run
 from hlodb.reports.read.baseline import Baseline, candidate_run, choose_baseline
+from hlodb.reports.read.facts import (
+    Module,
+    Profiles,
+    Run,
+    read_modules,
+    read_profiles,
+    read_runs,
+)
 from hlodb.reports.read.history import History, read_history
 from hlodb.reports.read.pairs import Modules, Pair, Verdict, judge, read_verdicts
-from hlodb.reports.read.rows import read_modules, read_profiles, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.text import not_held
 

@@ -3,40 +3,102 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from hlodb.reports.model.facts import Module
-from hlodb.reports.model.findings import (
-    BufferChange,
-    Cause,
-    Contents,
-    Count,
-    Divergence,
-    EditShare,
-    HeldBuffer,
-    InputChange,
-    Part,
-    SourceEdit,
-)
-from hlodb.reports.read import differences
-from hlodb.reports.read.causes import name_cause, profile_cause
+from hlodb.reports.read.causes import Cause, name_cause, profile_cause
 from hlodb.reports.read.differences import (
     Change,
+    Count,
     Difference,
+    DivergenceRow,
+    InputChange,
     Modules,
+    Part,
     read_differences,
     read_divergences,
     read_input_changes,
     read_op_mixes,
 )
 from hlodb.reports.read.edits import (
+    EditShare,
+    SourceEdit,
     in_order_of_shares,
     read_edit_shares,
     read_source_edits,
 )
-from hlodb.reports.read.sources import UNKNOWN, Place, Sources, read_sources
+from hlodb.reports.read.facts import UNKNOWN, Module, Place, Sources, read_sources
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Divergence:
+    """Where two compilations part: the first stage or pass whose result differs."""
+
+    last_equal: str | None
+    first_different: str | None
+    blame: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BufferChange:
+    """One buffer's share of a difference; base or candidate facts are null where new
+    or gone.
+
+    The source line is where the buffer is defined, or, for what the compiler adds,
+    where it is first read: `attribution` is defined or read, null without a line.
+    """
+
+    part: str
+    kind: str
+    delta_bytes: int
+    base_instruction: str | None
+    candidate_instruction: str | None
+    op_path: str | None
+    base_shape: str | None
+    candidate_shape: str | None
+    base_bytes: int | None
+    candidate_bytes: int | None
+    source_file: str | None
+    source_line: int | None
+    attribution: str | None
+    match_method: str
+    match_confidence: float
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldBuffer:
+    """A buffer that fills memory of base or candidate, and the bytes that it owns.
+
+    `status` is as in `buffer_changes`.
+    """
+
+    status: str
+    kind: str
+    base_instruction: str | None
+    candidate_instruction: str | None
+    op_path: str | None
+    base_shape: str | None
+    candidate_shape: str | None
+    base_bytes: int | None
+    candidate_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What fills the memory of both sides, the largest first, and the rest summed up.
+
+    On each side the bytes add up to what is reserved without the room lost to packing.
+    """
+
+    held: list[HeldBuffer]
+    other_count: int
+    other_base_bytes: int
+    other_candidate_bytes: int
+
 
 BATCH = 200
 """How many pairs are explained at once: bounds memory, not results."""
@@ -120,7 +182,7 @@ def explain(
 def _explanation(
     pair: Modules,
     difference: Difference,
-    parting: differences.Divergence,
+    parting: DivergenceRow,
     sources: Sources,
     ranked: tuple[list[SourceEdit], list[EditShare]],
     inputs: list[InputChange],

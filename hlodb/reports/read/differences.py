@@ -4,12 +4,48 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.facts import Module, Profiles
-from hlodb.reports.model.findings import Count, InputChange, Part
+from hlodb.reports.read.facts import Module, Profiles
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Bytes of a difference that have one reason, in one kind of allocation."""
+
+    part: str
+    kind: str
+    delta_bytes: int
+    buffer_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often something stands in base and candidate."""
+
+    name: str
+    base: int
+    candidate: int
+
+
+@dataclass(frozen=True, slots=True)
+class InputChange:
+    """How arguments of a program differ from those of the base.
+
+    `change` is resized, retyped, repeated, new or gone; `meaning` what differs: batch,
+    layers, devices, or a dimension. `arguments` names the first of them.
+    """
+
+    change: str
+    meaning: str
+    base_size: str | None
+    candidate_size: str | None
+    argument_count: int
+    arguments: str
+    delta_bytes: int
 
 
 def read_input_changes(
@@ -109,7 +145,7 @@ class Difference(NamedTuple):
     parts: tuple[Part, ...]
 
 
-class Divergence(NamedTuple):
+class DivergenceRow(NamedTuple):
     """A row of `divergences`."""
 
     last_equal_stage: str | None
@@ -143,7 +179,7 @@ def read_differences(
 
 def read_divergences(
     connection: Connection, asked: Sequence[tuple[Modules, str]]
-) -> list[Divergence]:
+) -> list[DivergenceRow]:
     """Return where pairs part, each of which has most of its difference in a part."""
     if not asked:
         return []
@@ -157,7 +193,7 @@ def read_divergences(
     rows = run_query(connection, "divergences", parameters).dicts()
     by_place = {row["pair"]: row for row in rows}
     return [
-        Divergence(*(by_place[place][field] for field in Divergence._fields))
+        DivergenceRow(*(by_place[place][field] for field in DivergenceRow._fields))
         for place in range(1, len(asked) + 1)
     ]
 

@@ -4,13 +4,48 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.findings import EditShare, SourceEdit
 from hlodb.reports.read.differences import Difference, Modules
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class SourceEdit:
+    """One edit between the sources of base and candidate, as `source_edits` has it.
+
+    `delta_bytes` is by how much the results of its operations grew, in the source.
+    """
+
+    change: str
+    rule_id: str | None
+    sentence: str
+    advice: str | None
+    subject: str | None
+    operation_count: int
+    delta_bytes: int | None
+    source_file: str | None
+    source_path: str | None
+    function_name: str | None
+    base_line: int | None
+    candidate_line: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class EditShare:
+    """The part of a difference that follows from one edit, or from none.
+
+    `origin` is edit, inputs, several (edits, or edits and inputs) or unexplained;
+    `edit` is the position in `edits`, from 1, where it is one edit.
+    """
+
+    origin: str
+    edit: int | None
+    delta_bytes: int
+    buffer_count: int
+
 
 _BATCH = 100
 """How many pairs are compared at once: bounds memory, not results."""

@@ -3,12 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.facts import Module, Run
-from hlodb.reports.model.report import EnvironmentChange, RunFacts
 from hlodb.reports.read.baseline import branch
+from hlodb.reports.read.facts import Module, Run
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """A run that takes part in the comparison."""
+
+    name: str
+    series: str | None
+    started_at: str | None
+    commit_sha: str | None
+    branch: str | None
+    compiler_version: str | None
+    framework_version: str | None
+    platform: str | None
+    device: str | None
+    rank_count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EnvironmentChange:
+    """A fact or compiler flag in which candidate and base differ."""
+
+    key: str
+    base: str | None
+    candidate: str | None
+    is_memory_relevant: bool
+
 
 _SHOWN = 120
 _ELSEWHERE = ("branch", "hlodb_version")

@@ -3,17 +3,116 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import load_catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Module, Profiles, Run, reserved
-from hlodb.reports.model.sections import Point, Trend
-from hlodb.reports.read.pairs import Modules, Pair, Verdict, verdict_of
-from hlodb.reports.read.tracks import Sighting, Track, read_tracks
+from hlodb.reports.read.facts import Module, Profiles, Run, reserved
+from hlodb.reports.read.pairs import Modules, Pair, Verdict, split, verdict_of
 from hlodb.schema.connection import Connection
+
+
+class Base(NamedTuple):
+    """The module that one of a series is compared with; `relation` as in the query."""
+
+    run: Run
+    module: Module
+    relation: str
+    method: str
+    confidence: float
+
+
+class Sighting(NamedTuple):
+    """A program in one run, and what it is compared with.
+
+    `shape` is the number of its shapes in the track, `like` are those that it can be
+    compared with.
+    """
+
+    run: Run
+    module: Module
+    base: Base | None
+    shape: int
+    like: frozenset[int]
+
+    def is_like(self, other: Sighting) -> bool:
+        """Return whether the two, of one track, can be compared."""
+        return other.shape in self.like
+
+
+@dataclass(slots=True)
+class Track:
+    """One program through the runs that hold it, in their order."""
+
+    number: int
+    sightings: list[Sighting] = field(default_factory=list)
+
+    @property
+    def last(self) -> Module:
+        """The module of the latest run that holds the program."""
+        return self.sightings[-1].module
+
+
+def read_tracks(
+    connection: Connection,
+    runs: Sequence[Run],
+    modules: Mapping[tuple[int, int], Module],
+    answered: Mapping[str, str],
+) -> list[Track]:
+    """Return a track per program, also of those that a run in between misses.
+
+    `answered` is as for `run_query`.
+    """
+    by_id = {run.run_id: run for run in runs}
+    tracks: dict[int, Track] = {}
+    asked = {"run_ids": [run.run_id for run in runs]}
+    for row in run_query(
+        connection, "program_tracks", asked, answered=answered
+    ).dicts():
+        base = None
+        if row["base_run_id"] is not None:
+            base = Base(
+                by_id[row["base_run_id"]],
+                modules[row["base_run_id"], row["base_place"]],
+                row["relation"],
+                row["base_method"],
+                row["base_confidence"],
+            )
+        sighting = Sighting(
+            by_id[row["run_id"]],
+            modules[row["run_id"], row["place"]],
+            base,
+            row["shape"],
+            frozenset(map(int, split(row["comparable_shapes"]))),
+        )
+        number = row["track"]
+        tracks.setdefault(number, Track(number)).sightings.append(sighting)
+    return list(tracks.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """A program's memory in one run of the series."""
+
+    run: str
+    bytes: int
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Trend:
+    """A program's memory over the series, marked where it stepped."""
+
+    program: str
+    rank: int | None
+    module_number: int | None
+    color: int
+    space: str
+    points: list[Point]
+
 
 MARKS = {"up": "▲", "down": "▼", "incomparable": "x", "same": ""}
 

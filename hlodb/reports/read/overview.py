@@ -14,8 +14,7 @@ from hlodb.errors import UsageError
 from hlodb.queries.answer_once import answered_once
 from hlodb.queries.catalogue import Catalogue, load_catalogue
 from hlodb.queries.run import Value, run_query
-from hlodb.reports.model.facts import Run
-from hlodb.reports.read.rows import find_run, read_runs
+from hlodb.reports.read.facts import Run, find_run, read_runs
 from hlodb.schema.connection import Connection
 
 OVERVIEW_SCHEMA = "1.3.0"

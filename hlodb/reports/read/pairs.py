@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.facts import Module, Profile, Profiles, Run
+from hlodb.reports.read.facts import Module, Profile, Profiles, Run
 from hlodb.schema.connection import Connection
 
 Modules = Mapping[tuple[int, int], Module]

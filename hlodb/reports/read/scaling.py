@@ -4,16 +4,53 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from typing import NamedTuple
 
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Module, Run
-from hlodb.reports.model.limits import Limit
-from hlodb.reports.model.sections import ScalingLaw, SizePoint
-from hlodb.reports.read.limits import Limits
-from hlodb.reports.read.rows import rows
+from hlodb.reports.read.facts import Module, Run, rows
+from hlodb.reports.read.limits import Limit, Limits
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class SizePoint:
+    """Memory of a program that was compiled at one size."""
+
+    size: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScalingLaw:
+    """How the reserved memory of a program grows with a size, see scaling_law.
+
+    That is constant_bytes + linear_bytes * size + quadratic_bytes * size * size.
+    `largest_size` is the largest that stays within the limit. `caveat` says what the
+    bytes lack.
+    """
+
+    program: str
+    color: int
+    space: str
+    axis: str
+    other_axes: str | None
+    constant_bytes: int
+    linear_bytes: float
+    quadratic_bytes: float
+    r2_ratio: float | None
+    max_residual_bytes: int
+    limit_bytes: int | None
+    largest_size: int | None
+    points: list[SizePoint]
+    caveat: str | None = None
+
+    def bytes_at(self, size: float) -> float:
+        """Return the bytes that the law gives for a size."""
+        linear, quadratic = self.linear_bytes, self.quadratic_bytes
+        return self.constant_bytes + linear * size + quadratic * size * size
+
 
 _LEAST_SIZES = 3
 """Of fewer there is no law."""

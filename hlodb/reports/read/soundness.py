@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Run
-from hlodb.reports.model.sections import QualityRow
-from hlodb.reports.read.rows import rows
+from hlodb.reports.read.facts import Run, rows
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class QualityRow:
+    """Something in the data of a run that is not sound."""
+
+    run: str
+    kind: str
+    code: str
+    count: int
+    example: str
+    is_gating: bool
 
 
 def quality(

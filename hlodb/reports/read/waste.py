@@ -4,16 +4,36 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from hlodb.queries.catalogue import Catalogue
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import MEBIBYTE, Settings
-from hlodb.reports.model.facts import Run
-from hlodb.reports.model.report import ProgramRow
-from hlodb.reports.model.sections import Waste
+from hlodb.reports.read.facts import Run
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.connection import Connection
 from hlodb.text import counted, plain_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Waste:
+    """Memory the candidate holds for nothing, and what the total would fall by.
+
+    A `donation` that needs no copy lowers the live peak, `fragmentation` and `padding`
+    the total. `replicated` parameters, of at least the floor, are in fewer parts than
+    there are partitions; what is `idle` of a memory space could hold some of
+    the default one. Places overlap: they are no sum.
+    """
+
+    kind: str
+    program: str
+    color: int | None
+    space: str | None
+    waste_bytes: int
+    leverage_bytes: int
+    note: str
+
 
 Row = Mapping[str, Any]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hlodb.reports.model.report import ProgramRow, Report
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import json_text
 
 _MEASURES = {

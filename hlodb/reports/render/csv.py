@@ -6,7 +6,7 @@ import io
 
 from hlodb.queries.render.forms import write_csv
 from hlodb.queries.result import Result
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render import tables
 
 

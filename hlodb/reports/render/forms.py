@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from importlib import import_module
 
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 
 FORMATS = {
     "text": "hlodb.reports.render.text:render",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from hlodb.reports.document.escape import workflow_message, workflow_property
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import Names, shared_names
+from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import cause_line, gate_sentence
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import Names, shared_names
-from hlodb.reports.model.report import Gate, Report
 
 MOST = 10
 """GitHub shows ten annotations of a level and step."""

@@ -26,7 +26,7 @@ from hlodb.reports.document.escape import html
 from hlodb.reports.document.report import outline
 from hlodb.reports.document.tiles import Tile, anchor, finding_anchor, tiles
 from hlodb.reports.judge.outcome import unjudged_growth
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings, pictures_of_sections
 

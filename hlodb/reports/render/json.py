@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from hlodb.printed_commands import with_db
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.report import Report, plain
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Report, plain
 from hlodb.text import json_text
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from xml.etree import ElementTree as ET
 
 from hlodb.printed_commands import with_db
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.names import Names, numbered, place, shared_names
+from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import gate_sentence
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import Names, numbered, place, shared_names
-from hlodb.reports.model.report import Gate, ProgramRow, Report
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import signed_bytes, visible
 
 

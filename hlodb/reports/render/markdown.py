@@ -21,7 +21,7 @@ from hlodb.reports.document.escape import html, markdown
 from hlodb.text import visible
 
 if TYPE_CHECKING:
-    from hlodb.reports.model.report import Report
+    from hlodb.reports.judge.report import Report
 
 SUMMARY_BYTES = 1024 * 1024
 COMMENT_BYTES = 64 * 1000

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from hlodb.reports.document.escape import middle_cut
-from hlodb.reports.model.names import called, shared_names, state_words
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.names import called, shared_names, state_words
+from hlodb.reports.judge.report import Report
 from hlodb.text import plain_bytes, signed_bytes, signed_percent
 
 MOST_ROWS = 10

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
-from hlodb.reports.model.report import ProgramRow, Report
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.reports.render.benchmark import measured
 from hlodb.text import visible
 

@@ -12,11 +12,10 @@ from hashlib import blake2b
 from typing import Any
 from urllib.parse import quote
 
-from hlodb.reports.judge.findings import ALERTING, undecided
+from hlodb.reports.judge.findings import ALERTING, Finding, undecided
+from hlodb.reports.judge.names import Names, called, shared_names
+from hlodb.reports.judge.report import Gate, Report
 from hlodb.reports.judge.sentences import cause_line, gate_sentence
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.names import Names, called, shared_names
-from hlodb.reports.model.report import Gate, Report
 from hlodb.text import json_text, signed_bytes, signed_percent, visible
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"

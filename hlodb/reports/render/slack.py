@@ -12,7 +12,7 @@ from typing import Any
 from hlodb.reports.document.blocks import Block, Commands, Paragraph
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.escape import middle_cut, slack
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render.message import MovedRow, compared, link_of, moved_rows
 from hlodb.text import json_text, visible
 

@@ -7,8 +7,11 @@ from dataclasses import fields
 from typing import Any, get_args, get_type_hints
 
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.model.findings import Cause, Finding, Part
-from hlodb.reports.model.report import Gate, ProgramRow, Report
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Gate, Report
+from hlodb.reports.read.causes import Cause
+from hlodb.reports.read.differences import Part
+from hlodb.reports.read.programs import ProgramRow
 
 _FINDING = (
     "id",

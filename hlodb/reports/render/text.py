@@ -22,7 +22,7 @@ from hlodb.reports.document.escape import middle_cut
 from hlodb.text import BYTE_UNITS, visible
 
 if TYPE_CHECKING:
-    from hlodb.reports.model.report import Report
+    from hlodb.reports.judge.report import Report
 
 TOP = 10
 WIDEST_CELL = 160

@@ -10,7 +10,7 @@ import pytest
 from hlodb.queries.run import run_query
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.baseline import choose_baseline
-from hlodb.reports.read.rows import read_runs
+from hlodb.reports.read.facts import read_runs
 from hlodb.schema.warehouse import connect
 from tests.queries.nights import Facts, made, module
 

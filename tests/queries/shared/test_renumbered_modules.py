@@ -12,7 +12,7 @@ import pytest
 from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
-from hlodb.reports.read.rows import read_modules, read_runs
+from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.ingest.dumps import write

@@ -10,8 +10,8 @@ import pytest
 from hlodb.errors import UsageError
 from hlodb.reports.config.reading import parse_settings, read_settings
 from hlodb.reports.config.settings import Budget, Device, Settings, Waiver
-from hlodb.reports.judge.gate_rows import GateFacts, gate_rows
-from hlodb.reports.model.facts import Run
+from hlodb.reports.judge.gates import GateFacts, gate_rows
+from hlodb.reports.read.facts import Run
 from hlodb.text import parse_size, plain_bytes, signed_bytes
 from tests.conftest import REPOSITORY
 

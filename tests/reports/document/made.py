@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hlodb.reports.model.facts import Run
+from hlodb.reports.read.facts import Run
 from hlodb.reports.read.overview import _OF_PROGRAMS, _OF_RUNS, Overview, Row
 
 PLACE = {

@@ -19,7 +19,7 @@ from hlodb.reports.config.reading import read_settings
 from hlodb.reports.config.settings import Settings, Waiver
 from hlodb.reports.document.blocks import Block, Commands, Paragraph
 from hlodb.reports.document.brief import brief
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect

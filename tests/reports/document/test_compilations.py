@@ -9,7 +9,7 @@ import pytest
 
 from hlodb.reports.document.blocks import Table
 from hlodb.reports.document.explanation import outline
-from hlodb.reports.model.facts import Run
+from hlodb.reports.read.facts import Run
 from hlodb.reports.read.overview import Overview, Row, compilations
 from tests.cli.test_explain import explain
 from tests.conftest import DATA

@@ -16,7 +16,7 @@ from hlodb.reports.config.settings import Settings
 from hlodb.reports.document.blocks import Paragraph, Table
 from hlodb.reports.document.brief import brief
 from hlodb.reports.document.report import outline
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect

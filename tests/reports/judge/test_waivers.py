@@ -10,7 +10,7 @@ import pytest
 from hlodb.errors import UsageError
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings, Waiver
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 from tests.reports.read.test_nights import sized

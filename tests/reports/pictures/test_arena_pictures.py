@@ -8,10 +8,15 @@ from importlib.resources import files
 
 import pytest
 
-from hlodb.reports.model.arenas import STATUSES, ArenaMap, MappedValue, PlacedValue
-from hlodb.reports.pictures.arenas import MOST_VALUES
 from hlodb.reports.pictures.draw_arenas import draw_arenas
 from hlodb.reports.pictures.picture import Picture, svg
+from hlodb.reports.read.drawn.arenas import (
+    MOST_VALUES,
+    STATUSES,
+    ArenaMap,
+    MappedValue,
+    PlacedValue,
+)
 from tests.reports.arena_maps import (
     BASE_ARENA,
     CANDIDATE_ARENA,

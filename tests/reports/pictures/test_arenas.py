@@ -11,11 +11,16 @@ import pytest
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.arenas import Arena, ArenaMap, MappedValue, PlacedValue
-from hlodb.reports.model.report import Report
-from hlodb.reports.pictures import arenas
-from hlodb.reports.pictures.arenas import MOST_VALUES
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.drawn import arenas
+from hlodb.reports.read.drawn.arenas import (
+    MOST_VALUES,
+    Arena,
+    ArenaMap,
+    MappedValue,
+    PlacedValue,
+)
 from hlodb.schema.warehouse import connect
 from tests.reports.arena_maps import (
     BASE,

@@ -14,10 +14,9 @@ from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge.drawn import MOST_DRAWN
-from hlodb.reports.model.findings import Schedule
-from hlodb.reports.model.report import Report
-from hlodb.reports.pictures.curves import POINTS
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.drawn.curves import POINTS, Schedule
 from hlodb.schema.warehouse import connect
 from tests.reports.situations import EXTRA, STEP, WORK, night
 from tests.reports.worlds import make

@@ -10,12 +10,12 @@ import pytest
 from hlodb.ingest.load.delete import prune_runs
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import FlamePair, Frame
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_flames import MOST_DEEP, MOST_FRAMES, draw_flames
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.drawn.flames import FlamePair, Frame
 from hlodb.schema.warehouse import connect
 from tests.reports.pages import Element, read_page
 from tests.reports.situations import night

@@ -10,15 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hlodb.reports.model.findings import Curve, Schedule
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import Capacity, Point, Trend
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_curves import draw_curves
 from hlodb.reports.pictures.draw_headroom import draw_headroom
 from hlodb.reports.pictures.draw_trend import draw_trend
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_findings
 from hlodb.reports.pictures.svg import Axis, byte_axis, count_axis
+from hlodb.reports.read.capacity_and_health import Capacity
+from hlodb.reports.read.drawn.curves import Curve, Schedule
+from hlodb.reports.read.history import Point, Trend
 from tests.reports.pages import Element, read_page
 
 MIB = 1 << 20

@@ -13,15 +13,19 @@ from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.judge import drawn as drawn_series
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import RoleHistory, RolePoint
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_roles import draw_roles
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_sections
 from hlodb.reports.pictures.svg import byte_axis
-from hlodb.reports.pictures.trends import NO_LIVE_RANGES, PRUNED
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.rows import rows
+from hlodb.reports.read.drawn.role_histories import (
+    NO_LIVE_RANGES,
+    PRUNED,
+    RoleHistory,
+    RolePoint,
+)
+from hlodb.reports.read.facts import rows
 from hlodb.schema.warehouse import connect
 from tests.reports.pages import Element, read_page
 from tests.reports.situations import GROWN, STEP, night

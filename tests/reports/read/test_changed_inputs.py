@@ -13,9 +13,9 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
-from hlodb.reports.model.findings import InputChange
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.differences import InputChange
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect
 

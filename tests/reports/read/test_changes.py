@@ -11,12 +11,13 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import gate_sentence
-from hlodb.reports.model.findings import Divergence, Finding
-from hlodb.reports.model.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.details import Divergence
 from hlodb.reports.read.differences import read_lost_donations
-from hlodb.reports.read.rows import read_modules, read_runs
+from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

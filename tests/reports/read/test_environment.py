@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from hlodb.ingest.pipeline.ingest import ingest
-from hlodb.reports.model.report import EnvironmentChange
-from hlodb.reports.read.environment import environment_changes
-from hlodb.reports.read.rows import read_runs
+from hlodb.reports.read.environment import EnvironmentChange, environment_changes
+from hlodb.reports.read.facts import read_runs
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reports.worlds import World, make

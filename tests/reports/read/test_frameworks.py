@@ -16,12 +16,12 @@ import pytest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
+from hlodb.reports.judge.names import called, shared_names
+from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import dominating_source
-from hlodb.reports.model.names import called, shared_names
-from hlodb.reports.model.report import Report
 from hlodb.reports.read.capacity_and_health import compile_counts
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.rows import read_modules, read_runs
+from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.connection import Connection
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA, FRAMEWORKS

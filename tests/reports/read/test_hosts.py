@@ -13,7 +13,7 @@ from hlodb.ingest.load.run_records import RunRequest
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.schema.warehouse import connect

@@ -12,9 +12,9 @@ from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.queries.run import run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.judge.triage import record
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.triage import record
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

@@ -15,10 +15,10 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.document.blocks import Commands, Paragraph
 from hlodb.reports.document.brief import brief
+from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import gate_sentence
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import QualityRow
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.soundness import QualityRow
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
 

@@ -22,7 +22,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.rows import read_runs
+from hlodb.reports.read.facts import read_runs
 from hlodb.reports.render.json import render
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS

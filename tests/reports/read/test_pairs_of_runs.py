@@ -12,11 +12,18 @@ import pytest
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.facts import Module, Profiles, Run
-from hlodb.reports.model.report import ProgramRow, Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.facts import (
+    Module,
+    Profiles,
+    Run,
+    read_modules,
+    read_profiles,
+    read_runs,
+)
 from hlodb.reports.read.pairs import Pair, judge
-from hlodb.reports.read.rows import read_modules, read_profiles, read_runs
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.warehouse import connect
 from tests.reports.made_buffers import (
     MIRRORED,

@@ -12,8 +12,10 @@ from hlodb.cli import main
 from hlodb.ingest.pipeline.ingest import ingest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.findings import Cause, Finding, Part
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.read.causes import Cause
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.differences import Part
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 

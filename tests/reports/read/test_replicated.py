@@ -15,7 +15,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.read.capacity_and_health import replicated_bytes
 from hlodb.reports.read.compared_runs import Request
-from hlodb.reports.read.rows import read_modules, read_runs
+from hlodb.reports.read.facts import read_modules, read_runs
 from hlodb.schema.warehouse import connect
 from tests.conftest import DUMPS
 

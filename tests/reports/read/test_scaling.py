@@ -16,13 +16,13 @@ from hlodb.queries.run import Value, run_query
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.report import Report
-from hlodb.reports.model.sections import ScalingLaw, SizePoint
+from hlodb.reports.judge.report import Report
 from hlodb.reports.pictures.draw_scaling import draw_scaling
 from hlodb.reports.pictures.picture import Picture, svg
 from hlodb.reports.pictures.pictures import pictures_of_sections
 from hlodb.reports.pictures.svg import byte_axis, count_axis
 from hlodb.reports.read.compared_runs import Request
+from hlodb.reports.read.scaling import ScalingLaw, SizePoint
 from hlodb.schema.warehouse import connect
 from tests.conftest import DATA
 from tests.reports.pages import Element, read_page

@@ -13,7 +13,7 @@ import pytest
 from hlodb.reports.build import build_report
 from hlodb.reports.config.reading import parse_settings
 from hlodb.reports.config.settings import Settings
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.schema.warehouse import connect
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from hlodb.queries.run import run_composed
+from hlodb.reports.judge.report import Report
 from hlodb.reports.judge.sentences import dominating_source
-from hlodb.reports.model.findings import BufferChange
-from hlodb.reports.model.report import Report
+from hlodb.reports.read.details import BufferChange
 from hlodb.schema.warehouse import connect
 
 Source = tuple[str | None, str | None, int | None]

@@ -21,10 +21,10 @@ from prometheus_client.parser import (
 
 from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Budget, Settings
-from hlodb.reports.model.json_schema import FILE_NAME, json_schema, schema_text
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import FORMATS, renderer
+from hlodb.reports.render.json_schema import FILE_NAME, json_schema, schema_text
 from hlodb.reports.render.sarif import MOST_RESULTS
 from hlodb.schema.warehouse import connect
 from hlodb.text import json_text, visible
@@ -56,7 +56,7 @@ def test_commands_in_json_name_the_warehouse(
 def test_the_published_schema_is_up_to_date() -> None:
     published = REPOSITORY / "hlodb" / "reports" / FILE_NAME
     assert published.read_text() == schema_text(), (
-        "python -m hlodb.reports.model.json_schema writes it anew"
+        "python -m hlodb.reports.render.json_schema writes it anew"
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render.forms import renderer
 from hlodb.reports.render.markdown import COMMENT_BYTES, SUMMARY_BYTES
 from hlodb.reports.render.message import MOST_ROWS

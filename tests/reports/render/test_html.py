@@ -16,7 +16,7 @@ from hlodb.reports.build import build_report
 from hlodb.reports.config.settings import Settings
 from hlodb.reports.document.blocks import Block, Card, Commands, Paragraph, Table
 from hlodb.reports.document.report import outline
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.read.compared_runs import Request
 from hlodb.reports.render.forms import renderer
 from hlodb.reports.render.html import TOP

@@ -20,7 +20,7 @@ from xml.etree import ElementTree as ET
 import jsonschema
 import pytest
 
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render.forms import renderer
 from tests.conftest import REPOSITORY
 from tests.oracle.schema_part import excess

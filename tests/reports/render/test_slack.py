@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from hlodb.reports.model.report import Report
+from hlodb.reports.judge.report import Report
 from hlodb.reports.render.slack import (
     HEADER_CHARACTERS,
     SECTION_CHARACTERS,

@@ -13,14 +13,14 @@ from datetime import date
 
 from hlodb.errors import UsageError
 from hlodb.reports.config.settings import Budget, Settings, covers
-from hlodb.reports.judge.findings import ALERTING
+from hlodb.reports.judge.findings import ALERTING, Finding
+from hlodb.reports.judge.names import place
+from hlodb.reports.judge.report import Gate
 from hlodb.reports.judge.sentences import absence, changed_inputs, input_words
 from hlodb.reports.judge.waivers import waived
-from hlodb.reports.model.facts import Run
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.limits import Limit
-from hlodb.reports.model.names import place
-from hlodb.reports.model.report import Gate, ProgramRow
+from hlodb.reports.read.facts import Run
+from hlodb.reports.read.limits import Limit
+from hlodb.reports.read.programs import ProgramRow
 
 
 @dataclass(frozen=True, slots=True)

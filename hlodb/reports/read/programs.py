@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from hlodb.queries.run import run_query
-from hlodb.reports.model.facts import Run
-from hlodb.reports.model.report import ProgramRow
+from hlodb.reports.read.facts import Run
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramRow:
+    """One program in one memory space, whatever became of it."""
+
+    program: str
+    base_program: str | None
+    rank: int | None
+    module_number: int | None
+    path: str
+    color: int
+    space: str
+    change: str
+    state: str
+    rule: str
+    base_bytes: int | None
+    candidate_bytes: int | None
+    delta_bytes: int | None
+    delta_ratio: float | None
+    base_live_peak_bytes: int | None
+    candidate_live_peak_bytes: int | None
+    fragmentation_bytes: int | None
+    padding_bytes: int | None
+    noise_band_bytes: int
+
 
 Scoped = Mapping[tuple[object, ...], int]
 """Bytes by program, number, rank and memory space."""

@@ -1,8 +1,19 @@
-"""Every number of the report: its unit, which way is better, and what it is."""
+"""The sections of a report beside its findings, and what pictures are drawn from."""
 
 from __future__ import annotations
 
-from hlodb.reports.model.sections import Metric
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A number used above: unit, which way is better, and its definition."""
+
+    name: str
+    unit: str
+    polarity: str
+    definition: str
+
 
 METRICS = (
     Metric(

@@ -13,11 +13,11 @@ from pathlib import Path
 from hlodb.errors import UsageError
 from hlodb.lake.findings import recording
 from hlodb.queries.result import Result, plain_column
-from hlodb.reports.judge.decisions import read_decisions
-from hlodb.reports.judge.findings import ALERTING
-from hlodb.reports.model.findings import Finding, Triage
-from hlodb.reports.model.report import ProgramRow, Report
-from hlodb.reports.read.rows import rows
+from hlodb.reports.judge.findings import ALERTING, Finding
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.decisions import Triage, read_decisions
+from hlodb.reports.read.facts import rows
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.schema.connection import Connection
 from hlodb.text import nearest
 

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from hlodb.reports.model.facts import Module, Profiles
-from hlodb.reports.model.sections import Point, RoleHistory, RolePoint, Trend
-from hlodb.reports.read.history import Lines
-from hlodb.reports.read.rows import rows
-from hlodb.reports.read.tracks import Track
+from hlodb.reports.read.facts import Module, Profiles, rows
+from hlodb.reports.read.history import Lines, Point, Track, Trend
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class RolePoint:
+    """What a program's memory holds at its peak in one run of the series.
+
+    The bytes of `roles`, which are live at the peak, and `not_live_bytes` add up to
+    `bytes`. Both are null where `unknown` says why nobody knows them.
+    """
+
+    run: str
+    bytes: int
+    mark: str
+    roles: dict[str, int] | None
+    not_live_bytes: int | None
+    unknown: str
+
+
+@dataclass(frozen=True, slots=True)
+class RoleHistory:
+    """A program's memory over the series by role, for a trend that is drawn."""
+
+    program: str
+    rank: int | None
+    module_number: int | None
+    color: int
+    space: str
+    points: list[RolePoint]
+
 
 PRUNED = "details pruned"
 NO_LIVE_RANGES = "no live ranges"

@@ -10,97 +10,32 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from hlodb.reports.model.arenas import ArenaMap
-from hlodb.reports.model.findings import CauseGroup, Curve, Finding
-from hlodb.reports.model.sections import (
-    Capacity,
-    FlamePair,
-    Health,
-    Metric,
-    QualityRow,
-    RoleHistory,
-    ScalingLaw,
-    Trend,
-    WaiverRow,
-    Waste,
-)
-
-CAPTURED = "memory_analysis() of "
-"""How a note begins on a program without a buffer assignment, as capture stores it."""
-
-PARTIAL = "without a buffer assignment, "
-"""How a note begins on a program of which there are only HLO or memory reports."""
-
-REPORT_SCHEMA = "2.0.0"
-"""Version of the model: fields are only added within a major version."""
+from hlodb.reports.judge.definitions import Metric
+from hlodb.reports.judge.findings import CauseGroup, Finding
+from hlodb.reports.read.capacity_and_health import Capacity, Health
+from hlodb.reports.read.drawn.arenas import ArenaMap
+from hlodb.reports.read.drawn.curves import Curve
+from hlodb.reports.read.drawn.flames import FlamePair
+from hlodb.reports.read.drawn.role_histories import RoleHistory
+from hlodb.reports.read.environment import EnvironmentChange, RunFacts
+from hlodb.reports.read.history import Trend
+from hlodb.reports.read.programs import ProgramRow
+from hlodb.reports.read.scaling import ScalingLaw
+from hlodb.reports.read.soundness import QualityRow
+from hlodb.reports.read.waste import Waste
 
 
 @dataclass(frozen=True, slots=True)
-class RunFacts:
-    """A run that takes part in the comparison."""
-
-    name: str
-    series: str | None
-    started_at: str | None
-    commit_sha: str | None
-    branch: str | None
-    compiler_version: str | None
-    framework_version: str | None
-    platform: str | None
-    device: str | None
-    rank_count: int
-
-
-@dataclass(frozen=True, slots=True)
-class EnvironmentChange:
-    """A fact or compiler flag in which candidate and base differ."""
-
-    key: str
-    base: str | None
-    candidate: str | None
-    is_memory_relevant: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """What was compared with what, and by which rule the base was chosen."""
-
-    candidate: RunFacts
-    base: RunFacts | None
-    rule: str
-    rule_text: str
-    series: str | None
-    series_runs: list[str]
-    environment: list[EnvironmentChange]
-    matched: int
-    comparable: int
-    identical: int
-    same_source: int
-
-
-@dataclass(frozen=True, slots=True)
-class ProgramRow:
-    """One program in one memory space, whatever became of it."""
+class WaiverRow:
+    """A waiver of the settings and what became of it: used, unused or expired."""
 
     program: str
-    base_program: str | None
-    rank: int | None
-    module_number: int | None
-    path: str
-    color: int
-    space: str
-    change: str
-    state: str
-    rule: str
-    base_bytes: int | None
-    candidate_bytes: int | None
-    delta_bytes: int | None
-    delta_ratio: float | None
-    base_live_peak_bytes: int | None
-    candidate_live_peak_bytes: int | None
-    fragmentation_bytes: int | None
-    padding_bytes: int | None
-    noise_band_bytes: int
+    space: str | None
+    gate: str
+    owner: str
+    reason: str
+    until: str
+    status: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +60,27 @@ class Gate:
     owner: str | None
     reason: str
     until: str | None
+
+
+REPORT_SCHEMA = "2.0.0"
+"""Version of the model: fields are only added within a major version."""
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What was compared with what, and by which rule the base was chosen."""
+
+    candidate: RunFacts
+    base: RunFacts | None
+    rule: str
+    rule_text: str
+    series: str | None
+    series_runs: list[str]
+    environment: list[EnvironmentChange]
+    matched: int
+    comparable: int
+    identical: int
+    same_source: int
 
 
 @dataclass(frozen=True, slots=True)

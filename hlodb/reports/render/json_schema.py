@@ -1,6 +1,6 @@
 """The published schema of report.json, made from the classes of the model.
 
-`python -m hlodb.reports.model.json_schema` writes it; a test fails when it is stale.
+`python -m hlodb.reports.render.json_schema` writes it; a test fails when it is stale.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import fields, is_dataclass
 from importlib.resources import files
 from typing import Any, get_args, get_origin, get_type_hints
 
-from hlodb.reports.model import report as model
+from hlodb.reports.judge import report as model
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 FILE_NAME = "report.schema.json"

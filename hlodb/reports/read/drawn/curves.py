@@ -4,12 +4,38 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
-from hlodb.reports.model.facts import Profile
-from hlodb.reports.model.findings import Curve, Schedule
+from hlodb.reports.read.facts import Profile, rows
 from hlodb.reports.read.pairs import Drawn
-from hlodb.reports.read.rows import rows
 from hlodb.schema.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Live bytes over the schedule of one module, in one memory space.
+
+    Each of `points` is the most of a stretch of steps, the last may be a shorter one.
+    """
+
+    points: list[int]
+    peak_bytes: int
+    peak_step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """The schedules of a finding's base and candidate, cut into stretches of `steps`.
+
+    A schedule is null where the program does not use the memory space, or nothing is
+    known of when its values live.
+    """
+
+    finding_id: str
+    steps: int
+    base: Schedule | None
+    candidate: Schedule | None
+
 
 POINTS = 120
 """Into how many points a schedule is cut at most."""

@@ -7,9 +7,9 @@ from datetime import timedelta
 from fnmatch import fnmatchcase
 
 from hlodb.reports.config.settings import Settings, covers
-from hlodb.reports.model.report import ProgramRow
 from hlodb.reports.read.compared_runs import Scene
 from hlodb.reports.read.pairs import held_against
+from hlodb.reports.read.programs import ProgramRow
 from hlodb.text import few
 
 _LATE = timedelta(hours=1)

@@ -6,8 +6,9 @@ from collections import Counter
 from collections.abc import Set
 from typing import Final, Protocol
 
-from hlodb.reports.model.findings import Finding
-from hlodb.reports.model.report import ProgramRow, Report
+from hlodb.reports.judge.findings import Finding
+from hlodb.reports.judge.report import Report
+from hlodb.reports.read.programs import ProgramRow
 
 Names = Set[tuple[str, int | None]]
 """Programs and ranks."""

@@ -1,1 +1,0 @@
-"""The report as data: what every form shows."""

@@ -1,0 +1,1 @@
+"""Read the data of pictures, for the few findings that have any."""
